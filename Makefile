@@ -1,0 +1,57 @@
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test lint bench mutants lock clean
+
+PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+setup: .venv/.installed ## make .venv with everything, pinned and hashed
+
+demo: setup ## a lake in a folder, and the tour
+	@$(BIN)/whyscan demo
+
+test: lint ## lint, types and every test
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lint: setup ## ruff and mypy --strict
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy --strict src
+
+bench: setup ## measure against the peers
+	@$(BIN)/python bench/run.py
+
+mutants: setup ## break the law on purpose; the tests must notice
+	@$(BIN)/python tests/mutants.py
+
+# Two stamps: a change of pyproject.toml alone reinstalls the package and downloads nothing.
+.venv/.requirements: requirements/dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "whyscan needs Python 3.11 or newer: make PYTHON=…")'
+	@echo "setting up .venv (a minute or two, once)"
+	@$(PYTHON) -m venv .venv
+	@$(PIP) install --require-hashes -r $<
+	@touch $@
+
+.venv/.installed: .venv/.requirements pyproject.toml
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Pins stay as they are where they can: `make lock UPGRADE=--upgrade` renews them.
+# No index address and no path is written: hashes say what, not where from.
+UV = build/uv/bin/uv pip compile --quiet pyproject.toml $(UPGRADE) --universal --python-version 3.11 \
+	--generate-hashes --no-header --no-emit-index-url --no-emit-find-links
+
+lock: build/uv/bin/uv ## compile requirements/ from pyproject.toml
+	@$(UV) --extra dev -o requirements/dev.txt
+	@$(UV) -c requirements/dev.txt -o requirements/core.txt
+
+build/uv/bin/uv:
+	@$(PYTHON) -m venv build/uv
+	@build/uv/bin/python -m pip --disable-pip-version-check --quiet install uv==0.13.7
+
+clean: ## remove .venv and everything else that can be made again
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist whyscan-demo
