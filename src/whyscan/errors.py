@@ -1,0 +1,85 @@
+"""Every error that whyscan raises, from one root.
+
+    WhyscanError            exit 3
+    ├── UsageError          exit 2: the call itself is wrong
+    ├── PredicateError      the predicate cannot be read or bound
+    │   ├── SyntaxProblem   not SQL of that dialect, or too deep, or too long
+    │   ├── UnknownColumn   no such column, or more than one
+    │   └── TypeProblem     a comparison or a cast that has no meaning
+    ├── TableError          the table cannot be opened
+    │   └── CorruptFile     a metadata object that cannot be read; names it
+    └── StorageError        the store did not answer, or said no
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where in the predicate's text: offsets of the first character and of the one behind."""
+
+    start: int
+    end: int
+
+
+class WhyscanError(Exception):
+    """One clear line, and what to do about it."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(WhyscanError):
+    """The call is wrong, whatever the table."""
+
+    exit_code = 2
+
+
+class PredicateError(WhyscanError):
+    """The predicate cannot be evaluated; `span` says where in `text`."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        text: str | None = None,
+        span: Span | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.text = text
+        self.span = span
+
+
+class SyntaxProblem(PredicateError):
+    """The text is not an expression of its dialect, or is too deep or too long to be one."""
+
+
+class UnknownColumn(PredicateError):
+    """The schema has no such column, or several that answer to the name."""
+
+
+class TypeProblem(PredicateError):
+    """The types do not go together, or a literal cannot take the type it must."""
+
+
+class TableError(WhyscanError):
+    """The table cannot be opened or does not say what it must."""
+
+
+class CorruptFile(TableError):
+    """A file that the table needs cannot be read."""
+
+    def __init__(self, path: str, why: str, *, hint: str | None = None) -> None:
+        super().__init__(f"cannot read {path}: {why}", hint=hint)
+        self.path = path
+
+
+class StorageError(WhyscanError):
+    """The store did not answer, or refused."""

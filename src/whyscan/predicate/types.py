@@ -1,0 +1,201 @@
+"""The types of columns and literals, and the schema that names them.
+
+Widths and units are kept: `1 == True == 1.0` in Python, and never in SQL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class BooleanType:
+    """TRUE and FALSE, in the order FALSE < TRUE."""
+
+    def __str__(self) -> str:
+        return "boolean"
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerType:
+    """A signed integer of 8, 16, 32 or 64 bits. Unsigned columns are read one width up."""
+
+    bits: int
+
+    def __str__(self) -> str:
+        return {8: "tinyint", 16: "smallint", 32: "int", 64: "bigint"}[self.bits]
+
+    @property
+    def least(self) -> int:
+        return -(1 << (self.bits - 1))
+
+    @property
+    def greatest(self) -> int:
+        return (1 << (self.bits - 1)) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class FloatType:
+    """IEEE 754 of 32 or 64 bits. NaN is the greatest value and equal to itself; -0.0 = 0.0."""
+
+    bits: int
+
+    def __str__(self) -> str:
+        return {32: "float", 64: "double"}[self.bits]
+
+
+@dataclass(frozen=True, slots=True)
+class DecimalType:
+    """An exact number of `precision` digits, `scale` of them behind the point."""
+
+    precision: int
+    scale: int
+
+    def __str__(self) -> str:
+        return f"decimal({self.precision},{self.scale})"
+
+
+@dataclass(frozen=True, slots=True)
+class StringType:
+    """Text, ordered by the bytes of its UTF-8."""
+
+    def __str__(self) -> str:
+        return "string"
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryType:
+    """Bytes, ordered unsigned."""
+
+    def __str__(self) -> str:
+        return "binary"
+
+
+@dataclass(frozen=True, slots=True)
+class UuidType:
+    """Sixteen bytes, ordered unsigned, written as text."""
+
+    def __str__(self) -> str:
+        return "uuid"
+
+
+@dataclass(frozen=True, slots=True)
+class DateType:
+    """Days since 1970-01-01 of the proleptic Gregorian calendar."""
+
+    def __str__(self) -> str:
+        return "date"
+
+
+class Unit(StrEnum):
+    """What one step of a timestamp is."""
+
+    MICROSECOND = "us"
+    NANOSECOND = "ns"
+
+    @property
+    def per_second(self) -> int:
+        return 1_000_000 if self is Unit.MICROSECOND else 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class TimestampType:
+    """A moment (`instant`: shown in the session's zone) or a wall clock's reading (not)."""
+
+    instant: bool = True
+    unit: Unit = Unit.MICROSECOND
+
+    def __str__(self) -> str:
+        name = "timestamp" if self.instant else "timestamp_ntz"
+        return name if self.unit is Unit.MICROSECOND else f"{name}_ns"
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalType:
+    """A span of time: `months` for year-month intervals, microseconds otherwise."""
+
+    months: bool
+
+    def __str__(self) -> str:
+        return "interval year to month" if self.months else "interval day to second"
+
+
+@dataclass(frozen=True, slots=True)
+class NullType:
+    """The type of a bare NULL."""
+
+    def __str__(self) -> str:
+        return "void"
+
+
+@dataclass(frozen=True, slots=True)
+class StructType:
+    """Named fields, each a column of its own to the evaluator."""
+
+    fields: tuple[Field, ...]
+
+    def __str__(self) -> str:
+        return "struct<" + ", ".join(f"{f.name}: {f.type}" for f in self.fields) + ">"
+
+
+@dataclass(frozen=True, slots=True)
+class OtherType:
+    """A type without an order that we use: arrays, maps, variants, geometries, time of day."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Type: TypeAlias = (
+    BooleanType
+    | IntegerType
+    | FloatType
+    | DecimalType
+    | StringType
+    | BinaryType
+    | UuidType
+    | DateType
+    | TimestampType
+    | IntervalType
+    | NullType
+    | StructType
+    | OtherType
+)
+
+BOOLEAN = BooleanType()
+TINYINT = IntegerType(8)
+SMALLINT = IntegerType(16)
+INT = IntegerType(32)
+BIGINT = IntegerType(64)
+FLOAT = FloatType(32)
+DOUBLE = FloatType(64)
+STRING = StringType()
+BINARY = BinaryType()
+UUID = UuidType()
+DATE = DateType()
+TIMESTAMP = TimestampType(instant=True)
+TIMESTAMP_NTZ = TimestampType(instant=False)
+NULL = NullType()
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column of a schema or one member of a struct. `id` is the format's own, if it has one."""
+
+    name: str
+    type: Type
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The columns of a table in their order."""
+
+    fields: tuple[Field, ...]
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(field.name for field in self.fields)

@@ -1,0 +1,71 @@
+"""Comparisons of two intervals, column against literal or expression against expression.
+
+| operator | TRUE possible | FALSE possible |
+|---|---|---|
+| a = b | may be equal | may differ |
+| a < b | may be less | b may be less or equal |
+| a <=> b | may be equal, or both NULL | may differ, or one of them NULL |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.predicate.tree import Comparator
+from whyscan.pruning.interval import (
+    Interval,
+    may_be_equal,
+    may_be_less,
+    may_be_less_equal,
+    may_differ,
+)
+from whyscan.pruning.mask import Mask, both, either
+from whyscan.pruning.truth import Truth, negation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Possibility = Callable[[Interval, Interval], Mask]
+
+
+def compare(operator: Comparator, a: Interval, b: Interval) -> Truth:
+    """`a operator b`, three-valued."""
+    match operator:
+        case Comparator.EQUAL:
+            return _ordered(a, b, may_be_equal, may_differ)
+        case Comparator.NOT_EQUAL:
+            return negation(_ordered(a, b, may_be_equal, may_differ))
+        case Comparator.LESS:
+            return _less(a, b)
+        case Comparator.GREATER:
+            return _less(b, a)
+        case Comparator.GREATER_EQUAL:
+            return negation(_less(a, b))
+        case Comparator.LESS_EQUAL:
+            return negation(_less(b, a))
+        case Comparator.NULL_SAFE_EQUAL:
+            return _null_safe_equal(a, b)
+
+
+def _less(a: Interval, b: Interval) -> Truth:
+    return _ordered(a, b, may_be_less, lambda x, y: may_be_less_equal(y, x))
+
+
+def _ordered(a: Interval, b: Interval, if_true: Possibility, if_false: Possibility) -> Truth:
+    """NULL on either side is NULL; otherwise the two possibilities say."""
+    return Truth(
+        lambda: if_true(a, b),
+        lambda: if_false(a, b),
+        lambda: either(a.null, b.null),
+        lambda: either(a.raises, b.raises),
+    )
+
+
+def _null_safe_equal(a: Interval, b: Interval) -> Truth:
+    """Never NULL: two NULLs are equal, one is not."""
+    return Truth(
+        lambda: either(may_be_equal(a, b), both(a.null, b.null)),
+        lambda: either(may_differ(a, b), both(a.null, b.present), both(a.present, b.null)),
+        lambda: False,
+        lambda: either(a.raises, b.raises),
+    )

@@ -1,0 +1,189 @@
+"""A batch of containers as the evaluator sees it: for each column, an interval a container.
+
+Readers fill it; nothing here knows of a format. Partition values and statistics are kept
+apart, because the report credits them apart; `interval` is what both say together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.predicate.tree import Column, Path
+from whyscan.predicate.types import FloatType, Type
+from whyscan.pruning.interval import Interval, anything, greater, meet
+from whyscan.pruning.mask import (
+    Mask,
+    Vector,
+    both,
+    either,
+    keep,
+    may,
+    opposite,
+    surely,
+    tally,
+)
+
+Intervals = Mapping[Path, Interval]
+NOTHING: Intervals = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """A bucket partition field: each container's bucket numbers lie in [lower, upper].
+
+    Hashing has no preimage interval, so the literal of an `=` or `IN` is hashed forward.
+    """
+
+    source: Path
+    count: int
+    lower: Vector | None
+    upper: Vector | None
+
+
+@dataclass(frozen=True, slots=True)
+class Containers:
+    """`count` containers: their rows (unknown: a null slot, or None) and what is known of them."""
+
+    count: int
+    rows: pa.Array | None = None
+    partition: Intervals = NOTHING
+    statistics: Intervals = NOTHING
+    buckets: tuple[Buckets, ...] = ()
+
+    def interval(self, column: Column) -> Interval:
+        """Partition value and statistics together; anything where neither speaks."""
+        told = [
+            source[column.path]
+            for source in (self.partition, self.statistics)
+            if column.path in source
+        ]
+        if not told:
+            return anything(column.type)
+        return told[0] if len(told) == 1 else meet(told[0], told[1])
+
+    def by_partition(self) -> Containers:
+        """The same containers with nothing but their partition values."""
+        return replace(self, statistics=NOTHING)
+
+    def by_statistics(self) -> Containers:
+        """The same containers with nothing but their statistics."""
+        return replace(self, partition=NOTHING, buckets=())
+
+    def without_nan(self) -> Containers:
+        """The same containers, on the user's word that no value is NaN."""
+        return replace(
+            self,
+            partition=_without_nan(self.partition),
+            statistics=_without_nan(self.statistics),
+        )
+
+    def occupied(self) -> Mask:
+        """Some row may be there: a container without rows matches no predicate."""
+        return may(lambda rows: pc.greater(rows, 0), self.rows)
+
+    def take(self, indices: pa.Array) -> Containers:
+        """The containers at `indices`, in that order, repeated as often as named."""
+        return Containers(
+            count=len(indices),
+            rows=None if self.rows is None else self.rows.take(indices),
+            partition={path: _take(i, indices) for path, i in self.partition.items()},
+            statistics={path: _take(i, indices) for path, i in self.statistics.items()},
+            buckets=tuple(
+                replace(b, lower=_at(b.lower, indices), upper=_at(b.upper, indices))
+                for b in self.buckets
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnStatistics:
+    """What a format records of one column, container by container, before anybody believes it.
+
+    Null slots are unknown; None is unknown everywhere. `nan` is the evidence: may a row be NaN?
+    """
+
+    lower: pa.Array | None = None
+    upper: pa.Array | None = None
+    null_count: pa.Array | None = None
+    nan: Mask = True
+
+
+@dataclass(frozen=True, slots=True)
+class Believed:
+    """An interval and how many containers had a statistic dropped because it cannot be true."""
+
+    interval: Interval
+    contradictions: int = field(default=0)
+
+
+def believe(kind: Type, told: ColumnStatistics, rows: pa.Array | None, count: int) -> Believed:
+    """Statistics as an interval.
+
+    One that contradicts itself is dropped whole: lower above upper, nulls below zero or above
+    the rows. A NaN bound says only that NaN is there.
+    """
+    lower, upper, nan = _without_nan_bounds(kind, told)
+    nulls = told.null_count
+    wrong = either(
+        surely(greater, lower, upper),
+        surely(lambda n: pc.less(n, 0), nulls),
+        surely(pc.greater, nulls, rows),
+    )
+    right = opposite(wrong)
+    nulls = keep(right, nulls)
+    interval = Interval(
+        kind,
+        keep(right, lower),
+        keep(right, upper),
+        value=may(pc.less, nulls, rows),
+        null=may(lambda n: pc.greater(n, 0), nulls),
+        nan=both(either(nan, wrong), may(pc.less, nulls, rows)) if _has_nan(kind) else False,
+    )
+    return Believed(interval, tally(wrong, count))
+
+
+def _without_nan_bounds(
+    kind: Type, told: ColumnStatistics
+) -> tuple[pa.Array | None, pa.Array | None, Mask]:
+    if not _has_nan(kind):
+        return told.lower, told.upper, False
+    lower_is_nan = surely(pc.is_nan, told.lower)
+    upper_is_nan = surely(pc.is_nan, told.upper)
+    return (
+        keep(opposite(lower_is_nan), told.lower),
+        keep(opposite(upper_is_nan), told.upper),
+        either(told.nan, lower_is_nan, upper_is_nan),
+    )
+
+
+def _has_nan(kind: Type) -> bool:
+    return isinstance(kind, FloatType)
+
+
+def _without_nan(intervals: Intervals) -> Intervals:
+    return {path: replace(i, nan=False) for path, i in intervals.items()}
+
+
+def _take(interval: Interval, indices: pa.Array) -> Interval:
+    return replace(
+        interval,
+        lower=_at(interval.lower, indices),
+        upper=_at(interval.upper, indices),
+        value=_mask_at(interval.value, indices),
+        null=_mask_at(interval.null, indices),
+        nan=_mask_at(interval.nan, indices),
+        raises=_mask_at(interval.raises, indices),
+    )
+
+
+def _at(values: Vector | None, indices: pa.Array) -> Vector | None:
+    return values.take(indices) if isinstance(values, pa.Array) else values
+
+
+def _mask_at(mask: Mask, indices: pa.Array) -> Mask:
+    return mask if isinstance(mask, bool) else mask.take(indices)

@@ -1,0 +1,182 @@
+"""The interpreter: a predicate over a batch of containers gives a truth set for each.
+
+Two functions that call each other: `truth_of` for predicates, `interval_of` for values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from whyscan.predicate.tree import (
+    And,
+    Arithmetic,
+    Between,
+    Call,
+    Case,
+    Cast,
+    Coalesce,
+    Column,
+    Comparator,
+    Comparison,
+    Expression,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Not,
+    Opaque,
+    Or,
+    type_of,
+)
+from whyscan.pruning import truth
+from whyscan.pruning.comparison import compare
+from whyscan.pruning.domains import may_satisfy_together
+from whyscan.pruning.functions import apply, arithmetic, cast, coalesced, like
+from whyscan.pruning.interval import Interval, anything, hull, of_literal, restrict
+from whyscan.pruning.membership import member
+from whyscan.pruning.mask import Mask, both, either
+from whyscan.pruning.transforms import in_bucket
+from whyscan.pruning.truth import Truth
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.pruning.containers import Containers
+    from whyscan.pruning.functions import Zone
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What an evaluation looks at: containers, and the zone in which instants are shown."""
+
+    containers: Containers
+    zone: Zone
+
+
+def evaluate(expression: Expression, containers: Containers, zone: Zone) -> Truth:
+    """The truth values that rows of each container may give. No rows give none at all."""
+    occupied = containers.occupied()
+    found = truth_of(expression, Batch(containers, zone))
+    return Truth(
+        lambda: both(occupied, found.true),
+        lambda: both(occupied, found.false),
+        lambda: both(occupied, found.null),
+        lambda: both(occupied, found.raises),
+    )
+
+
+def truth_of(expression: Expression, batch: Batch) -> Truth:
+    """A predicate's truth set."""
+    match expression:
+        case And():
+            return _conjunction(expression, batch)
+        case Or():
+            return truth.disjunction([truth_of(e, batch) for e in expression.operands])
+        case Not():
+            return truth.negation(truth_of(expression.operand, batch))
+        case Comparison():
+            return _comparison(expression, batch)
+        case Between():
+            low = Comparison(Comparator.GREATER_EQUAL, expression.operand, expression.low)
+            high = Comparison(Comparator.LESS_EQUAL, expression.operand, expression.high)
+            return _conjunction(And((low, high)), batch)
+        case In():
+            found = member(interval_of(expression.operand, batch), expression)
+            return _hashed(found, expression, batch)
+        case IsNull():
+            return truth.is_null(interval_of(expression.operand, batch))
+        case Like():
+            return like(interval_of(expression.operand, batch), expression)
+        case Opaque():
+            return truth.ANY
+        case _:
+            return truth.of_boolean(interval_of(expression, batch))
+
+
+def interval_of(expression: Expression, batch: Batch) -> Interval:
+    """Where an expression's values lie."""
+    match expression:
+        case Column():
+            return batch.containers.interval(expression)
+        case Literal():
+            return of_literal(expression)
+        case Opaque():
+            return anything(expression.type, raises=True)
+        case Cast():
+            return cast(interval_of(expression.operand, batch), expression, batch.zone)
+        case Arithmetic():
+            left, right = (interval_of(e, batch) for e in (expression.left, expression.right))
+            return arithmetic(expression, left, right, batch.zone)
+        case Call():
+            arguments = [interval_of(e, batch) for e in expression.arguments]
+            return apply(expression, arguments, batch.zone)
+        case Coalesce():
+            return coalesced([interval_of(e, batch) for e in expression.operands])
+        case Case():
+            return _case(expression, batch)
+        case _:
+            return truth.to_boolean(truth_of(expression, batch))
+
+
+def _conjunction(expression: And, batch: Batch) -> Truth:
+    """AND, where conjuncts on one column must also be TRUE of one and the same value."""
+    found = truth.conjunction([truth_of(e, batch) for e in expression.operands])
+    return Truth(
+        lambda: both(found.true, may_satisfy_together(expression.operands, batch.containers)),
+        lambda: found.false,
+        lambda: found.null,
+        lambda: found.raises,
+    )
+
+
+def _comparison(expression: Comparison, batch: Batch) -> Truth:
+    left = interval_of(expression.left, batch)
+    right = interval_of(expression.right, batch)
+    found = compare(expression.operator, left, right)
+    if expression.operator in (Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL):
+        return _hashed(found, expression, batch)
+    return found
+
+
+def _hashed(found: Truth, expression: Comparison | In, batch: Batch) -> Truth:
+    """An equality that is TRUE must also land in one of the container's buckets."""
+    buckets = batch.containers.buckets
+    if not buckets:
+        return found
+    return Truth(
+        lambda: both(found.true, in_bucket(expression, buckets)),
+        lambda: found.false,
+        lambda: found.null,
+        lambda: found.raises,
+    )
+
+
+def _case(expression: Case, batch: Batch) -> Interval:
+    """The hull of the branches that may be taken: one whose condition may be TRUE while every
+    earlier condition may be something else."""
+    taken: list[Interval] = []
+    reached: Mask = True
+    raises: Mask = False
+    for condition, value in expression.branches:
+        found = truth_of(condition, batch)
+        taken.append(restrict(interval_of(value, batch), both(reached, found.true)))
+        raises = either(raises, both(reached, found.raises))
+        reached = both(reached, either(found.false, found.null))
+    taken.append(restrict(interval_of(expression.otherwise, batch), reached))
+    return _union(taken, raises, expression)
+
+
+def _union(taken: Sequence[Interval], raises: Mask, expression: Case) -> Interval:
+    whole = taken[0]
+    for interval in taken[1:]:
+        whole = hull(whole, interval)
+    return Interval(
+        type_of(expression),
+        whole.lower,
+        whole.upper,
+        value=whole.value,
+        null=whole.null,
+        nan=whole.nan,
+        raises=either(whole.raises, raises),
+    )

@@ -1,0 +1,118 @@
+"""One yes or no a container: a constant where all containers agree, else an Arrow array.
+
+Masks answer "may this be?". They hold no nulls: what a kernel could not know becomes yes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+Mask: TypeAlias = bool | pa.BooleanArray
+Vector: TypeAlias = pa.Array | pa.Scalar
+"""Values of one type: one a container, or one scalar for them all."""
+
+
+def all_of(masks: Iterable[Mask]) -> Mask:
+    """Yes where all are; yes for no masks at all. Asks no further once nothing is left."""
+    answer: Mask = True
+    for mask in masks:
+        if mask is True:
+            continue
+        if mask is False:
+            return False
+        answer = mask if answer is True else pc.and_(answer, mask)
+        if not answer.true_count:
+            return False
+    return answer
+
+
+def any_of(masks: Iterable[Mask]) -> Mask:
+    """Yes where any is; no for no masks at all. Asks no further once all are in."""
+    answer: Mask = False
+    for mask in masks:
+        if mask is False:
+            continue
+        if mask is True:
+            return True
+        answer = mask if answer is False else pc.or_(answer, mask)
+        if answer.true_count == len(answer):
+            return True
+    return answer
+
+
+def both(*masks: Mask) -> Mask:
+    """Yes where all are."""
+    return all_of(masks)
+
+
+def either(*masks: Mask) -> Mask:
+    """Yes where any is."""
+    return any_of(masks)
+
+
+def opposite(mask: Mask) -> Mask:
+    """Yes where it is no."""
+    return (not mask) if isinstance(mask, bool) else pc.invert(mask)
+
+
+def may(kernel: Callable[..., Vector], *operands: Vector | None) -> Mask:
+    """What the kernel says, and yes wherever an operand is unknown."""
+    if any(operand is None for operand in operands):
+        return True
+    return unknown_as(kernel(*operands), verdict=True)
+
+
+def surely(kernel: Callable[..., Vector], *operands: Vector | None) -> Mask:
+    """What the kernel says, and no wherever an operand is unknown."""
+    if any(operand is None for operand in operands):
+        return False
+    return unknown_as(kernel(*operands), verdict=False)
+
+
+def unknown_as(result: Vector, *, verdict: bool) -> Mask:
+    """A kernel's answer with its nulls read as `verdict`."""
+    if isinstance(result, pa.Scalar):
+        answer = result.as_py()
+        return verdict if answer is None else bool(answer)
+    return result.fill_null(verdict) if result.null_count else result
+
+
+def choose(mask: Mask, chosen: Vector | None, other: Vector | None) -> Vector | None:
+    """`chosen` where the mask says yes, else `other`; None stays "unknown everywhere"."""
+    if isinstance(mask, bool):
+        return chosen if mask else other
+    if chosen is None and other is None:
+        return None
+    return pc.if_else(mask, _vector(chosen, other), _vector(other, chosen))
+
+
+def keep(mask: Mask, values: Vector | None) -> Vector | None:
+    """The values where the mask says yes, unknown elsewhere."""
+    return choose(mask, values, None)
+
+
+def materialise(mask: Mask, count: int) -> pa.BooleanArray:
+    """The mask as an array of `count` answers."""
+    if isinstance(mask, bool):
+        return pa.repeat(pa.scalar(mask), count)
+    return mask
+
+
+def tally(mask: Mask, count: int) -> int:
+    """How many of `count` containers say yes."""
+    if isinstance(mask, bool):
+        return count if mask else 0
+    return int(mask.true_count)
+
+
+def _vector(values: Vector | None, like: Vector | None) -> Vector:
+    if values is not None:
+        return values
+    assert like is not None
+    return pa.scalar(None, like.type)

@@ -1,0 +1,116 @@
+"""`x IN (…)`: thousands of values against thousands of containers, by binary search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.pruning.interval import Interval
+from whyscan.pruning.mask import Mask, Vector, both, either, may, opposite, surely
+from whyscan.pruning.truth import Truth
+
+if TYPE_CHECKING:
+    from whyscan.predicate.tree import In
+
+
+def member(x: Interval, listed: In) -> Truth:
+    """TRUE on a hit; on a miss FALSE, or NULL where the list holds a NULL."""
+
+    def hit() -> Mask:
+        values = both(x.value, any_within(x.lower, x.upper, listed.values))
+        return either(values, both(x.nan, listed.nan))
+
+    def miss() -> Mask:
+        values = both(x.value, opposite(all_within(x.lower, x.upper, listed.values)))
+        return either(values, both(x.nan, not listed.nan))
+
+    return Truth(
+        hit,
+        lambda: False if listed.null else miss(),
+        lambda: either(x.null, miss()) if listed.null else x.null,
+        lambda: x.raises,
+    )
+
+
+def any_within(lower: Vector | None, upper: Vector | None, values: pa.Array) -> Mask:
+    """Some listed value lies between the bounds, unknown bounds being open ends."""
+    if not len(values):
+        return False
+    return may(pc.less, _below(lower, values), _up_to(upper, values))
+
+
+def all_within(lower: Vector | None, upper: Vector | None, values: pa.Array) -> Mask:
+    """Every value that lies between the bounds is listed: one point, or a run of integers."""
+    if not len(values):
+        return False
+    hits = may_count(lower, upper, values)
+    if hits is None:
+        return False
+    points = both(surely(pc.equal, lower, upper), surely(lambda n: pc.equal(n, 1), hits))
+    if not pa.types.is_int64(values.type) and not pa.types.is_date32(values.type):
+        return points
+    return either(points, surely(_covers, lower, upper, hits))
+
+
+def may_count(lower: Vector | None, upper: Vector | None, values: pa.Array) -> Vector | None:
+    """How many listed values lie between the bounds; None where a bound is unknown everywhere."""
+    if lower is None or upper is None:
+        return None
+    return pc.subtract(
+        _up_to(upper, values).cast(pa.int64()), _below(lower, values).cast(pa.int64())
+    )
+
+
+def _covers(lower: Vector, upper: Vector, hits: Vector) -> Vector:
+    """hits = upper - lower + 1, without the overflow of a wide interval: the list is short."""
+    low, high = (pc.cast(_integers(v), pa.float64(), safe=False) for v in (lower, upper))
+    near = pc.less(pc.subtract(high, low), 1e9)
+    steps = pc.subtract(_integers(upper), _integers(lower))
+    return pc.and_(near, pc.equal(pc.add(steps, 1), hits))
+
+
+def _integers(values: Vector) -> Vector:
+    return values.cast(pa.int32()).cast(pa.int64()) if pa.types.is_date32(values.type) else values
+
+
+def _below(lower: Vector | None, values: pa.Array) -> Vector:
+    """How many listed values lie below the bound; none where it is unknown."""
+    if lower is None:
+        return pa.scalar(0, pa.uint64())
+    return pc.fill_null(_search(values, lower, "left"), pa.scalar(0, pa.uint64()))
+
+
+def _up_to(upper: Vector | None, values: pa.Array) -> Vector:
+    """How many listed values lie at or below the bound; all of them where it is unknown."""
+    everything = pa.scalar(len(values), pa.uint64())
+    if upper is None:
+        return everything
+    return pc.fill_null(_search(values, upper, "right"), everything)
+
+
+def _search(values: pa.Array, needles: Vector, side: str) -> Vector:
+    if pa.types.is_decimal(values.type):
+        return _search_decimals(values, needles, side)
+    return pc.search_sorted(values, needles, side=side)
+
+
+def _search_decimals(values: pa.Array, needles: Vector, side: str) -> Vector:
+    """Arrow has no binary search over decimals: sort values and needles together and count.
+
+    On `left` a needle stands before the values that equal it, on `right` behind them.
+    """
+    points = needles if isinstance(needles, pa.Array) else pa.array([needles.as_py()], needles.type)
+    is_value = pa.concat_arrays(
+        [pa.repeat(pa.scalar(True), len(values)), pa.repeat(pa.scalar(False), len(points))]
+    )
+    tie = is_value if side == "left" else pc.invert(is_value)
+    common = pa.decimal256(76, max(values.type.scale, points.type.scale))
+    together = pa.concat_arrays([values.cast(common), points.cast(common)])
+    table = pa.table({"x": together, "tie": tie.cast(pa.int8())})
+    order = pc.sort_indices(table, sort_keys=[("x", "ascending"), ("tie", "ascending")])
+    counted = pc.cumulative_sum(is_value.take(order).cast(pa.uint64()))
+    back = pc.sort_indices(order).slice(len(values))
+    found = pc.if_else(pc.is_valid(points), counted.take(back), pa.scalar(None, pa.uint64()))
+    return found if isinstance(needles, pa.Array) else found[0]
