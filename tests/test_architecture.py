@@ -1,0 +1,188 @@
+"""The folder tree is the architecture: imports point upwards, and start-up stays light."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "whyscan"
+
+# A folder imports only from folders before it.
+STAGES = (
+    "predicate",
+    "pruning",
+    "tables",
+    "planning",
+    "explain",
+    "scan",
+    "statements",
+    "engines",
+    "spark",
+    "cli",
+)
+FACADE = frozenset({"__init__", "__main__", "table"})
+ROOT = "errors"
+
+# Each costs a command that does not need it a tenth of a second or more.
+HEAVY = (
+    "datafusion",
+    "duckdb",
+    "pandas",
+    "pyarrow.dataset",
+    "pyiceberg",
+    "pyspark",
+    "rich",
+    "sqlglot.optimizer.optimizer",
+    "sqlglot.optimizer.qualify",
+)
+
+VAGUE_NAMES = frozenset({"common", "helper", "helpers", "info", "manager", "misc", "util", "utils"})
+LONGEST_FUNCTION = 50
+LONGEST_FILE = 500
+
+
+def sources() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def part_of(module: tuple[str, ...]) -> str:
+    """The part of the package a dotted name belongs to: a stage, `errors` or `facade`."""
+    match module:
+        case ("whyscan",):
+            return "facade"
+        case ("whyscan", name, *_):
+            return name if name in {*STAGES, ROOT} else "facade"
+        case _:
+            return "outside"
+
+
+def module_of(path: Path) -> tuple[str, ...]:
+    parts = ("whyscan", *path.relative_to(PACKAGE).with_suffix("").parts)
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def imported(tree: ast.AST, package: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Line and dotted name of every import, lazy ones and those for types included."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import():
+                for alias in node.names:
+                    yield node.lineno, tuple(alias.name.split("."))
+            case ast.ImportFrom():
+                above = package[: len(package) + 1 - node.level] if node.level else ()
+                base = (*above, *(node.module.split(".") if node.module else ()))
+                for alias in node.names:
+                    yield node.lineno, (*base, alias.name)
+
+
+def allowed(importer: str, target: str) -> bool:
+    """The direction: outside and `errors` are free, `cli` sees the facade, a stage looks up."""
+    if target in {"outside", importer} or importer == "facade":
+        return True
+    if importer == ROOT:
+        return False
+    if target == "facade":
+        return importer == "cli"
+    return target == ROOT or STAGES.index(target) < STAGES.index(importer)
+
+
+def wrong_imports(source: str, module: tuple[str, ...], *, is_package: bool) -> list[str]:
+    package = module if is_package else module[:-1]
+    importer = part_of(module)
+    return [
+        f"{'.'.join(module)}:{line} imports {'.'.join(name)}"
+        for line, name in imported(ast.parse(source), package)
+        if not allowed(importer, part_of(name))
+    ]
+
+
+def test_every_import_points_to_an_earlier_stage():
+    wrong = [
+        complaint
+        for path in sources()
+        for complaint in wrong_imports(
+            path.read_text("utf-8"), module_of(path), is_package=path.name == "__init__.py"
+        )
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "wrong"),
+    [
+        ("whyscan.pruning.evaluate", "from whyscan.predicate.tree import And", False),
+        ("whyscan.pruning.evaluate", "from whyscan.errors import WhyscanError", False),
+        ("whyscan.pruning.evaluate", "from whyscan import errors", False),
+        ("whyscan.pruning.evaluate", "from .truth import Truth", False),
+        ("whyscan.pruning.evaluate", "import pyarrow", False),
+        ("whyscan.table", "from whyscan.spark import session", False),
+        ("whyscan.cli.main", "import whyscan", False),
+        ("whyscan.pruning.evaluate", "from whyscan.tables.snapshot import Snapshot", True),
+        ("whyscan.pruning.evaluate", "from whyscan import tables", True),
+        ("whyscan.pruning.evaluate", "from ..tables import snapshot", True),
+        ("whyscan.pruning.evaluate", "def f():\n    import whyscan.cli", True),
+        ("whyscan.pruning.evaluate", "from whyscan import open", True),
+        ("whyscan.spark.audit", "from whyscan.table import Table", True),
+        ("whyscan.errors", "from whyscan.predicate import tree", True),
+    ],
+)
+def test_import_direction_is_noticed_in_every_spelling(module, source, wrong):
+    complaints = wrong_imports(source, tuple(module.split(".")), is_package=False)
+
+    assert bool(complaints) is wrong, complaints
+
+
+def test_every_folder_and_root_module_is_a_known_part():
+    folders = {path.parent.name for path in PACKAGE.glob("*/*.py")}
+    modules = {path.stem for path in PACKAGE.glob("*.py")}
+
+    assert folders - set(STAGES) == set()
+    assert modules - {ROOT} - FACADE == set()
+
+
+def test_no_file_or_folder_has_a_vague_name():
+    names = {path: module_of(path)[1:] for path in sources()}
+    vague = [path for path, parts in names.items() if VAGUE_NAMES & {p.strip("_") for p in parts}]
+
+    assert vague == []
+
+
+def test_every_file_is_short():
+    lengths = {
+        str(p.relative_to(PACKAGE)): len(p.read_text("utf-8").splitlines()) for p in sources()
+    }
+
+    assert {name: n for name, n in lengths.items() if n > LONGEST_FILE} == {}
+
+
+def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines from `def` to the end, the docstring not counted."""
+    lines = function.end_lineno - function.lineno + 1
+    first = function.body[0]
+    if ast.get_docstring(function, clean=False) is not None:
+        lines -= first.end_lineno - first.lineno + 1
+    return lines
+
+
+def test_every_function_fits_on_a_screen():
+    lengths = {
+        f"{path.relative_to(PACKAGE)}:{node.lineno} {node.name}": body_lines(node)
+        for path in sources()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+    assert {name: n for name, n in lengths.items() if n > LONGEST_FUNCTION} == {}
+
+
+@pytest.mark.parametrize("module", ["whyscan", "whyscan.cli.main"])
+def test_importing_loads_nothing_heavy(module):
+    code = f"import sys, {module}; print(*sorted(sys.modules.keys() & set({HEAVY!r})))"
+
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert (run.stdout.split(), run.stderr) == ([], "")
