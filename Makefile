@@ -7,7 +7,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/.installed ## make .venv with everything, pinned and hashed
 
@@ -30,7 +30,7 @@ mutants: setup ## break the law on purpose; the tests must notice
 
 # Two stamps: a change of pyproject.toml alone reinstalls the package and downloads nothing.
 .venv/.requirements: requirements/dev.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "whyscan needs Python 3.11 or newer: make PYTHON=…")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "whyscan needs Python 3.11 or newer: make setup PYTHON=path")'
 	@echo "setting up .venv (a minute or two, once)"
 	@$(PYTHON) -m venv .venv
 	@$(PIP) install --require-hashes -r $<
