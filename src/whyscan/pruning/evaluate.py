@@ -119,15 +119,22 @@ def interval_of(expression: Expression, batch: Batch) -> Interval:
             return truth.to_boolean(truth_of(expression, batch))
 
 
-def _conjunction(expression: And, batch: Batch) -> Truth:
+def conjoin(
+    expressions: Sequence[Expression], truths: Sequence[Truth], containers: Containers
+) -> Truth:
     """AND, where conjuncts on one column must also be TRUE of one and the same value."""
-    found = truth.conjunction([truth_of(e, batch) for e in expression.operands])
+    found = truth.conjunction(truths)
     return Truth(
-        lambda: both(found.true, may_satisfy_together(expression.operands, batch.containers)),
+        lambda: both(found.true, may_satisfy_together(expressions, containers)),
         lambda: found.false,
         lambda: found.null,
         lambda: found.raises,
     )
+
+
+def _conjunction(expression: And, batch: Batch) -> Truth:
+    operands = expression.operands
+    return conjoin(operands, [truth_of(e, batch) for e in operands], batch.containers)
 
 
 def _comparison(expression: Comparison, batch: Batch) -> Truth:

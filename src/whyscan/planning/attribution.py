@@ -1,0 +1,82 @@
+"""Which conjunct removed what, independent of the order in which they were written.
+
+`alone` is what a conjunct removes by itself, `only` what no other conjunct removes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from whyscan.planning.judgement import Flags
+from whyscan.planning.planner import total
+from whyscan.predicate.tree import columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from whyscan.planning.plan import Evidence, ScanPlan
+    from whyscan.predicate.tree import Conjunct, Path
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Removed files and their bytes; `at_least` where a closed footer could add to them."""
+
+    files: int
+    bytes: int | None
+    at_least: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """What one conjunct did."""
+
+    alone: Share
+    only: Share
+
+
+def attribute(plan: ScanPlan) -> tuple[Attribution, ...]:
+    """The share of each conjunct, in their order."""
+    evidence = plan.evidence
+    settled = [
+        _settled(conjunct, plan.evidence.files.containers.partition.keys())
+        for conjunct in plan.predicate.conjuncts
+    ]
+    kept = evidence.judgement.conjunct_kept
+    return tuple(
+        Attribution(_alone(evidence, i, settled), _only(evidence, kept, i, settled))
+        for i in range(len(kept))
+    )
+
+
+def _settled(conjunct: Conjunct, partition: Collection[Path]) -> bool:
+    """Opening a file cannot change the verdict: partition values are all that it looks at."""
+    return all(column.path in partition for column in columns_of(conjunct.expression))
+
+
+def _alone(evidence: Evidence, at: int, settled: list[bool]) -> Share:
+    removed = ~evidence.judgement.conjunct_kept[at]
+    open_question = ~evidence.opened & ~removed & (not settled[at])
+    return _share(evidence, removed, open_question)
+
+
+def _only(evidence: Evidence, kept: tuple[Flags, ...], at: int, settled: list[bool]) -> Share:
+    others = [(k, s) for i, (k, s) in enumerate(zip(kept, settled, strict=True)) if i != at]
+    everywhere = np.ones(len(evidence.opened), np.bool_)
+    spared = reduce(np.logical_and, (k for k, _ in others), everywhere)
+    certain = evidence.opened | all(s for _, s in others)
+    candidate = ~kept[at] & spared
+    return _share(evidence, candidate & certain, candidate & ~certain)
+
+
+def _share(evidence: Evidence, removed: Flags, open_question: Flags) -> Share:
+    return Share(
+        files=int(removed.sum()),
+        bytes=total(evidence.files.bytes.filter(pa.array(removed))),
+        at_least=bool(open_question.any()),
+    )

@@ -1,0 +1,245 @@
+"""Our tree as DuckDB SQL, where DuckDB means the same as Spark; None where it may not.
+
+The list of functions is closed: each was compared with Spark on printable ASCII text, and only
+such text is ever sent (partition_values.py checks it).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from types import MappingProxyType
+
+from whyscan.predicate.tree import (
+    And,
+    Arithmetic,
+    Between,
+    Call,
+    Case,
+    Cast,
+    Coalesce,
+    Column,
+    Comparator,
+    Comparison,
+    Expression,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Not,
+    Opaque,
+    Operation,
+    Or,
+    Path,
+    type_of,
+)
+from whyscan.predicate.types import (
+    BooleanType,
+    DateType,
+    DecimalType,
+    IntegerType,
+    StringType,
+    TimestampType,
+    Type,
+)
+
+Names = Mapping[Path, str]
+
+
+class NotTheSame(Exception):  # noqa: N818 - a signal inside this file, not an error for users
+    """DuckDB has no expression of this meaning."""
+
+
+def to_duckdb(expression: Expression, names: Names) -> str | None:
+    """The expression over columns named by `names`, or None."""
+    try:
+        return _sql(expression, names)
+    except NotTheSame:
+        return None
+
+
+def _sql(expression: Expression, names: Names) -> str:
+    def sql(inner: Expression) -> str:
+        return _sql(inner, names)
+
+    match expression:
+        case Column():
+            return names[expression.path]
+        case Literal():
+            return _literal(expression)
+        case And():
+            return "(" + " AND ".join(map(sql, expression.operands)) + ")"
+        case Or():
+            return "(" + " OR ".join(map(sql, expression.operands)) + ")"
+        case Not():
+            return f"(NOT {sql(expression.operand)})"
+        case IsNull():
+            return f"({sql(expression.operand)} IS NULL)"
+        case Comparison():
+            return f"({sql(expression.left)} {_comparator(expression)} {sql(expression.right)})"
+        case Between():
+            operand, low, high = map(sql, (expression.operand, expression.low, expression.high))
+            return f"({operand} BETWEEN {low} AND {high})"
+        case Coalesce():
+            return "coalesce(" + ", ".join(map(sql, expression.operands)) + ")"
+        case Case():
+            branches = (f"WHEN {sql(c)} THEN {sql(v)}" for c, v in expression.branches)
+            return f"(CASE {' '.join(branches)} ELSE {sql(expression.otherwise)} END)"
+        case Call():
+            return _call(expression, names)
+        case Cast():
+            return _cast(expression, names)
+        case Arithmetic():
+            return _arithmetic(expression, names)
+        case In() | Like() | Opaque():
+            raise NotTheSame
+
+
+def _comparator(comparison: Comparison) -> str:
+    if comparison.operator is Comparator.NULL_SAFE_EQUAL:
+        return "IS NOT DISTINCT FROM"
+    return comparison.operator.value
+
+
+def _literal(literal: Literal) -> str:
+    match literal.value:
+        case None:
+            return "NULL"
+        case bool() as value:
+            return "TRUE" if value else "FALSE"
+        case int() as value if isinstance(literal.type, IntegerType):
+            return f"CAST({value} AS BIGINT)"
+        case int() as value if isinstance(literal.type, DateType):
+            return f"(DATE '1970-01-01' + CAST({value} AS INTEGER))"
+        case Decimal() as value:
+            return f"CAST('{value}' AS {_type_name(literal.type)})"
+        case str() as text:
+            return "'" + text.replace("'", "''") + "'"
+        case _:
+            raise NotTheSame
+
+
+def _type_name(kind: Type) -> str:
+    match kind:
+        case IntegerType():
+            return {8: "TINYINT", 16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}[kind.bits]
+        case DecimalType():
+            return f"DECIMAL({kind.precision},{kind.scale})"
+        case StringType():
+            return "VARCHAR"
+        case DateType():
+            return "DATE"
+        case BooleanType():
+            return "BOOLEAN"
+        case _:
+            raise NotTheSame
+
+
+def _cast(cast: Cast, names: Names) -> str:
+    """Casts whose text and rounding agree: integers and dates to text, and integers widened."""
+    source, target = type_of(cast.operand), cast.type
+    agree = (
+        (isinstance(source, IntegerType | DateType | StringType) and isinstance(target, StringType))
+        or (
+            isinstance(source, IntegerType)
+            and isinstance(target, IntegerType)
+            and target.bits >= source.bits
+        )
+        or (isinstance(source, IntegerType) and isinstance(target, DecimalType))
+    )
+    if not agree:
+        raise NotTheSame
+    return f"CAST({_sql(cast.operand, names)} AS {_type_name(target)})"
+
+
+def _arithmetic(arithmetic: Arithmetic, names: Names) -> str:
+    """Integer arithmetic; division differs (Spark's `/` is fractional) and stays out."""
+    left, right = arithmetic.left, arithmetic.right
+    if not all(isinstance(type_of(e), IntegerType) for e in (left, right)):
+        raise NotTheSame
+    if arithmetic.operation not in (Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY):
+        raise NotTheSame
+    return f"({_sql(left, names)} {arithmetic.operation.value} {_sql(right, names)})"
+
+
+Template = Callable[[Call, list[str]], str]
+
+
+def _plain(template: str, arity: int) -> Template:
+    def render(_: Call, arguments: list[str]) -> str:
+        if len(arguments) != arity:
+            raise NotTheSame
+        return template.format(*arguments)
+
+    return render
+
+
+def _regexp(template: str, arity: int) -> Template:
+    def render(call: Call, arguments: list[str]) -> str:
+        if len(arguments) != arity or not _portable(call.arguments[1]):
+            raise NotTheSame
+        return template.format(*arguments)
+
+    return render
+
+
+def _substring(call: Call, arguments: list[str]) -> str:
+    """From a positive literal position on: Spark and DuckDB count differently from the end."""
+    at_least = (1, 0)
+    for position, least in zip(call.arguments[1:], at_least, strict=False):
+        match position:
+            case Literal(value=int() as number) if number >= least:
+                continue
+            case _:
+                raise NotTheSame
+    return f"substring({', '.join(arguments)})"
+
+
+_REGEXP_SYNTAX = re.compile(
+    r"(?:[ !\"#%&',/0-9:;<=>@A-Z_`a-z~.^$|()*+?-]|\\[dDwW.\\*+?()\[\]{}|^$/-]"
+    r"|\[\^?(?:[ !\"#%',/0-9:;<=>@A-Z_`a-z~.$|()*+?-]|\\[dw.\\\]-])+\]|\{[0-9]+(?:,[0-9]*)?\})*"
+)
+
+
+def _portable(pattern: Expression) -> bool:
+    """A regular expression that Java and RE2 read alike: no look-around, no back reference,
+    no possessive quantifier, no inline flags."""
+    match pattern:
+        case Literal(value=str() as text):
+            inert = "(?" not in text and not re.search(r"[*+?}]\+", text)
+            return inert and _REGEXP_SYNTAX.fullmatch(text) is not None
+        case _:
+            return False
+
+
+SAME_MEANING: Mapping[str, Template] = MappingProxyType(
+    {
+        "rlike": _regexp("regexp_matches({0}, {1})", 2),
+        "regexp_like": _regexp("regexp_matches({0}, {1})", 2),
+        "concat": lambda _, arguments: "(" + " || ".join(arguments) + ")",
+        "lower": _plain("lower({0})", 1),
+        "upper": _plain("upper({0})", 1),
+        "length": _plain("length({0})", 1),
+        "reverse": _plain("reverse({0})", 1),
+        "trim": _plain("trim({0}, ' ')", 1),
+        "ltrim": _plain("ltrim({0}, ' ')", 1),
+        "rtrim": _plain("rtrim({0}, ' ')", 1),
+        "replace": _plain("replace({0}, {1}, {2})", 3),
+        "md5": _plain("md5({0})", 1),
+        "instr": _plain("instr({0}, {1})", 2),
+        "contains": _plain("contains({0}, {1})", 2),
+        "startswith": _plain("starts_with({0}, {1})", 2),
+        "endswith": _plain("ends_with({0}, {1})", 2),
+        "substring": _substring,
+        "abs": _plain("abs({0})", 1),
+    }
+)
+
+
+def _call(call: Call, names: Names) -> str:
+    template = SAME_MEANING.get(call.function)
+    instants = any(isinstance(type_of(a), TimestampType) for a in call.arguments)
+    if template is None or instants:
+        raise NotTheSame
+    return template(call, [_sql(argument, names) for argument in call.arguments])

@@ -1,0 +1,129 @@
+"""What a predicate and each of its conjuncts make of a batch of containers, as flat arrays.
+
+Here the lazy masks of the evaluator become numbers that are counted, rolled up and reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from whyscan.predicate.types import FloatType
+from whyscan.pruning.evaluate import conjoin, evaluate
+from whyscan.pruning.mask import Mask, materialise
+from whyscan.pruning.truth import Truth, matches_all
+
+if TYPE_CHECKING:
+    from whyscan.predicate.tree import Predicate
+    from whyscan.predicate.zones import Zone
+    from whyscan.pruning.containers import Containers
+
+Flags = npt.NDArray[np.bool_]
+Decided = Mapping[int, Truth]
+"""Conjuncts, by position, whose truth is known from elsewhere: see partition_values.py."""
+
+UNDECIDED: Decided = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One flag a container: may match, all rows match, may match if no value is NaN.
+
+    `conjunct_kept` and `conjunct_every` hold the same for each conjunct by itself.
+    """
+
+    kept: Flags
+    every: Flags
+    kept_without_nan: Flags
+    conjunct_kept: tuple[Flags, ...]
+    conjunct_every: tuple[Flags, ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.kept)
+
+
+def judge(
+    predicate: Predicate, containers: Containers, zone: Zone, decided: Decided = UNDECIDED
+) -> Judgement:
+    """Every conjunct by itself, and all together."""
+    truths, together = _truths(predicate, containers, zone, decided)
+    kept = flags(together.true, containers.count)
+    return Judgement(
+        kept=kept,
+        every=flags(matches_all(together), containers.count),
+        kept_without_nan=_without_nan(kept, predicate, containers, zone, decided),
+        conjunct_kept=tuple(flags(t.true, containers.count) for t in truths),
+        conjunct_every=tuple(flags(matches_all(t), containers.count) for t in truths),
+    )
+
+
+def flags(mask: Mask, count: int) -> Flags:
+    """A mask as a numpy array."""
+    return np.asarray(materialise(mask, count).to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def _truths(
+    predicate: Predicate, containers: Containers, zone: Zone, decided: Decided
+) -> tuple[list[Truth], Truth]:
+    expressions = [conjunct.expression for conjunct in predicate.conjuncts]
+    truths = [
+        decided[i] if i in decided else evaluate(expression, containers, zone)
+        for i, expression in enumerate(expressions)
+    ]
+    return truths, conjoin(expressions, truths, containers)
+
+
+def _without_nan(
+    kept: Flags, predicate: Predicate, containers: Containers, zone: Zone, decided: Decided
+) -> Flags:
+    if not any(isinstance(column.type, FloatType) for column in predicate.columns()):
+        return kept
+    _, together = _truths(predicate, containers.without_nan(), zone, decided)
+    return kept & flags(together.true, containers.count)
+
+
+def roll_up(inner: Judgement, parent: npt.NDArray[np.int64], count: int) -> Judgement:
+    """Judgement of `count` parents by that of their parts.
+
+    A parent may match if a part may, and matches all if it has parts and each of them does.
+    """
+    inhabited = _any(np.ones(inner.count, np.bool_), parent, count)
+
+    def every(part: Flags) -> Flags:
+        return inhabited & ~_any(~part, parent, count)
+
+    return Judgement(
+        kept=_any(inner.kept, parent, count),
+        every=every(inner.every),
+        kept_without_nan=_any(inner.kept_without_nan, parent, count),
+        conjunct_kept=tuple(_any(part, parent, count) for part in inner.conjunct_kept),
+        conjunct_every=tuple(every(part) for part in inner.conjunct_every),
+    )
+
+
+def _any(part: Flags, parent: npt.NDArray[np.int64], count: int) -> Flags:
+    found: Flags = np.bincount(parent[part], minlength=count).astype(np.bool_)
+    return found
+
+
+def place(inner: Judgement, at: npt.NDArray[np.int64], outer: Judgement) -> Judgement:
+    """`outer` with the containers at `at` judged by `inner` instead."""
+
+    def put(whole: Flags, part: Flags) -> Flags:
+        copy = whole.copy()
+        copy[at] = part
+        return copy
+
+    return Judgement(
+        kept=put(outer.kept, inner.kept),
+        every=put(outer.every, inner.every),
+        kept_without_nan=put(outer.kept_without_nan, inner.kept_without_nan),
+        conjunct_kept=tuple(map(put, outer.conjunct_kept, inner.conjunct_kept)),
+        conjunct_every=tuple(map(put, outer.conjunct_every, inner.conjunct_every)),
+    )

@@ -1,0 +1,145 @@
+"""Exact answers on partition values: what the interpreter leaves open, DuckDB decides.
+
+A conjunct that names only identity partition columns has one answer for each distinct tuple of
+their values. Where the interpreter has no rule for a function in it, the function is run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.planning.duckdb_sql import to_duckdb
+from whyscan.planning.judgement import Decided, flags
+from whyscan.predicate.tree import Column, columns_of
+from whyscan.predicate.types import DateType, IntegerType, StringType
+from whyscan.pruning.evaluate import evaluate
+from whyscan.pruning.mask import Mask, both, either, opposite, tally
+from whyscan.pruning.truth import Truth, fixed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.predicate.tree import Expression, Predicate
+    from whyscan.predicate.zones import Zone
+    from whyscan.pruning.containers import Containers
+    from whyscan.tables.snapshot import Files
+
+
+def decide(predicate: Predicate, files: Files, zone: Zone) -> Decided:
+    """The truth, file by file, of the conjuncts that only running them can decide."""
+    containers = files.containers.by_partition()
+    decided: dict[int, Truth] = {}
+    for position, conjunct in enumerate(predicate.conjuncts):
+        columns = columns_of(conjunct.expression)
+        if not columns or not all(_is_a_point(column, containers) for column in columns):
+            continue
+        if _is_open(evaluate(conjunct.expression, containers, zone), containers.count):
+            answer = _run(conjunct.expression, columns, containers)
+            if answer is not None:
+                decided[position] = answer
+    return decided
+
+
+def spread(decided: Decided, at: pa.Array) -> Decided:
+    """The same answers for the parts of files: `at` is the file of each part."""
+
+    def take(mask: Mask) -> Mask:
+        return mask if isinstance(mask, bool) else mask.take(at)
+
+    return {
+        position: fixed(true=take(t.true), false=take(t.false), null=take(t.null))
+        for position, t in decided.items()
+    }
+
+
+def _is_a_point(column: Column, containers: Containers) -> bool:
+    """Every container has one value of this column, or only NULL."""
+    interval = containers.partition.get(column.path)
+    if interval is None or not isinstance(column.type, IntegerType | StringType | DateType):
+        return False
+    alone = either(
+        both(interval.point(), opposite(interval.null)), opposite(interval.present)
+    )
+    return tally(alone, containers.count) == containers.count
+
+
+def _is_open(found: Truth, count: int) -> bool:
+    answers = [flags(mask, count) for mask in (found.true, found.false, found.null)]
+    possible = np.sum(answers, axis=0) + flags(found.raises, count)
+    return bool((possible > 1).any())
+
+
+def _run(
+    expression: Expression, columns: Sequence[Column], containers: Containers
+) -> Truth | None:
+    """The expression on each distinct tuple; None where DuckDB may mean something else."""
+    names = {column.path: f"c{i}" for i, column in enumerate(columns)}
+    sql = to_duckdb(expression, names)
+    values = [_values(column, containers) for column in columns]
+    if sql is None or any(v is None or not _is_plain(v) for v in values):
+        return None
+    first, tuple_of = _distinct([v for v in values if v is not None])
+    tuples = pa.table({n: v.take(first) for n, v in zip(names.values(), values, strict=True)})
+    answers = _query(sql, tuples)
+    return None if answers is None else _truth(answers.take(pa.array(tuple_of)))
+
+
+def _values(column: Column, containers: Containers) -> pa.Array | None:
+    """One value a container, NULL where it has none; text as text."""
+    interval = containers.partition[column.path]
+    lower = interval.lower
+    if lower is None:
+        return None
+    whole = lower if isinstance(lower, pa.Array) else pa.repeat(lower, containers.count)
+    if isinstance(column.type, StringType):
+        try:
+            return whole.cast(pa.string())
+        except pa.ArrowInvalid:
+            return None
+    return whole
+
+
+def _is_plain(values: pa.Array) -> bool:
+    """Printable ASCII, where Java's and DuckDB's text functions agree. Numbers are."""
+    if not pa.types.is_string(values.type):
+        return True
+    return bool(pc.all(pc.match_substring_regex(values, "^[ -~]*$"), min_count=0).as_py())
+
+
+def _distinct(
+    values: Sequence[pa.Array],
+) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+    """Where each distinct tuple first stands, and the tuple of each container."""
+    codes = np.zeros(len(values[0]), np.int64)
+    for column in values:
+        encoded = column.dictionary_encode(null_encoding="encode")
+        codes = codes * (len(encoded.dictionary) + 1) + encoded.indices.to_numpy()
+        _, codes = np.unique(codes, return_inverse=True)
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    return pa.array(first), inverse.astype(np.int64)
+
+
+def _query(sql: str, tuples: pa.Table) -> pa.Array | None:
+    """DuckDB's answer for each tuple in order; None where it fails on some value."""
+    import duckdb
+
+    with duckdb.connect(config={"threads": 1, "enable_external_access": "false"}) as connection:
+        connection.register("tuples", tuples.append_column("at", pa.array(range(len(tuples)))))
+        try:
+            found = connection.sql(f"SELECT {sql} AS answer FROM tuples ORDER BY at").to_arrow_table()
+        except duckdb.Error:
+            return None
+    return found.column("answer").combine_chunks()
+
+
+def _truth(answers: pa.Array) -> Truth:
+    return fixed(
+        true=answers.fill_null(False),
+        false=pc.invert(answers.fill_null(True)),
+        null=answers.is_null(),
+    )

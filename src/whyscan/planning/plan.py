@@ -1,0 +1,127 @@
+"""The scan plan: which files, which row groups, which bytes, and what is left to check.
+
+`Evidence` keeps the arrays that the plan was made from, so that a report can count them again
+in other ways without evaluating anything twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from whyscan.planning.judgement import Decided, Flags, Judgement
+    from whyscan.predicate.tree import Path, Predicate
+    from whyscan.predicate.zones import Zone
+    from whyscan.tables.snapshot import Files, RowGroups, Snapshot
+
+
+class Depth(StrEnum):
+    """How far down to look."""
+
+    FILES = "files"
+    ROW_GROUPS = "row-groups"
+    AUTO = "auto"
+
+
+class Mechanism(IntEnum):
+    """What removed a container; partition comes before statistics."""
+
+    NOTHING = 0
+    PARTITION = 1
+    STATISTICS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a plan is made. `full` opens every metadata object, so that every figure is exact."""
+
+    depth: Depth = Depth.AUTO
+    full: bool = False
+    assume_no_nan: bool = False
+    projection: tuple[Path, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileScan:
+    """One file to read.
+
+    `row_groups` are the ordinals that survived, None where the footer was not opened;
+    `byte_ranges` are (start, end) of the column chunks to read; `residual` is what its rows
+    must still be checked for, None where all of them match.
+    """
+
+    path: str
+    bytes: int | None
+    rows: int | None
+    row_groups: tuple[int, ...] | None
+    byte_ranges: tuple[tuple[int, int], ...]
+    residual: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPlanSummary:
+    """The pyramid in numbers. None is not known: there are no manifests, or nobody looked."""
+
+    manifests_total: int | None
+    manifests_kept: int | None
+    files_total: int
+    files_kept: int
+    row_groups_total: int | None
+    row_groups_kept: int | None
+    bytes_total: int | None
+    bytes_kept: int | None
+    rows_total: int | None
+    rows_kept: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was looked at and what was found.
+
+    `opened` flags the files whose own statistics took part; `groups` and `group_judgement` are
+    None where no footer was opened.
+    """
+
+    files: Files
+    judgement: Judgement
+    by_partition: Judgement
+    opened: Flags
+    groups: RowGroups | None
+    group_judgement: Judgement | None
+    decided: Decided
+    unchecked: tuple[tuple[str, str], ...]
+
+    def pruned_by(self) -> npt.NDArray[np.int8]:
+        """A `Mechanism` a file: each is credited once, to partition before statistics."""
+        import numpy as np
+
+        mechanism = np.where(self.judgement.kept, Mechanism.NOTHING, Mechanism.STATISTICS)
+        return np.where(self.by_partition.kept, mechanism, Mechanism.PARTITION).astype(np.int8)
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPlan:
+    """What a predicate reads of a snapshot. Iterate over it for its `FileScan`s."""
+
+    snapshot: Snapshot
+    predicate: Predicate
+    zone: Zone
+    options: Options
+    evidence: Evidence
+    summary: ScanPlanSummary
+
+    def __iter__(self) -> Iterator[FileScan]:
+        from whyscan.planning.scans import file_scans
+
+        return file_scans(self.predicate, self.evidence)
+
+    @property
+    def files(self) -> tuple[FileScan, ...]:
+        return tuple(self)

@@ -1,0 +1,159 @@
+"""The planner: partition values first, then statistics, then row groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.planning.judgement import (
+    UNDECIDED,
+    Decided,
+    Flags,
+    Judgement,
+    judge,
+    place,
+    roll_up,
+)
+from whyscan.planning.partition_values import decide, spread
+from whyscan.planning.plan import Depth, Evidence, Options, ScanPlan, ScanPlanSummary
+from whyscan.predicate.zones import zone
+
+if TYPE_CHECKING:
+    from whyscan.predicate.tree import Path, Predicate
+    from whyscan.predicate.zones import Zone
+    from whyscan.pruning.containers import Containers
+    from whyscan.tables.snapshot import Files, RowGroups, Snapshot
+
+FOOTERS_AT_MOST = 1_000
+"""`--depth auto` opens the footers of survivors while they are no more than this."""
+
+
+def make_plan(snapshot: Snapshot, predicate: Predicate, options: Options) -> ScanPlan:
+    """Plan a predicate on one snapshot."""
+    session = zone(predicate.zone)
+    evidence = _Planner(snapshot, predicate, session, options).evidence()
+    return ScanPlan(snapshot, predicate, session, options, evidence, summarise(evidence))
+
+
+@dataclass(frozen=True, slots=True)
+class _Planner:
+    snapshot: Snapshot
+    predicate: Predicate
+    zone: Zone
+    options: Options
+
+    def evidence(self) -> Evidence:
+        files = self.snapshot.files(self.predicate.columns())
+        decided = decide(self.predicate, files, self.zone)
+        by_partition = self.judge(files.containers.by_partition(), decided)
+        if self.snapshot.footers_describe_files:
+            return self.by_footers(files, by_partition, decided)
+        judgement = self.judge(files.containers, decided)
+        evidence = Evidence(
+            files=files,
+            judgement=judgement,
+            by_partition=by_partition,
+            opened=np.ones(files.count, np.bool_),
+            groups=None,
+            group_judgement=None,
+            decided=decided,
+            unchecked=(),
+        )
+        return self.with_row_groups(evidence)
+
+    def judge(self, containers: Containers, decided: Decided) -> Judgement:
+        told = containers.without_nan() if self.options.assume_no_nan else containers
+        return judge(self.predicate, told, self.zone, decided)
+
+    def by_footers(self, files: Files, by_partition: Judgement, decided: Decided) -> Evidence:
+        """Hive and plain Parquet: a file is what its row groups are."""
+        opened = np.ones(files.count, np.bool_) if self.options.full else by_partition.kept
+        groups, found = self.open(files, opened, decided)
+        at = np.flatnonzero(opened)
+        inner = roll_up(found, groups.file.to_numpy(), len(at))
+        judgement = place(inner, at, by_partition)
+        return Evidence(
+            files=_with_rows(files, groups),
+            judgement=judgement,
+            by_partition=by_partition,
+            opened=opened,
+            groups=groups,
+            group_judgement=found,
+            decided=decided,
+            unchecked=(),
+        )
+
+    def with_row_groups(self, evidence: Evidence) -> Evidence:
+        """Delta and Iceberg: row groups refine the plan, and leave the file's verdict as it is."""
+        kept = evidence.judgement.kept
+        closed = self.left_closed(int(kept.sum()))
+        if closed is not None:
+            return replace(evidence, unchecked=(("row_groups", closed),))
+        groups, found = self.open(evidence.files, kept, evidence.decided)
+        return replace(evidence, groups=groups, group_judgement=found)
+
+    def left_closed(self, survivors: int) -> str | None:
+        """Why the survivors' footers stay closed, None where they are to be opened."""
+        if self.options.depth is Depth.FILES:
+            return "--depth files"
+        if self.options.depth is Depth.AUTO and survivors > FOOTERS_AT_MOST:
+            return f"{survivors} files survive, more than {FOOTERS_AT_MOST}; use --depth row-groups"
+        return None
+
+    def open(self, files: Files, opened: Flags, decided: Decided) -> tuple[RowGroups, Judgement]:
+        at = np.flatnonzero(opened)
+        groups = self.snapshot.row_groups(
+            files, pa.array(at), self.predicate.columns(), self._projection()
+        )
+        positions = pa.array(at[groups.file.to_numpy()])
+        return groups, self.judge(groups.containers, spread(decided, positions))
+
+    def _projection(self) -> tuple[Path, ...] | None:
+        if self.options.projection is None:
+            return None
+        named = (column.path for column in self.predicate.columns())
+        return tuple(dict.fromkeys((*self.options.projection, *named)))
+
+
+def _with_rows(files: Files, groups: RowGroups) -> Files:
+    """The files' rows, now that their footers were read; unknown for the ones left closed."""
+    rows = np.bincount(
+        groups.file.to_numpy(),
+        weights=groups.containers.rows.to_numpy(zero_copy_only=False),
+        minlength=len(groups.opened),
+    ).astype(np.int64)
+    known = np.zeros(files.count, np.bool_)
+    at = groups.opened.to_numpy()
+    known[at] = True
+    everywhere = np.zeros(files.count, np.int64)
+    everywhere[at] = rows
+    return replace(files, rows=pa.array(everywhere, mask=~known))
+
+
+def summarise(evidence: Evidence) -> ScanPlanSummary:
+    """Count what a plan keeps."""
+    files, kept = evidence.files, pa.array(evidence.judgement.kept)
+    groups, found = evidence.groups, evidence.group_judgement
+    return ScanPlanSummary(
+        manifests_total=None,
+        manifests_kept=None,
+        files_total=files.count,
+        files_kept=kept.true_count,
+        row_groups_total=None if groups is None else groups.count,
+        row_groups_kept=None if found is None else int(found.kept.sum()),
+        bytes_total=total(files.bytes),
+        bytes_kept=total(files.bytes.filter(kept)),
+        rows_total=total(files.rows),
+        rows_kept=total(files.rows.filter(kept)),
+    )
+
+
+def total(values: pa.Array) -> int | None:
+    """The sum, None where one of them is not known: what is not known is not 0."""
+    if values.null_count:
+        return None
+    return int(pc.sum(values, min_count=0).as_py())

@@ -1,0 +1,134 @@
+"""Imagined containers: could statistics of this kind ever decide this conjunct?
+
+A probe gives each column one value, or only NULL. The values are those around the literals
+that the conjunct names and the ends of the column's type: where none of them excludes TRUE,
+no statistic will.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import islice, product
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from whyscan.predicate import arrow
+from whyscan.predicate.tree import In, Literal, columns_of, walk
+from whyscan.predicate.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    StringType,
+    TimestampType,
+    Type,
+    UuidType,
+)
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.interval import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from whyscan.predicate.tree import Column, Expression, Path, Value
+
+PROBES_AT_MOST = 4_096
+LITERALS_AT_MOST = 8
+
+
+def probes(expression: Expression, known: Collection[Path]) -> Containers:
+    """Containers over the columns of `known`; the others stay "anything"."""
+    columns = [column for column in columns_of(expression) if column.path in known]
+    pools = [_pool(column, expression) for column in columns]
+    tuples = list(islice(product(*pools), PROBES_AT_MOST))
+    return Containers(
+        count=len(tuples),
+        rows=pa.repeat(pa.scalar(1, pa.int64()), len(tuples)),
+        partition={
+            column.path: _points(column.type, [values[i] for values in tuples])
+            for i, column in enumerate(columns)
+        },
+    )
+
+
+def _points(kind: Type, values: list[Value]) -> Interval:
+    ends = arrow.array(values, kind)
+    return Interval(kind, ends, ends, value=ends.is_valid(), null=ends.is_null())
+
+
+def _pool(column: Column, expression: Expression) -> list[Value]:
+    """NULL, the ends of the type, and every literal of the type with its neighbours."""
+    named = [v for v in _literals(expression, column.type) if v is not None][:LITERALS_AT_MOST]
+    near = [n for value in named for n in _around(value, column.type)]
+    return list(dict.fromkeys([None, *_ends(column.type), *near]))
+
+
+def _literals(expression: Expression, kind: Type) -> list[Value]:
+    """Literals that stand in Arrow as the column's own values do."""
+    target = arrow.arrow_type(kind)
+    found: list[Value] = []
+    for node in walk(expression):
+        match node:
+            case Literal() if arrow.arrow_type(node.type) == target:
+                found.append(node.value)
+            case In() if node.values.type == target:
+                found.extend(_plain(v, kind) for v in node.values[:LITERALS_AT_MOST])
+            case _:
+                pass
+    return found
+
+
+def _plain(value: pa.Scalar, kind: Type) -> Value:
+    match kind:
+        case DateType():
+            return int(value.cast(pa.int32()).as_py())
+        case TimestampType():
+            return int(value.cast(pa.int64()).as_py())
+        case StringType():
+            return str(value.as_py().decode(errors="replace"))
+        case _:
+            plain: Value = value.as_py()
+            return plain
+
+
+def _ends(kind: Type) -> list[Value]:
+    match kind:
+        case BooleanType():
+            return [False, True]
+        case IntegerType():
+            return [kind.least, 0, kind.greatest]
+        case FloatType():
+            return [-1e30, 0.0, 1e30]
+        case DecimalType():
+            greatest = Decimal(10**kind.precision - 1).scaleb(-kind.scale)
+            return [-greatest, Decimal(0), greatest]
+        case DateType():
+            return [-700_000, 0, 2_900_000]
+        case TimestampType():
+            return [-60_000_000 * kind.unit.per_second, 0, 9_000_000_000 * kind.unit.per_second]
+        case StringType():
+            return ["", "\U0010ffff"]
+        case BinaryType() | UuidType():
+            return [b"", b"\xff" * 16]
+        case _:
+            return []
+
+
+def _around(value: Value, kind: Type) -> list[Value]:
+    match value:
+        case bool() | None | bytes():
+            return [value]
+        case int():
+            inside = range(value - 1, value + 2)
+            if isinstance(kind, IntegerType):
+                return [n for n in inside if kind.least <= n <= kind.greatest]
+            return list(inside)
+        case float():
+            return [value, value - 1, value + 1]
+        case Decimal():
+            return [value, value - 1, value + 1]
+        case str():
+            return [value, value + "\0", value[:-1]]

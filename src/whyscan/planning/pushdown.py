@@ -1,0 +1,149 @@
+"""The peers' words for a conjunct, defined by what they mean (semantics.md, "Classes")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from whyscan.planning.judgement import Flags, flags
+from whyscan.planning.probes import probes
+from whyscan.predicate.tree import columns_of
+from whyscan.pruning.evaluate import evaluate
+from whyscan.pruning.truth import Truth
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from whyscan.planning.plan import Evidence, ScanPlan
+    from whyscan.predicate.tree import Conjunct, Path
+    from whyscan.predicate.zones import Zone
+    from whyscan.pruning.containers import Containers, Intervals
+
+
+class Bucket(StrEnum):
+    """On which axis a conjunct lies."""
+
+    PARTITION_SAFE = "partition-safe"
+    STATS_SAFE = "stats-safe"
+    UNSPLITTABLE = "unsplittable"
+
+
+class Pushdown(StrEnum):
+    """What metadata can do for a conjunct."""
+
+    EXACT = "exact"
+    INEXACT = "inexact"
+    UNSUPPORTED = "unsupported"
+
+
+class Confidence(StrEnum):
+    """How much of the pruning is certain and attributable, most informative first."""
+
+    EXACT = "exact"
+    CONSERVATIVE = "conservative"
+    INCOMPLETE = "incomplete"
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """One conjunct's place. `interpreted` is no where even known values leave it open."""
+
+    bucket: Bucket
+    pushdown: Pushdown
+    interpreted: bool
+
+
+def classify(plan: ScanPlan) -> tuple[Class, ...]:
+    """The class of each conjunct, in their order."""
+    partition = set(plan.snapshot.partition_sources) | PSEUDO_COLUMNS
+    return tuple(
+        _class(conjunct, position, partition, plan)
+        for position, conjunct in enumerate(plan.predicate.conjuncts)
+    )
+
+
+PSEUDO_COLUMNS: frozenset[Path] = frozenset(
+    ("_metadata", name)
+    for name in ("file_path", "file_name", "file_size", "file_modification_time")
+)
+
+
+def _class(conjunct: Conjunct, position: int, partition: set[Path], plan: ScanPlan) -> Class:
+    named = {column.path for column in columns_of(conjunct.expression)}
+    ran = position in plan.evidence.decided
+    points = _settled_by_points(conjunct, named, plan.zone) or ran
+    if points and named <= partition and _live_values_settle(plan.evidence, position):
+        pushdown = Pushdown.EXACT
+    elif _can_exclude(conjunct, plan, position):
+        pushdown = Pushdown.INEXACT
+    else:
+        pushdown = Pushdown.UNSUPPORTED
+    return Class(_bucket(named, partition), pushdown, points)
+
+
+def _bucket(named: set[Path], partition: set[Path]) -> Bucket:
+    if named <= partition:
+        return Bucket.PARTITION_SAFE
+    return Bucket.UNSPLITTABLE if named & partition else Bucket.STATS_SAFE
+
+
+def _settled_by_points(conjunct: Conjunct, named: Collection[Path], zone: Zone) -> bool:
+    """With every value known, one answer is left."""
+    imagined = probes(conjunct.expression, named)
+    found = evaluate(conjunct.expression, imagined, zone)
+    return bool((_possible(found, imagined) <= 1).all())
+
+
+def _possible(found: Truth, containers: Containers) -> Flags:
+    """How many of TRUE, and of FALSE or NULL, are possible: TRUE or not is what decides."""
+    may = flags(found.true, containers.count).astype(np.int8)
+    may_not = flags(found.false, containers.count) | flags(found.null, containers.count)
+    return may + may_not
+
+
+def _live_values_settle(evidence: Evidence, position: int) -> bool:
+    by = evidence.by_partition
+    return bool((~by.conjunct_kept[position] | by.conjunct_every[position]).all())
+
+
+def _can_exclude(conjunct: Conjunct, plan: ScanPlan, position: int) -> bool:
+    """Some container, here or imagined, for which TRUE is impossible."""
+    if not plan.evidence.judgement.conjunct_kept[position].all():
+        return True
+    known = _recorded(conjunct, plan.evidence)
+    imagined = probes(conjunct.expression, known)
+    found = evaluate(conjunct.expression, imagined, plan.zone)
+    return not flags(found.true, imagined.count).all()
+
+
+def _recorded(conjunct: Conjunct, evidence: Evidence) -> set[Path]:
+    """The columns of which some live container has a bound or is known to be all NULL."""
+    batches = [evidence.files.containers]
+    if evidence.groups is not None:
+        batches.append(evidence.groups.containers)
+    named = {column.path for column in columns_of(conjunct.expression)}
+    return {
+        path
+        for batch in batches
+        for intervals in (batch.partition, batch.statistics)
+        for path in named & intervals.keys()
+        if _says_something(path, intervals)
+    }
+
+
+def _says_something(path: Path, intervals: Intervals) -> bool:
+    interval = intervals[path]
+    ends = (interval.lower, interval.upper)
+    bounded = any(e is not None and e.null_count < len(e) for e in ends if e is not None)
+    return bounded or interval.value is not True or interval.null is not True
+
+
+def confidence(plan: ScanPlan, classes: tuple[Class, ...]) -> Confidence:
+    """`exact` where partition values alone left every file `none` or `all`."""
+    if any(c.bucket is Bucket.UNSPLITTABLE or not c.interpreted for c in classes):
+        return Confidence.INCOMPLETE
+    by = plan.evidence.by_partition
+    return Confidence.EXACT if (~by.kept | by.every).all() else Confidence.CONSERVATIVE

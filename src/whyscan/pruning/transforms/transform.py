@@ -1,0 +1,162 @@
+"""Partition transforms as values: what a partition field does to its source column."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from whyscan.errors import TableError
+from whyscan.predicate.types import (
+    DATE,
+    INT,
+    BinaryType,
+    DateType,
+    DecimalType,
+    IntegerType,
+    OtherType,
+    StringType,
+    TimestampType,
+    Type,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The source value itself."""
+
+    def __str__(self) -> str:
+        return "identity"
+
+
+@dataclass(frozen=True, slots=True)
+class Year:
+    """Years since 1970."""
+
+    def __str__(self) -> str:
+        return "year"
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """Months since 1970-01."""
+
+    def __str__(self) -> str:
+        return "month"
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """Days since 1970-01-01, in UTC for instants."""
+
+    def __str__(self) -> str:
+        return "day"
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """Hours since 1970-01-01 00:00, in UTC for instants."""
+
+    def __str__(self) -> str:
+        return "hour"
+
+
+@dataclass(frozen=True, slots=True)
+class Truncate:
+    """Numbers down to a multiple of `width` (decimals: of their last digit's unit), or the first
+    `width` code points of a string, or bytes of a binary."""
+
+    width: int
+
+    def __str__(self) -> str:
+        return f"truncate[{self.width}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A hash of the source, modulo `count`."""
+
+    count: int
+
+    def __str__(self) -> str:
+        return f"bucket[{self.count}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    """Always NULL, whatever the source: what is left of a dropped partition field."""
+
+    def __str__(self) -> str:
+        return "void"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A transform that we have never heard of: its values say nothing about the source."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Temporal: TypeAlias = Year | Month | Day | Hour
+Transform: TypeAlias = Identity | Temporal | Truncate | Bucket | Void | Unknown
+
+_PLAIN: dict[str, Transform] = {
+    str(t): t for t in (Identity(), Year(), Month(), Day(), Hour(), Void())
+}
+_WIDE = {"bucket": Bucket, "truncate": Truncate}
+_WORD = re.compile(r"([a-z]+)(.*)", re.DOTALL)
+_WIDTH = re.compile(r"\[([0-9]{1,10})\]")
+_GREATEST_WIDTH = INT.greatest
+
+
+def parse_transform(text: str) -> Transform:
+    """A transform by its name in table metadata; a name of the future is kept as `Unknown`."""
+    lowered = text.strip().lower()
+    if lowered in _PLAIN:
+        return _PLAIN[lowered]
+    word = _WORD.fullmatch(lowered)
+    if word is None or word[1] not in _WIDE or word[2][:1].isalnum():
+        return Unknown(text)
+    return _WIDE[word[1]](_width(word[2], text))
+
+
+def _width(parameter: str, text: str) -> int:
+    found = _WIDTH.fullmatch(parameter)
+    width = int(found[1]) if found else 0
+    if not 0 < width <= _GREATEST_WIDTH:
+        raise TableError(
+            f"cannot read the partition transform {text!r}",
+            hint=f"its parameter must be a whole number from 1 to {_GREATEST_WIDTH}",
+        )
+    return width
+
+
+def supports(transform: Transform, source: Type) -> bool:
+    """Whether the transform is defined on values of the type."""
+    match transform:
+        case Identity() | Void() | Unknown() | Bucket():
+            return True
+        case Year() | Month() | Day():
+            return isinstance(source, DateType | TimestampType)
+        case Hour():
+            return isinstance(source, TimestampType)
+        case Truncate():
+            return isinstance(source, IntegerType | DecimalType | StringType | BinaryType)
+
+
+def result_type(transform: Transform, source: Type) -> Type:
+    """The type of the partition values. Days are dates; the other units of time are counted."""
+    if not supports(transform, source):
+        raise TableError(f"a column of type {source} cannot be partitioned by {transform}")
+    match transform:
+        case Identity() | Truncate() | Void():
+            return source
+        case Year() | Month() | Hour() | Bucket():
+            return INT
+        case Day():
+            return DATE
+        case Unknown():
+            return OtherType(transform.name)

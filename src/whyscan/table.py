@@ -1,0 +1,77 @@
+"""The facade: a table that was opened, and the two questions people ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Unpack, TypedDict
+
+if TYPE_CHECKING:
+    from whyscan.explain.report import Report
+    from whyscan.planning.plan import ScanPlan
+    from whyscan.predicate.types import Schema
+    from whyscan.tables.snapshot import Snapshot
+
+Location = str | PathLike[str]
+
+
+class Question(TypedDict, total=False):
+    """How a predicate is read and how far down to look; the defaults are the command line's."""
+
+    dialect: str
+    timezone: str
+    depth: str
+    full: bool
+    assume_no_nan: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One snapshot of a table."""
+
+    snapshot: Snapshot
+
+    @property
+    def uri(self) -> str:
+        return self.snapshot.uri
+
+    @property
+    def format(self) -> str:
+        return self.snapshot.format
+
+    @property
+    def schema(self) -> Schema:
+        return self.snapshot.schema()
+
+    def plan(
+        self, predicate: str, columns: Sequence[str] | None = None, **question: Unpack[Question]
+    ) -> ScanPlan:
+        """Which files, row groups and bytes a predicate reads of the named columns."""
+        from whyscan.planning.planner import make_plan
+        from whyscan.planning.request import bind_request
+
+        bound, options = bind_request(self.snapshot, predicate, columns, question)
+        return make_plan(self.snapshot, bound, options)
+
+    def explain(
+        self, predicate: str, *, verbose: bool = False, **question: Unpack[Question]
+    ) -> Report:
+        """The plan, and why: what removed each container and why the others stayed."""
+        from whyscan.explain.report import make_report
+
+        return make_report(self.plan(predicate, **question), verbose=verbose)
+
+
+def open(  # noqa: A001 - the public name, as in `whyscan.open`
+    location: Location | Sequence[Location],
+    *,
+    partition_types: Mapping[str, str] = MappingProxyType({}),
+    options: Mapping[str, Any] = MappingProxyType({}),
+) -> Table:
+    """Open a table: a folder, a file, a glob or a list of Parquet files, local or in a store."""
+    from whyscan.tables import open_snapshot
+
+    places = [location] if isinstance(location, str | PathLike) else list(location)
+    return Table(open_snapshot([str(place) for place in places], partition_types, options))

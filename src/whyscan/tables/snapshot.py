@@ -1,0 +1,96 @@
+"""One version of a table, as the planner sees it. A format is a reader that fills these.
+
+Indices always point into the arrays of the object they were made for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from whyscan.predicate.tree import Column, Path
+from whyscan.predicate.types import Schema
+from whyscan.pruning.containers import Containers
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The live data files: `bytes` and `rows` are null where nothing recorded them."""
+
+    paths: pa.Array
+    bytes: pa.Array
+    rows: pa.Array
+    partition: pa.Table
+    containers: Containers
+
+    @property
+    def count(self) -> int:
+        return len(self.paths)
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroups:
+    """Row groups of opened files, file by file in the order of `opened`.
+
+    `file` is the position of each in `opened`, `ordinal` its number in the file, `bytes` its
+    size on disk, `ranges` the byte ranges of the asked column chunks as (start, end) lists.
+    """
+
+    opened: pa.Array
+    file: pa.Array
+    ordinal: pa.Array
+    bytes: pa.Array
+    ranges: pa.Array
+    containers: Containers
+    contradictions: int = 0
+
+    @property
+    def count(self) -> int:
+        return len(self.file)
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What was fetched so far, for the report."""
+
+    objects: int
+    bytes: int
+
+
+class Snapshot(Protocol):
+    """What a table format answers."""
+
+    @property
+    def uri(self) -> str: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def version(self) -> int | None: ...
+    @property
+    def partition_sources(self) -> tuple[Path, ...]:
+        """The columns that some partition field of a live spec is made from."""
+        ...
+
+    @property
+    def footers_describe_files(self) -> bool:
+        """Nothing but the footers has statistics, so that pruning files means opening them."""
+        ...
+
+    def schema(self, named: Sequence[str] = ()) -> Schema:
+        """The columns; `named` are names that must be looked for harder before they are missed."""
+        ...
+
+    def files(self, columns: Sequence[Column]) -> Files:
+        """Every live file with what is known of `columns` without opening it."""
+        ...
+
+    def row_groups(
+        self, files: Files, opened: pa.Array, columns: Sequence[Column], projection: Sequence[Path]
+    ) -> RowGroups:
+        """The row groups of the files at `opened`, from their footers."""
+        ...
+
+    def traffic(self) -> Traffic: ...
