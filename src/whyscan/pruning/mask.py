@@ -83,6 +83,15 @@ def unknown_as(result: Vector, *, verdict: bool) -> Mask:
     return result.fill_null(verdict) if result.null_count else result
 
 
+def known(values: Vector | None) -> Mask:
+    """Where there is a value at all."""
+    if values is None:
+        return False
+    if isinstance(values, pa.Scalar):
+        return bool(values.is_valid)
+    return values.is_valid() if values.null_count else True
+
+
 def choose(mask: Mask, chosen: Vector | None, other: Vector | None) -> Vector | None:
     """`chosen` where the mask says yes, else `other`; None stays "unknown everywhere"."""
     if isinstance(mask, bool):
