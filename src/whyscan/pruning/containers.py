@@ -51,8 +51,8 @@ class Containers:
 
     count: int
     rows: pa.Array | None = None
-    partition: Intervals = NOTHING
-    statistics: Intervals = NOTHING
+    partition: Intervals = field(default_factory=lambda: NOTHING)
+    statistics: Intervals = field(default_factory=lambda: NOTHING)
     buckets: tuple[Buckets, ...] = ()
 
     def interval(self, column: Column) -> Interval:
