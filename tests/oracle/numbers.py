@@ -34,7 +34,7 @@ def fit_float(value: float, kind: FloatType) -> float:
 def fit_decimal(value: Decimal, kind: DecimalType) -> Decimal:
     """Rounded half up to the scale; too many digits before the point raise."""
     rounded = value.quantize(Decimal(1).scaleb(-kind.scale), ROUND_HALF_UP, BIG)
-    if abs(rounded) >= Decimal(10) ** (kind.precision - kind.scale):
+    if rounded.copy_abs() >= Decimal(10) ** (kind.precision - kind.scale):
         raise SqlError(f"{value} is no {kind}")
     return rounded
 

@@ -107,7 +107,8 @@ def worlds(draw: Any, types: Sequence[Type] = TYPES, most: int = 3) -> World:
     schema = {(f"c{i}",): kind for i, kind in enumerate(kinds)}
     rows = draw(st.lists(st.lists(_rows(schema), max_size=6).map(tuple), min_size=1, max_size=4))
     told = [
-        {path: draw(honest(kind, _column(c, path))) for path, kind in schema.items()} for c in rows
+        {path: draw(honest(kind, [row[path] for row in held])) for path, kind in schema.items()}
+        for held in rows
     ]
     counted = draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows)))
     return World(schema, tuple(rows), tuple(told), tuple(counted), draw(st.sampled_from(ZONES)))
