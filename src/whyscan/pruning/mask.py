@@ -18,16 +18,23 @@ Vector: TypeAlias = pa.Array | pa.Scalar
 """Values of one type: one a container, or one scalar for them all."""
 
 
+def settled(mask: pa.BooleanArray) -> Mask:
+    """The mask, as a constant where all containers agree: counting bits costs next to nothing."""
+    yes = mask.true_count
+    if yes == len(mask):
+        return True
+    return False if yes == 0 else mask
+
+
 def all_of(masks: Iterable[Mask]) -> Mask:
     """Yes where all are; yes for no masks at all. Asks no further once nothing is left."""
     answer: Mask = True
     for mask in masks:
-        if mask is True:
-            continue
         if mask is False:
             return False
-        answer = mask if answer is True else pc.and_(answer, mask)
-        if not answer.true_count:
+        if mask is not True:
+            answer = mask if answer is True else settled(pc.and_(answer, mask))
+        if answer is False:
             return False
     return answer
 
@@ -36,12 +43,11 @@ def any_of(masks: Iterable[Mask]) -> Mask:
     """Yes where any is; no for no masks at all. Asks no further once all are in."""
     answer: Mask = False
     for mask in masks:
-        if mask is False:
-            continue
         if mask is True:
             return True
-        answer = mask if answer is False else pc.or_(answer, mask)
-        if answer.true_count == len(answer):
+        if mask is not False:
+            answer = mask if answer is False else settled(pc.or_(answer, mask))
+        if answer is True:
             return True
     return answer
 
@@ -80,7 +86,7 @@ def unknown_as(result: Vector, *, verdict: bool) -> Mask:
     if isinstance(result, pa.Scalar):
         answer = result.as_py()
         return verdict if answer is None else bool(answer)
-    return result.fill_null(verdict) if result.null_count else result
+    return settled(result.fill_null(verdict) if result.null_count else result)
 
 
 def known(values: Vector | None) -> Mask:

@@ -4,12 +4,84 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.predicate import arrow
+from whyscan.predicate.tree import (
+    Cast,
+    Column,
+    Comparator,
+    Comparison,
+    Expression,
+    In,
+    Literal,
+)
+from whyscan.predicate.types import DecimalType, IntegerType, Type
+from whyscan.pruning.mask import Mask, all_of
+from whyscan.pruning.membership import any_within
+from whyscan.pruning.transforms.forward import forward
+from whyscan.pruning.transforms.transform import Bucket
+
 if TYPE_CHECKING:
-    from whyscan.predicate.tree import Comparison, In
     from whyscan.pruning.containers import Buckets
-    from whyscan.pruning.mask import Mask
 
 
-def in_bucket(expression: Comparison | In, buckets: tuple[Buckets, ...]) -> Mask:  # noqa: ARG001
-    """An equality can be TRUE only where one of its values hashes into the container's buckets."""
-    return True
+def in_bucket(expression: Comparison | In, buckets: tuple[Buckets, ...]) -> Mask:
+    """`column = v` and `column IN (v, …)` can be TRUE only where some v falls into a bucket.
+
+    Whatever else the expression is, it may be TRUE anywhere.
+    """
+    asked = _column_and_values(expression)
+    if asked is None:
+        return True
+    column, values = asked
+    return all_of(_may_hold(b, column.type, values) for b in buckets if b.source == column.path)
+
+
+def _may_hold(buckets: Buckets, kind: Type, values: pa.Array) -> Mask:
+    numbers = forward(Bucket(buckets.count), kind, values)
+    if numbers is None:
+        return True
+    distinct = pc.unique(numbers)
+    return any_within(buckets.lower, buckets.upper, distinct.take(pc.sort_indices(distinct)))
+
+
+def _column_and_values(expression: Comparison | In) -> tuple[Column, pa.Array] | None:
+    match expression:
+        case In():
+            column = _hashed_alike(expression.operand)
+            return None if column is None else (column, expression.values)
+        case Comparison(Comparator.EQUAL | Comparator.NULL_SAFE_EQUAL, Literal() as literal, other):
+            return _column_and_value(other, literal)
+        case Comparison(Comparator.EQUAL | Comparator.NULL_SAFE_EQUAL, other, Literal() as literal):
+            return _column_and_value(other, literal)
+        case _:
+            return None
+
+
+def _column_and_value(operand: Expression, literal: Literal) -> tuple[Column, pa.Array] | None:
+    column = _hashed_alike(operand)
+    if column is None or literal.value is None or not _alike(column.type, literal.type):
+        return None
+    return column, arrow.array([literal.value], literal.type)
+
+
+def _hashed_alike(operand: Expression) -> Column | None:
+    """The column below casts that change no hash: to wider integers, to more digits."""
+    while isinstance(operand, Cast):
+        inner = operand.operand
+        if not isinstance(inner, Cast | Column) or not _alike(inner.type, operand.type):
+            return None
+        operand = inner
+    return operand if isinstance(operand, Column) else None
+
+
+def _alike(narrow: Type, wide: Type) -> bool:
+    match narrow, wide:
+        case IntegerType(), IntegerType():
+            return True
+        case DecimalType(), DecimalType():
+            return narrow.scale == wide.scale
+        case _:
+            return narrow == wide

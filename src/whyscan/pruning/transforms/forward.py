@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from decimal import Context, Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.predicate.arrow import arrow_type
-from whyscan.predicate.types import (
-    BinaryType,
-    DateType,
-    DecimalType,
-    IntegerType,
-    StringType,
-    TimestampType,
-    Type,
+from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS, arrow_type
+from whyscan.predicate.types import DecimalType, IntegerType, StringType, Type
+from whyscan.pruning.transforms.gregorian import (
+    floor_divide,
+    integers,
+    month_of,
+    steps_in_a_day,
+    steps_in_an_hour,
+    temporal,
 )
-from whyscan.pruning.transforms.calendar import floor_divide, month_of
-from whyscan.pruning.transforms.hashing import hashed
+from whyscan.pruning.transforms.hashing import hashed, unscaled_of
 from whyscan.pruning.transforms.transform import (
     Bucket,
     Day,
@@ -36,16 +35,13 @@ from whyscan.pruning.transforms.transform import (
 )
 
 _POSITIVE = 0x7FFFFFFF
-_SECONDS_IN_A_DAY = 86_400
-_SECONDS_IN_AN_HOUR = 3_600
-_ASCII_CONTINUATION = r"^((?s:.)[\x80-\xBF]*){0,%d}"
 
 
 def forward(transform: Transform, source: Type, values: pa.Array) -> pa.Array | None:
     """The partition values of source values; NULL stays NULL.
 
-    None where the transform is unknown, or not defined on the type. An hour may exceed the 32 bits
-    that a file has room for: it is given as it is, not wrapped.
+    None where the transform is unknown or not defined on the type. Nothing wraps: an hour beyond
+    32 bits is given as it is, and what the type has no room for is a null slot.
     """
     if not supports(transform, source):
         return None
@@ -53,7 +49,8 @@ def forward(transform: Transform, source: Type, values: pa.Array) -> pa.Array | 
         case Identity():
             return values
         case Year() | Month() | Day() | Hour():
-            return _units(transform, source, values)
+            units = _units(transform, source, integers(values))
+            return temporal(units, arrow_type(result_type(transform, source)))
         case Truncate():
             return _truncated(source, values, transform.width)
         case Bucket():
@@ -64,25 +61,46 @@ def forward(transform: Transform, source: Type, values: pa.Array) -> pa.Array | 
             return None
 
 
-def _units(transform: Temporal, source: Type, values: pa.Array) -> pa.Array:
+def _units(transform: Temporal, source: Type, steps: pa.Array) -> pa.Array:
     if isinstance(transform, Hour):
-        return floor_divide(values.cast(pa.int64()), steps_in_an_hour(source))
-    days = floor_divide(integers(values), steps_in_a_day(source))
+        return floor_divide(steps, steps_in_an_hour(source))
+    days = floor_divide(steps, steps_in_a_day(source))
     match transform:
         case Day():
-            return days.cast(pa.int32()).cast(arrow_type(result_type(transform, source)))
+            return days
         case Month():
             return month_of(days)
         case Year():
             return floor_divide(month_of(days), 12)
 
 
-def steps_in_a_day(source: Type) -> int:
-    """How many steps of a date or timestamp a day has."""
-    return _SECONDS_IN_A_DAY * source.unit.per_second if isinstance(source, TimestampType) else 1
+def _bucketed(source: Type, values: pa.Array, count: int) -> pa.Array | None:
+    hashes = hashed(source, values)
+    if hashes is None:
+        return None
+    positive = pc.bit_wise_and(hashes.cast(pa.int64()), _POSITIVE)
+    return pc.modulo(positive, count)
 
 
-def steps_in_an_hour(source: Type) -> int:
-    """How many steps of a timestamp an hour has."""
-    assert isinstance(source, TimestampType)
-    return _SECONDS_IN_AN_HOUR * source.unit.per_second
+def _truncated(source: Type, values: pa.Array, width: int) -> pa.Array:
+    match source:
+        case IntegerType():
+            floor = pc.multiply(floor_divide(values, width), width)
+            return pc.if_else(pc.less_equal(floor, values), floor, pa.scalar(None, pa.int64()))
+        case DecimalType():
+            floors = [_truncated_decimal(v, width, source.scale) for v in values.to_pylist()]
+            return pa.array(floors, arrow_type(source))
+        case StringType():
+            return pc.utf8_slice_codeunits(values.cast(pa.string()), 0, width).cast(pa.binary())
+        case _:
+            return pc.binary_slice(values, 0, width)
+
+
+def _truncated_decimal(value: Decimal | None, width: int, scale: int) -> Decimal | None:
+    if value is None:
+        return None
+    unscaled = unscaled_of(value)
+    floor = unscaled - unscaled % width
+    if abs(floor) >= 10**MAX_DECIMAL_DIGITS:
+        return None
+    return Decimal(floor).scaleb(-scale, Context(prec=MAX_DECIMAL_DIGITS))

@@ -29,7 +29,7 @@ from whyscan.predicate.types import (
     Unit,
     UuidType,
 )
-from whyscan.pruning.transforms.calendar import floor_divide
+from whyscan.pruning.transforms.gregorian import floor_divide, integers
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -44,7 +44,7 @@ def hashed(source: Type, values: pa.Array) -> pa.Array | None:
         case IntegerType():
             return hash_of_longs(values)
         case DateType():
-            return hash_of_longs(values.cast(pa.int32()).cast(pa.int64()))
+            return hash_of_longs(integers(values))
         case TimestampType():
             return hash_of_longs(_microseconds(values, source.unit))
         case DecimalType():
@@ -103,11 +103,16 @@ def _hash_of_bytes(values: list[bytes | None]) -> pa.Array:
     return pa.array([None if v is None else mmh3.hash(v) for v in values], pa.int32())
 
 
+def unscaled_of(value: Decimal) -> int:
+    """The digits of a decimal without its point, signed."""
+    sign, digits, _ = value.as_tuple()
+    return int("".join(map(str, digits))) * (-1 if sign else 1)
+
+
 def _unscaled_bytes(value: Decimal | None) -> bytes | None:
     if value is None:
         return None
-    sign, digits, _ = value.as_tuple()
-    unscaled = int("".join(map(str, digits))) * (-1 if sign else 1)
+    unscaled = unscaled_of(value)
     # One bit for the sign; a negative number has one value more than a positive one.
     length = (unscaled if unscaled >= 0 else ~unscaled).bit_length() // 8 + 1
     return unscaled.to_bytes(length, "big", signed=True)

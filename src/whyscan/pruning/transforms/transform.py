@@ -63,8 +63,10 @@ class Hour:
 
 @dataclass(frozen=True, slots=True)
 class Truncate:
-    """Numbers down to a multiple of `width` (decimals: of their last digit's unit), or the first
-    `width` code points of a string, or bytes of a binary."""
+    """A number down to a multiple of `width`, or the first `width` of a string or a binary.
+
+    Decimals are counted in their last digit, strings in code points, binaries in bytes.
+    """
 
     width: int
 
@@ -106,7 +108,7 @@ Transform: TypeAlias = Identity | Temporal | Truncate | Bucket | Void | Unknown
 _PLAIN: dict[str, Transform] = {
     str(t): t for t in (Identity(), Year(), Month(), Day(), Hour(), Void())
 }
-_WIDE = {"bucket": Bucket, "truncate": Truncate}
+_WIDE: dict[str, type[Bucket | Truncate]] = {"bucket": Bucket, "truncate": Truncate}
 _WORD = re.compile(r"([a-z]+)(.*)", re.DOTALL)
 _WIDTH = re.compile(r"\[([0-9]{1,10})\]")
 _GREATEST_WIDTH = INT.greatest
