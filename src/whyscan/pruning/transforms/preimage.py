@@ -1,0 +1,256 @@
+"""Preimages: from a partition value back to where its source lies.
+
+| partition value | the source lies in |
+|---|---|
+| identity v | [v, v] |
+| year, month, day, hour v | from the start of the unit to the last step of it |
+| truncate[W] v, a number | [v, v + W - 1], in steps of the last digit |
+| truncate[W] v, a string of W code points | every string that starts with v |
+| truncate[W] v, a shorter one | [v, v] |
+| bucket, void, unknown | anywhere |
+
+A manifest's summary is the same with two ends. Old writers rounded times before 1970 towards
+zero, so that a unit at or below 0 reaches down by one more.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS, arrow_type
+from whyscan.predicate.types import (
+    BIGINT,
+    INT,
+    BinaryType,
+    DateType,
+    DecimalType,
+    IntegerType,
+    Type,
+)
+from whyscan.pruning.interval import Interval, anything
+from whyscan.pruning.mask import Mask, Vector, both, choose, either, keep, surely
+from whyscan.pruning.transforms.gregorian import (
+    integers,
+    known_between,
+    month_start,
+    over_distinct,
+    steps_in_a_day,
+    steps_in_an_hour,
+    temporal,
+)
+from whyscan.pruning.transforms.transform import (
+    Bucket,
+    Day,
+    Hour,
+    Identity,
+    Month,
+    Temporal,
+    Transform,
+    Truncate,
+    Unknown,
+    Void,
+    Year,
+    supports,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Bounds: TypeAlias = tuple[Vector | None, Vector | None]
+"""The lower and the upper end; None, or a null slot, where it is unknown."""
+
+UNKNOWN: Bounds = (None, None)
+_BYTES = pa.array([bytes([byte]) for byte in range(256)], pa.binary())
+
+
+def partition_interval(transform: Transform, source: Type, partition: Interval) -> Interval:
+    """Where the source lies, by the interval of its partition values.
+
+    The transforms of the specification give NULL for NULL and for nothing else; void and unknown
+    ones do not.
+    """
+    if isinstance(transform, Void | Unknown) or not supports(transform, source):
+        return anything(source)
+    lower, upper = preimage(transform, source, partition.lower, partition.upper)
+    return Interval(
+        source, lower, upper, value=partition.value, null=partition.null, nan=partition.nan
+    )
+
+
+def of_partition_values(kind: Type, values: pa.Array) -> Interval:
+    """One partition value a container: that point, or NULL, or NaN."""
+    null = pc.is_null(values)
+    nan: Mask = surely(pc.is_nan, values) if pa.types.is_floating(values.type) else False
+    point = choose(nan, pa.scalar(None, values.type), values)
+    return Interval(kind, point, point, value=pc.is_valid(point), null=null, nan=nan)
+
+
+def preimage(
+    transform: Transform, source: Type, lower: Vector | None, upper: Vector | None
+) -> Bounds:
+    """The bounds of the source whose partition values lie in [lower, upper]."""
+    if not supports(transform, source):
+        return UNKNOWN
+    match transform:
+        case Identity():
+            return lower, upper
+        case Year() | Month() | Day() | Hour():
+            return _temporal(transform, source, lower, upper)
+        case Truncate():
+            return _truncated(source, transform.width, lower, upper)
+        case Bucket() | Void() | Unknown():
+            return UNKNOWN
+
+
+def exactness(transform: Transform, source: Type, partition: Interval) -> Mask:
+    """Every value of the preimage has that partition value, so that both say the same."""
+    lower, upper = preimage(transform, source, partition.lower, partition.upper)
+    known = both(surely(pc.is_valid, lower), surely(pc.is_valid, upper))
+    match transform:
+        case Day() if isinstance(source, DateType):
+            return known
+        case Year() | Month() | Day() | Hour():
+            above_zero = surely(lambda v: pc.greater(integers(v), 0), partition.lower)
+            return both(known, above_zero)
+        case Truncate() if isinstance(source, BinaryType):
+            # The upper end is the first value behind the prefix: one point too many.
+            return False
+        case _:
+            return known
+
+
+def _temporal(
+    transform: Temporal, source: Type, lower: Vector | None, upper: Vector | None
+) -> Bounds:
+    first = None if lower is None else _reaching_down(transform, source, integers(lower))
+    last = None if upper is None else integers(upper)
+    if isinstance(transform, Hour):
+        sure = _never_wrapped(source, first, last)
+        first, last = keep(sure, first), keep(sure, last)
+    kind = arrow_type(source)
+    return (
+        None if first is None else temporal(_start(transform, source, first), kind),
+        None if last is None else temporal(_end(transform, source, last), kind),
+    )
+
+
+def _reaching_down(transform: Temporal, source: Type, units: Vector) -> Vector:
+    if isinstance(transform, Day) and isinstance(source, DateType):
+        return units  # A day of a date is the date: there was nothing to round.
+    return pc.subtract(units, pc.less_equal(units, 0).cast(pa.int64()))
+
+
+def _never_wrapped(source: Type, first: Vector | None, last: Vector | None) -> Mask:
+    """No hour between the two is a later or earlier one that wrapped around its 32 bits.
+
+    Timestamps of microseconds reach 2,562,047,788 hours, an int 2,147,483,647 of them.
+    """
+    hour = steps_in_an_hour(source)
+    latest, earliest = BIGINT.greatest // hour, BIGINT.least // hour
+    return both(
+        surely(lambda v: pc.greater(v, latest - 2**INT.bits), first),
+        surely(lambda v: pc.less(v, earliest + 2**INT.bits), last),
+    )
+
+
+def _start(transform: Temporal, source: Type, units: Vector) -> Vector:
+    """The first step of a unit of time; unknown where the source's type does not reach it."""
+    units = known_between(units, INT.least - 1, INT.greatest + 1)
+    match transform:
+        case Hour():
+            return _multiplied(units, steps_in_an_hour(source))
+        case Day():
+            return _multiplied(units, steps_in_a_day(source))
+        case Month():
+            return _multiplied(month_start(units), steps_in_a_day(source))
+        case Year():
+            return _multiplied(month_start(pc.multiply(units, 12)), steps_in_a_day(source))
+
+
+def _end(transform: Temporal, source: Type, units: Vector) -> Vector:
+    return pc.subtract(_start(transform, source, pc.add(units, 1)), 1)
+
+
+def _multiplied(units: Vector, steps: int) -> Vector:
+    """Unknown instead of an overflow."""
+    within = known_between(units, -(-BIGINT.least // steps), BIGINT.greatest // steps)
+    return pc.multiply(within, steps)
+
+
+def _truncated(source: Type, width: int, lower: Vector | None, upper: Vector | None) -> Bounds:
+    match source:
+        case IntegerType():
+            sure = _on_the_grid(source, width, lower, upper)
+            lower, upper = keep(sure, lower), keep(sure, upper)
+            return lower, None if upper is None else _last_integer(upper, width)
+        case DecimalType():
+            return lower, _mapped(lambda v: _last_decimal(v, width, source.scale), upper)
+        case BinaryType():
+            return lower, _mapped(lambda v: _last_binary(v, width), upper)
+        case _:
+            return lower, _mapped(lambda v: _last_text(v, width), upper)
+
+
+def _mapped(function: Callable[[Vector], Vector], bound: Vector | None) -> Vector | None:
+    return None if bound is None else over_distinct(function, bound)
+
+
+def _on_the_grid(
+    source: IntegerType, width: int, lower: Vector | None, upper: Vector | None
+) -> Mask:
+    """Both ends are multiples of the width, and no value between them wrapped around.
+
+    The floor of the least integers lies below what the type holds. Writers let it wrap to the top,
+    where it is a multiple of no width, but may hide below a greater upper end.
+    """
+    return both(
+        surely(lambda v: pc.equal(pc.modulo(v, width), 0), lower),
+        surely(lambda v: pc.equal(pc.modulo(v, width), 0), upper),
+        either(
+            surely(pc.equal, lower, upper),
+            surely(lambda v: pc.less_equal(v, source.greatest - width), upper),
+        ),
+    )
+
+
+def _last_integer(values: Vector, width: int) -> Vector:
+    return pc.add(known_between(values, BIGINT.least, BIGINT.greatest - width + 1), width - 1)
+
+
+def _last_decimal(values: Vector, width: int, scale: int) -> Vector:
+    """v + W - 1 in the last digit; unknown where it takes more digits than there are."""
+    limit = _unscaled(10**MAX_DECIMAL_DIGITS - width, scale)
+    fitting = pc.if_else(pc.less_equal(values, limit), values, pa.scalar(None, values.type))
+    roomy = pa.decimal256(MAX_DECIMAL_DIGITS + 1, scale)
+    last = pc.add(fitting.cast(roomy), _unscaled(width - 1, scale).cast(roomy))
+    return last.cast(pa.decimal128(MAX_DECIMAL_DIGITS, scale))
+
+
+def _unscaled(digits: int, scale: int) -> pa.Scalar:
+    value = Decimal((0, tuple(map(int, str(digits))), -scale))
+    return pa.scalar(value, pa.decimal128(MAX_DECIMAL_DIGITS, scale))
+
+
+def _last_text(values: Vector, width: int) -> Vector:
+    """v and the byte 0xff, which no UTF-8 holds: behind all that starts with v."""
+    # Unchecked: a partition value that is no UTF-8 is still counted, by its leading bytes.
+    text = pc.cast(values, options=pc.CastOptions.unsafe(pa.string()))
+    behind = pc.binary_join_element_wise(values, pa.scalar(b"\xff"), pa.scalar(b""))
+    return pc.if_else(pc.greater_equal(pc.utf8_length(text), width), behind, values)
+
+
+def _last_binary(values: Vector, width: int) -> Vector:
+    """The first binary behind all that start with v: v with its last byte below 0xff raised.
+
+    Unknown where every byte is 0xff.
+    """
+    kept = pc.replace_substring_regex(values, r"\xff+\z", "")
+    last = pc.index_in(pc.binary_slice(kept, -1), value_set=_BYTES)
+    raised = pc.binary_join_element_wise(
+        pc.binary_slice(kept, 0, -1), _BYTES.take(pc.add(last, 1)), pa.scalar(b"")
+    )
+    return pc.if_else(pc.greater_equal(pc.binary_length(values), width), raised, values)
