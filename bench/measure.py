@@ -1,0 +1,45 @@
+"""Timing as ratios: two ways of doing the same work, interleaved in one run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+ROUNDS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Our best round against the peer's; `budget` is the most that ours may take of it."""
+
+    work: str
+    peer: str
+    ours_seconds: float
+    peer_seconds: float
+    budget: float
+
+    @property
+    def ratio(self) -> float:
+        return self.ours_seconds / self.peer_seconds
+
+    @property
+    def within(self) -> bool:
+        return self.ratio <= self.budget
+
+
+def compare(
+    work: str, peer: str, budget: float, ours: Callable[[], object], theirs: Callable[[], object]
+) -> Ratio:
+    """Alternate the two, so that a busy moment hits both, and take the best round of each."""
+    ours_best = theirs_best = float("inf")
+    for _ in range(ROUNDS):
+        ours_best = min(ours_best, _seconds(ours))
+        theirs_best = min(theirs_best, _seconds(theirs))
+    return Ratio(work, peer, ours_best, theirs_best, budget)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
