@@ -94,7 +94,7 @@ def _atom(chance: random.Random) -> Case:
     field = pc.field(column)
     match chance.randrange(8):
         case 0 if column not in ("q", "flag"):
-            low, high = sorted((_value(chance, column), _value(chance, column)), key=lambda v: v[1])
+            low, high = (_value(chance, column) for _ in range(2))
             return Case(
                 f"{column} BETWEEN {low[0]} AND {high[0]}",
                 (field >= low[1]) & (field <= high[1]),

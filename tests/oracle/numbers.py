@@ -11,7 +11,7 @@ from oracle.errors import SqlError, Unsupported
 from whyscan.predicate.tree import Operation
 from whyscan.predicate.types import DecimalType, FloatType, IntegerType, Type
 
-BIG = Context(prec=200)
+BIG = Context(prec=800)
 
 
 def fit_integer(value: int, kind: IntegerType) -> int:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from hypothesis import strategies as st
 
 from oracle import order
-from oracle.values import TYPES, neighbours, pool, values
+from oracle.dice import Dice
+from oracle.values import TYPES, any_value, neighbours, pool
 from whyscan.predicate import arrow
 from whyscan.predicate.tree import Column, Path
 from whyscan.predicate.types import (
     BinaryType,
-    BooleanType,
     FloatType,
     StringType,
     Type,
@@ -99,84 +101,86 @@ def _is_nan(value: Any) -> bool:
 
 
 @st.composite
-def worlds(draw: Any, types: Sequence[Type] = TYPES, most: int = 3) -> World:
-    """One to `most` columns, up to four containers of up to six rows."""
-    kinds = draw(st.lists(st.sampled_from(types), min_size=1, max_size=most))
-    if draw(st.booleans()):
+def worlds(draw: Any, types: Sequence[Type] = TYPES) -> World:
+    """One to three columns, up to three containers of up to five rows."""
+    return any_world(Dice(draw), types)
+
+
+def any_world(dice: Dice, types: Sequence[Type] = TYPES) -> World:
+    kinds = [dice.pick(types) for _ in range(dice.number(1, 2))]
+    if dice.one_in(3):
         kinds.append(kinds[0])  # two columns of one type, to be compared with each other
     schema = {(f"c{i}",): kind for i, kind in enumerate(kinds)}
-    rows = draw(st.lists(st.lists(_rows(schema), max_size=6).map(tuple), min_size=1, max_size=4))
-    told = [
-        {path: draw(honest(kind, [row[path] for row in held])) for path, kind in schema.items()}
-        for held in rows
-    ]
-    counted = draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows)))
-    return World(schema, tuple(rows), tuple(told), tuple(counted), draw(st.sampled_from(ZONES)))
-
-
-def _rows(schema: Mapping[Path, Type]) -> st.SearchStrategy[Row]:
-    return st.fixed_dictionaries(
-        {path: st.none() | values(kind) | values(kind) for path, kind in schema.items()}
+    rows = tuple(
+        tuple(_any_row(dice, schema) for _ in range(dice.pick((1, 2, 1, 3, 0, 5))))
+        for _ in range(dice.number(1, 3))
     )
+    told = tuple(
+        {path: honest(dice, kind, [row[path] for row in held]) for path, kind in schema.items()}
+        for held in rows
+    )
+    counted = tuple(not dice.one_in(4) for _ in rows)
+    return World(schema, rows, told, counted, dice.pick(ZONES))
 
 
-@st.composite
-def honest(draw: Any, kind: Type, column: Sequence[Any]) -> Told:
+def _any_row(dice: Dice, schema: Mapping[Path, Type]) -> Row:
+    return {
+        path: None if dice.one_in(5) else any_value(dice, kind) for path, kind in schema.items()
+    }
+
+
+def honest(dice: Dice, kind: Type, column: Sequence[Any]) -> Told:
     """Exact, cut off, widened or missing, in any mixture; never a lie."""
     told = exact(kind, column)
-    for change in draw(st.lists(st.sampled_from(_changes(kind)), max_size=2)):
-        told = draw(change(told, kind))
+    for _ in range(dice.pick((0, 0, 0, 1, 1, 2))):
+        told = dice.pick(_changes(kind))(dice, told, kind)
     return told
 
 
-Change = "Callable[[Told, Type], st.SearchStrategy[Told]]"
+Change = Callable[[Dice, Told, Type], Told]
 
 
-def _changes(kind: Type) -> list[Any]:
-    cut = [truncated] if isinstance(kind, StringType | BinaryType) else []
+@cache
+def _changes(kind: Type) -> list[Change]:
+    cut = [truncated, truncated] if isinstance(kind, StringType | BinaryType) else []
     nan = [doubted, bounded_by_nan] if isinstance(kind, FloatType) else []
     return [removed, widened, *cut, *nan]
 
 
-def removed(told: Told, kind: Type) -> st.SearchStrategy[Told]:
+def removed(dice: Dice, told: Told, kind: Type) -> Told:
     """A statistic that was never written."""
-    return st.sampled_from(
-        [
-            replace(told, lower=None),
-            replace(told, upper=None),
-            replace(told, nulls=None),
-            Told(),
-        ]
-    )
+    gone: list[dict[str, Any]] = [{"nulls": None}, {"lower": None}, {"upper": None}]
+    everything = {"lower": None, "upper": None, "nulls": None, "nan": True}
+    return replace(told, **dice.pick([*gone, everything]))
 
 
-def widened(told: Told, kind: Type) -> st.SearchStrategy[Told]:
+def widened(dice: Dice, told: Told, kind: Type) -> Told:
     """A bound that contains, and is not, a value."""
-    options = [told]
-    for special in pool(kind):
-        for value in neighbours(special, kind):
-            if told.lower is not None and order.less(value, told.lower) and not _is_nan(value):
-                options.append(replace(told, lower=value))
-            if told.upper is not None and order.less(told.upper, value) and not _is_nan(value):
-                options.append(replace(told, upper=value))
-    return st.sampled_from(options)
+    value = dice.pick(neighbours(dice.pick(pool(kind)), kind))
+    if _is_nan(value):
+        return told
+    if told.lower is not None and order.less(value, told.lower):
+        return replace(told, lower=value)
+    if told.upper is not None and order.less(told.upper, value):
+        return replace(told, upper=value)
+    return told
 
 
-def truncated(told: Told, kind: Type) -> st.SearchStrategy[Told]:
-    """A bound cut to one or two characters or bytes: the lower as it is, the upper rounded up."""
-    options = [told]
-    for width in (1, 2):
-        if told.lower is not None:
-            options.append(replace(told, lower=told.lower[:width]))
-        if told.upper is not None and len(told.upper) > width:
-            options.append(replace(told, upper=_rounded_up(told.upper[:width])))
-            if isinstance(kind, StringType):
-                # As Delta does it: a tie-breaker behind the cut, no lower than any character.
-                options.append(replace(told, upper=told.upper[:width] + "\U0010ffff" * 2))
-    return st.sampled_from(options)
+def truncated(dice: Dice, told: Told, kind: Type) -> Told:
+    """Bounds cut to one or two characters or bytes: the lower as it is, the upper rounded up."""
+    width = dice.number(1, 2)
+    lower, upper = told.lower, told.upper
+    if lower is not None:
+        lower = lower[:width]
+    if upper is not None and len(upper) > width:
+        # Parquet and Iceberg round up; Delta puts a tie-breaker behind the cut.
+        delta = isinstance(kind, StringType) and dice.one_in(2)
+        cut = upper[:width]
+        upper = cut + "\U0010ffff" * len(told.upper) if delta else rounded_up(cut)
+    return replace(told, lower=lower, upper=upper)
 
 
-def _rounded_up(prefix: Any) -> Any:
+def rounded_up(prefix: Any) -> Any:
     """The least above everything that starts with the prefix; None if there is none."""
     if isinstance(prefix, bytes):
         kept = prefix.rstrip(b"\xff")
@@ -188,29 +192,24 @@ def _rounded_up(prefix: Any) -> Any:
     return kept[:-1] + chr(0xE000 if following == 0xD800 else following)
 
 
-def doubted(told: Told, kind: Type) -> st.SearchStrategy[Told]:
+def doubted(dice: Dice, told: Told, kind: Type) -> Told:
     """A writer that says nothing about NaN."""
-    return st.just(replace(told, nan=True))
+    return replace(told, nan=True)
 
 
-def bounded_by_nan(told: Told, kind: Type) -> st.SearchStrategy[Told]:
+def bounded_by_nan(dice: Dice, told: Told, kind: Type) -> Told:
     """NaN as the greatest value, or as both bounds where it came first."""
     if not told.nan:
-        return st.just(told)
-    return st.sampled_from(
-        [
-            replace(told, upper=math.nan),
-            replace(told, lower=math.nan, upper=math.nan),
-            replace(told, upper=math.nan, nan=False),
-        ]
-    )
+        return told
+    named: list[dict[str, Any]] = [
+        {"upper": math.nan},
+        {"lower": math.nan, "upper": math.nan},
+        {"upper": math.nan, "nan": False},
+    ]
+    return replace(told, **dice.pick(named))
 
 
-def weaker(told: Told, kind: Type) -> st.SearchStrategy[Told]:
+def weaker(dice: Dice, told: Told, kind: Type) -> Told:
     """One statistic removed, widened or put in doubt."""
-    choices = [removed(told, kind), widened(told, kind)]
-    if isinstance(kind, FloatType):
-        choices.append(doubted(told, kind))
-    if isinstance(kind, BooleanType):
-        choices.append(st.just(replace(told, lower=None, upper=None)))
-    return st.one_of(choices)
+    choices = [removed, widened, doubted] if isinstance(kind, FloatType) else [removed, widened]
+    return dice.pick(choices)(dice, told, kind)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from typing import Any
-
-from hypothesis import strategies as st
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from oracle.clock import DAY, MICROS, days_of
 from oracle.numbers import BIG, fit_float
@@ -34,6 +33,9 @@ from whyscan.predicate.types import (
     Type,
     Unit,
 )
+
+if TYPE_CHECKING:
+    from oracle.dice import Dice
 
 NANOS = TimestampType(instant=False, unit=Unit.NANOSECOND)
 NARROW = DecimalType(5, 2)
@@ -68,6 +70,7 @@ FLOATS = (
 )  # fmt: skip
 
 
+@cache
 def pool(kind: Type) -> list[Any]:
     """The special values of a type."""
     match kind:
@@ -97,21 +100,19 @@ def pool(kind: Type) -> list[Any]:
     raise NotImplementedError(str(kind))
 
 
-def values(kind: Type) -> st.SearchStrategy[Any]:
+def any_value(dice: Dice, kind: Type) -> Any:
     """Any value of a type but NULL."""
-    special = st.sampled_from(pool(kind))
-    match kind:
-        case IntegerType():
-            return special | st.integers(-4, 4)
-        case StringType():
-            return special | st.text(ALPHABET, max_size=3)
-        case BinaryType():
-            return special | st.binary(max_size=2)
-        case FloatType():
-            return special | st.integers(-3, 3).map(float)
-        case DateType():
-            return special | st.integers(SPRING - 40, SPRING + 40)
-    return special
+    if dice.one_in(2):
+        match kind:
+            case IntegerType():
+                return dice.number(-4, 4)
+            case StringType():
+                return "".join(dice.pick(ALPHABET) for _ in range(dice.number(0, 3)))
+            case FloatType():
+                return float(dice.number(-3, 3))
+            case DateType():
+                return SPRING + dice.number(-40, 40)
+    return dice.pick(pool(kind))
 
 
 def neighbours(value: Any, kind: Type) -> list[Any]:
@@ -134,9 +135,6 @@ def neighbours(value: Any, kind: Type) -> list[Any]:
         case DecimalType():
             step = Decimal(1).scaleb(-kind.scale)
             limit = Decimal(10) ** (kind.precision - kind.scale)
-            return [
-                v
-                for v in (BIG.subtract(value, step), value, BIG.add(value, step))
-                if abs(v) < limit
-            ]
+            near = [BIG.subtract(value, step), value, BIG.add(value, step)]
+            return [v for v in near if v.copy_abs() < limit]
     return [value]

@@ -1,28 +1,30 @@
-"""Time zones as java.time and Spark understand their names: what the clock on the wall says.
+"""Time zones by the names that Spark takes, and the way between instants and wall clocks.
 
-    local = instant + offset
-
-Where clocks are put forward some readings never occur (a gap), where they are put back some
-occur twice (an overlap). Before the first law a zone keeps its local mean time, to the second.
+Instants and wall clocks are integers (microseconds since 1970-01-01), so that no year is out of
+range. The Gregorian calendar repeats after 400 years, weekdays included: years that Python's
+datetime does not reach are looked up in their twin within it.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from bisect import bisect_right
-from dataclasses import dataclass
-from functools import cache
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import lru_cache
+from zoneinfo import ZoneInfo, available_timezones
 
 from whyscan.errors import UsageError
-from whyscan.predicate import tzfile
-from whyscan.predicate.tzfile import CYCLE
 
-MICROS = 1_000_000
-MAX_OFFSET = 18 * 3600
+SECOND = 1_000_000
+DAY = 86_400 * SECOND
+_CYCLE = 146_097 * DAY
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  a wall clock has no zone
+_LOWEST = -62_135_596_800 * SECOND + 2 * DAY
+_HIGHEST = 253_402_300_800 * SECOND - 2 * DAY
+_FARTHEST = 18 * 3600
 
-# java.time.ZoneId.SHORT_IDS, which Spark accepts.
-SHORT_NAMES = {
+# Java's ZoneId.SHORT_IDS, which Spark passes to every lookup.
+_SHORT = {
     "ACT": "Australia/Darwin",
     "AET": "Australia/Sydney",
     "AGT": "America/Argentina/Buenos_Aires",
@@ -52,80 +54,78 @@ SHORT_NAMES = {
     "SST": "Pacific/Guadalcanal",
     "VST": "Asia/Ho_Chi_Minh",
 }
-
-_FIXED = re.compile(
-    r"(?:UTC|GMT|UT)?([+-])(?:(\d{1,2})|(\d{1,2}):(\d{1,2})(?::(\d\d))?|(\d\d)(\d\d)(\d\d)?)"
+_OFFSET = re.compile(
+    r"([+-])(?:(\d{1,2})(?::(\d{1,2})(?::(\d{2}))?)?|(\d{2})(\d{2})(\d{2})?)", re.ASCII
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Zone:
-    """A zone: `offsets[i]` holds before `transitions[i]`, all in seconds.
+def zone(name: str) -> tzinfo:
+    """The zone of that name; UsageError with a near name where there is none."""
+    found = find_zone(name)
+    if found is not None:
+        return found
+    near = difflib.get_close_matches(name, sorted(available_timezones()), n=1, cutoff=0.6)
+    hint = f"did you mean {near[0]}?" if near else "write it as Europe/Paris, UTC or +02:00"
+    raise UsageError(f"unknown time zone {name!r}", hint=hint)
 
-    From `horizon` on everything is as 400 years before; None where the last offset stays.
-    Zones are made by `zone`, once each.
+
+@lru_cache(maxsize=256)
+def find_zone(name: str) -> tzinfo | None:
+    """The zone that Spark understands by the name, None if it does not.
+
+    `Z`, `UTC`, `+2`, `+02:00`, `+0200`, `GMT+2`, `UTC+02:00`, `Europe/Paris`, `PST`
     """
-
-    name: str
-    transitions: tuple[int, ...]
-    offsets: tuple[int, ...]
-    horizon: int | None
-
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return zone, (self.name,)
-
-    def instant_to_local(self, micros: int) -> int:
-        """What a clock shows at an instant."""
-        seconds = self._folded(micros // MICROS)
-        return micros + MICROS * self.offsets[bisect_right(self.transitions, seconds)]
-
-    def local_to_instant(self, micros: int) -> int:
-        """When a clock shows it: in an overlap the first time, in a gap later by its length."""
-        # Both mean: the old offset holds until the clock has passed both readings of the change.
-        seconds = self._folded(micros // MICROS)
-        passed = bisect_right(range(len(self.transitions)), seconds, key=self._settled)
-        return micros - MICROS * self.offsets[passed]
-
-    def _settled(self, index: int) -> int:
-        return self.transitions[index] + max(self.offsets[index : index + 2])
-
-    def _folded(self, seconds: int) -> int:
-        if self.horizon is None or seconds < self.horizon:
-            return seconds
-        return self.horizon - CYCLE + (seconds - self.horizon) % CYCLE
-
-
-@cache
-def zone(name: str) -> Zone:
-    """The zone of a Spark session's `timeZone`: a region, a short name or a fixed offset."""
-    known = SHORT_NAMES.get(name, name)
-    fixed = _fixed_offset(known)
-    if fixed is not None:
-        return Zone(name, (), (fixed,), None)
-    if known not in tzfile.names():
-        raise UsageError(f"unknown time zone {name!r}", hint=_hint(name))
-    found = tzfile.read(known)
-    return Zone(name, found.transitions, found.offsets, found.horizon)
-
-
-def _fixed_offset(name: str) -> int | None:
-    """`Z`, `UTC`, `+02:00`, `GMT+2`, `UT-0530` and their like as seconds; None for a region."""
+    name = _SHORT.get(name, name)
     if name in {"Z", "UTC", "GMT", "UT"}:
-        return 0
-    found = _FIXED.fullmatch(name)
-    if found is None:
+        return UTC
+    offset = re.sub(r"^(?:UTC|GMT|UT)(?=[+-])", "", name)
+    if offset[:1] in {"+", "-"}:
+        return _fixed(offset)
+    # ZoneInfo takes a path: only names of the database may reach it.
+    return ZoneInfo(name) if name in available_timezones() else None
+
+
+def _fixed(text: str) -> tzinfo | None:
+    match = _OFFSET.fullmatch(text)
+    if match is None:
         return None
-    sign, *parts = found.groups(default="0")
-    hour, hours, minutes, seconds, two, four, six = (int(part) for part in parts)
-    total = (hour + hours + two) * 3600 + (minutes + four) * 60 + seconds + six
-    if total > MAX_OFFSET:
-        raise UsageError(f"unknown time zone {name!r}", hint="an offset is at most 18 hours")
-    return -total if sign == "-" else total
+    sign, hours, minutes, seconds, *compact = match.groups()
+    parts = (hours, minutes, seconds) if hours is not None else tuple(compact)
+    hour, minute, second = (int(part or 0) for part in parts)
+    total = hour * 3600 + minute * 60 + second
+    if minute > 59 or second > 59 or total > _FARTHEST:
+        return None
+    return timezone(timedelta(seconds=-total if sign == "-" else total))
 
 
-def _hint(name: str) -> str:
-    folded = {known.casefold(): known for known in tzfile.names()}
-    close = difflib.get_close_matches(name.casefold(), folded, n=1)
-    if close:
-        return f"did you mean {folded[close[0]]}?"
-    return "a region as in Europe/Berlin, or an offset as in +02:00"
+def to_instant(wall: int, where: tzinfo) -> int:
+    """The instant at which a wall clock shows `wall`.
+
+    In a gap the time moves on by the gap's length, in an overlap it is the earlier one: both
+    are the offset before the transition, as in java.time.
+    """
+    twin, moved = _within_datetime(wall)
+    clock = _EPOCH + timedelta(microseconds=twin)
+    offset = clock.replace(tzinfo=where, fold=0).utcoffset()
+    return twin - _microseconds(offset) + moved
+
+
+def to_wall(instant: int, where: tzinfo) -> int:
+    """What a wall clock in the zone shows at an instant."""
+    twin, moved = _within_datetime(instant)
+    moment = (_EPOCH + timedelta(microseconds=twin)).replace(tzinfo=UTC).astimezone(where)
+    return twin + _microseconds(moment.utcoffset()) + moved
+
+
+def _within_datetime(value: int) -> tuple[int, int]:
+    """The value's twin some 400-year cycles away that datetime can hold, and how far it moved."""
+    cycles = 0
+    if value > _HIGHEST:
+        cycles = -((_HIGHEST - value) // _CYCLE)
+    elif value < _LOWEST:
+        cycles = (value - _LOWEST) // _CYCLE
+    return value - cycles * _CYCLE, cycles * _CYCLE
+
+
+def _microseconds(offset: timedelta | None) -> int:
+    return (offset or timedelta()) // timedelta(microseconds=1)

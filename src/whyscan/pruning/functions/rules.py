@@ -1,17 +1,200 @@
-"""How an interval passes through a function: the combinators that the catalogue is written in."""
+"""How intervals pass through a function: the combinators that the catalogue is written in.
+
+A function maps the ends of an interval only where it is monotone on the whole of it; a
+function that is not maps single points. A strict function is NULL where an argument is, and
+raises where an argument does.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeAlias
 
-from whyscan.pruning.mask import Mask, any_of
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS, scalar
+from whyscan.predicate.tree import Call
+from whyscan.predicate.types import (
+    BooleanType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    Type,
+)
+from whyscan.pruning.interval import Interval, less, less_equal
+from whyscan.pruning.mask import (
+    Mask,
+    Vector,
+    all_of,
+    any_of,
+    both,
+    choose,
+    either,
+    keep,
+    may,
+    surely,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from whyscan.pruning.functions.zones import Zone
 
-    from whyscan.pruning.interval import Interval
+WIDE_DIGITS = 76
+"""What decimal256 holds: room for the product of any two numbers that occur."""
+
+Numeric: TypeAlias = IntegerType | DecimalType | FloatType
+Kernel: TypeAlias = Callable[..., Vector]
+"""A function of Arrow vectors: scalars for constants, null slots where an operand has one."""
+
+Rule: TypeAlias = "Callable[[Call, Sequence[Interval], Zone], Interval]"
+"""Where a call's value lies, from where its arguments lie."""
 
 
-def any_raises(arguments: Sequence[Interval]) -> Mask:
-    """An error of any argument is an error of the whole."""
-    return any_of(x.raises for x in arguments)
+def strict(
+    kind: Type,
+    arguments: Sequence[Interval],
+    bounds: tuple[Vector | None, Vector | None] = (None, None),
+    *,
+    raises: Mask = False,
+) -> Interval:
+    """A value if all arguments are, NULL if any is. `raises`: what the function adds to theirs."""
+    return Interval(
+        kind,
+        *bounds,
+        value=all_of(x.value for x in arguments),
+        null=any_of(x.null for x in arguments),
+        nan=isinstance(kind, FloatType) and any_of(x.nan for x in arguments),
+        raises=either(raises, any_of(x.raises for x in arguments)),
+    )
+
+
+def increasing(x: Interval, kind: Type, kernel: Kernel) -> Interval:
+    """x <= y gives f(x) <= f(y): ends to ends. NULL stays NULL, NaN stays NaN."""
+    return strict(kind, [x], (mapped(kernel, x.lower), mapped(kernel, x.upper)))
+
+
+def decreasing(x: Interval, kind: Type, kernel: Kernel) -> Interval:
+    """x <= y gives f(x) >= f(y): the ends change places."""
+    return strict(kind, [x], (mapped(kernel, x.upper), mapped(kernel, x.lower)))
+
+
+def pointwise(kind: Type, arguments: Sequence[Interval], kernel: Kernel) -> Interval:
+    """f(x, …) where every argument is one point, unknown elsewhere. The kernel sees nulls there."""
+    single = all_points(arguments)
+    if single is False:
+        return strict(kind, arguments)
+    result = kernel(*(keep(single, x.lower) for x in arguments))
+    return strict(kind, arguments, (result, result))
+
+
+def piecewise(mask: Mask, one: Interval, other: Interval) -> Interval:
+    """`one` where the mask says yes, else `other`: bounds only, the rest is `other`'s."""
+    return replace(
+        other,
+        lower=choose(mask, one.lower, other.lower),
+        upper=choose(mask, one.upper, other.upper),
+    )
+
+
+def mapped(kernel: Kernel, end: Vector | None) -> Vector | None:
+    """The kernel's result; unknown stays unknown."""
+    return None if end is None else kernel(end)
+
+
+def all_points(arguments: Sequence[Interval]) -> Mask:
+    """Every argument is one point."""
+    return all_of(x.point() for x in arguments)
+
+
+def constant(x: Interval) -> object:
+    """The one value that an argument has in every container; None where it has several.
+
+    A literal argument is a scalar point; NULL and NaN literals have no bounds.
+    """
+    if isinstance(x.lower, pa.Scalar) and x.lower.is_valid and x.point() is True:
+        return x.lower.as_py()
+    return None
+
+
+def extremes(kind: Type) -> tuple[pa.Scalar, pa.Scalar]:
+    """The least and the greatest value of a type of numbers or booleans."""
+    match kind:
+        case BooleanType():
+            return pa.scalar(False), pa.scalar(True)
+        case IntegerType():
+            return scalar(kind.least, kind), scalar(kind.greatest, kind)
+        case FloatType():
+            return scalar(float("-inf"), kind), scalar(float("inf"), kind)
+        case DecimalType():
+            nines = Decimal((0, (9,) * kind.precision, -kind.scale))
+            return scalar(-nines, kind), scalar(nines, kind)
+        case _:
+            raise TypeError(f"{kind} has no least value that we use")
+
+
+def ends(x: Interval) -> tuple[Vector, Vector]:
+    """Both bounds, the extremes of the type where one is unknown."""
+    least, greatest = extremes(x.type)
+    lower = least if x.lower is None else pc.coalesce(x.lower, least)
+    upper = greatest if x.upper is None else pc.coalesce(x.upper, greatest)
+    return lower, upper
+
+
+def contains(x: Interval, point: pa.Scalar) -> Mask:
+    """The point may lie between the bounds."""
+    return both(x.value, may(less_equal, x.lower, point), may(less_equal, point, x.upper))
+
+
+def least_of(*vectors: Vector) -> Vector:
+    """The least in each container; NaN counts for nothing."""
+    return pc.min_element_wise(*vectors)
+
+
+def greatest_of(*vectors: Vector) -> Vector:
+    """The greatest in each container; NaN counts for nothing."""
+    return pc.max_element_wise(*vectors)
+
+
+def fitted(
+    x: Interval, bounds: tuple[Vector, Vector], kind: IntegerType | DecimalType
+) -> Interval:
+    """`x` with exact bounds that may leave the type: what lies outside it raises."""
+    (least, greatest), (lower, upper) = (_alike(pair, bounds[0].type) for pair in (extremes(kind), bounds))
+    escapes = either(surely(less, lower, least), surely(less, greatest, upper))
+    inside = both(may(less_equal, lower, greatest), may(less_equal, least, upper))
+    clamped = (
+        narrowed(least_of(greatest_of(end, least), greatest), kind) for end in (lower, upper)
+    )
+    return replace(
+        x,
+        type=kind,
+        lower=next(clamped),
+        upper=next(clamped),
+        value=both(x.value, inside),
+        raises=either(x.raises, both(x.value, escapes)),
+    )
+
+
+def _alike(pair: tuple[Vector, Vector], example: pa.DataType) -> tuple[Vector, Vector]:
+    """Both in one type of room enough: 64 bits, or 76 digits of the example's scale."""
+    if not pa.types.is_decimal(example):
+        return pair
+    wide = pa.decimal256(WIDE_DIGITS, example.scale)
+    first, second = pair
+    return first.cast(wide), second.cast(wide)
+
+
+def narrowed(values: Vector, kind: IntegerType | DecimalType) -> Vector:
+    """Exact numbers that are known to fit, in the Arrow type of `kind`."""
+    target = (
+        pa.int64()
+        if isinstance(kind, IntegerType)
+        else pa.decimal128(MAX_DECIMAL_DIGITS, kind.scale)
+    )
+    if values.type == target:
+        return values
+    if isinstance(kind, IntegerType):
+        return values.cast(pa.decimal128(MAX_DECIMAL_DIGITS, 0)).cast(target)
+    return values.cast(target)
