@@ -1,0 +1,101 @@
+"""Equalities on a bucketed column: the literal's bucket must be among the container's."""
+
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from whyscan.predicate import arrow
+from whyscan.predicate.tree import Call, Cast, Column, Comparator, Comparison, In, Literal
+from whyscan.predicate.types import (
+    BIGINT,
+    DATE,
+    DOUBLE,
+    INT,
+    STRING,
+    TIMESTAMP,
+    DecimalType,
+)
+from whyscan.pruning.containers import Buckets
+from whyscan.pruning.mask import materialise
+from whyscan.pruning.transforms import in_bucket
+
+ID = Column(("id",), BIGINT)
+SMALL = Column(("small",), INT)
+PRICE = Column(("price",), DecimalType(9, 2))
+NAME = Column(("name",), STRING)
+
+# Of 16 buckets: 34 falls into 3, 14.20 into 3, 'iceberg' into 9.
+THREE_FIRST = (pa.array([3, 0, 4, None]), pa.array([3, 2, 9, None]))
+NINE_FIRST = (pa.array([9, 0, 4, None]), pa.array([9, 2, 9, None]))
+BUCKETS = (
+    Buckets(ID.path, 16, *THREE_FIRST),
+    Buckets(SMALL.path, 16, *THREE_FIRST),
+    Buckets(PRICE.path, 16, *THREE_FIRST),
+    Buckets(NAME.path, 16, *NINE_FIRST),
+)
+
+HIT = [True, False, False, True]
+ANY = [True, True, True, True]
+
+
+def equal(left, right, operator=Comparator.EQUAL):
+    return Comparison(operator, left, right)
+
+
+def within(column, *values):
+    return In(column, arrow.array(values, column.type), null=False, nan=False)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        (equal(ID, Literal(34, BIGINT)), HIT),
+        (equal(Literal(34, BIGINT), ID), HIT),
+        (equal(ID, Literal(34, BIGINT), Comparator.NULL_SAFE_EQUAL), HIT),
+        (equal(Cast(SMALL, BIGINT), Literal(34, BIGINT)), HIT),
+        (equal(PRICE, Literal(Decimal("14.20"), DecimalType(9, 2))), HIT),
+        (
+            equal(Cast(PRICE, DecimalType(20, 2)), Literal(Decimal("14.20"), DecimalType(20, 2))),
+            HIT,
+        ),
+        (equal(NAME, Literal("iceberg", STRING)), [True, False, True, True]),
+        (within(ID, 34), HIT),
+        (within(NAME, "iceberg"), [True, False, True, True]),
+        (within(ID, *range(1000)), ANY),
+        (within(ID), [False, False, False, False]),
+    ],
+)
+def test_an_equality_can_be_true_only_in_the_buckets_of_its_values(expression, expected):
+    assert materialise(in_bucket(expression, BUCKETS), 4).to_pylist() == expected
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        equal(ID, Literal(None, BIGINT)),
+        equal(ID, Literal(None, BIGINT), Comparator.NULL_SAFE_EQUAL),
+        equal(ID, Literal(34, BIGINT), Comparator.NOT_EQUAL),
+        equal(ID, Literal(34, BIGINT), Comparator.LESS),
+        equal(ID, SMALL),
+        equal(Column(("other",), BIGINT), Literal(34, BIGINT)),
+        equal(Cast(ID, DOUBLE), Literal(34.0, DOUBLE)),
+        equal(Cast(ID, DecimalType(20, 2)), Literal(Decimal("34.00"), DecimalType(20, 2))),
+        equal(Cast(PRICE, DecimalType(20, 3)), Literal(Decimal("14.200"), DecimalType(20, 3))),
+        equal(Cast(ID, STRING), Literal("34", STRING)),
+        equal(Call("abs", (ID,), BIGINT), Literal(34, BIGINT)),
+        equal(Cast(Column(("day",), DATE), TIMESTAMP), Literal(0, TIMESTAMP)),
+        within(Cast(ID, DOUBLE), 1.0),
+    ],
+)
+def test_what_is_no_equality_of_the_column_itself_may_be_true_anywhere(expression):
+    assert in_bucket(expression, BUCKETS) is True
+
+
+def test_two_bucket_fields_of_one_column_must_both_agree():
+    coarse = Buckets(ID.path, 16, pa.array([3, 3]), pa.array([3, 3]))
+    fine = Buckets(ID.path, 2, pa.array([0, 1]), pa.array([0, 1]))
+
+    mask = in_bucket(equal(ID, Literal(34, BIGINT)), (coarse, fine))
+
+    assert mask.to_pylist() == [False, True], "hash 2017239379 is odd"
