@@ -1,26 +1,25 @@
 """Time zones by the names that Spark takes, and the way between instants and wall clocks.
 
-Instants and wall clocks are integers (microseconds since 1970-01-01), so that no year is out of
-range. The Gregorian calendar repeats after 400 years, weekdays included: years that Python's
-datetime does not reach are looked up in their twin within it.
+    wall clock = instant + offset
+
+Where clocks are put forward some readings never occur (a gap), where they are put back some
+occur twice (an overlap). Before its first law a zone keeps local mean time, to the second.
+Instants and wall clocks are integers (microseconds since 1970-01-01): no year is out of range.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from bisect import bisect_right
+from dataclasses import dataclass
 from functools import lru_cache
-from zoneinfo import ZoneInfo, available_timezones
 
 from whyscan.errors import UsageError
+from whyscan.predicate import tzfile
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
-_CYCLE = 146_097 * DAY
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  a wall clock has no zone
-_LOWEST = -62_135_596_800 * SECOND + 2 * DAY
-_HIGHEST = 253_402_300_800 * SECOND - 2 * DAY
 _FARTHEST = 18 * 3600
 
 # Java's ZoneId.SHORT_IDS, which Spark passes to every lookup.
@@ -59,33 +58,62 @@ _OFFSET = re.compile(
 )
 
 
-def zone(name: str) -> tzinfo:
+@dataclass(frozen=True, slots=True, eq=False)
+class Zone:
+    """A zone: `offsets[i]` holds until `transitions[i]`, all in seconds since 1970-01-01.
+
+    From `horizon` on everything is as 400 years before; None where the last offset stays.
+    """
+
+    name: str
+    transitions: tuple[int, ...]
+    offsets: tuple[int, ...]
+    horizon: int | None
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return zone, (self.name,)
+
+    def folded(self, seconds: int) -> int:
+        if self.horizon is None or seconds < self.horizon:
+            return seconds
+        return self.horizon - tzfile.CYCLE + (seconds - self.horizon) % tzfile.CYCLE
+
+    def settled(self, index: int) -> int:
+        """What the clock shows when it has passed both readings of a change."""
+        return self.transitions[index] + max(self.offsets[index : index + 2])
+
+
+def zone(name: str) -> Zone:
     """The zone of that name; UsageError with a near name where there is none."""
     found = find_zone(name)
     if found is not None:
         return found
-    near = difflib.get_close_matches(name, sorted(available_timezones()), n=1, cutoff=0.6)
-    hint = f"did you mean {near[0]}?" if near else "write it as Europe/Paris, UTC or +02:00"
+    known = {spelling.casefold(): spelling for spelling in tzfile.names()}
+    near = difflib.get_close_matches(name.casefold(), known, n=1)
+    hint = f"did you mean {known[near[0]]}?" if near else "write it as Europe/Paris, UTC or +02:00"
     raise UsageError(f"unknown time zone {name!r}", hint=hint)
 
 
 @lru_cache(maxsize=256)
-def find_zone(name: str) -> tzinfo | None:
+def find_zone(name: str) -> Zone | None:
     """The zone that Spark understands by the name, None if it does not.
 
     `Z`, `UTC`, `+2`, `+02:00`, `+0200`, `GMT+2`, `UTC+02:00`, `Europe/Paris`, `PST`
     """
-    name = _SHORT.get(name, name)
-    if name in {"Z", "UTC", "GMT", "UT"}:
-        return UTC
-    offset = re.sub(r"^(?:UTC|GMT|UT)(?=[+-])", "", name)
+    known = _SHORT.get(name, name)
+    if known in {"Z", "UTC", "GMT", "UT"}:
+        return Zone(name, (), (0,), None)
+    offset = re.sub(r"^(?:UTC|GMT|UT)(?=[+-])", "", known)
     if offset[:1] in {"+", "-"}:
-        return _fixed(offset)
-    # ZoneInfo takes a path: only names of the database may reach it.
-    return ZoneInfo(name) if name in available_timezones() else None
+        return _fixed(name, offset)
+    # A name becomes a path: only those of the database may.
+    if known not in tzfile.names():
+        return None
+    found = tzfile.read(known)
+    return Zone(name, found.transitions, found.offsets, found.horizon)
 
 
-def _fixed(text: str) -> tzinfo | None:
+def _fixed(name: str, text: str) -> Zone | None:
     match = _OFFSET.fullmatch(text)
     if match is None:
         return None
@@ -93,39 +121,23 @@ def _fixed(text: str) -> tzinfo | None:
     parts = (hours, minutes, seconds) if hours is not None else tuple(compact)
     hour, minute, second = (int(part or 0) for part in parts)
     total = hour * 3600 + minute * 60 + second
-    if minute > 59 or second > 59 or total > _FARTHEST:
+    if minute > 59 or second > 59 or total > _FARTHEST:  # noqa: PLR2004  the clock's own
         return None
-    return timezone(timedelta(seconds=-total if sign == "-" else total))
+    return Zone(name, (), (-total if sign == "-" else total,), None)
 
 
-def to_instant(wall: int, where: tzinfo) -> int:
+def to_instant(wall: int, where: Zone) -> int:
     """The instant at which a wall clock shows `wall`.
 
     In a gap the time moves on by the gap's length, in an overlap it is the earlier one: both
     are the offset before the transition, as in java.time.
     """
-    twin, moved = _within_datetime(wall)
-    clock = _EPOCH + timedelta(microseconds=twin)
-    offset = clock.replace(tzinfo=where, fold=0).utcoffset()
-    return twin - _microseconds(offset) + moved
+    seconds = where.folded(wall // SECOND)
+    passed = bisect_right(range(len(where.transitions)), seconds, key=where.settled)
+    return wall - SECOND * where.offsets[passed]
 
 
-def to_wall(instant: int, where: tzinfo) -> int:
+def to_wall(instant: int, where: Zone) -> int:
     """What a wall clock in the zone shows at an instant."""
-    twin, moved = _within_datetime(instant)
-    moment = (_EPOCH + timedelta(microseconds=twin)).replace(tzinfo=UTC).astimezone(where)
-    return twin + _microseconds(moment.utcoffset()) + moved
-
-
-def _within_datetime(value: int) -> tuple[int, int]:
-    """The value's twin some 400-year cycles away that datetime can hold, and how far it moved."""
-    cycles = 0
-    if value > _HIGHEST:
-        cycles = -((_HIGHEST - value) // _CYCLE)
-    elif value < _LOWEST:
-        cycles = (value - _LOWEST) // _CYCLE
-    return value - cycles * _CYCLE, cycles * _CYCLE
-
-
-def _microseconds(offset: timedelta | None) -> int:
-    return (offset or timedelta()) // timedelta(microseconds=1)
+    seconds = where.folded(instant // SECOND)
+    return instant + SECOND * where.offsets[bisect_right(where.transitions, seconds)]
