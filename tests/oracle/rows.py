@@ -33,6 +33,7 @@ from whyscan.predicate.tree import (
     Operation,
     Or,
     type_of,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -62,9 +63,16 @@ def evaluate_row(expression: Expression, row: Mapping[Path, Any], zone: str = "U
     return _outcome(Evaluator(row, zone, Sequence.LEFT_TO_RIGHT), expression)
 
 
-def best_case(expression: Expression, row: Mapping[Path, Any], zone: str = "UTC") -> Any:
-    """What Spark may answer once it has reordered conjuncts: TRUE wherever it could be."""
-    return _outcome(Evaluator(row, zone, Sequence.LUCKY), expression)
+def possible(expression: Expression, row: Mapping[Path, Any], zone: str = "UTC") -> set[Any]:
+    """What Spark may answer, whatever the opaque parts are and in whatever order it looks."""
+    guesses = (
+        (True, False, None) if any(isinstance(n, Opaque) for n in walk(expression)) else (None,)
+    )
+    return {
+        _outcome(Evaluator(row, zone, sequence, guess), expression)
+        for sequence in Sequence
+        for guess in guesses
+    }
 
 
 def _outcome(evaluator: Evaluator, expression: Expression) -> Any:
@@ -81,6 +89,7 @@ class Evaluator:
     row: Mapping[Path, Any]
     zone: str
     sequence: Sequence
+    opaque: Any = Unsupported
 
     def value(self, node: Expression) -> Any:
         match node:
@@ -89,7 +98,9 @@ class Evaluator:
             case Literal():
                 return node.value
             case Opaque():
-                raise Unsupported(node.sql)
+                if self.opaque is Unsupported:
+                    raise Unsupported(node.sql)
+                return self.opaque
             case And():
                 return self._first(node.operands, decisive=False)
             case Or():

@@ -151,13 +151,15 @@ def removed(dice: Dice, told: Told, kind: Type) -> Told:
     """A statistic that was never written."""
     gone: list[dict[str, Any]] = [{"nulls": None}, {"lower": None}, {"upper": None}]
     everything = {"lower": None, "upper": None, "nulls": None, "nan": True}
-    return replace(told, **dice.pick([*gone, everything]))
+    # A NaN bound that goes takes the evidence of NaN with it.
+    nan = told.nan or _is_nan(told.lower) or _is_nan(told.upper)
+    return replace(told, **{"nan": nan, **dice.pick([*gone, everything])})
 
 
 def widened(dice: Dice, told: Told, kind: Type) -> Told:
     """A bound that contains, and is not, a value."""
     value = dice.pick(neighbours(dice.pick(pool(kind)), kind))
-    if _is_nan(value):
+    if any(_is_nan(v) for v in (value, told.lower, told.upper)):
         return told
     if told.lower is not None and order.less(value, told.lower):
         return replace(told, lower=value)

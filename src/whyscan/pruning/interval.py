@@ -28,7 +28,11 @@ from whyscan.pruning.mask import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from whyscan.predicate.tree import Literal
+
+    Extreme = Callable[[Vector, Vector], Vector]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +101,8 @@ def hull(first: Interval, second: Interval) -> Interval:
     """The least interval that contains both. One that can be no value adds no bounds."""
     return Interval(
         first.type,
-        _outer(pc.min_element_wise, (first, first.lower), (second, second.lower)),
-        _outer(pc.max_element_wise, (first, first.upper), (second, second.upper)),
+        _outer(_least, (first, first.lower), (second, second.lower)),
+        _outer(_greatest, (first, first.upper), (second, second.upper)),
         value=either(first.value, second.value),
         null=either(first.null, second.null),
         nan=either(first.nan, second.nan),
@@ -108,8 +112,8 @@ def hull(first: Interval, second: Interval) -> Interval:
 
 def meet(first: Interval, second: Interval) -> Interval:
     """What both say. Where their bounds contradict each other the first is believed."""
-    lower = _inner(pc.max_element_wise, first.lower, second.lower)
-    upper = _inner(pc.min_element_wise, first.upper, second.upper)
+    lower = _inner(_greatest, first.lower, second.lower)
+    upper = _inner(_least, first.upper, second.upper)
     crossed = surely(greater, lower, upper)
     return Interval(
         first.type,
@@ -123,7 +127,7 @@ def meet(first: Interval, second: Interval) -> Interval:
 
 
 def _outer(
-    extreme: pc.Function, one: tuple[Interval, Vector | None], two: tuple[Interval, Vector | None]
+    extreme: Extreme, one: tuple[Interval, Vector | None], two: tuple[Interval, Vector | None]
 ) -> Vector | None:
     (first, a), (second, b) = one, two
     if first.value is False:
@@ -136,13 +140,27 @@ def _outer(
     right = choose(either(second.value, opposite(first.value)), b, a)
     if left is None or right is None:
         return None
-    return extreme(left, right, skip_nulls=False)
+    return extreme(left, right)
 
 
-def _inner(extreme: pc.Function, a: Vector | None, b: Vector | None) -> Vector | None:
+def _inner(extreme: Extreme, a: Vector | None, b: Vector | None) -> Vector | None:
     if a is None or b is None:
         return b if a is None else a
-    return extreme(a, b, skip_nulls=True)
+    return pc.coalesce(extreme(a, b), a, b)
+
+
+def _least(a: Vector, b: Vector) -> Vector:
+    """The lesser of two bounds, unknown where either is. Arrow has none for booleans."""
+    if pa.types.is_boolean(a.type):
+        return pc.and_(a, b)
+    return pc.min_element_wise(a, b, skip_nulls=False)
+
+
+def _greatest(a: Vector, b: Vector) -> Vector:
+    """The greater of two bounds, unknown where either is."""
+    if pa.types.is_boolean(a.type):
+        return pc.or_(a, b)
+    return pc.max_element_wise(a, b, skip_nulls=False)
 
 
 # Comparison kernels. Decimals of different scales meet in 76 digits: in 38 they may overflow.

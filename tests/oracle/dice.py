@@ -1,0 +1,36 @@
+"""Choices drawn from Hypothesis: as few and as plain as they can be, so that examples are cheap
+and shrink towards the first option."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+T = TypeVar("T")
+
+
+@cache
+def _numbers(low: int, high: int) -> st.SearchStrategy[int]:
+    return st.integers(low, high)
+
+
+@dataclass(frozen=True)
+class Dice:
+    """Hypothesis' `draw`, asked for small numbers only."""
+
+    draw: Callable[[st.SearchStrategy[Any]], Any]
+
+    def number(self, low: int, high: int) -> int:
+        return low if low == high else self.draw(_numbers(low, high))
+
+    def pick(self, options: Sequence[T]) -> T:
+        return options[self.number(0, len(options) - 1)]
+
+    def one_in(self, n: int) -> bool:
+        return self.number(1, n) == n
