@@ -1,0 +1,1 @@
+"""Apache Iceberg: metadata files, manifest lists and manifests, read into batches of containers."""
