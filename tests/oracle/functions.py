@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 from oracle import casts, clock, order
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from whyscan.predicate.tree import Call
 
+SHORT = Context(prec=34, rounding=ROUND_HALF_EVEN)
 DAY_MICROS = clock.DAY * clock.MICROS
 
 
@@ -250,14 +251,20 @@ def _whole(rounding: str, of_float: Callable[[float], int]) -> Callable[..., Any
 
 
 def _abs(node: Call, values: Sequence[Any], kinds: Sequence[Type]) -> Any:
-    return fit(
-        abs(values[0]) if not isinstance(values[0], Decimal) else BIG.abs(values[0]), kinds[0]
+    value = values[0]
+    return (
+        _negative(node, values, kinds)
+        if value < 0
+        else value
+        if isinstance(value, Decimal)
+        else abs(value)
     )
 
 
 def _negative(node: Call, values: Sequence[Any], kinds: Sequence[Type]) -> Any:
+    """Spark negates decimals in a context of 34 digits, and so rounds what is longer."""
     value = values[0]
-    return fit(BIG.minus(value) if isinstance(value, Decimal) else -value, kinds[0])
+    return fit(SHORT.minus(value) if isinstance(value, Decimal) else -value, kinds[0])
 
 
 def _positive(node: Call, values: Sequence[Any], kinds: Sequence[Type]) -> Any:

@@ -103,7 +103,9 @@ def _listed(node: In) -> list[str]:
     kind = type_of(node.operand)
     like = "" if isinstance(kind, StringType) else None
     shown = [literal(value, kind) for value in plain(node.values, like)]
-    return shown + ["NULL"] * node.null + [literal(math.nan, kind)] * node.nan
+    if node.nan:
+        shown.append(literal(math.nan, kind))
+    return [*shown, "NULL"] if node.null else shown
 
 
 def spelled(kind: Type) -> str:

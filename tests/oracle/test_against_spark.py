@@ -1,0 +1,173 @@
+"""Spark is the oracle's judge: the same rows and predicates, TRUE, FALSE, NULL or an error."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from oracle.dice import Dice
+from oracle.errors import Unsupported
+from oracle.predicates import Maker
+from oracle.render import sql
+from oracle.rows import RAISED, evaluate_row
+from oracle.tables import World
+from oracle.values import NANOS, TYPES, any_value
+from whyscan.predicate import arrow
+from whyscan.predicate.types import (
+    BOOLEAN,
+    INT,
+    FloatType,
+    IntegerType,
+    StringType,
+    TimestampType,
+    Type,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from whyscan.predicate.tree import Expression
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+SEED = int(os.environ.get("WHYSCAN_SEED", "1"))
+ROWS = 60
+PREDICATES = int(os.environ.get("WHYSCAN_EXAMPLES", "200"))
+ERRORS = 12
+KINDS = [kind for kind in TYPES if kind != NANOS]
+
+
+class Rolled(Dice):
+    """The same choices from a seed, without Hypothesis: Spark is asked once for all of them."""
+
+    def number(self, low: int, high: int) -> int:
+        return self.draw.randint(low, high)
+
+
+def one_table(seed: int, zone: str) -> World:
+    """Two columns of most types, sixty rows."""
+    dice = Rolled(random.Random(seed))
+    schema: dict[tuple[str, ...], Type] = {(f"c{i}",): kind for i, kind in enumerate(KINDS)}
+    schema |= {("d0",): INT, ("d1",): BOOLEAN}
+    rows = tuple(
+        {path: None if dice.one_in(6) else any_value(dice, kind) for path, kind in schema.items()}
+        for _ in range(ROWS)
+    )
+    return World(schema, (rows,), (), (True,), zone)
+
+
+def frame(spark: SparkSession, world: World) -> DataFrame:
+    columns = {path[0]: _as_spark(world, path, kind) for path, kind in world.schema.items()}
+    columns["row"] = pa.array(range(ROWS), pa.int32())
+    return spark.createDataFrame(pa.table(columns))
+
+
+def _as_spark(world: World, path: tuple[str, ...], kind: Type) -> pa.Array:
+    values = [row[path] for row in world.rows[0]]
+    match kind:
+        case IntegerType():
+            return pa.array(
+                values, {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[kind.bits]
+            )
+        case FloatType(bits=32):
+            return pa.array(values, pa.float32())
+        case StringType():
+            return pa.array(values, pa.string())
+        case TimestampType(instant=True):
+            return arrow.array(values, kind).cast(pa.timestamp("us", "UTC"))
+    made = arrow.array(values, kind)
+    if pa.types.is_decimal(made.type):
+        return made.cast(pa.decimal128(kind.precision, kind.scale))
+    return made
+
+
+def asked(world: World, count: int) -> Iterator[tuple[Expression, str, list[Any]]]:
+    """Predicates with their text and the oracle's answers; only those that it fully knows."""
+    maker = Maker(Rolled(random.Random(SEED)), world, certain=True)
+    found = 0
+    while found < count:
+        predicate = maker.predicate(3)
+        try:
+            text = sql(predicate)
+            answers = [evaluate_row(predicate, row, world.zone) for row in world.rows[0]]
+        except Unsupported:
+            continue
+        found += 1
+        yield predicate, text, answers
+
+
+@pytest.fixture
+def interpreted(spark: SparkSession) -> Iterator[SparkSession]:
+    """Hundreds of expressions in one SELECT: compiling them takes longer than running them."""
+    changed = {
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.subexpressionElimination.enabled": "false",
+    }
+    before = {key: spark.conf.get(key, None) for key in [*changed, "spark.sql.session.timeZone"]}
+    for key, value in changed.items():
+        spark.conf.set(key, value)
+    yield spark
+    for key, value in before.items():
+        spark.conf.set(key, value) if value is not None else spark.conf.unset(key)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/St_Johns"])
+def test_spark_gives_every_row_the_oracles_answer(interpreted, zone):
+    interpreted.conf.set("spark.sql.session.timeZone", zone)
+    world = one_table(SEED, zone)
+    table = frame(interpreted, world)
+    cases = list(asked(world, PREDICATES))
+    # Rows on which an error is expected are asked about one at a time, below.
+    guarded = [
+        f"CASE WHEN row IN ({_safe(answers)}) THEN {text} END AS p{index}"
+        for index, (_, text, answers) in enumerate(cases)
+    ]
+    told = spark_says(table, guarded)
+    wrong = [
+        f"{text}\n  {row}: oracle {answers[at]}, Spark {told[index][at]}"
+        for index, (_, text, answers) in enumerate(cases)
+        for at, row in enumerate(world.rows[0])
+        if answers[at] is not RAISED and told[index][at] is not answers[at]
+    ]
+    assert not wrong, f"{len(wrong)} answers differ:\n" + "\n".join(wrong[:10])
+
+
+def spark_says(table: DataFrame, columns: list[str]) -> list[list[Any]]:
+    """Column by column Spark's answers, all in one job; halved where one of them raises."""
+    from pyspark.errors import PySparkException
+
+    try:
+        rows = table.selectExpr("row", *columns).orderBy("row").collect()
+    except PySparkException as error:
+        if len(columns) == 1:
+            return [[str(error).splitlines()[0]] * ROWS]
+        middle = len(columns) // 2
+        return spark_says(table, columns[:middle]) + spark_says(table, columns[middle:])
+    return [[row[1 + index] for row in rows] for index in range(len(columns))]
+
+
+def _safe(answers: list[Any]) -> str:
+    return ", ".join(str(i) for i, answer in enumerate(answers) if answer is not RAISED) or "-1"
+
+
+def test_spark_raises_where_the_oracle_says_so(interpreted):
+    from pyspark.errors import PySparkException
+
+    world = one_table(SEED, "UTC")
+    table = frame(interpreted, world)
+    raising = [
+        (text, answers.index(RAISED))
+        for _, text, answers in asked(world, PREDICATES)
+        if RAISED in answers
+    ]
+    assert len(raising) >= ERRORS
+    for text, at in raising[:ERRORS]:
+        with pytest.raises(PySparkException):
+            table.where(f"row = {at}").selectExpr(f"{text} AS p").collect()
