@@ -8,22 +8,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.predicate import arrow
-from whyscan.predicate.tree import (
-    Cast,
-    Column,
-    Comparator,
-    Comparison,
-    Expression,
-    In,
-    Literal,
-)
-from whyscan.predicate.types import DecimalType, IntegerType, Type
+from whyscan.predicate.tree import Column, Comparator, Comparison, Expression, In, Literal
 from whyscan.pruning.mask import Mask, all_of
 from whyscan.pruning.membership import any_within
+from whyscan.pruning.representation import alike, column_below
 from whyscan.pruning.transforms.forward import forward
 from whyscan.pruning.transforms.transform import Bucket
 
 if TYPE_CHECKING:
+    from whyscan.predicate.types import Type
     from whyscan.pruning.containers import Buckets
 
 
@@ -50,7 +43,7 @@ def _may_hold(buckets: Buckets, kind: Type, values: pa.Array) -> Mask:
 def _column_and_values(expression: Comparison | In) -> tuple[Column, pa.Array] | None:
     match expression:
         case In():
-            column = _hashed_alike(expression.operand)
+            column = column_below(expression.operand)
             return None if column is None else (column, expression.values)
         case Comparison(Comparator.EQUAL | Comparator.NULL_SAFE_EQUAL, Literal() as literal, other):
             return _column_and_value(other, literal)
@@ -61,27 +54,7 @@ def _column_and_values(expression: Comparison | In) -> tuple[Column, pa.Array] |
 
 
 def _column_and_value(operand: Expression, literal: Literal) -> tuple[Column, pa.Array] | None:
-    column = _hashed_alike(operand)
-    if column is None or literal.value is None or not _alike(column.type, literal.type):
+    column = column_below(operand)
+    if column is None or literal.value is None or not alike(column.type, literal.type):
         return None
     return column, arrow.array([literal.value], literal.type)
-
-
-def _hashed_alike(operand: Expression) -> Column | None:
-    """The column below casts that change no hash: to wider integers, to more digits."""
-    while isinstance(operand, Cast):
-        inner = operand.operand
-        if not isinstance(inner, Cast | Column) or not _alike(inner.type, operand.type):
-            return None
-        operand = inner
-    return operand if isinstance(operand, Column) else None
-
-
-def _alike(narrow: Type, wide: Type) -> bool:
-    match narrow, wide:
-        case IntegerType(), IntegerType():
-            return True
-        case DecimalType(), DecimalType():
-            return narrow.scale == wide.scale
-        case _:
-            return narrow == wide

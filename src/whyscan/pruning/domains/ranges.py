@@ -1,0 +1,208 @@
+"""Sets of values as ranges, each from a value up to, and without, another.
+
+Every type has a next value: integers and dates by one, decimals by one in the last digit, doubles
+by their last bit, strings by one more NUL. So `x <= 5` is `x < 6`, and `x > 5 AND x < 6` is empty
+where the type says so, with no flag for open or closed ends.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
+from whyscan.predicate.types import (
+    BIGINT,
+    INT,
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    IntervalType,
+    StringType,
+    TimestampType,
+    Type,
+    UuidType,
+)
+
+if TYPE_CHECKING:
+    from whyscan.predicate.tree import Value
+
+Key: TypeAlias = Any
+"""A value in the order of its type, and of one Python type in one set: a boolean, an integer (of a
+decimal the unscaled one), a float that is not NaN, or bytes (of a string its UTF-8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Values from `low` on and below `high`; None is an open end."""
+
+    low: Key | None
+    high: Key | None
+
+
+Ranges: TypeAlias = tuple[Range, ...]
+"""In normal form: none is empty, they are sorted, and there is a gap between any two."""
+
+EVERYTHING: Ranges = (Range(None, None),)
+NOTHING: Ranges = ()
+
+_GREATEST_UNSCALED: int = 10**MAX_DECIMAL_DIGITS - 1
+
+FEW = 32
+"""As many ranges as are worth telling apart; each costs two comparisons a container."""
+
+
+def below(key: Key) -> Ranges:
+    """x < key."""
+    return (Range(None, key),)
+
+
+def at_least(key: Key) -> Ranges:
+    """x >= key."""
+    return (Range(key, None),)
+
+
+def exactly(key: Key, kind: Type) -> Ranges:
+    """x = key."""
+    return (Range(key, successor(key, kind)),)
+
+
+def up_to(key: Key, kind: Type) -> Ranges:
+    """x <= key."""
+    return (Range(None, successor(key, kind)),)
+
+
+def above(key: Key, kind: Type) -> Ranges:
+    """x > key."""
+    return complement(up_to(key, kind))
+
+
+def starting_with(prefix: bytes) -> Ranges:
+    """Every UTF-8 text with the prefix: no UTF-8 holds the byte 0xff."""
+    return (Range(prefix, prefix + b"\xff"),)
+
+
+def union(first: Ranges, second: Ranges) -> Ranges:
+    """In one or the other. More than a few are one range from end to end: a superset."""
+    merged: list[Range] = []
+    for item in sorted((*first, *second), key=lambda r: (r.low is not None, r.low)):
+        if merged and _meet(merged[-1], item):
+            merged[-1] = Range(merged[-1].low, _later(merged[-1].high, item.high))
+        else:
+            merged.append(item)
+    if len(merged) > FEW:
+        return (Range(merged[0].low, merged[-1].high),)
+    return tuple(merged)
+
+
+def complement(ranges: Ranges) -> Ranges:
+    """The gaps between, before and behind."""
+    gaps = []
+    start: Key | None = None
+    for item in ranges:
+        if item.low is not None:
+            gaps.append(Range(start, item.low))
+        if item.high is None:
+            return tuple(gaps)
+        start = item.high
+    return (*gaps, Range(start, None))
+
+
+def intersection(first: Ranges, second: Ranges) -> Ranges:
+    """In both, pair by pair."""
+    common = tuple(
+        Range(_later_start(a.low, b.low), _earlier(a.high, b.high))
+        for a in first
+        for b in second
+        if _overlap(a, b)
+    )
+    return union(common, ())
+
+
+def _meet(earlier: Range, later: Range) -> bool:
+    """Nothing lies between them. The earlier one starts first."""
+    return earlier.high is None or later.low is None or later.low <= earlier.high
+
+
+def _overlap(a: Range, b: Range) -> bool:
+    return _starts_before_end(a, b) and _starts_before_end(b, a)
+
+
+def _starts_before_end(a: Range, b: Range) -> bool:
+    return a.low is None or b.high is None or a.low < b.high
+
+
+def _later(a: Key | None, b: Key | None) -> Key | None:
+    return None if a is None or b is None else max(a, b)
+
+
+def _earlier(a: Key | None, b: Key | None) -> Key | None:
+    return min((k for k in (a, b) if k is not None), default=None)
+
+
+def _later_start(a: Key | None, b: Key | None) -> Key | None:
+    return max((k for k in (a, b) if k is not None), default=None)
+
+
+def successor(key: Key, kind: Type) -> Key | None:
+    """The next value of the type; None behind the last one."""
+    match kind:
+        case StringType() | BinaryType() | UuidType():
+            return key + b"\0"
+        case FloatType():
+            return None if key == math.inf else math.nextafter(key, math.inf)
+        case BooleanType():
+            return None if key else True
+        case _:
+            return None if key >= _greatest(kind) else key + 1
+
+
+def _greatest(kind: Type) -> int:
+    match kind:
+        case DateType():
+            return INT.greatest
+        case DecimalType():
+            return _GREATEST_UNSCALED
+        case _:
+            return BIGINT.greatest
+
+
+def key_of(value: Value, kind: Type) -> Key | None:
+    """A literal's value as a key; None where the type has no order, or no such value."""
+    match kind, value:
+        case FloatType(), float() | int():
+            return None if math.isnan(value) else float(value)
+        case BooleanType(), bool():
+            return value
+        case ((IntegerType() | DateType() | TimestampType() | IntervalType()), int()):
+            return value
+        case DecimalType(), Decimal():
+            return _unscaled(value, kind.scale)
+        case ((StringType() | BinaryType() | UuidType()), str() | bytes()):
+            return value.encode() if isinstance(value, str) else value
+        case _:
+            return None
+
+
+def value_of(key: Key, kind: Type) -> Value:
+    """A key as a literal's value again."""
+    if isinstance(kind, DecimalType):
+        return Decimal((int(key < 0), tuple(map(int, str(abs(key)))), -kind.scale))
+    value: Value = key
+    return value
+
+
+def _unscaled(value: Decimal, scale: int) -> int | None:
+    sign, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
+        return None
+    whole = int("".join(map(str, digits))) * (-1 if sign else 1)
+    factor: int = 10 ** abs(exponent + scale)
+    if exponent + scale >= 0:
+        return whole * factor
+    return whole // factor if whole % factor == 0 else None

@@ -1,0 +1,49 @@
+"""The conjuncts of an AND, taken together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from whyscan.predicate.tree import columns_of
+from whyscan.pruning.domains.domain import Domain
+from whyscan.pruning.domains.satisfying import where_true
+from whyscan.pruning.mask import Mask, all_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.predicate.tree import Column, Expression
+    from whyscan.pruning.containers import Containers
+
+_SEVERAL = 2
+
+
+def may_satisfy_together(operands: Sequence[Expression], containers: Containers) -> Mask:
+    """Some value of each column may make every conjunct on it TRUE.
+
+    A column that one conjunct alone speaks of is left to that conjunct.
+    """
+    named = [columns_of(operand) for operand in operands]
+    times = Counter(column for columns in named for column in columns)
+    shared = {column for column, count in times.items() if count >= _SEVERAL}
+    if not shared:
+        return True
+    told = [
+        where_true(operand)
+        for operand, columns in zip(operands, named, strict=True)
+        if not shared.isdisjoint(columns)
+    ]
+    return all_of(
+        _may_be_one_value(
+            column, [domains[column] for domains in told if column in domains], containers
+        )
+        for column in shared
+    )
+
+
+def _may_be_one_value(column: Column, domains: list[Domain], containers: Containers) -> Mask:
+    if len(domains) < _SEVERAL:
+        return True
+    return reduce(Domain.intersection, domains).overlaps(containers.interval(column))
