@@ -108,7 +108,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class ScanPlan:
-    """What a predicate reads of a snapshot. Iterate over it for its `FileScan`s."""
+    """What a predicate reads of a snapshot. Iterate over it for its `FileScan`s.
+
+    `seconds` is what making it took, reading metadata included.
+    """
 
     snapshot: Snapshot
     predicate: Predicate
@@ -116,6 +119,7 @@ class ScanPlan:
     options: Options
     evidence: Evidence
     summary: ScanPlanSummary
+    seconds: float = 0.0
 
     def __iter__(self) -> Iterator[FileScan]:
         from whyscan.planning.scans import file_scans

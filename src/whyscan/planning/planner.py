@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.planning.judgement import (
-    UNDECIDED,
     Decided,
     Flags,
     Judgement,
@@ -34,9 +34,12 @@ FOOTERS_AT_MOST = 1_000
 
 def make_plan(snapshot: Snapshot, predicate: Predicate, options: Options) -> ScanPlan:
     """Plan a predicate on one snapshot."""
+    started = perf_counter()
     session = zone(predicate.zone)
     evidence = _Planner(snapshot, predicate, session, options).evidence()
-    return ScanPlan(snapshot, predicate, session, options, evidence, summarise(evidence))
+    summary = summarise(evidence)
+    seconds = perf_counter() - started
+    return ScanPlan(snapshot, predicate, session, options, evidence, summary, seconds)
 
 
 @dataclass(frozen=True, slots=True)

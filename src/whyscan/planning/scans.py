@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from whyscan.planning.plan import Evidence, FileScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from whyscan.planning.judgement import Flags
     from whyscan.predicate.tree import Predicate
 
 
@@ -37,18 +39,32 @@ class Residuals:
 
     def __init__(self, predicate: Predicate, evidence: Evidence) -> None:
         self._conjuncts = [conjunct.sql for conjunct in predicate.conjuncts]
-        self._every = evidence.judgement.conjunct_every
         self._kept = evidence.judgement.kept
+        every = evidence.judgement.conjunct_every
+        # Files with the same open conjuncts share one text: there are few such patterns.
+        self._open = ~np.array(every, np.bool_).reshape(len(every), len(self._kept))
+        self._patterns, pattern = np.unique(self._open, axis=1, return_inverse=True)
+        self._pattern = pattern.reshape(-1)
+        self._texts = [self._text(self._patterns[:, i]) for i in range(self._patterns.shape[1])]
 
     def of(self, index: int) -> str | None:
         """The residual of one file; None where all its rows match."""
-        return joined([sql for sql, every in zip(self._conjuncts, self._every, strict=True)
-                       if not every[index]])
+        return self._texts[self._pattern[index]]
+
+    def texts(self) -> list[str | None]:
+        """The residual of every file; None for those that are not read at all."""
+        kept = self._kept.tolist()
+        return [
+            self._texts[pattern] if here else None
+            for pattern, here in zip(self._pattern.tolist(), kept, strict=True)
+        ]
 
     def overall(self) -> str | None:
         """The conjuncts that some surviving file must still check."""
-        return joined([sql for sql, every in zip(self._conjuncts, self._every, strict=True)
-                       if bool((self._kept & ~every).any())])
+        return self._text((self._open & self._kept).any(axis=1))
+
+    def _text(self, left: Flags) -> str | None:
+        return joined([sql for sql, here in zip(self._conjuncts, left, strict=True) if here])
 
 
 def joined(conjuncts: Sequence[str]) -> str | None:
@@ -68,10 +84,13 @@ def _surviving_groups(evidence: Evidence) -> _Groups | None:
     groups, found = evidence.groups, evidence.group_judgement
     if groups is None or found is None:
         return None
-    opened = groups.opened.to_numpy()
+    kept = pa.array(found.kept)
+    files = groups.opened.take(groups.file.filter(kept)).to_pylist()
+    ordinals = groups.ordinal.filter(kept).to_pylist()
+    ranges = groups.ranges.filter(kept).to_pylist()
     collected: dict[int, tuple[list[int], list[tuple[int, int]]]] = {}
-    for at in np.flatnonzero(found.kept).tolist():
-        ordinals, ranges = collected.setdefault(int(opened[groups.file[at].as_py()]), ([], []))
-        ordinals.append(groups.ordinal[at].as_py())
-        ranges.extend((r["start"], r["end"]) for r in groups.ranges[at].as_py())
+    for file, ordinal, chunks in zip(files, ordinals, ranges, strict=True):
+        chosen, bytes_of = collected.setdefault(file, ([], []))
+        chosen.append(ordinal)
+        bytes_of.extend((chunk["start"], chunk["end"]) for chunk in chunks)
     return {index: (tuple(o), tuple(r)) for index, (o, r) in collected.items()}

@@ -1,0 +1,1 @@
+"""In front of the user: one report with every number, and one renderer a format."""

@@ -1,0 +1,64 @@
+"""Of how many files the bounds of a column are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from whyscan.explain.levels import group_files
+from whyscan.planning.judgement import flags
+from whyscan.planning.pushdown import PSEUDO_COLUMNS
+from whyscan.planning.reasons import bounded
+
+if TYPE_CHECKING:
+    from whyscan.planning.judgement import Flags
+    from whyscan.planning.plan import Evidence, ScanPlan
+    from whyscan.predicate.tree import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """One column: the files whose statistics were read, and those of them that have bounds."""
+
+    column: str
+    files: int
+    files_with_bounds: int
+
+    @property
+    def mode(self) -> str:
+        if self.files_with_bounds == self.files:
+            return "exact"
+        return "partial" if self.files_with_bounds else "absent"
+
+    @property
+    def percent(self) -> float:
+        return 100.0 * self.files_with_bounds / self.files if self.files else 100.0
+
+
+def coverage(plan: ScanPlan) -> tuple[Coverage, ...]:
+    """The predicate's columns that are no partition's source, in order of appearance."""
+    elsewhere = {*plan.snapshot.partition_sources, *PSEUDO_COLUMNS}
+    return tuple(
+        _of(column, plan) for column in plan.predicate.columns() if column.path not in elsewhere
+    )
+
+
+def _of(column: Column, plan: ScanPlan) -> Coverage:
+    evidence = plan.evidence
+    read = evidence.opened
+    found = _bounded_files(column, plan, evidence)
+    return Coverage(".".join(column.path), int(read.sum()), int((found & read).sum()))
+
+
+def _bounded_files(column: Column, plan: ScanPlan, evidence: Evidence) -> Flags:
+    if not plan.snapshot.footers_describe_files:
+        containers = evidence.files.containers
+        return flags(bounded(column, containers), containers.count)
+    found = np.ones(evidence.files.count, np.bool_)
+    if evidence.groups is not None:
+        containers = evidence.groups.containers
+        blind = ~flags(bounded(column, containers), containers.count)
+        found[group_files(evidence.groups)[blind]] = False
+    return found

@@ -1,0 +1,168 @@
+"""The report as the JSON document that `report.schema.json` describes."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from whyscan.explain.report import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from whyscan.explain.coverage import Coverage
+    from whyscan.explain.findings import Finding
+    from whyscan.explain.gates import Assertion
+    from whyscan.explain.levels import Level
+    from whyscan.explain.listing import FileLine
+    from whyscan.explain.report import ConjunctLine, Report
+    from whyscan.planning.attribution import Share
+
+Json = dict[str, Any]
+
+
+def to_json(report: Report) -> str:
+    """The document as text. ASCII alone: a name full of escape codes stays inert."""
+    return json.dumps(document(report), indent=2, allow_nan=False) + "\n"
+
+
+def document(report: Report) -> Json:
+    """Plain dictionaries and lists, in the order in which people read them."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "whyscan", "version": version()},
+        "table": {
+            "uri": report.table.uri,
+            "format": report.table.format,
+            "version": report.table.version,
+            "partitioned_by": list(report.table.partitioned_by),
+        },
+        "predicate": report.question.predicate,
+        "dialect": report.question.dialect,
+        "timezone": report.question.timezone,
+        "now": moment(report.question.now),
+        "assume_no_nan": report.question.assume_no_nan,
+        "confidence": report.confidence.value,
+        "levels": [_level(level) for level in report.levels],
+        "unchecked": [{"level": level, "why": why} for level, why in report.unchecked],
+        "rows_matched": {
+            "at_least": report.rows_matched.at_least,
+            "at_most": report.rows_matched.at_most,
+        },
+        "conjuncts": [_conjunct(conjunct) for conjunct in report.conjuncts],
+        "residual": report.residual,
+        "survivors": [{"reason": s.reason.value, "files": s.files} for s in report.survivors],
+        "statistics": [_coverage(column) for column in report.statistics],
+        "contradictory_statistics": report.contradictory_statistics,
+        "findings": [_finding(finding) for finding in report.findings],
+        **_selection(report),
+        **_files(report),
+        "assertions": [_assertion(assertion) for assertion in report.assertions],
+        "metadata": {
+            "objects": report.metadata.objects,
+            "bytes": report.metadata.bytes,
+            "seconds": round(report.metadata.seconds, 6),
+        },
+        "result": "pass" if report.passed else "fail",
+    }
+
+
+def version() -> str:
+    """The version of the installed package."""
+    from importlib.metadata import version as installed
+
+    return installed("whyscan")
+
+
+def moment(microseconds: int | None) -> str | None:
+    """Microseconds since 1970 as ISO 8601 in UTC."""
+    if microseconds is None:
+        return None
+    found = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+    return found.isoformat().replace("+00:00", "Z")
+
+
+def _level(level: Level) -> Json:
+    emptied = {} if level.files_emptied is None else {"files_emptied": level.files_emptied}
+    return {
+        "level": level.level,
+        "total": level.total,
+        "kept": level.kept,
+        "all": level.every,
+        "kept_without_nan": level.kept_without_nan,
+        "confidence": level.confidence.value,
+        "bytes_total": level.bytes_total,
+        "bytes_kept": level.bytes_kept,
+        "rows_total": level.rows_total,
+        "rows_kept": level.rows_kept,
+        "pruned_by": dict(level.pruned_by),
+        **emptied,
+    }
+
+
+def _conjunct(conjunct: ConjunctLine) -> Json:
+    return {
+        "sql": conjunct.sql,
+        "columns": list(conjunct.columns),
+        "bucket": conjunct.bucket.value,
+        "pushdown": conjunct.pushdown.value,
+        "alone": _share(conjunct.alone),
+        "only": _share(conjunct.only),
+    }
+
+
+def _share(share: Share) -> Json:
+    at_least = {"at_least": True} if share.at_least else {}
+    return {"files": share.files, "bytes": share.bytes, **at_least}
+
+
+def _coverage(column: Coverage) -> Json:
+    return {
+        "column": column.column,
+        "files": column.files,
+        "files_with_bounds": column.files_with_bounds,
+        "mode": column.mode,
+    }
+
+
+def _finding(finding: Finding) -> Json:
+    return {
+        "code": finding.code.value,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "fix": finding.fix,
+    }
+
+
+def _selection(report: Report) -> Json:
+    if report.selection is None:
+        return {}
+    chosen = report.selection
+    return {"selection": {"columns": list(chosen.columns), "bytes": chosen.bytes}}
+
+
+def _files(report: Report) -> Json:
+    return {} if report.files is None else {"files": [_file(line) for line in report.files]}
+
+
+def _file(line: FileLine) -> Json:
+    return {
+        "path": line.path,
+        "bytes": line.bytes,
+        "rows": line.rows,
+        "partition": dict(line.partition),
+        "bounds": {column: list(ends) for column, ends in line.bounds.items()},
+        "verdict": line.verdict,
+        "pruned_by": line.pruned_by,
+        "reason": line.reason,
+        "row_groups": None if line.row_groups is None else list(line.row_groups),
+        "residual": line.residual,
+    }
+
+
+def _assertion(assertion: Assertion) -> Json:
+    return {
+        "name": assertion.name,
+        "threshold": assertion.threshold,
+        "actual": assertion.actual,
+        "result": assertion.result,
+    }

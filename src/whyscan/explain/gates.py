@@ -1,0 +1,103 @@
+"""What a run must fulfil: each gate is a threshold, what was measured, and pass or fail."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from whyscan.errors import UsageError
+from whyscan.planning.pushdown import Bucket, Pushdown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.explain.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """The thresholds that were asked for; None and False are gates left open."""
+
+    min_pruning: float | None = None
+    min_pruning_bytes: float | None = None
+    max_files: int | None = None
+    max_bytes: int | None = None
+    assert_stats: bool = False
+    require_partition_filter: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """One gate's outcome. What could not be measured (`actual` is None) does not pass."""
+
+    name: str
+    threshold: float
+    actual: float | None
+    passed: bool
+
+    @property
+    def result(self) -> str:
+        return "pass" if self.passed else "fail"
+
+
+def assertions(report: Report, gates: Gates) -> Iterator[Assertion]:
+    """The gates that were asked for, measured on a report."""
+    files = report.files_level
+    if gates.min_pruning is not None:
+        yield _at_least("min_pruning", gates.min_pruning, percent_pruned(files.total, files.kept))
+    if gates.min_pruning_bytes is not None:
+        pruned = percent_pruned(files.bytes_total, files.bytes_kept)
+        yield _at_least("min_pruning_bytes", gates.min_pruning_bytes, pruned)
+    if gates.max_files is not None:
+        yield _at_most("max_files", gates.max_files, files.kept)
+    if gates.max_bytes is not None:
+        yield _at_most("max_bytes", gates.max_bytes, files.bytes_kept)
+    if gates.assert_stats:
+        covered = min((column.percent for column in report.statistics), default=100.0)
+        yield _at_least("stats_complete", 100, covered)
+    if gates.require_partition_filter:
+        yield _at_least("partition_filter", 1, _partition_filters(report))
+
+
+def percent_pruned(total: int | None, kept: int | None) -> float | None:
+    """Of nothing, everything is pruned."""
+    if total is None or kept is None:
+        return None
+    return 100.0 * (total - kept) / total if total else 100.0
+
+
+def _partition_filters(report: Report) -> int:
+    """Conjuncts on partition columns alone that can remove a file."""
+    return sum(
+        c.bucket is Bucket.PARTITION_SAFE
+        and c.pushdown is not Pushdown.UNSUPPORTED
+        and bool(c.columns)
+        for c in report.conjuncts
+    )
+
+
+def _at_least(name: str, threshold: float, actual: float | None) -> Assertion:
+    passed = actual is not None and actual >= threshold
+    shown = None if actual is None else round(actual, 1)
+    # A rounded figure must not seem to contradict the outcome.
+    if shown is not None and (shown >= threshold) is not passed:
+        shown = actual
+    return Assertion(name, threshold, shown, passed)
+
+
+def _at_most(name: str, threshold: int, actual: int | None) -> Assertion:
+    return Assertion(name, threshold, actual, actual is not None and actual <= threshold)
+
+
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgtp]?)(i?)b?)\s*", re.IGNORECASE)
+_POWERS = " kmgtp"
+
+
+def parse_size(text: str) -> int:
+    """`10GB`, `500MiB`, `1.5 TB` or a plain number, in bytes."""
+    found = _SIZE.fullmatch(text)
+    if found is None or (found[3] and not found[2]):
+        raise UsageError(f"not a size: {text!r}", hint="a number and a unit: 10GB, 500MiB, 4096")
+    base = 1024 if found[3] else 1000
+    return int(float(found[1]) * base ** _POWERS.index(found[2].lower() or " "))

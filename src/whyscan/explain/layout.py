@@ -1,0 +1,114 @@
+"""A page of text: width, colour, bars, tables and wrapped lines."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+EIGHTHS = " ▏▎▍▌▋▊▉"
+NARROWEST = 60
+GAP = "  "
+
+
+class Ink(Enum):
+    """What colours stand for, as SGR codes."""
+
+    TITLE = "1"
+    GOOD = "32"
+    WARN = "33"
+    BAD = "31"
+    FAINT = "2"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Where the text goes: how wide, whether it shows colours, whether it knows more than ASCII."""
+
+    width: int = 80
+    colour: bool = False
+    unicode: bool = True
+
+    def paint(self, text: str, ink: Ink) -> str:
+        return f"\x1b[{ink.value}m{text}\x1b[0m" if self.colour else text
+
+    def bar(self, part: int, whole: int, length: int) -> str:
+        """`part` of `whole` in `length` characters.
+
+        Neither empty nor full while there is something and less than all.
+        """
+        share = part / whole if whole else 0.0
+        filled = self._blocks(share, length) if self.unicode else self._hashes(share, length)
+        rest = ("░" if self.unicode else ".") * (length - len(filled))
+        return self.paint(filled, Ink.GOOD) + self.paint(rest, Ink.FAINT)
+
+    def _blocks(self, share: float, length: int) -> str:
+        eighths = _between(share, length * 8)
+        whole, part = divmod(eighths, 8)
+        return "█" * whole + (EIGHTHS[part] if part else "")
+
+    def _hashes(self, share: float, length: int) -> str:
+        return "#" * _between(share, length)
+
+    def cut(self, text: str, width: int) -> str:
+        """The text in `width` columns, its end left out where it has more."""
+        if columns(text) <= width:
+            return text
+        dots = "…" if self.unicode else "..."
+        kept = ""
+        for character in text:
+            if columns(kept + character) > width - len(dots):
+                break
+            kept += character
+        return kept + dots
+
+    def wrap(self, text: str, *, indent: str = "", hanging: str | None = None) -> str:
+        """The text in lines of the page's width."""
+        return textwrap.fill(
+            text,
+            max(self.width, NARROWEST),
+            initial_indent=indent,
+            subsequent_indent=indent if hanging is None else hanging,
+            break_on_hyphens=False,
+        )
+
+
+def _between(share: float, steps: int) -> int:
+    """Steps for a share; 0 and all of them are kept for nothing and everything."""
+    if share in {0.0, 1.0}:
+        return int(share * steps)
+    return min(max(round(share * steps), 1), steps - 1)
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(character) for character in text)
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+
+
+def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> Iterator[str]:
+    """Rows as aligned lines; the columns in `right` end at one place."""
+    widths = [max(columns(cell) for cell in column) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            _padded(cell, width, left=i in right)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield GAP.join(cells).rstrip()
+
+
+def _padded(cell: str, width: int, *, left: bool) -> str:
+    space = " " * (width - columns(cell))
+    return space + cell if left else cell + space

@@ -1,0 +1,194 @@
+"""The pyramid in numbers: how many containers of each level stay, and what removed the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.planning.plan import Mechanism
+from whyscan.planning.planner import total
+from whyscan.planning.pushdown import Confidence, confidence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from whyscan.planning.judgement import Flags, Judgement
+    from whyscan.planning.plan import Evidence, ScanPlan
+    from whyscan.planning.pushdown import Class
+    from whyscan.tables.snapshot import RowGroups
+
+
+REMOVING = (Mechanism.PARTITION, Mechanism.STATISTICS)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level of the pyramid; bytes and rows are None where they are not known.
+
+    `every` counts the containers of which all rows match. For row groups alone, `in_kept_files`
+    counts those of files that stay, and `files_emptied` such files with none left.
+    """
+
+    level: str
+    total: int
+    kept: int
+    every: int
+    kept_without_nan: int
+    confidence: Confidence
+    bytes_total: int | None
+    bytes_kept: int | None
+    rows_total: int | None
+    rows_kept: int | None
+    pruned_by: Mapping[str, int]
+    in_kept_files: int | None = None
+    files_emptied: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowsMatched:
+    """How many rows make the predicate TRUE; None where the metadata gives no number."""
+
+    at_least: int | None
+    at_most: int | None
+
+
+def levels(plan: ScanPlan, classes: tuple[Class, ...]) -> tuple[Level, ...]:
+    """Files, and row groups where a footer was opened."""
+    evidence = plan.evidence
+    files = _files(plan, confidence(plan, classes))
+    if evidence.groups is None or evidence.group_judgement is None:
+        return (files,)
+    groups = _row_groups(evidence, evidence.groups, evidence.group_judgement)
+    if files.confidence is Confidence.INCOMPLETE:
+        groups = replace(groups, confidence=Confidence.INCOMPLETE)
+    return (files, groups)
+
+
+def _files(plan: ScanPlan, sure: Confidence) -> Level:
+    evidence, summary = plan.evidence, plan.summary
+    return Level(
+        level="files",
+        total=summary.files_total,
+        kept=summary.files_kept,
+        every=int(evidence.judgement.every.sum()),
+        kept_without_nan=int(evidence.judgement.kept_without_nan.sum()),
+        confidence=sure,
+        bytes_total=summary.bytes_total,
+        bytes_kept=summary.bytes_kept,
+        rows_total=summary.rows_total,
+        rows_kept=summary.rows_kept,
+        pruned_by=_credited(evidence.pruned_by()),
+    )
+
+
+def _row_groups(evidence: Evidence, groups: RowGroups, found: Judgement) -> Level:
+    files = group_files(groups)
+    by_partition = evidence.by_partition
+    kept = pa.array(found.kept)
+    rows = group_rows(groups)
+    settled = bool((~by_partition.kept | by_partition.every)[files].all())
+    statistics = np.where(found.kept, Mechanism.NOTHING, Mechanism.STATISTICS)
+    return Level(
+        level="row_groups",
+        total=groups.count,
+        kept=kept.true_count,
+        every=int(found.every.sum()),
+        kept_without_nan=int(found.kept_without_nan.sum()),
+        confidence=Confidence.EXACT if settled else Confidence.CONSERVATIVE,
+        bytes_total=total(groups.bytes),
+        bytes_kept=total(groups.bytes.filter(kept)),
+        rows_total=total(rows),
+        rows_kept=total(rows.filter(kept)),
+        pruned_by=_credited(np.where(by_partition.kept[files], statistics, Mechanism.PARTITION)),
+        in_kept_files=int(evidence.judgement.kept[files].sum()),
+        files_emptied=_emptied(evidence, groups, found),
+    )
+
+
+def _credited(mechanism: npt.NDArray[np.integer]) -> dict[str, int]:
+    return {m.name.lower(): int((mechanism == m).sum()) for m in REMOVING}
+
+
+def _emptied(evidence: Evidence, groups: RowGroups, found: Judgement) -> int:
+    inhabited = np.zeros(evidence.files.count, np.bool_)
+    inhabited[group_files(groups)[found.kept]] = True
+    opened = np.zeros(evidence.files.count, np.bool_)
+    opened[groups.opened.to_numpy()] = True
+    return int((evidence.judgement.kept & opened & ~inhabited).sum())
+
+
+def group_files(groups: RowGroups) -> npt.NDArray[np.int64]:
+    """The file of each row group, as a position among all files."""
+    found: npt.NDArray[np.int64] = groups.opened.to_numpy()[groups.file.to_numpy()]
+    return found
+
+
+def group_rows(groups: RowGroups) -> pa.Array:
+    """The rows of each row group; null where they are not known."""
+    rows = groups.containers.rows
+    return pa.nulls(groups.count, pa.int64()) if rows is None else rows
+
+
+def rows_matched(evidence: Evidence) -> RowsMatched:
+    """Between the rows of the containers that match whole and those of all that are kept.
+
+    Row groups count where a footer was opened, files elsewhere.
+    """
+    groups, found = evidence.groups, evidence.group_judgement
+    closed = np.ones(evidence.files.count, np.bool_)
+    parts = [(evidence.files.rows, evidence.judgement, closed)]
+    if groups is not None and found is not None:
+        closed[groups.opened.to_numpy()] = False
+        parts.append((group_rows(groups), found, np.ones(groups.count, np.bool_)))
+    return RowsMatched(
+        at_least=_sum([total(rows.filter(pa.array(j.every & here))) for rows, j, here in parts]),
+        at_most=_sum([total(rows.filter(pa.array(j.kept & here))) for rows, j, here in parts]),
+    )
+
+
+def _sum(parts: list[int | None]) -> int | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What a mechanism removed; `conjunct` removes all of it by itself, None where none does."""
+
+    mechanism: str
+    files: int
+    conjunct: str | None
+
+
+def removals(plan: ScanPlan) -> tuple[Removal, ...]:
+    """One for each mechanism that removed a file."""
+    mechanism = plan.evidence.pruned_by()
+    found = ((m, mechanism == m) for m in REMOVING)
+    return tuple(
+        Removal(m.name.lower(), int(removed.sum()), _culprit(plan, removed))
+        for m, removed in found
+        if removed.any()
+    )
+
+
+def _culprit(plan: ScanPlan, removed: Flags) -> str | None:
+    kept = plan.evidence.judgement.conjunct_kept
+    for conjunct, stays in zip(plan.predicate.conjuncts, kept, strict=True):
+        if not stays[removed].any():
+            return conjunct.sql
+    return None
+
+
+def selected_bytes(evidence: Evidence) -> int | None:
+    """The bytes of the asked column chunks in the row groups that stay; None if none is open."""
+    groups, found = evidence.groups, evidence.group_judgement
+    if groups is None or found is None:
+        return None
+    ranges = groups.ranges.filter(pa.array(found.kept)).flatten()
+    return total(pc.subtract(ranges.field("end"), ranges.field("start")))

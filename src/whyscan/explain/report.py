@@ -1,0 +1,219 @@
+"""The report: every number of a run, counted once. Renderers only render it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from whyscan.explain.coverage import Coverage, coverage
+from whyscan.explain.findings import Facts, Finding, findings
+from whyscan.explain.gates import Assertion, Gates, assertions
+from whyscan.explain.levels import (
+    Level,
+    Removal,
+    RowsMatched,
+    levels,
+    removals,
+    rows_matched,
+    selected_bytes,
+)
+from whyscan.explain.listing import FileLine, listing
+from whyscan.planning.attribution import Attribution, Share, attribute
+from whyscan.planning.pushdown import Bucket, Class, Confidence, Pushdown, classify
+from whyscan.planning.reasons import Reason, reasons
+from whyscan.planning.scans import Residuals
+from whyscan.predicate.tree import columns_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from whyscan.planning.plan import ScanPlan
+    from whyscan.predicate.tree import Conjunct, Predicate
+    from whyscan.tables.snapshot import Snapshot, Traffic
+
+SCHEMA_VERSION = "1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The table that was asked. `version` is None where the format has none."""
+
+    uri: str
+    format: str
+    version: int | None
+    partitioned_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The predicate as it was read.
+
+    `now` is what the current time stood for, in microseconds since 1970-01-01; None where the
+    predicate does not ask for it.
+    """
+
+    predicate: str
+    dialect: str
+    timezone: str
+    now: int | None
+    assume_no_nan: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConjunctLine:
+    """One conjunct: its classes, and what it removes."""
+
+    sql: str
+    columns: tuple[str, ...]
+    bucket: Bucket
+    pushdown: Pushdown
+    alone: Share
+    only: Share
+
+
+@dataclass(frozen=True, slots=True)
+class Survivors:
+    """How many files stay for one reason."""
+
+    reason: Reason
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The selected columns and the bytes of their chunks in what stays, None if not known."""
+
+    columns: tuple[str, ...]
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What the run itself read, and how long it took."""
+
+    objects: int
+    bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Report:
+    """What a predicate reads of a table, and why. `files` is None unless they were asked for."""
+
+    table: Subject
+    question: Question
+    confidence: Confidence
+    levels: tuple[Level, ...]
+    removals: tuple[Removal, ...]
+    survivors: tuple[Survivors, ...]
+    unchecked: tuple[tuple[str, str], ...]
+    rows_matched: RowsMatched
+    conjuncts: tuple[ConjunctLine, ...]
+    residual: str | None
+    selection: Selection | None
+    statistics: tuple[Coverage, ...]
+    contradictory_statistics: int
+    findings: tuple[Finding, ...]
+    files: tuple[FileLine, ...] | None
+    assertions: tuple[Assertion, ...]
+    metadata: Effort
+
+    @property
+    def files_level(self) -> Level:
+        return next(level for level in self.levels if level.level == "files")
+
+    @property
+    def passed(self) -> bool:
+        return all(assertion.passed for assertion in self.assertions)
+
+    def gated(self, gates: Gates) -> Report:
+        """The same report with the outcome of each gate."""
+        return replace(self, assertions=tuple(assertions(self, gates)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document: `whyscan schema` prints what it promises."""
+        from whyscan.explain.document import document
+
+        return document(self)
+
+    def __repr__(self) -> str:
+        from whyscan.explain.text import text
+
+        return text(self)
+
+
+def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
+    """Count a plan. `verbose` lists every live file."""
+    classes = classify(plan)
+    why = reasons(plan, classes)
+    evidence = plan.evidence
+    facts = Facts(
+        plan=plan,
+        classes=classes,
+        levels=levels(plan, classes),
+        coverage=coverage(plan),
+        contradictions=0 if evidence.groups is None else evidence.groups.contradictions,
+    )
+    return Report(
+        table=_subject(plan.snapshot),
+        question=_question(plan.predicate, assume_no_nan=plan.options.assume_no_nan),
+        confidence=_least(facts.levels),
+        levels=facts.levels,
+        removals=removals(plan),
+        survivors=_survivors(why),
+        unchecked=evidence.unchecked,
+        rows_matched=rows_matched(evidence),
+        conjuncts=tuple(map(_conjunct, plan.predicate.conjuncts, classes, attribute(plan))),
+        residual=Residuals(plan.predicate, evidence).overall(),
+        selection=_selection(plan),
+        statistics=facts.coverage,
+        contradictory_statistics=facts.contradictions,
+        findings=findings(facts),
+        files=listing(plan, why) if verbose else None,
+        assertions=(),
+        metadata=_effort(plan.snapshot.traffic(), plan.seconds),
+    )
+
+
+def _subject(snapshot: Snapshot) -> Subject:
+    partitioned_by = tuple(".".join(path) for path in snapshot.partition_sources)
+    return Subject(snapshot.uri, snapshot.format, snapshot.version, partitioned_by)
+
+
+def _question(predicate: Predicate, *, assume_no_nan: bool) -> Question:
+    return Question(predicate.text, predicate.dialect, predicate.zone, predicate.now, assume_no_nan)
+
+
+def _least(counted: tuple[Level, ...]) -> Confidence:
+    """The least informative of the parts; the enumeration begins with the most."""
+    order = list(Confidence)
+    return max((level.confidence for level in counted), key=order.index)
+
+
+def _survivors(why: npt.NDArray[np.object_]) -> tuple[Survivors, ...]:
+    counts = Counter(reason for reason in why.tolist() if reason is not None)
+    return tuple(Survivors(reason, counts[reason]) for reason in Reason if counts[reason])
+
+
+def _conjunct(conjunct: Conjunct, found: Class, share: Attribution) -> ConjunctLine:
+    return ConjunctLine(
+        sql=conjunct.sql,
+        columns=tuple(".".join(c.path) for c in columns_of(conjunct.expression)),
+        bucket=found.bucket,
+        pushdown=found.pushdown,
+        alone=share.alone,
+        only=share.only,
+    )
+
+
+def _selection(plan: ScanPlan) -> Selection | None:
+    if plan.options.projection is None:
+        return None
+    names = tuple(".".join(path) for path in plan.options.projection)
+    return Selection(names, selected_bytes(plan.evidence))
+
+
+def _effort(traffic: Traffic, seconds: float) -> Effort:
+    return Effort(traffic.objects, traffic.bytes, seconds)
