@@ -5,63 +5,58 @@ What is not in it gives anything at all, and may raise.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from whyscan.pruning import truth
-from whyscan.pruning.interval import Interval, anything, hull, restrict
+from whyscan.predicate.zones import Zone
+from whyscan.pruning.functions.arithmetic import numeric
+from whyscan.pruning.functions.casts import plain_cast
+from whyscan.pruning.functions.conditional import CONDITIONAL, coalesced
+from whyscan.pruning.functions.like import like
+from whyscan.pruning.functions.numeric import NUMERIC
+from whyscan.pruning.functions.temporal_arithmetic import temporal_arithmetic
+from whyscan.pruning.functions.temporal_casts import temporal_cast
+from whyscan.pruning.functions.text import TEXT
+from whyscan.pruning.interval import Interval, anything
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from whyscan.predicate.tree import Arithmetic, Call, Cast, Like
+    from whyscan.predicate.tree import Arithmetic, Call, Cast
+    from whyscan.pruning.functions.rules import Entry, Rule
 
-Zone: TypeAlias = object
+try:
+    from whyscan.pruning.functions.temporal import TEMPORAL
+except ImportError:
+    TEMPORAL: Mapping[str, Rule] = {}
+
+__all__ = ["Zone", "apply", "arithmetic", "cast", "coalesced", "like"]
+
+PLAIN: Mapping[str, Entry] = MappingProxyType({**NUMERIC, **TEXT, **CONDITIONAL})
 
 
-def apply(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:  # noqa: ARG001
-    """A function call."""
+def apply(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
+    """A function call; one that is not in the catalogue may be anything or raise."""
+    entry = PLAIN.get(call.function)
+    if entry is not None and entry.takes(len(arguments)):
+        return entry.rule(call.type, *arguments)
+    temporal = TEMPORAL.get(call.function)
+    if temporal is not None:
+        return temporal(call, arguments, zone)
     return anything(call.type, raises=True)
 
 
-def arithmetic(
-    expression: Arithmetic,
-    left: Interval,  # noqa: ARG001
-    right: Interval,  # noqa: ARG001
-    zone: Zone,  # noqa: ARG001
-) -> Interval:
-    """An arithmetic operation of two operands."""
-    return anything(expression.type, raises=True)
+def arithmetic(expression: Arithmetic, left: Interval, right: Interval, zone: Zone) -> Interval:
+    """An operation of two operands, times or numbers."""
+    found = temporal_arithmetic(expression, left, right, zone)
+    if found is not None:
+        return found
+    return numeric(expression.operation, left, right, expression.type)
 
 
-def cast(interval: Interval, expression: Cast, zone: Zone) -> Interval:  # noqa: ARG001
+def cast(interval: Interval, expression: Cast, zone: Zone) -> Interval:
     """The interval as another type."""
-    if interval.type == expression.type:
-        return interval
-    return anything(expression.type, raises=True)
-
-
-def coalesced(intervals: Sequence[Interval]) -> Interval:
-    """The first operand that is not NULL."""
-    whole = intervals[-1]
-    for earlier in reversed(intervals[:-1]):
-        rest = restrict(whole, earlier.null)
-        whole = hull(restrict_null(earlier), rest)
-    return whole
-
-
-def restrict_null(interval: Interval) -> Interval:
-    """The same without NULL."""
-    return Interval(
-        interval.type,
-        interval.lower,
-        interval.upper,
-        value=interval.value,
-        null=False,
-        nan=interval.nan,
-        raises=interval.raises,
-    )
-
-
-def like(interval: Interval, expression: Like) -> truth.Truth:  # noqa: ARG001
-    """`x LIKE pattern`."""
-    return truth.ANY
+    found = temporal_cast(interval, expression.type, expression.failure, zone)
+    if found is not None:
+        return found
+    return plain_cast(interval, expression.type, expression.failure)

@@ -8,7 +8,7 @@ raises where an argument does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS, scalar
-from whyscan.predicate.tree import Call
 from whyscan.predicate.types import (
     BooleanType,
     DecimalType,
@@ -39,7 +38,8 @@ from whyscan.pruning.mask import (
 )
 
 if TYPE_CHECKING:
-    from whyscan.pruning.functions.zones import Zone
+    from whyscan.predicate.tree import Call
+    from whyscan.predicate.zones import Zone
 
 WIDE_DIGITS = 76
 """What decimal256 holds: room for the product of any two numbers that occur."""
@@ -50,6 +50,21 @@ Kernel: TypeAlias = Callable[..., Vector]
 
 Rule: TypeAlias = "Callable[[Call, Sequence[Interval], Zone], Interval]"
 """Where a call's value lies, from where its arguments lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function of the catalogue that needs no zone: its rule takes the type, then arguments.
+
+    It has `least` to `most` arguments: just `least` unless told, any number for None.
+    """
+
+    rule: Callable[..., Interval]
+    least: int
+    most: int | None = 0
+
+    def takes(self, count: int) -> bool:
+        return self.least <= count and (self.most is None or count <= max(self.most, self.least))
 
 
 def strict(
@@ -96,6 +111,11 @@ def piecewise(mask: Mask, one: Interval, other: Interval) -> Interval:
         lower=choose(mask, one.lower, other.lower),
         upper=choose(mask, one.upper, other.upper),
     )
+
+
+def as_vector(mask: Mask) -> Vector:
+    """A mask as the operand of a kernel."""
+    return pa.scalar(mask) if isinstance(mask, bool) else mask
 
 
 def mapped(kernel: Kernel, end: Vector | None) -> Vector | None:
@@ -148,20 +168,18 @@ def contains(x: Interval, point: pa.Scalar) -> Mask:
 
 
 def least_of(*vectors: Vector) -> Vector:
-    """The least in each container; NaN counts for nothing."""
-    return pc.min_element_wise(*vectors)
+    """The least in each container; NaN counts for nothing, unknown makes unknown."""
+    return pc.min_element_wise(*alike(*vectors), skip_nulls=False)
 
 
 def greatest_of(*vectors: Vector) -> Vector:
-    """The greatest in each container; NaN counts for nothing."""
-    return pc.max_element_wise(*vectors)
+    """The greatest in each container; NaN counts for nothing, unknown makes unknown."""
+    return pc.max_element_wise(*alike(*vectors), skip_nulls=False)
 
 
-def fitted(
-    x: Interval, bounds: tuple[Vector, Vector], kind: IntegerType | DecimalType
-) -> Interval:
+def fitted(x: Interval, bounds: tuple[Vector, Vector], kind: IntegerType | DecimalType) -> Interval:
     """`x` with exact bounds that may leave the type: what lies outside it raises."""
-    (least, greatest), (lower, upper) = (_alike(pair, bounds[0].type) for pair in (extremes(kind), bounds))
+    least, greatest, lower, upper = alike(*extremes(kind), *bounds)
     escapes = either(surely(less, lower, least), surely(less, greatest, upper))
     inside = both(may(less_equal, lower, greatest), may(less_equal, least, upper))
     clamped = (
@@ -177,13 +195,12 @@ def fitted(
     )
 
 
-def _alike(pair: tuple[Vector, Vector], example: pa.DataType) -> tuple[Vector, Vector]:
-    """Both in one type of room enough: 64 bits, or 76 digits of the example's scale."""
-    if not pa.types.is_decimal(example):
-        return pair
-    wide = pa.decimal256(WIDE_DIGITS, example.scale)
-    first, second = pair
-    return first.cast(wide), second.cast(wide)
+def alike(*vectors: Vector) -> tuple[Vector, ...]:
+    """Numbers in one Arrow type: decimals meet in 76 digits."""
+    if all(v.type == vectors[0].type for v in vectors):
+        return vectors
+    scales = [v.type.scale if pa.types.is_decimal(v.type) else 0 for v in vectors]
+    return tuple(v.cast(pa.decimal256(WIDE_DIGITS, max(scales))) for v in vectors)
 
 
 def narrowed(values: Vector, kind: IntegerType | DecimalType) -> Vector:

@@ -1,0 +1,310 @@
+"""`cast` and `try_cast` between numbers, booleans and text.
+
+| from | to | law |
+|---|---|---|
+| integer | integer, decimal | the same number; an error outside the target |
+| decimal, double | integer | towards zero; an error outside the target, and for NaN |
+| decimal | decimal | half up at the new scale; an error beyond the precision |
+| integer, decimal | double, float | the nearest; NaN never |
+| double | decimal | half up; an error beyond the precision, NULL for NaN and infinities |
+| number | boolean | FALSE for zero alone |
+| boolean | number, string | 0 and 1, 'false' and 'true' |
+| string | number, boolean | not monotone: exact on points that are plainly written |
+| integer | string | not monotone: exact on points |
+| string | binary | the same bytes |
+
+`try_cast` makes the errors of the conversion itself NULL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
+from whyscan.predicate.tree import Failure
+from whyscan.predicate.types import (
+    DOUBLE,
+    BinaryType,
+    BooleanType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    NullType,
+    StringType,
+    Type,
+)
+from whyscan.pruning.functions import decimals
+from whyscan.pruning.functions.corners import number
+from whyscan.pruning.functions.floats import outward, rounded, saturated
+from whyscan.pruning.functions.rules import (
+    WIDE_DIGITS,
+    as_vector,
+    contains,
+    ends,
+    extremes,
+    fitted,
+    greatest_of,
+    increasing,
+    least_of,
+    pointwise,
+    strict,
+)
+from whyscan.pruning.interval import Interval, anything, equal, less, less_equal, only_null
+from whyscan.pruning.mask import Mask, Vector, both, either, keep, may, opposite, surely
+
+EXACT_INTEGER = 2**53
+EXACT_POWER_OF_TEN = 22
+"""Whole numbers up to the first and 10 to the second are doubles: their quotient rounds once."""
+
+INTEGER_TEXT = r"[+-]?[0-9]{1,18}"
+DECIMAL_TEXT = r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?"
+DOUBLE_TEXT = r"[+-]?[0-9]{1,300}(?:\.[0-9]{1,300})?(?:[eE][+-]?[0-9]{1,3})?"
+TEXT_SCALE = 18
+"""As many places as a decimal's text may have to be read here."""
+
+TRUE_WORDS = pa.array(["t", "true", "y", "yes", "1"])
+FALSE_WORDS = pa.array(["f", "false", "n", "no", "0"])
+
+
+def plain_cast(x: Interval, target: Type, failure: Failure) -> Interval:
+    """A cast that no time zone has a say in. What we do not know may be anything."""
+    if x.type == target:
+        return x
+    if isinstance(x.type, NullType):
+        return replace(only_null(target), raises=x.raises)
+    found = _converted(x, target)
+    if found is None:
+        return anything(target, raises=True)
+    if failure is Failure.RAISE:
+        return found
+    return replace(found, null=either(found.null, found.raises), raises=x.raises)
+
+
+def _converted(x: Interval, target: Type) -> Interval | None:
+    match target:
+        case IntegerType():
+            return _to_integer(x, target)
+        case DecimalType():
+            return _to_decimal(x, target)
+        case FloatType():
+            return _to_float(x, target)
+        case BooleanType():
+            return _to_boolean(x, target)
+        case StringType():
+            return _to_string(x, target)
+        case BinaryType() if isinstance(x.type, StringType):
+            return replace(x, type=target)
+        case _:
+            return None
+
+
+def _to_integer(x: Interval, target: IntegerType) -> Interval | None:
+    match x.type:
+        case IntegerType():
+            return fitted(strict(target, [x]), ends(x), target)
+        case DecimalType():
+            lower, upper = (decimals.truncated(end) for end in ends(x))
+            return fitted(strict(target, [x]), (lower, upper), target)
+        case FloatType():
+            return _float_to_integer(x, target)
+        case BooleanType():
+            return increasing(x, target, lambda end: end.cast(pa.int64()))
+        case StringType():
+            return _parsed(x, target, INTEGER_TEXT)
+        case _:
+            return None
+
+
+def _float_to_integer(x: Interval, target: IntegerType) -> Interval:
+    """Towards zero. The bounds of the bigints, taken as doubles, are themselves inside."""
+    lower, upper = (pc.trunc(end) for end in ends(x))
+    least, greatest = (pa.scalar(float(end.as_py())) for end in extremes(target))
+    escapes = either(surely(less, lower, least), surely(less, greatest, upper))
+    inside = both(may(less_equal, lower, greatest), may(less_equal, least, upper))
+    whole = strict(target, [x])
+    bounds = (saturated(least_of(greatest_of(end, least), greatest)) for end in (lower, upper))
+    return replace(
+        whole,
+        lower=next(bounds),
+        upper=next(bounds),
+        value=both(x.value, inside),
+        raises=either(x.raises, x.nan, both(x.value, escapes)),
+    )
+
+
+def _to_decimal(x: Interval, target: DecimalType) -> Interval | None:
+    match x.type:
+        case IntegerType() | DecimalType():
+            lower, upper = (decimals.half_up(_wide(end), target.scale) for end in ends(x))
+            return fitted(strict(target, [x]), (lower, upper), target)
+        case FloatType():
+            return _float_to_decimal(x, target)
+        case BooleanType():
+            numbers = increasing(x, IntegerType(8), lambda end: end.cast(pa.int64()))
+            return _to_decimal(numbers, target)
+        case StringType():
+            return _parsed(x, target, DECIMAL_TEXT)
+        case _:
+            return None
+
+
+def _wide(values: Vector) -> Vector:
+    scale = values.type.scale if pa.types.is_decimal(values.type) else 0
+    return values.cast(pa.decimal256(WIDE_DIGITS, scale))
+
+
+def _float_to_decimal(x: Interval, target: DecimalType) -> Interval:
+    """Half up from the shortest decimal text, which lies between the double's two neighbours."""
+    limit = pa.scalar(10.0 ** (target.precision - target.scale))
+    wide = pa.decimal256(WIDE_DIGITS, target.scale)
+    lower, upper = ends(x)
+    bounds = (
+        greatest_of(least_of(end, limit), pc.negate(limit)).cast(wide)
+        for end in (outward(lower, -np.inf), outward(upper, np.inf))
+    )
+    found = fitted(strict(target, [x]), (next(bounds), next(bounds)), target)
+    infinite = either(contains(x, pa.scalar(np.inf)), contains(x, pa.scalar(-np.inf)))
+    return replace(found, null=either(x.null, x.nan, infinite))
+
+
+def _to_float(x: Interval, target: FloatType) -> Interval | None:
+    match x.type:
+        case IntegerType() | BooleanType():
+            narrow = pa.float64() if target.bits == DOUBLE.bits else pa.float32()
+            return increasing(x, target, lambda end: _number(end, narrow))
+        case DecimalType():
+            return _decimal_to_float(x, target)
+        case FloatType():
+            return increasing(x, target, lambda end: rounded(end, target))
+        case StringType():
+            return _parsed(x, target, DOUBLE_TEXT)
+        case _:
+            return None
+
+
+def _number(values: Vector, narrow: pa.DataType) -> Vector:
+    """Integers round once, to the type itself."""
+    return pc.cast(values.cast(pa.int64()), narrow, safe=False).cast(pa.float64())
+
+
+def _decimal_to_float(x: Interval, target: FloatType) -> Interval:
+    """The nearest double where one division gives it, else a little further out."""
+    lower, upper = (
+        None if end is None else rounded(_nearest(end, towards, target), target)
+        for end, towards in ((x.lower, -np.inf), (x.upper, np.inf))
+    )
+    return strict(target, [x], (lower, upper))
+
+
+def _nearest(values: Vector, towards: float, target: FloatType) -> Vector:
+    if isinstance(values, pa.Scalar):
+        return _nearest(pa.array([values.as_py()], values.type), towards, target)[0]
+    around = outward(values.cast(pa.float64()), towards)
+    scale = values.type.scale
+    if scale > EXACT_POWER_OF_TEN or target.bits != DOUBLE.bits:
+        return around
+    unscaled = values.view(pa.decimal128(MAX_DECIMAL_DIGITS, 0)).cast(pa.float64())
+    small = pc.less(pc.abs(unscaled), EXACT_INTEGER)
+    return pc.if_else(small, pc.divide(unscaled, 10.0**scale), around)
+
+
+def _to_boolean(x: Interval, target: BooleanType) -> Interval | None:
+    match x.type:
+        case IntegerType() | DecimalType() | FloatType():
+            return _is_not_zero(x, target)
+        case StringType():
+            return _parsed_boolean(x, target)
+        case _:
+            return None
+
+
+def _is_not_zero(x: Interval, target: BooleanType) -> Interval:
+    """TRUE for all but zero, for NaN too."""
+    lower, upper = ends(x)
+    zero = number(0, lower)
+    may_be_zero = both(x.value, surely(less_equal, lower, zero), surely(less_equal, zero, upper))
+    only_zero = both(surely(equal, lower, zero), surely(equal, zero, upper), opposite(x.nan))
+    return Interval(
+        target,
+        as_vector(opposite(may_be_zero)),
+        as_vector(opposite(only_zero)),
+        value=x.present,
+        null=x.null,
+        raises=x.raises,
+    )
+
+
+def _to_string(x: Interval, target: StringType) -> Interval | None:
+    match x.type:
+        case BinaryType():
+            return replace(x, type=target)
+        case BooleanType():
+            return increasing(x, target, _text)
+        case IntegerType():
+            return pointwise(target, [x], _text)
+        case DecimalType() | FloatType():
+            return Interval(target, None, None, value=x.present, null=x.null, raises=x.raises)
+        case _:
+            return None
+
+
+def _text(values: Vector) -> Vector:
+    return values.cast(pa.string()).cast(pa.binary())
+
+
+# Text to values. Spark reads more than these patterns (signs of infinity, suffixes, other white
+# space): a text that they do not cover may be any value or an error.
+
+
+def _parsed(x: Interval, target: IntegerType | DecimalType | FloatType, grammar: str) -> Interval:
+    """The number that a point plainly spells."""
+    written = _matched(x, grammar)
+    if written is None:
+        return _unread(x, target)
+    digits = pc.replace_substring_regex(written.cast(pa.string()), r"^\+", "")
+    whole = _unread(x, target, unread=opposite(surely(pc.is_valid, written)))
+    match target:
+        case IntegerType():
+            return _point(whole, digits.cast(pa.int64()), target)
+        case DecimalType():
+            exact = digits.cast(pa.decimal256(WIDE_DIGITS, TEXT_SCALE))
+            return _point(whole, decimals.half_up(exact, target.scale), target)
+        case FloatType():
+            narrow = pa.float64() if target.bits == DOUBLE.bits else pa.float32()
+            number = digits.cast(narrow).cast(pa.float64())
+            return replace(whole, lower=number, upper=number)
+
+
+def _point(whole: Interval, end: Vector, target: IntegerType | DecimalType) -> Interval:
+    return fitted(whole, (end, end), target)
+
+
+def _unread(x: Interval, target: Type, *, unread: Mask = True) -> Interval:
+    """Anything at all, or an error, where the text was not read."""
+    whole = strict(target, [x], raises=both(x.value, unread))
+    nan = isinstance(target, FloatType) and both(x.value, unread)
+    return replace(whole, nan=nan)
+
+
+def _matched(x: Interval, grammar: str) -> Vector | None:
+    """What a point spells between blanks; unknown where it is no point or spells something else."""
+    text = keep(x.point(), x.lower)
+    if text is None:
+        return None
+    return pc.struct_field(pc.extract_regex(text, pattern=f"^ *(?P<text>{grammar}) *$"), [0])
+
+
+def _parsed_boolean(x: Interval, target: BooleanType) -> Interval:
+    """'t', 'true', 'y', 'yes', '1' and their opposites, in any case."""
+    written = _matched(x, "[a-zA-Z01]+")
+    if written is None:
+        return _unread(x, target)
+    word = pc.ascii_lower(written.cast(pa.string()))
+    true, false = (pc.is_in(word, value_set=words) for words in (TRUE_WORDS, FALSE_WORDS))
+    known = surely(pc.or_, true, false)
+    end = keep(known, true)
+    return replace(_unread(x, target, unread=opposite(known)), lower=end, upper=end)

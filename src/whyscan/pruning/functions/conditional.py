@@ -1,0 +1,168 @@
+"""Functions that choose among their arguments, and so are not strict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
+
+from whyscan.predicate.types import NullType
+from whyscan.pruning.functions.rules import Entry, as_vector
+from whyscan.pruning.interval import Interval, hull, may_be_equal, may_differ, restrict
+from whyscan.pruning.mask import Mask, Vector, all_of, any_of, both, choose, either, opposite
+from whyscan.pruning.truth import is_null, negation, of_boolean, to_boolean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from whyscan.predicate.types import Type
+
+
+def coalesced(intervals: Sequence[Interval]) -> Interval:
+    """The first that is not NULL: each counts only where all before it may be NULL."""
+    whole = intervals[-1]
+    for earlier in reversed(intervals[:-1]):
+        whole = _union(replace(earlier, null=False), restrict(whole, earlier.null))
+    return whole
+
+
+def _union(one: Interval, other: Interval) -> Interval:
+    """Either of two; a bare NULL takes the type of the other."""
+    return hull(other, one) if isinstance(one.type, NullType) else hull(one, other)
+
+
+def _coalesce(kind: Type, *arguments: Interval) -> Interval:
+    return replace(coalesced(arguments), type=kind)
+
+
+def _nullif(kind: Type, a: Interval, b: Interval) -> Interval:
+    """nullif(a, b): NULL where a = b, else a."""
+    return replace(
+        a,
+        type=kind,
+        value=both(a.value, either(may_differ(a, b), b.null)),
+        null=either(a.null, may_be_equal(a, b)),
+        raises=either(a.raises, b.raises),
+    )
+
+
+def _if(kind: Type, condition: Interval, one: Interval, other: Interval) -> Interval:
+    """if(c, a, b): a where c is TRUE, b where it is FALSE or NULL."""
+    found = of_boolean(condition)
+    return _chosen(kind, condition, (found.true, one), (either(found.false, found.null), other))
+
+
+def _nvl2(kind: Type, x: Interval, one: Interval, other: Interval) -> Interval:
+    """nvl2(x, a, b): a where x is not NULL, else b."""
+    return _chosen(kind, x, (x.present, one), (x.null, other))
+
+
+def _chosen(
+    kind: Type, tested: Interval, one: tuple[Mask, Interval], other: tuple[Mask, Interval]
+) -> Interval:
+    whole = _union(restrict(one[1], one[0]), restrict(other[1], other[0]))
+    return replace(whole, type=kind, raises=either(whole.raises, tested.raises))
+
+
+def _isnan(kind: Type, x: Interval) -> Interval:
+    """isnan(x): FALSE for NULL, never NULL itself."""
+    may_not = either(x.value, x.null)
+    return Interval(
+        kind,
+        as_vector(opposite(may_not)),
+        as_vector(x.nan),
+        value=either(x.nan, may_not),
+        null=False,
+        raises=x.raises,
+    )
+
+
+def _nanvl(kind: Type, a: Interval, b: Interval) -> Interval:
+    """nanvl(a, b): a, or b where a is NaN."""
+    return replace(hull(replace(a, nan=False), restrict(b, a.nan)), type=kind)
+
+
+def _isnull(kind: Type, x: Interval) -> Interval:
+    return replace(to_boolean(is_null(x)), type=kind)
+
+
+def _isnotnull(kind: Type, x: Interval) -> Interval:
+    return replace(to_boolean(negation(is_null(x))), type=kind)
+
+
+def _least(kind: Type, *arguments: Interval) -> Interval:
+    """least(a, …) skips NULL: no more than any argument that surely is a value.
+
+    NaN is the greatest: it is the least only where every argument is NaN or NULL.
+    """
+    lower, upper = _hulls(arguments)
+    for x in arguments:
+        sure = both(x.value, opposite(x.null), opposite(x.nan))
+        upper = _tightened(pc.min_element_wise, upper, x.upper, sure)
+    nan = both(any_of(x.nan for x in arguments), all_of(either(x.nan, x.null) for x in arguments))
+    return _extreme(kind, arguments, (lower, upper), nan)
+
+
+def _greatest(kind: Type, *arguments: Interval) -> Interval:
+    """greatest(a, …) skips NULL: no less than any argument that surely is not NULL.
+
+    One NaN makes it NaN, so that bounds speak of arguments that are all values.
+    """
+    lower, upper = _hulls(arguments)
+    for x in arguments:
+        sure = both(x.value, opposite(x.null))
+        lower = _tightened(pc.max_element_wise, lower, x.lower, sure)
+    return _extreme(kind, arguments, (lower, upper), any_of(x.nan for x in arguments))
+
+
+def _extreme(
+    kind: Type,
+    arguments: Sequence[Interval],
+    bounds: tuple[Vector | None, Vector | None],
+    nan: Mask,
+) -> Interval:
+    return Interval(
+        kind,
+        *bounds,
+        value=any_of(x.value for x in arguments),
+        null=all_of(x.null for x in arguments),
+        nan=nan,
+        raises=any_of(x.raises for x in arguments),
+    )
+
+
+def _hulls(arguments: Sequence[Interval]) -> tuple[Vector | None, Vector | None]:
+    whole = arguments[0]
+    for x in arguments[1:]:
+        whole = _union(whole, x)
+    return whole.lower, whole.upper
+
+
+def _tightened(
+    inner: pc.Function, end: Vector | None, bound: Vector | None, sure: Mask
+) -> Vector | None:
+    """The tighter of two bounds where the second is sure; an unknown one does not count."""
+    known = choose(sure, bound, None)
+    if end is None or known is None:
+        return known if end is None else end
+    return inner(end, known, skip_nulls=True)
+
+
+CONDITIONAL: Mapping[str, Entry] = MappingProxyType(
+    {
+        "coalesce": Entry(_coalesce, 1, None),
+        "greatest": Entry(_greatest, 2, None),
+        "if": Entry(_if, 3),
+        "ifnull": Entry(_coalesce, 2),
+        "isnan": Entry(_isnan, 1),
+        "isnotnull": Entry(_isnotnull, 1),
+        "isnull": Entry(_isnull, 1),
+        "least": Entry(_least, 2, None),
+        "nanvl": Entry(_nanvl, 2),
+        "nullif": Entry(_nullif, 2),
+        "nvl": Entry(_coalesce, 2),
+        "nvl2": Entry(_nvl2, 3),
+    }
+)

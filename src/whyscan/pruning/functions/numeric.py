@@ -1,0 +1,306 @@
+"""Functions of numbers: rounding, roots, logarithms, bits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.predicate.tree import Operation
+from whyscan.predicate.types import FLOAT, DecimalType, FloatType, IntegerType
+from whyscan.pruning.functions import decimals
+from whyscan.pruning.functions.arithmetic import INT64_DIGITS, numeric
+from whyscan.pruning.functions.corners import number
+from whyscan.pruning.functions.floats import outward, saturated
+from whyscan.pruning.functions.rules import (
+    WIDE_DIGITS,
+    Entry,
+    as_vector,
+    constant,
+    decreasing,
+    ends,
+    fitted,
+    greatest_of,
+    increasing,
+    pointwise,
+    strict,
+)
+from whyscan.pruning.interval import Interval, anything, hull, less, less_equal
+from whyscan.pruning.mask import Vector, both, either, keep, may, opposite, surely
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from whyscan.predicate.types import Type
+    from whyscan.pruning.functions.rules import Kernel
+
+ZERO = pa.scalar(0.0)
+ZERO_INTEGER = pa.scalar(0)
+
+
+def _negative(kind: Type, x: Interval) -> Interval:
+    """-x: the ends change sign and places; the least integer has no opposite."""
+    match kind:
+        case FloatType():
+            return decreasing(x, kind, pc.negate)
+        case IntegerType() | DecimalType():
+            lower, upper = _exact(x)
+            return fitted(strict(kind, [x]), (pc.negate(upper), pc.negate(lower)), kind)
+        case _:
+            return anything(kind, raises=True)
+
+
+def _abs(kind: Type, x: Interval) -> Interval:
+    """abs(x): the further end from zero, and zero where the interval holds it."""
+    if not isinstance(kind, IntegerType | DecimalType | FloatType):
+        return anything(kind, raises=True)
+    lower, upper = _exact(x)
+    zero = number(0, lower)
+    nearest = greatest_of(lower, pc.negate(upper), zero)
+    furthest = greatest_of(pc.abs(lower), pc.abs(upper))
+    if isinstance(kind, FloatType):
+        return strict(kind, [x], (nearest, furthest))
+    return fitted(strict(kind, [x]), (nearest, furthest), kind)
+
+
+def _exact(x: Interval) -> tuple[Vector, Vector]:
+    """Both ends, with room for the opposite of the least integer."""
+    lower, upper = ends(x)
+    if not pa.types.is_integer(lower.type):
+        return lower, upper
+    wide = pa.decimal256(INT64_DIGITS, 0)
+    if decimals.magnitude((lower, upper)) < 1 << 63:
+        return lower, upper
+    return lower.cast(wide), upper.cast(wide)
+
+
+def _positive(kind: Type, x: Interval) -> Interval:
+    """+x: x."""
+    return replace(x, type=kind)
+
+
+def _sign(kind: Type, x: Interval) -> Interval:
+    """sign(x): -1, 0 or 1, rising with x."""
+    if not isinstance(x.type, IntegerType | DecimalType | FloatType):
+        return anything(kind, raises=True)
+    return increasing(x, kind, lambda end: pc.sign(end).cast(pa.float64()))
+
+
+# Rounding to whole numbers. Doubles become bigints as in Java: NaN is 0, the rest saturates.
+
+
+def _floor(kind: Type, x: Interval) -> Interval:
+    return _to_whole(kind, x, pc.floor)
+
+
+def _ceil(kind: Type, x: Interval) -> Interval:
+    return _to_whole(kind, x, pc.ceil)
+
+
+def _to_whole(kind: Type, x: Interval, kernel: Kernel) -> Interval:
+    """floor, ceil: rising with x."""
+    match (x.type, kind):
+        case (IntegerType(), IntegerType()):
+            return replace(x, type=kind)
+        case (FloatType(), IntegerType()):
+            whole = increasing(x, kind, lambda end: saturated(kernel(end)))
+            zero = pa.scalar(0)
+            born = Interval(kind, zero, zero, value=x.nan, null=False)
+            return hull(whole, born)
+        case (DecimalType(), DecimalType()):
+            return increasing(x, kind, lambda end: _settled(kernel(_wide(end)), kind))
+        case _:
+            return anything(kind, raises=True)
+
+
+def _wide(values: Vector) -> Vector:
+    return values.cast(pa.decimal256(WIDE_DIGITS, values.type.scale))
+
+
+def _settled(values: Vector, kind: DecimalType) -> Vector:
+    return decimals.rescaled(values, kind.scale).cast(pa.decimal128(38, kind.scale))
+
+
+def _round(kind: Type, x: Interval, places: Interval | None = None) -> Interval:
+    """round(x, n): ties away from zero."""
+    return _rounded(kind, x, places, "half_towards_infinity")
+
+
+def _bround(kind: Type, x: Interval, places: Interval | None = None) -> Interval:
+    """bround(x, n): ties to the even digit."""
+    return _rounded(kind, x, places, "half_to_even")
+
+
+def _rounded(kind: Type, x: Interval, places: Interval | None, mode: str) -> Interval:
+    """Rising with x, for a constant n."""
+    digits = 0 if places is None else constant(places)
+    if not isinstance(digits, int) or abs(digits) > decimals.QUOTIENT_SCALE:
+        return anything(kind, raises=True)
+
+    def kernel(end: Vector) -> Vector:
+        return pc.round(end, digits, round_mode=mode)
+
+    match (x.type, kind):
+        case (IntegerType(), IntegerType()):
+            lower, upper = (end.cast(pa.decimal256(WIDE_DIGITS, 0)) for end in ends(x))
+            if digits >= 0:
+                return replace(x, type=kind)
+            return fitted(strict(kind, [x]), (kernel(lower), kernel(upper)), kind)
+        case (DecimalType(), DecimalType()):
+            return increasing(x, kind, lambda end: _settled(kernel(_wide(end)), kind))
+        case (FloatType(), FloatType()) if digits == 0:
+            return increasing(x, kind, kernel)
+        case (FloatType(), FloatType()):
+            return _near(kind, x, 10.0**-digits)
+        case _:
+            return anything(kind, raises=True)
+
+
+def _near(kind: FloatType, x: Interval, unit: float) -> Interval:
+    """Within one unit of x: Spark rounds a double's shortest decimal text, kernels its bits."""
+    margin = 2.0**-22 if kind.bits == FLOAT.bits else 2.0**-51
+    below, above = (
+        None if end is None else _moved(end, sign, unit, margin)
+        for end, sign in ((x.lower, -1.0), (x.upper, 1.0))
+    )
+    return strict(kind, [x], (below, above))
+
+
+def _moved(end: Vector, sign: float, unit: float, margin: float) -> Vector:
+    distance = pc.add(pc.multiply(pc.abs(end), margin), unit)
+    return pc.if_else(pc.is_inf(end), end, pc.add(end, pc.multiply(distance, sign)))
+
+
+# Roots, powers and logarithms, which are functions of doubles.
+
+
+def _sqrt(kind: Type, x: Interval) -> Interval:
+    """sqrt(x): rising; NaN below zero. IEEE rounds it correctly, so that points are exact."""
+    lower, upper = ends(x)
+    whole = strict(
+        kind, [x], (pc.sqrt(greatest_of(lower, ZERO)), pc.sqrt(greatest_of(upper, ZERO)))
+    )
+    return replace(
+        whole,
+        value=both(x.value, may(less_equal, ZERO, upper)),
+        nan=either(x.nan, both(x.value, may(less, lower, ZERO))),
+    )
+
+
+def _exp(kind: Type, x: Interval) -> Interval:
+    """exp(x): rising from 0."""
+    return _widened(increasing(x, kind, pc.exp), floor=0.0)
+
+
+def _logarithm(kernel: Kernel) -> Callable[[Type, Interval], Interval]:
+    """Rising; NULL at and below zero."""
+
+    def rule(kind: Type, x: Interval) -> Interval:
+        lower, upper = (keep(surely(less, ZERO, end), end) for end in ends(x))
+        whole = strict(kind, [x], (_of(kernel, lower), _of(kernel, upper)))
+        return replace(
+            _widened(whole),
+            value=both(x.value, may(less, ZERO, x.upper)),
+            null=either(x.null, both(x.value, may(less_equal, x.lower, ZERO))),
+        )
+
+    return rule
+
+
+def _of(kernel: Kernel, end: Vector | None) -> Vector | None:
+    return None if end is None else kernel(end)
+
+
+def _power(kind: Type, x: Interval, exponent: Interval) -> Interval:
+    """power(x, n): rising on x >= 0 for a constant n > 0. Elsewhere its sign and NaN hang on n."""
+    n = constant(exponent)
+    if not isinstance(n, float) or not 0 < n < float("inf"):
+        return anything(kind, raises=either(x.raises, exponent.raises))
+    risen = _widened(increasing(x, kind, lambda end: pc.power(end, n)), floor=0.0)
+    positive = surely(less_equal, ZERO, x.lower)
+    return replace(
+        risen,
+        lower=keep(positive, risen.lower),
+        upper=keep(positive, risen.upper),
+        nan=either(x.nan, both(x.value, opposite(positive))),
+        null=either(x.null, exponent.null),
+        raises=either(x.raises, exponent.raises),
+    )
+
+
+def _widened(x: Interval, floor: float = float("-inf")) -> Interval:
+    """Bounds a few units further out: Java's library and ours differ in the last places."""
+    lower = None if x.lower is None else greatest_of(outward(x.lower, -np.inf), pa.scalar(floor))
+    upper = None if x.upper is None else outward(x.upper, np.inf)
+    return replace(x, lower=lower, upper=upper)
+
+
+# Remainders and bits.
+
+
+def _mod(kind: Type, x: Interval, divisor: Interval) -> Interval:
+    """mod(a, b): a % b."""
+    return numeric(Operation.REMAINDER, x, divisor, kind)
+
+
+def _pmod(kind: Type, x: Interval, divisor: Interval) -> Interval:
+    """pmod(a, b): from 0 up to b for b > 0; within one multiple of a constant b it rises."""
+    lower, upper = ends(divisor) if isinstance(kind, IntegerType) else (None, None)
+    if lower is None or upper is None or may(less_equal, lower, ZERO_INTEGER) is not False:
+        return anything(kind, raises=True)
+    a, b = ends(x)
+    first, last = (pc.call_function("modulo", [end, lower]) for end in (a, b))
+    block, other = (
+        pc.call_function("divide", [pc.subtract(e, r), lower]) for e, r in ((a, first), (b, last))
+    )
+    rises = both(surely(pc.equal, lower, upper), surely(pc.equal, block, other))
+    mask = as_vector(rises)
+    return strict(
+        kind,
+        [x, divisor],
+        (pc.if_else(mask, first, ZERO_INTEGER), pc.if_else(mask, last, pc.subtract(upper, 1))),
+    )
+
+
+def _bits(kernel: Kernel) -> Callable[[Type, Interval, Interval], Interval]:
+    """Exact on points: sign extension makes the bits of every width those of 64."""
+    return lambda kind, a, b: pointwise(kind, [a, b], kernel)
+
+
+def _invert_bits(kind: Type, x: Interval) -> Interval:
+    """~x: -1 - x, falling."""
+    return decreasing(x, kind, pc.bit_wise_not)
+
+
+NUMERIC: Mapping[str, Entry] = MappingProxyType(
+    {
+        "&": Entry(_bits(pc.bit_wise_and), 2),
+        "^": Entry(_bits(pc.bit_wise_xor), 2),
+        "abs": Entry(_abs, 1),
+        "bround": Entry(_bround, 1, 2),
+        "ceil": Entry(_ceil, 1),
+        "ceiling": Entry(_ceil, 1),
+        "exp": Entry(_exp, 1),
+        "floor": Entry(_floor, 1),
+        "ln": Entry(_logarithm(pc.ln), 1),
+        "log": Entry(_logarithm(pc.ln), 1),
+        "log10": Entry(_logarithm(pc.log10), 1),
+        "log2": Entry(_logarithm(pc.log2), 1),
+        "mod": Entry(_mod, 2),
+        "negative": Entry(_negative, 1),
+        "pmod": Entry(_pmod, 2),
+        "positive": Entry(_positive, 1),
+        "pow": Entry(_power, 2),
+        "power": Entry(_power, 2),
+        "round": Entry(_round, 1, 2),
+        "sign": Entry(_sign, 1),
+        "signum": Entry(_sign, 1),
+        "sqrt": Entry(_sqrt, 1),
+        "|": Entry(_bits(pc.bit_wise_or), 2),
+        "~": Entry(_invert_bits, 1),
+    }
+)
