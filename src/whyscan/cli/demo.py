@@ -1,0 +1,108 @@
+"""`whyscan demo`: a small lake in a folder, and a walk through it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from whyscan.cli.lake import write_lake
+from whyscan.cli.output import terminal_page, write
+from whyscan.table import open as open_table
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stop of the tour: a question to a table of the lake, and what its answer shows."""
+
+    title: str
+    table: str
+    predicate: str
+    flags: tuple[str, ...]
+    seen: str
+
+
+TOUR = (
+    Step(
+        "one month of twelve",
+        "months",
+        "month = 1",
+        (),
+        "The folder names alone decide: eleven files are never opened. The twelfth holds nothing "
+        "but matching rows, so that there is nothing left to check.",
+    ),
+    Step(
+        "users, partitioned by country",
+        "users",
+        "country = 'DE' AND age > 40",
+        ("--verbose",),
+        "country removes four files by their folders, and the bounds of age one of the two that "
+        "are left. The survivor's ages reach across 40: it must be read and checked.",
+    ),
+    Step(
+        "the same users, not partitioned",
+        "users-flat",
+        "country = 'DE' AND age > 40",
+        ("--verbose",),
+        "The same rows, and four files instead of one. Every file mixes countries, so that each "
+        "one's bounds of country reach across DE: country alone removes nothing.",
+    ),
+    Step(
+        "row groups: none, some, all",
+        "prices",
+        "price > 1000",
+        (),
+        "One file, three row groups: [100, 900] cannot match, [800, 1500] may, and [1200, 2000] "
+        "matches whole. Two of three are read.",
+    ),
+    Step(
+        "the same prices as doubles",
+        "prices-double",
+        "price > 1000",
+        (),
+        "A double may be NaN, NaN is greater than every number, and this file's writer left it "
+        "out of the bounds: [100, 900] may still hold a match. That is what NaN costs.",
+    ),
+    Step(
+        "on your word that there is no NaN",
+        "prices-double",
+        "price > 1000",
+        ("--assume-no-nan",),
+        "With your word for it, the first row group goes as it does for decimals.",
+    ),
+)
+
+
+@click.command(short_help="A small lake in a folder, and a walk through it.")
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("whyscan-demo"))
+@click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
+def demo(folder: Path, *, force: bool) -> None:
+    """Write a small lake into FOLDER (./whyscan-demo) and walk through it."""
+    write_lake(folder, force=force)
+    stops = [_stop(number, step, folder) for number, step in enumerate(TOUR, start=1)]
+    write("\n".join([f"A lake of five tables is in {folder}. A walk through it:\n", *stops]))
+
+
+def _stop(number: int, step: Step, folder: Path) -> str:
+    from whyscan.explain.text import text
+
+    place = str(folder / step.table)
+    report = open_table(place).explain(
+        step.predicate,
+        verbose="--verbose" in step.flags,
+        assume_no_nan="--assume-no-nan" in step.flags,
+    )
+    page = terminal_page()
+    return (
+        f"--- {number}. {step.title}\n\n"
+        f"$ {_command(place, step)}\n"
+        f"{text(report, page)}\n"
+        f"{page.wrap(step.seen)}\n"
+    )
+
+
+def _command(place: str, step: Step) -> str:
+    flags = "".join(f" {flag}" for flag in step.flags)
+    return f'whyscan explain {shlex.quote(place)} -w "{step.predicate}"{flags}'

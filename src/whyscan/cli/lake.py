@@ -1,0 +1,155 @@
+"""The demo's lake: four small tables in a folder, the same on every machine."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from whyscan.errors import StorageError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+MARKER = ".whyscan-demo"
+TABLES = ("months", "users", "users-flat", "prices", "prices-double")
+
+SEED = 7
+MONTHS = 12
+ORDERS_A_MONTH = 50
+PRICES = ((100, 900), (800, 1500), (1200, 2000))
+PRICES_A_GROUP = 50
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """One row of the table that is written twice; `file` is its place in the partition."""
+
+    country: str
+    age: int
+    file: int
+
+
+def _users(country: str, *files: Sequence[int]) -> list[User]:
+    return [User(country, age, at) for at, ages in enumerate(files) for age in ages]
+
+
+USERS = [
+    *_users("DE", (40, 45, 50, 60), (20, 25, 27, 30, 35)),
+    *_users("IT", (41, 52, 65), (22, 24, 33, 36, 38)),
+    *_users("US", (31, 44, 55), (18, 21, 26, 29)),
+]
+
+# The same rows as they arrived: every file has some of several countries.
+FLAT = (
+    (18, 24, 27, 29),
+    (20, 21, 31, 33, 35),
+    (30, 36, 38, 55),
+    (22, 41, 50),
+    (40, 44, 52, 60, 65),
+    (25, 26, 45),
+)
+
+
+def write_lake(folder: Path, *, force: bool) -> None:
+    """Write every table under `folder`, in place of an earlier demo's."""
+    try:
+        _claim(folder, force=force)
+        _months(folder / "months")
+        _partitioned(folder / "users")
+        _flat(folder / "users-flat")
+        _prices(folder)
+    except OSError as error:
+        raise StorageError(f"cannot write the demo to {folder}: {error.strerror}") from error
+
+
+def _claim(folder: Path, *, force: bool) -> None:
+    """Make the folder ours. Only what an earlier demo wrote is removed."""
+    foreign = folder.exists() and not (folder / MARKER).exists()
+    if foreign and not folder.is_dir():
+        raise UsageError(f"{folder} is a file", hint="name a folder: whyscan demo FOLDER")
+    if foreign and any(folder.iterdir()) and not force:
+        raise UsageError(
+            f"{folder} is there and holds something else",
+            hint="name another folder, or --force to write the demo's tables into it",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MARKER).write_text("written by whyscan demo\n", "utf-8")
+    for name in TABLES:
+        if (folder / name).exists():
+            shutil.rmtree(folder / name)
+
+
+def _write(path: Path, *groups: pa.Table) -> None:
+    """One Parquet file with a row group for each table."""
+    from pyarrow import parquet
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with parquet.ParquetWriter(path, groups[0].schema, store_schema=False) as writer:
+        for group in groups:
+            writer.write_table(group)
+
+
+def _months(root: Path) -> None:
+    """Orders of a year, one Hive partition a month."""
+    from random import Random
+
+    import pyarrow as pa
+
+    dice = Random(SEED)  # noqa: S311 - a demo's data, not a secret
+    for month in range(1, MONTHS + 1):
+        first = (month - 1) * ORDERS_A_MONTH
+        orders = pa.table(
+            {
+                "id": pa.array(range(first, first + ORDERS_A_MONTH), pa.int64()),
+                "amount": pa.array(
+                    [dice.randint(5, 500) for _ in range(ORDERS_A_MONTH)], pa.int32()
+                ),
+            }
+        )
+        _write(root / f"month={month}" / "part-0.parquet", orders)
+
+
+def _partitioned(root: Path) -> None:
+    """Users, one Hive partition a country and two files in each."""
+    for country, file in dict.fromkeys((user.country, user.file) for user in USERS):
+        ages = [user.age for user in USERS if (user.country, user.file) == (country, file)]
+        _write(root / f"country={country}" / f"part-{file}.parquet", _ages(ages))
+
+
+def _flat(root: Path) -> None:
+    """The same users in six files without partitions."""
+    import pyarrow as pa
+
+    countries = {user.age: user.country for user in USERS}
+    for at, ages in enumerate(FLAT):
+        names = pa.array([countries[age] for age in ages], pa.string())
+        _write(root / f"part-{at}.parquet", _ages(ages).append_column("country", names))
+
+
+def _ages(ages: Sequence[int]) -> pa.Table:
+    import pyarrow as pa
+
+    ids = [1000 + age for age in ages]
+    return pa.table({"id": pa.array(ids, pa.int64()), "age": pa.array(ages, pa.int32())})
+
+
+def _prices(folder: Path) -> None:
+    """One file of three row groups, its prices once as decimals and once as doubles."""
+    import pyarrow as pa
+
+    kinds = {"prices": pa.decimal128(10, 2), "prices-double": pa.float64()}
+    for name, kind in kinds.items():
+        groups = [pa.table({"price": pa.array(_spread(*ends), kind)}) for ends in PRICES]
+        _write(folder / name / "part-0.parquet", *groups)
+
+
+def _spread(low: int, high: int) -> list[Decimal]:
+    """Prices from low to high, both among them."""
+    step = Decimal(high - low) / (PRICES_A_GROUP - 1)
+    inner = [(low + step * i).quantize(Decimal("0.01")) for i in range(1, PRICES_A_GROUP - 1)]
+    return [Decimal(low), *inner, Decimal(high)]

@@ -1,0 +1,59 @@
+"""What the words on the command line mean: percentages, sizes, KEY=VALUE."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from whyscan.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class _Percent(click.ParamType[float]):
+    """A number from 0 to 100, with or without a percent sign."""
+
+    name = "pct"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        try:
+            number = float(str(value).rstrip("% "))
+        except ValueError:
+            self.fail(f"{value!r} is not a percentage", param, ctx)
+        # NaN fails this too.
+        if not 0 <= number <= 100:  # noqa: PLR2004 - percent
+            self.fail(f"{value!r} is not between 0 and 100", param, ctx)
+        return number
+
+
+class _Size(click.ParamType[int]):
+    """Bytes: `10GB`, `500MiB`, `4096`."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from whyscan.explain.gates import parse_size
+
+        try:
+            return parse_size(str(value))
+        except UsageError as error:
+            self.fail(f"{error.message}; {error.hint}", param, ctx)
+
+
+PERCENT = _Percent()
+SIZE = _Size()
+
+
+def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
+    """`KEY=VALUE` words as a mapping."""
+    found: dict[str, str] = {}
+    for word in given:
+        key, equals, value = word.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"{option} takes KEY=VALUE, not {word!r}")
+        found[key.strip()] = value
+    return found

@@ -1,0 +1,36 @@
+"""Errors for people: one line, the place in the predicate, and a hint."""
+
+from __future__ import annotations
+
+from whyscan.errors import PredicateError, Span, WhyscanError
+
+SHOWN = 72
+
+
+def describe(error: WhyscanError) -> str:
+    """The error in lines; escape codes in it are made visible."""
+    from whyscan.explain.wording import inert, inert_sql
+
+    lines = [f"error: {inert_sql(error.message)}"]
+    if isinstance(error, PredicateError) and error.text is not None and error.span is not None:
+        lines += _underlined(error.text, error.span)
+    if error.hint is not None:
+        lines.append(f"hint: {inert(error.hint)}")
+    return "\n".join(lines) + "\n"
+
+
+def _underlined(text: str, span: Span) -> list[str]:
+    """The line of the text where the span begins, and carets under the span."""
+    from whyscan.explain.layout import columns
+    from whyscan.explain.wording import inert
+
+    begin = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", span.start)
+    end = len(text) if end < 0 else end
+    begin = max(begin, span.start - SHOWN // 2)
+    end = min(end, max(begin + SHOWN, span.start + 1))
+    before = inert(text[begin : span.start].replace("\t", " "))
+    there = inert(text[span.start : min(span.end, end)].replace("\t", " "))
+    after = inert(text[min(span.end, end) : end].replace("\t", " "))
+    carets = "^" * max(columns(there), 1)
+    return [f"  {before}{there}{after}", f"  {' ' * columns(before)}{carets}"]
