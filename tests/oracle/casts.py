@@ -24,8 +24,11 @@ from whyscan.predicate.types import (
     Unit,
 )
 
-# What Spark trims before it reads a number, a boolean or a date: white space and controls.
+# What Spark trims before it reads an integer, a boolean or a date, and what Java trims before
+# it reads a fraction.
 BLANK = "".join(map(chr, range(0x21))) + "\x7f"
+JAVA_BLANK = "".join(map(chr, range(0x21)))
+LONG_DIGITS = 18  # decimals up to here are longs inside Spark
 TRUE = {"t", "true", "y", "yes", "1"}
 FALSE = {"f", "false", "n", "no", "0"}
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -76,6 +79,9 @@ def _to_integer(value: Any, source: Type, target: IntegerType) -> int:
             return fit_integer(value, target)
         case FloatType():
             return fit_integer(_whole(value), target)
+        case DecimalType() if source.precision > LONG_DIGITS and target.bits < 64:
+            # Spark goes through a double: 0.99999999999999999999 becomes 1.
+            return fit_integer(math.trunc(float(value)), target)
         case DecimalType():
             return fit_integer(truncated(value), target)
         case StringType():
@@ -106,7 +112,7 @@ def _to_float(value: Any, source: Type, target: FloatType) -> float:
 
 
 def _number(value: str, target: Type) -> float:
-    text = value.strip(BLANK)
+    text = value.strip(JAVA_BLANK)
     if _NUMBER.fullmatch(text):
         return float(text)
     named = {"nan": math.nan, "infinity": math.inf, "inf": math.inf, "+inf": math.inf}
@@ -129,7 +135,7 @@ def _to_decimal(value: Any, source: Type, target: DecimalType) -> Decimal | None
         case DecimalType():
             return fit_decimal(value, target)
         case StringType():
-            text = value.strip(BLANK)
+            text = value.strip(JAVA_BLANK)
             if _NUMBER.fullmatch(text) is None:
                 raise SqlError(f"{target} {value!r}")
             return fit_decimal(Decimal(text), target)

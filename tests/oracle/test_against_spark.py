@@ -120,9 +120,9 @@ def interpreted(spark: SparkSession) -> Iterator[SparkSession]:
 
 @pytest.mark.parametrize("zone", ["UTC", "America/St_Johns"])
 def test_spark_gives_every_row_the_oracles_answer(interpreted, zone):
-    interpreted.conf.set("spark.sql.session.timeZone", zone)
     world = one_table(SEED, zone)
     table = frame(interpreted, world)
+    interpreted.conf.set("spark.sql.session.timeZone", zone)
     cases = list(asked(world, PREDICATES))
     # Rows on which an error is expected are asked about one at a time, below.
     guarded = [

@@ -36,6 +36,7 @@ from whyscan.predicate.tree import (
     Or,
 )
 from whyscan.predicate.types import BOOLEAN, DOUBLE, FLOAT, INT, Type
+from whyscan.predicate.zones import zone as zone_named
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.mask import materialise
 from whyscan.pruning.truth import Verdict, verdicts
@@ -49,10 +50,6 @@ LONG = os.environ.get("WHYSCAN_EXAMPLES")
 def tried(times: int) -> Any:
     """So many examples in the suite; as many as asked for in a long run."""
     return settings(max_examples=int(LONG) if LONG else times)
-
-
-def zone_named(name: str) -> Any:
-    return name
 
 
 def judge(expression: Expression, containers: Containers, zone: str) -> list[Verdict]:

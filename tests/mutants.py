@@ -1,0 +1,250 @@
+"""Break the law, one rule at a time: the tests must notice each.
+
+`make mutants` copies the source, applies one mutant, runs the properties of the law and the
+known counterexamples on the copy, and ends with 1 if any mutant survives.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src"
+TESTS = ("tests/soundness", "tests/pruning")
+IGNORED = ("spark",)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One rule broken: `old` stands exactly once in `file`."""
+
+    why: str
+    file: str
+    old: str
+    new: str
+
+
+MUTANTS = (
+    Mutant(
+        "bounds that touch no longer overlap",
+        "interval.py",
+        "overlap = both(may(less_equal, a.lower, b.upper), may(less_equal, b.lower, a.upper))",
+        "overlap = both(may(less, a.lower, b.upper), may(less_equal, b.lower, a.upper))",
+    ),
+    Mutant(
+        "NaN is not greater than a value",
+        "interval.py",
+        "return either(values, both(a.value, b.nan))",
+        "return values",
+    ),
+    Mutant(
+        "NaN is not equal to itself",
+        "interval.py",
+        "return either(both(a.value, b.value, overlap), both(a.nan, b.nan))",
+        "return both(a.value, b.value, overlap)",
+    ),
+    Mutant(
+        "NaN is less than a value",
+        "interval.py",
+        "return either(values, both(a.present, b.nan))",
+        "return either(values, both(a.nan, b.present))",
+    ),
+    Mutant(
+        "a hull forgets that an operand may be NULL",
+        "interval.py",
+        "null=either(first.null, second.null),\n        nan=either",
+        "null=both(first.null, second.null),\n        nan=either",
+    ),
+    Mutant(
+        "the hull is the first operand's lower bound",
+        "interval.py",
+        "_outer(_least, (first, first.lower), (second, second.lower))",
+        "first.lower",
+    ),
+    Mutant(
+        "a branch that is not taken still adds its bounds, one that is taken does not",
+        "interval.py",
+        "    if first.value is False:\n        return b\n",
+        "    if first.value is False:\n        return a\n",
+    ),
+    Mutant(
+        "a missing null count is zero",
+        "containers.py",
+        "null=may(lambda n: pc.greater(n, 0), nulls),",
+        "null=surely(lambda n: pc.greater(n, 0), nulls),",
+    ),
+    Mutant(
+        "all NULL is still a value",
+        "containers.py",
+        "value=may(pc.less, nulls, rows),",
+        "value=may(pc.less_equal, nulls, rows),",
+    ),
+    Mutant(
+        "bounds that cross are trusted",
+        "containers.py",
+        "        surely(greater, lower, upper),\n",
+        "",
+    ),
+    Mutant(
+        "more nulls than rows are trusted",
+        "containers.py",
+        "        surely(pc.greater, nulls, rows),\n",
+        "",
+    ),
+    Mutant(
+        "a NaN bound is no evidence of NaN",
+        "containers.py",
+        "either(told.nan, lower_is_nan, upper_is_nan),",
+        "told.nan,",
+    ),
+    Mutant(
+        "a NaN bound is a bound",
+        "containers.py",
+        "keep(opposite(upper_is_nan), told.upper),",
+        "told.upper,",
+    ),
+    Mutant(
+        "a container without rows may match",
+        "containers.py",
+        "return may(lambda rows: pc.greater(rows, 0), self.rows)",
+        "return True",
+    ),
+    Mutant(
+        "AND is never NULL",
+        "truth.py",
+        "        lambda: both(\n"
+        "            any_of(a.null for a in operands),\n"
+        "            all_of(either(a.true, a.null) for a in operands),\n"
+        "        ),\n",
+        "        lambda: False,\n",
+    ),
+    Mutant(
+        "OR needs every operand",
+        "truth.py",
+        "return negation(conjunction([negation(a) for a in operands]))",
+        "return conjunction(operands)",
+    ),
+    Mutant(
+        "NOT makes NULL impossible",
+        "truth.py",
+        "return Truth(lambda: a.false, lambda: a.true, lambda: a.null, lambda: a.raises)",
+        "return Truth(lambda: a.false, lambda: a.true, lambda: False, lambda: a.raises)",
+    ),
+    Mutant(
+        "all despite NULL",
+        "truth.py",
+        "truth.true, opposite(truth.false), opposite(truth.null), opposite(truth.raises)",
+        "truth.true, opposite(truth.false), opposite(truth.raises)",
+    ),
+    Mutant(
+        "all despite an error",
+        "truth.py",
+        "truth.true, opposite(truth.false), opposite(truth.null), opposite(truth.raises)",
+        "truth.true, opposite(truth.false), opposite(truth.null)",
+    ),
+    Mutant(
+        "a miss of a list with NULL is FALSE",
+        "membership.py",
+        "lambda: False if listed.null else miss(),",
+        "miss,",
+    ),
+    Mutant(
+        "a miss of a list with NULL is not NULL",
+        "membership.py",
+        "lambda: either(x.null, miss()) if listed.null else x.null,",
+        "lambda: x.null,",
+    ),
+    Mutant(
+        "a list that holds the upper bound misses it",
+        "membership.py",
+        'return pc.fill_null(_search(values, upper, "right"), everything)',
+        'return pc.fill_null(_search(values, upper, "left"), everything)',
+    ),
+    Mutant(
+        "NaN is in no list",
+        "membership.py",
+        "return either(values, both(x.nan, listed.nan))",
+        "return values",
+    ),
+    Mutant(
+        "any value between two listed ones is listed",
+        "membership.py",
+        "points = both(surely(pc.equal, lower, upper), surely(lambda n: pc.equal(n, 1), hits))",
+        "points = surely(lambda n: pc.greater(n, 0), hits)",
+    ),
+    Mutant(
+        "<=> forgets that two NULLs are equal",
+        "comparison.py",
+        "lambda: either(may_be_equal(a, b), both(a.null, b.null)),",
+        "lambda: may_be_equal(a, b),",
+    ),
+    Mutant(
+        "<=> forgets that NULL differs from a value",
+        "comparison.py",
+        "lambda: either(may_differ(a, b), both(a.null, b.present), both(a.present, b.null)),",
+        "lambda: may_differ(a, b),",
+    ),
+    Mutant(
+        "a comparison with NULL is never NULL",
+        "comparison.py",
+        "lambda: either(a.null, b.null),\n        lambda: either(a.raises, b.raises),",
+        "lambda: False,\n        lambda: either(a.raises, b.raises),",
+    ),
+    Mutant(
+        "CASE takes its branches without their conditions",
+        "evaluate.py",
+        "reached = both(reached, either(found.false, found.null))",
+        "reached = both(reached, found.false)",
+    ),
+    Mutant(
+        "what is opaque is never TRUE",
+        "truth.py",
+        "ANY = Truth(lambda: True, lambda: True, lambda: True, lambda: True)",
+        "ANY = Truth(lambda: False, lambda: True, lambda: True, lambda: True)",
+    ),
+)
+
+
+def path_of(mutant: Mutant, source: Path) -> Path:
+    return source / "whyscan" / "pruning" / mutant.file
+
+
+def survives(mutant: Mutant) -> bool:
+    """The tests pass on a copy of the source with this one rule broken."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "src"
+        shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        broken = path_of(mutant, copy)
+        broken.write_text(broken.read_text().replace(mutant.old, mutant.new))
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+        command += ["-m", " and ".join(f"not {mark}" for mark in IGNORED), *TESTS]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(copy),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "WHYSCAN_SOURCE": str(copy),
+        }
+        ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
+    if ran.returncode not in {0, 1}:
+        raise SystemExit(f"{mutant.why}: the tests did not run\n{ran.stdout.decode()[-2000:]}")
+    return ran.returncode == 0
+
+
+def main() -> int:
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        outcomes = list(pool.map(survives, MUTANTS))
+    for mutant, survived in zip(MUTANTS, outcomes, strict=True):
+        print(f"{'SURVIVED' if survived else 'killed':8}  {mutant.file:14}  {mutant.why}")
+    print(f"{len(MUTANTS)} mutants, {sum(outcomes)} survived")
+    return 1 if any(outcomes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

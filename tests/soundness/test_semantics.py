@@ -1,0 +1,145 @@
+"""The counterexamples of the law as it is written down, each by its sentence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from oracle.clock import DAY, MICROS, days_of
+from oracle.tables import Told
+from soundness.files import ALL, NONE, SOME, File, column, told
+from whyscan.predicate import arrow
+from whyscan.predicate.types import DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ
+from whyscan.pruning.containers import ColumnStatistics, believe
+
+FOLD = (days_of(2010, 11, 7) * DAY + 2 * 3600 + 31 * 60) * MICROS  # 00:01 becomes 23:01 again
+MINUTE = 60 * MICROS
+
+
+@pytest.mark.parametrize("sql", ["x = 1", "x IS NULL", "TRUE", "x <=> NULL", "rand() < 2"])
+def test_a_file_without_rows_is_none_for_every_predicate(sql):
+    assert column(INT, []).verdict(sql) is NONE
+    assert column(INT, [], Told(lower=1, upper=1, nulls=0)).verdict(sql) is NONE
+
+
+def test_all_null_is_no_value():
+    assert column(INT, [None, None]).verdict("x = 1 OR x <> 1") is NONE
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "nulls"),
+    [(9, 1, 0), (1, 9, 4), (1, 9, -1)],
+    ids=["crossed", "over", "under"],
+)
+def test_a_statistic_that_contradicts_itself_is_dropped_whole_and_counted(lower, upper, nulls):
+    wrong = ColumnStatistics(
+        arrow.array([lower, 1], INT), arrow.array([upper, 9], INT), pa.array([nulls, 0])
+    )
+    believed = believe(INT, wrong, pa.array([3, 3]), 2)
+    assert believed.contradictions == 1
+    assert believed.interval.lower.to_pylist() == [None, 1]
+    assert believed.interval.upper.to_pylist() == [None, 9]
+    assert believed.interval.null.to_pylist() == [True, False]
+
+
+def test_what_may_raise_is_never_all():
+    zero = column(INT, [0])
+    assert zero.verdict("coalesce(1 / x, 1) = 1") is not ALL
+    assert column(INT, [0, 5]).verdict("10 / x > 0 OR TRUE") is not ALL
+
+
+def test_what_always_raises_is_never_true():
+    assert column(INT, [0, 0]).verdict("1 / x = 1") is NONE
+
+
+def test_what_may_raise_prunes_where_true_is_impossible():
+    assert column(INT, [1, 2]).verdict("x > 5 AND 1 / (x - 1) > 0") is NONE
+    assert column(INT, [1, 2]).verdict("x > 5 OR 1 / (x - 1) > 0") is SOME
+
+
+AROUND = [FOLD - MINUTE, FOLD + MINUTE, FOLD + 120 * MINUTE]  # the 7th, the 6th, the 7th
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "to_date(x) = '2010-11-06'",
+        "CAST(x AS DATE) < '2010-11-07'",
+        "date_trunc('DAY', x) = '2010-11-06'",
+        "dayofmonth(x) = 6",
+        "hour(x) = 23",
+        "CAST(x AS STRING) LIKE '2010-11-06%'",
+        "CAST(x AS TIMESTAMP_NTZ) < TIMESTAMP_NTZ '2010-11-07 00:00:00'",
+        "date_format(x, 'yyyy-MM-dd') = '2010-11-06'",
+        "day(x) = 6",
+    ],
+)
+def test_st_johns_goes_back_to_the_day_before(sql):
+    around = File({"x": TIMESTAMP}, {"x": AROUND}, zone="America/St_Johns")
+    assert around.verdict(sql) is SOME
+
+
+def test_a_zone_without_transitions_maps_the_ends():
+    assert column(TIMESTAMP, AROUND).verdict("to_date(x) = '2010-11-06'") is NONE
+    wall = File({"x": TIMESTAMP_NTZ}, {"x": AROUND}, zone="America/St_Johns")
+    assert wall.verdict("to_date(x) = '2010-11-06'") is NONE
+    assert wall.verdict("to_date(x) = '2010-11-07'") is ALL
+
+
+def test_upper_may_leave_the_range_of_its_argument():
+    words = column(STRING, ["apple", "appı", "apricot"])  # noqa: RUF001
+    assert words.verdict("upper(x) = 'APPI'") is SOME
+    assert words.verdict("upper(x) < 'APPLE'") is SOME
+    assert words.verdict("upper(x) < 'AP'") is NONE
+    assert words.verdict("upper(x) LIKE 'B%'") is NONE
+
+
+def test_lower_may_leave_the_range_of_its_argument():
+    words = column(STRING, ["APPLE", "APP\u212a", "APRICOT"])  # the Kelvin sign
+    assert words.verdict("lower(x) = 'appk'") is SOME
+    assert words.verdict("lower(x) < 'apple'") is SOME
+
+
+DOUBTED = told(column(DOUBLE, [1.0, 2.0]), nan=True)
+
+
+@pytest.mark.parametrize("sql", ["x > 5", "x >= 5", "x NOT IN (1, 2)", "x <> 1"])
+def test_possible_nan_keeps_what_it_would_match(sql):
+    held = replace(DOUBTED, columns={"x": [1.0, math.nan]})
+    assert held.verdict(sql) is SOME
+
+
+@pytest.mark.parametrize("sql", ["x < 1", "x <= 0", "x = 5", "x IN (5, 6)", "x BETWEEN 5 AND 9"])
+def test_possible_nan_costs_nothing_where_it_cannot_match(sql):
+    assert DOUBTED.verdict(sql) is NONE
+
+
+def test_a_maximum_of_nan_says_that_nan_may_be_there_and_nothing_else():
+    held = told(column(DOUBLE, [1.0, math.nan]), upper=math.nan, nan=False)
+    assert held.verdict("x > 5") is SOME
+    assert held.verdict("x < 1") is NONE
+    assert held.verdict("x = double('NaN')") is SOME
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("NOT (x > 5)", ALL),
+        ("x > 5 OR x IS NULL", NONE),
+        ("x > 5 OR opaque(x)", SOME),
+        ("x > 5 AND opaque(x)", NONE),
+        ("NOT (x < 5 AND opaque(x))", SOME),
+    ],
+)
+def test_truth_sets_compose_without_rewriting(sql, expected):
+    assert column(INT, [1, 3]).verdict(sql) is expected
+
+
+def test_a_day_of_dates_is_exact():
+    days = column(DATE, [days_of(2024, 3, 1), days_of(2024, 3, 31)])
+    assert days.verdict("trunc(x, 'MONTH') = '2024-03-01'") is ALL
+    assert days.verdict("month(x) = 3") is ALL
+    assert days.verdict("year(x) = 2023") is NONE
