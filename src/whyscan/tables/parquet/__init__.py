@@ -1,0 +1,1 @@
+"""Parquet: Hive tables and plain files, whose statistics are in their footers."""

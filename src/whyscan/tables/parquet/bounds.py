@@ -1,0 +1,159 @@
+"""Bounds as a footer has them, decoded by their file's type and brought to the table's.
+
+A bound that the target type cannot hold is unknown: it is never cut, rounded or wrapped.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS, arrow_type
+from whyscan.predicate.types import (
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    TimestampType,
+    Type,
+)
+from whyscan.tables.parquet.schemas import Encoding, Leaf
+
+_DAY = 86_400
+_INT64 = 1 << 63
+_EXACT_IN_DOUBLE = 32
+DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}
+Raw = Sequence[Any]
+"""Physical values as PyArrow gives them, None where unknown."""
+
+
+def holds(wide: Type, narrow: Type) -> bool:
+    """Whether every value of `narrow` is one of `wide`, in the same order."""
+    match wide, narrow:
+        case _ if wide == narrow:
+            return True
+        case IntegerType(), IntegerType():
+            return narrow.bits <= wide.bits
+        case FloatType(), FloatType():
+            return narrow.bits <= wide.bits
+        case FloatType(bits=64), IntegerType():
+            return narrow.bits <= _EXACT_IN_DOUBLE
+        case DecimalType(), DecimalType():
+            return (
+                narrow.scale <= wide.scale
+                and narrow.precision - narrow.scale <= wide.precision - wide.scale
+            )
+        case DecimalType(), IntegerType():
+            return DIGITS[narrow.bits] <= wide.precision - wide.scale
+        case TimestampType(), TimestampType():
+            return wide.instant == narrow.instant
+        case TimestampType(instant=False), DateType():
+            return True
+        case _:
+            return False
+
+
+def decode(raw: Raw, leaf: Leaf, kind: Type) -> pa.Array | None:
+    """Bounds of a file's column as values of the table's type; None where it cannot hold them."""
+    if leaf.encoding is Encoding.NONE or not holds(kind, leaf.type):
+        return None
+    target = arrow_type(leaf.type)
+    match leaf.encoding:
+        case Encoding.AS_IT_IS:
+            values = _as_it_is(raw, target)
+        case Encoding.UINT32:
+            values = pa.array([None if v is None else v & 0xFFFFFFFF for v in raw], target)
+        case Encoding.UINT64:
+            values = _decimals([None if v is None else v % (1 << 64) for v in raw], 0)
+        case Encoding.HALF:
+            values = pa.array(
+                [None if v is None else struct.unpack("<e", v)[0] for v in raw], target
+            )
+        case Encoding.DECIMAL:
+            assert isinstance(leaf.type, DecimalType)
+            values = _decimals([_unscaled(v) for v in raw], leaf.type.scale)
+        case Encoding.MILLISECONDS:
+            values = _scaled(pa.array(raw, pa.int64()), 1000).view(target)
+    return widen(values, leaf.type, kind)
+
+
+def _as_it_is(raw: Raw, target: pa.DataType) -> pa.Array:
+    if pa.types.is_date32(target):
+        return pa.array(raw, pa.int32()).view(target)
+    if pa.types.is_timestamp(target):
+        return pa.array(raw, pa.int64()).view(target)
+    return pa.array(raw, target)
+
+
+def _unscaled(value: int | bytes | None) -> int | None:
+    return int.from_bytes(value, "big", signed=True) if isinstance(value, bytes) else value
+
+
+def _decimals(unscaled: Sequence[int | None], scale: int) -> pa.Array:
+    """Decimals from unscaled integers. Python's own would be rounded to 28 digits."""
+    limit = 10**MAX_DECIMAL_DIGITS
+    kept = [v if v is not None and -limit < v < limit else None for v in unscaled]
+    data = b"".join((v or 0).to_bytes(16, "little", signed=True) for v in kept)
+    valid = pa.array([v is not None for v in kept], pa.bool_()).buffers()[1]
+    kind = pa.decimal128(MAX_DECIMAL_DIGITS, scale)
+    return pa.Array.from_buffers(kind, len(kept), [valid, pa.py_buffer(data)])
+
+
+def _scaled(values: pa.Array, factor: int) -> pa.Array:
+    """Integers times a factor, unknown where 64 bits do not hold the product."""
+    limit = (_INT64 - 1) // factor
+    inside = pc.and_(pc.less_equal(values, limit), pc.greater_equal(values, -limit))
+    safe = pc.if_else(inside, values, pa.scalar(None, pa.int64()))
+    return pc.multiply(safe, factor)
+
+
+def widen(values: pa.Array, narrow: Type, wide: Type) -> pa.Array:
+    """Values of one type as those of another that holds them."""
+    target = arrow_type(wide)
+    match wide, narrow:
+        case _ if values.type == target:
+            return values
+        case TimestampType(), TimestampType():
+            factor = wide.unit.per_second // narrow.unit.per_second
+            return _coarser(values, wide) if not factor else _moment(values, factor, target)
+        case TimestampType(), DateType():
+            days = values.view(pa.int32()).cast(pa.int64())
+            return _scaled(days, _DAY * wide.unit.per_second).view(target)
+        case DecimalType(), _:
+            return _decimal_or_unknown(values, target)
+        case _:
+            return values.cast(target)
+
+
+def _moment(values: pa.Array, factor: int, target: pa.DataType) -> pa.Array:
+    return _scaled(values.view(pa.int64()), factor).view(target)
+
+
+def _coarser(values: pa.Array, wide: TimestampType) -> pa.Array:
+    """Nanoseconds as a coarser unit would cut them: unknown, as a cut bound need not contain."""
+    return pa.nulls(len(values), arrow_type(wide))
+
+
+def _decimal_or_unknown(values: pa.Array, target: pa.DataType) -> pa.Array:
+    try:
+        return values.cast(target)
+    except pa.ArrowInvalid:
+        # More digits than the declared type has: whatever the bound says, it is not believed.
+        return pa.nulls(len(values), target)
+
+
+def join(parts: Sequence[pa.Array]) -> pa.Array | None:
+    """One array from several that are known at different places; None where there is none."""
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else pc.coalesce(*parts)
+
+
+def positions(kinds: np.ndarray[Any, Any], kind: int, raw: Raw) -> Raw:
+    """The raw values where the row group's column is of that kind, None elsewhere."""
+    return [value if here else None for value, here in zip(raw, kinds == kind, strict=True)]

@@ -1,0 +1,314 @@
+"""A Parquet file's schema in our types, and how the statistics of each column are encoded.
+
+Read from the footer's own bytes: a name may hold dots, and what a writer adds in its own
+metadata changes neither the order of its statistics nor how Spark reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import TYPE_CHECKING
+
+from whyscan.predicate.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    NULL,
+    SMALLINT,
+    STRING,
+    TINYINT,
+    UUID,
+    DecimalType,
+    Field,
+    OtherType,
+    Schema,
+    StructType,
+    TimestampType,
+    Type,
+    Unit,
+)
+from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
+
+if TYPE_CHECKING:
+    from whyscan.predicate.tree import Path
+
+DEEPEST = 64
+MAX_DIGITS = 38
+
+
+class Physical(IntEnum):
+    """What stands in the file: parquet.thrift, Type."""
+
+    BOOLEAN = 0
+    INT32 = 1
+    INT64 = 2
+    INT96 = 3
+    FLOAT = 4
+    DOUBLE = 5
+    BYTE_ARRAY = 6
+    FIXED = 7
+
+
+class Logical(IntEnum):
+    """What it means: parquet.thrift, LogicalType."""
+
+    STRING = 1
+    MAP = 2
+    LIST = 3
+    ENUM = 4
+    DECIMAL = 5
+    DATE = 6
+    TIME = 7
+    TIMESTAMP = 8
+    INTEGER = 10
+    NULL = 11
+    JSON = 12
+    BSON = 13
+    UUID = 14
+    FLOAT16 = 15
+    VARIANT = 16
+    GEOMETRY = 17
+    GEOGRAPHY = 18
+
+
+class Encoding(Enum):
+    """How a bound is written, and so how it is read."""
+
+    AS_IT_IS = "as it is"
+    UINT32 = "uint32"
+    UINT64 = "uint64"
+    HALF = "float16"
+    DECIMAL = "decimal"
+    MILLISECONDS = "ms"
+    NONE = "without a usable order"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A column of the file: its position in a row group, its type and its bounds' encoding."""
+
+    index: int
+    type: Type
+    encoding: Encoding
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A named part of the schema. A leaf has no members; what lies in a list or map has no leaf."""
+
+    name: str
+    type: Type
+    leaf: Leaf | None = None
+    members: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileSchema:
+    """One file's schema: `leaves` is how many columns a row group must have."""
+
+    nodes: tuple[Node, ...]
+    leaves: int
+
+    def schema(self) -> Schema:
+        return Schema(tuple(Field(node.name, node.type) for node in self.nodes))
+
+
+class Ambiguous(LookupError):
+    """Several columns answer to a name when case does not count."""
+
+
+def find(schema: FileSchema, path: Path) -> Node | None:
+    """The node of that path, without regard to case as in Spark; None where the file has none."""
+    nodes, node = schema.nodes, None
+    for part in path:
+        found = [n for n in nodes if n.name.lower() == part.lower()]
+        if len(found) > 1:
+            raise Ambiguous(part)
+        if not found:
+            return None
+        node = found[0]
+        nodes = node.members
+    return node
+
+
+def read_schema(footer: bytes) -> tuple[FileSchema, int]:
+    """A footer's schema, and the offset where it ends."""
+    reader = Reader(footer)
+    elements = reader.struct(last=2).get(2)
+    if not isinstance(elements, list) or not elements:
+        raise Malformed("no schema")
+    pending = iter(elements)
+    root = next(pending)
+    builder = _Builder(pending)
+    nodes = tuple(builder.node(1) for _ in range(_children(root)))
+    if next(pending, None) is not None:
+        raise Malformed("a schema with loose ends")
+    return FileSchema(nodes, builder.leaves), reader.at
+
+
+def _children(element: Fields) -> int:
+    return int(element.get(5, 0))
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Turns the flat list of elements, parents first, into nodes."""
+
+    pending: Iterator[Fields]
+    leaves: int = 0
+
+    def node(self, depth: int) -> Node:
+        element = next(self.pending, None)
+        if not isinstance(element, dict) or depth > DEEPEST:
+            raise Malformed("a schema that is cut off" if depth <= DEEPEST else "nested too deep")
+        name = element.get(4, b"").decode("utf-8")
+        if (1 in element and 5 not in element) or element.get(5) == 0:
+            return self._leaf(name, element)
+        members = tuple(self.node(depth + 1) for _ in range(_children(element)))
+        special = _collection(element)
+        if special is not None:
+            return Node(name, OtherType(special))
+        fields = tuple(Field(member.name, member.type) for member in members)
+        return Node(name, StructType(fields), members=members)
+
+    def _leaf(self, name: str, element: Fields) -> Node:
+        kind, encoding = _kind(element)
+        leaf = Leaf(self.leaves, kind, encoding)
+        self.leaves += 1
+        if element.get(3) == _REPEATED:
+            return Node(name, OtherType("array"))
+        return Node(name, kind, leaf)
+
+
+_REPEATED = 2
+_COLLECTIONS = {Logical.MAP: "map", Logical.LIST: "array", Logical.VARIANT: "variant"}
+_CONVERTED_COLLECTIONS = {1: "map", 2: "map", 3: "array"}
+
+
+def _collection(element: Fields) -> str | None:
+    """What kind of collection a group is, None for a struct."""
+    if element.get(3) == _REPEATED:
+        return "array"
+    found = _COLLECTIONS.get(_logical(element)[0])  # type: ignore[call-overload]
+    return found or _CONVERTED_COLLECTIONS.get(element.get(6, -1))
+
+
+def _logical(element: Fields) -> tuple[int | None, Fields]:
+    annotation = element.get(10) or {}
+    for number, parameters in annotation.items():
+        return number, parameters if isinstance(parameters, dict) else {}
+    return None, {}
+
+
+_CONVERTED: dict[int, tuple[Logical, Fields]] = {
+    0: (Logical.STRING, {}),
+    4: (Logical.ENUM, {}),
+    5: (Logical.DECIMAL, {}),
+    6: (Logical.DATE, {}),
+    7: (Logical.TIME, {}),
+    8: (Logical.TIME, {}),
+    9: (Logical.TIMESTAMP, {1: True, 2: {1: {}}}),
+    10: (Logical.TIMESTAMP, {1: True, 2: {2: {}}}),
+    **{11 + i: (Logical.INTEGER, {1: 8 << i, 2: False}) for i in range(4)},
+    **{15 + i: (Logical.INTEGER, {1: 8 << i, 2: True}) for i in range(4)},
+    19: (Logical.JSON, {}),
+    20: (Logical.BSON, {}),
+}
+_INTERVAL = 21
+
+
+def _kind(element: Fields) -> tuple[Type, Encoding]:
+    """The type of a primitive column and the encoding of its bounds."""
+    logical, parameters = _logical(element)
+    if logical is None:
+        logical, parameters = _CONVERTED.get(element.get(6, -1), (None, {}))
+    match element.get(1), logical:
+        case _, Logical.NULL:
+            return NULL, Encoding.NONE
+        case _, Logical.DECIMAL:
+            return _decimal(element, parameters)
+        case Physical.INT32 | Physical.INT64, Logical.INTEGER:
+            return _integer(parameters)
+        case Physical.INT64, Logical.TIMESTAMP:
+            return _timestamp(parameters)
+        case Physical.INT32, Logical.DATE:
+            return DATE, Encoding.AS_IT_IS
+        case _, Logical.TIME:
+            return OtherType("time"), Encoding.NONE
+        case Physical.FIXED, Logical.FLOAT16:
+            return FLOAT, Encoding.HALF
+        case Physical.FIXED, Logical.UUID:
+            return UUID, Encoding.AS_IT_IS
+        case Physical.BYTE_ARRAY, Logical.STRING | Logical.ENUM | Logical.JSON:
+            return STRING, Encoding.AS_IT_IS
+        case _, Logical.GEOMETRY | Logical.GEOGRAPHY:
+            return OtherType("geometry"), Encoding.NONE
+        case physical, _:
+            return _plain(physical, element.get(6))
+
+
+def _plain(physical: int | None, converted: int | None) -> tuple[Type, Encoding]:
+    """A column without an annotation that we know of."""
+    if physical == Physical.INT96:
+        # Its order was never defined: Spark writes no bounds, and others are not believed.
+        return TimestampType(instant=True), Encoding.NONE
+    if converted == _INTERVAL:
+        return OtherType("interval"), Encoding.NONE
+    kind = {
+        Physical.BOOLEAN: BOOLEAN,
+        Physical.INT32: INT,
+        Physical.INT64: BIGINT,
+        Physical.FLOAT: FLOAT,
+        Physical.DOUBLE: DOUBLE,
+        Physical.BYTE_ARRAY: BINARY,
+        Physical.FIXED: BINARY,
+    }.get(physical)  # type: ignore[call-overload]
+    if kind is None:
+        raise Malformed(f"physical type {physical}")
+    return kind, Encoding.AS_IT_IS
+
+
+def _decimal(element: Fields, parameters: Fields) -> tuple[Type, Encoding]:
+    scale = int(parameters.get(1, element.get(7, 0)))
+    precision = int(parameters.get(2, element.get(8, 0)))
+    if not 0 <= scale <= precision or not 0 < precision <= MAX_DIGITS:
+        return OtherType(f"decimal({precision},{scale})"), Encoding.NONE
+    return DecimalType(precision, scale), Encoding.DECIMAL
+
+
+def _integer(parameters: Fields) -> tuple[Type, Encoding]:
+    """Unsigned integers are read one width up, as Spark does."""
+    bits, signed = int(parameters.get(1, 0)), parameters.get(2, True)
+    if signed:
+        kind = {8: TINYINT, 16: SMALLINT, 32: INT, 64: BIGINT}.get(bits)
+        return (kind, Encoding.AS_IT_IS) if kind else (OtherType("integer"), Encoding.NONE)
+    match bits:
+        case 8:
+            return SMALLINT, Encoding.UINT32
+        case 16:
+            return INT, Encoding.UINT32
+        case 32:
+            return BIGINT, Encoding.UINT32
+        case 64:
+            return DecimalType(20, 0), Encoding.UINT64
+        case _:
+            return OtherType("integer"), Encoding.NONE
+
+
+def _timestamp(parameters: Fields) -> tuple[Type, Encoding]:
+    instant = bool(parameters.get(1, False))
+    match list(parameters.get(2) or {}):
+        case [1]:
+            return TimestampType(instant), Encoding.MILLISECONDS
+        case [2]:
+            return TimestampType(instant), Encoding.AS_IT_IS
+        case [3]:
+            return TimestampType(instant, Unit.NANOSECOND), Encoding.AS_IT_IS
+        case _:
+            return OtherType("timestamp"), Encoding.NONE

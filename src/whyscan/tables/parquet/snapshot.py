@@ -1,0 +1,167 @@
+"""A Hive table or plain Parquet files: a listing, the folders' names, and the files' footers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.errors import CorruptFile, TableError
+from whyscan.predicate import zones
+from whyscan.pruning.containers import Containers
+from whyscan.tables.parquet import file_columns, partitions
+from whyscan.tables.parquet.footers import Footer, measure, read_footers
+from whyscan.tables.parquet.paths import read_keys, visible
+from whyscan.tables.parquet.union import unite, with_partitions
+from whyscan.tables.snapshot import Files, RowGroups, Traffic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from whyscan.predicate.tree import Column, Path
+    from whyscan.predicate.types import Schema, Type
+    from whyscan.predicate.zones import Zone
+    from whyscan.tables.parquet.partitions import Partitions
+    from whyscan.tables.storage import Store
+
+_UTC = zones.zone("UTC")
+_TRIED_FOR_SCHEMA = 3
+
+
+@dataclass(slots=True, eq=False)
+class ParquetSnapshot:
+    """The files below one root as they were listed.
+
+    The schema is that of the first and the last file, by path, until somebody asks for a column
+    that neither has: partition pruning must not open every file.
+    """
+
+    store: Store
+    objects: pa.Table
+    partitions: Partitions
+    version: int | None = None
+    footers_describe_files: bool = True
+    _schema: Schema | None = field(default=None, repr=False)
+    _complete: bool = field(default=False, repr=False)
+
+    @property
+    def uri(self) -> str:
+        return self.store.uri
+
+    @property
+    def format(self) -> str:
+        return "hive" if self.partitions.fields else "parquet"
+
+    @property
+    def partition_sources(self) -> tuple[Path, ...]:
+        return tuple((f.name,) for f in self.partitions.fields)
+
+    def schema(self, named: Sequence[str] = ()) -> Schema:
+        """The columns of the files and of their folders; every footer is read for a missing one."""
+        if self._schema is None:
+            self._schema = self._sampled()
+        if not self._complete and not _has_all(self._schema, named):
+            footers = self._footers(range(self.objects.num_rows))
+            self._schema = unite([self._schema, *_distinct(footers)])
+            self._complete = True
+        return with_partitions(self._schema, self.partitions.fields)
+
+    def _sampled(self) -> Schema:
+        """The first file's schema united with the last one's."""
+        last = self.objects.num_rows - 1
+        footers = [self._any_footer(range(last + 1)), self._any_footer(range(last, -1, -1))]
+        return unite(footer.schema.schema() for footer in footers)
+
+    def _any_footer(self, positions: Sequence[int]) -> Footer:
+        """The first that can be read: one bad file need not be among those that are scanned."""
+        failure: CorruptFile | None = None
+        for at in positions[:_TRIED_FOR_SCHEMA]:
+            try:
+                return next(self._footers([at]))
+            except CorruptFile as error:
+                failure = failure or error
+        assert failure is not None
+        raise failure
+
+    def _footers(self, at: Collection[int]) -> Iterator[Footer]:
+        chosen = self.objects.take(pa.array(at, pa.int64()))
+        return read_footers(self.store, chosen["path"].to_pylist(), chosen["size"].to_pylist())
+
+    def files(self, columns: Sequence[Column], zone: Zone | None = None) -> Files:
+        """Every file with what its path says; `zone` is the session's, None where unknown."""
+        asked = {column.path for column in columns}
+        known = self.partitions.intervals(zone)
+        constant = file_columns.constants(self.store, self.objects, asked)
+        return Files(
+            paths=self.objects["path"].combine_chunks(),
+            bytes=self.objects["size"].combine_chunks(),
+            rows=pa.nulls(self.objects.num_rows, pa.int64()),
+            partition=self.partitions.table(zone or _UTC),
+            containers=Containers(self.objects.num_rows, partition={**known, **constant}),
+        )
+
+    def row_groups(
+        self,
+        files: Files,
+        opened: pa.Array,
+        columns: Sequence[Column],
+        projection: Sequence[Path] | None,
+    ) -> RowGroups:
+        """The row groups of the files at `opened`; `projection` None is every column."""
+        known = {path[0].lower() for path in self.partition_sources}
+        stored = [c for c in columns if c.path[0].lower() not in known and _is_stored(c)]
+        found = measure(self._footers(opened.to_pylist()), stored, projection)
+        place = opened.cast(pa.int64()).take(found.file)
+        partition = files.containers.take(place).partition
+        return RowGroups(
+            opened=opened,
+            file=found.file,
+            ordinal=found.ordinal,
+            bytes=found.bytes,
+            ranges=found.ranges,
+            containers=Containers(
+                len(found.file), found.rows, partition=partition, statistics=found.statistics
+            ),
+            contradictions=found.contradictions,
+        )
+
+    def traffic(self) -> Traffic:
+        return Traffic(len(self.store.meter.paths), self.store.meter.bytes)
+
+
+def open_parquet(
+    store: Store, objects: pa.Table, partition_types: Mapping[str, Type]
+) -> ParquetSnapshot:
+    """Read what the listing says. No file is opened."""
+    objects = objects.filter(visible(objects["path"].combine_chunks())).combine_chunks()
+    found = partitions.typed(read_keys(objects["path"].combine_chunks()), partition_types)
+    # A file of no bytes is what a failed writer leaves behind: Spark does not read it.
+    data = pc.and_(pc.greater(objects["size"], 0), found.keys.folder.is_valid())
+    at = pc.indices_nonzero(data).cast(pa.int64())
+    if not len(at):
+        raise TableError(
+            f"{store.uri} holds no Parquet files",
+            hint="names that begin with _ or . are not data; name the folder above the files",
+        )
+    return ParquetSnapshot(store, objects.take(at).combine_chunks(), found.at(at))
+
+
+def _is_stored(column: Column) -> bool:
+    return column.path[0] != file_columns.FILE_PATH[0]
+
+
+def _has_all(schema: Schema, named: Sequence[str]) -> bool:
+    known = {name.lower() for name in schema.names()}
+    return all(name.lower() in known for name in named)
+
+
+def _distinct(footers: Iterator[Footer]) -> Iterator[Schema]:
+    """Each schema once: footers with the same bytes share theirs."""
+    seen: set[int] = set()
+    for footer in footers:
+        if id(footer.schema) not in seen:
+            seen.add(id(footer.schema))
+            yield footer.schema.schema()

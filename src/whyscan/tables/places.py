@@ -1,0 +1,189 @@
+"""What the user named, a folder, a file, a glob or several of them, as one listing.
+
+| named | the table's root |
+|---|---|
+| a folder | the folder |
+| a file, a glob, a list | the deepest folder above all of them that is no `key=value` folder |
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.errors import StorageError, TableError, UsageError
+from whyscan.tables.storage import Store, local_store
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_WILD = re.compile(r"[*?\[{]")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One thing that the user named: the store's own name ('' on disk) and a path in it.
+
+    `pattern` is what is left of a glob behind its fixed folders, None where there is none.
+    """
+
+    store: str
+    path: str
+    pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The objects below the root of what was named, and the store rooted there."""
+
+    store: Store
+    objects: pa.Table
+
+
+def find(named: Sequence[str], options: Mapping[str, Any], enter: Callable[[str], bool]) -> Found:
+    """List what was named. `enter` says which folders are looked into, by their names."""
+    if not named:
+        raise UsageError("no table was named")
+    places = [parse(text) for text in named]
+    if len({place.store for place in places}) > 1:
+        raise UsageError("the paths lie in different stores", hint="open one table at a time")
+    root = _root(places)
+    store = _open(places[0].store, root, options)
+    found = [_list(store, place, _below(place.path, root), enter) for place in places]
+    objects = pa.concat_tables(found)
+    if len(found) > 1:
+        objects = _distinct(objects)
+    return Found(store, objects.sort_by("path").combine_chunks())
+
+
+def parse(text: str) -> Place:
+    """Read a path or an address. Windows' separators are not ours: a glob may hold `\\`."""
+    if not text.strip():
+        raise UsageError("an empty path names no table")
+    if text.startswith("file://"):
+        return _split("", os.path.abspath(unquote(text.removeprefix("file://"))))
+    if _SCHEME.match(text) is None:
+        path = os.path.abspath(os.path.expanduser(text))
+        return Place("", path) if os.path.exists(path) else _split("", path)
+    parts = urlsplit(text)
+    if parts.username is not None or parts.password is not None or parts.query:
+        raise UsageError(
+            f"{parts.scheme}://{parts.hostname} was named together with credentials",
+            hint="use the cloud's own environment variables, a profile or --option",
+        )
+    return _split(f"{parts.scheme}://{parts.netloc}", parts.path.strip("/"))
+
+
+def _split(store: str, path: str) -> Place:
+    """Everything up to the first part with a wildcard is fixed."""
+    parts = path.split("/")
+    for at, part in enumerate(parts):
+        if _WILD.search(part):
+            return Place(store, "/".join(parts[:at]) or "/" * (not store), "/".join(parts[at:]))
+    return Place(store, path)
+
+
+def _root(places: Sequence[Place]) -> str:
+    if len(places) == 1 and places[0].pattern is None and not _is_file(places[0]):
+        return places[0].path
+    parts = [p.path.split("/")[: -1 if _is_file(p) else None] for p in places]
+    common = os.path.commonprefix(parts)
+    while common and "=" in common[-1]:
+        common.pop()
+    return "/".join(common) or "/" * (not places[0].store)
+
+
+def _is_file(place: Place) -> bool:
+    """On disk a look tells; in a store only the name does, as there are no folders."""
+    if place.pattern is not None:
+        return False
+    if place.store:
+        return place.path.endswith((".parquet", ".parq", ".pq"))
+    return os.path.exists(place.path) and not os.path.isdir(place.path)
+
+
+def _below(path: str, root: str) -> str:
+    return path[len(root) :].strip("/")
+
+
+def _open(address: str, root: str, options: Mapping[str, Any]) -> Store:
+    if not address:
+        _require_folder(root)
+        return local_store(root)
+    from obstore.store import from_url
+
+    try:
+        backend = from_url(f"{address}/", **options)
+    except Exception as error:
+        # The reason may quote an option's value: only its kind is told.
+        raise StorageError(
+            f"cannot open {address}: {type(error).__name__}",
+            hint="check the scheme, the bucket and --option",
+        ) from None
+    return Store(f"{address}/{root}".rstrip("/"), backend, prefix=root)
+
+
+def _require_folder(path: str) -> None:
+    if os.path.isdir(path):
+        return
+    parent, name = os.path.split(path)
+    siblings = os.listdir(parent) if os.path.isdir(parent) else []
+    near = difflib.get_close_matches(name, siblings, n=1)
+    raise TableError(
+        f"there is no {path}",
+        hint=f"did you mean {os.path.join(parent, near[0])}?" if near else None,
+    )
+
+
+def _list(store: Store, place: Place, under: str, enter: Callable[[str], bool]) -> pa.Table:
+    if _is_file(place):
+        found = store.find(under)
+        if not found.num_rows:
+            raise TableError(f"there is no {store.shown(under)}")
+        return found
+    if store.folder is not None:
+        _require_folder(place.path)
+    found = store.list(under, enter)
+    if place.pattern is None:
+        return found
+    matcher = f"^{re.escape(under + '/' if under else '')}{glob_regex(place.pattern)}(/.*)?$"
+    try:
+        return found.filter(pc.match_substring_regex(found["path"], matcher))
+    except pa.ArrowInvalid:
+        raise UsageError(f"not a glob: {place.pattern}") from None
+
+
+def glob_regex(pattern: str) -> str:
+    """A glob as a regular expression: `*` and `?` stay in one folder, `**` does not."""
+    pieces: Iterable[str] = re.findall(r"\*\*/|\*\*|\[[^\]]+\]|.", pattern, re.DOTALL)
+    return "".join(_GLOB.get(piece) or _glob_piece(piece) for piece in pieces)
+
+
+_GLOB = {
+    "**/": "(?:[^/]*/)*",
+    "**": ".*",
+    "*": "[^/]*",
+    "?": "[^/]",
+    "{": "(?:",
+    ",": "|",
+    "}": ")",
+}
+
+
+def _glob_piece(piece: str) -> str:
+    if len(piece) > 1:
+        return re.sub(r"^\[!", "[^", piece)
+    return re.escape(piece)
+
+
+def _distinct(objects: pa.Table) -> pa.Table:
+    """Each object once, however often it was named."""
+    encoded = objects["path"].combine_chunks().dictionary_encode()
+    first = pa.table({"code": encoded.indices, "at": pa.array(range(len(encoded)))})
+    return objects.take(first.group_by("code").aggregate([("at", "min")])["at_min"])
