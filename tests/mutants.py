@@ -65,7 +65,7 @@ MUTANTS = (
     Mutant(
         "the hull is the first operand's lower bound",
         "interval.py",
-        "_outer(_least, (first, first.lower), (second, second.lower))",
+        "_outer(least, (first, first.lower), (second, second.lower))",
         "first.lower",
     ),
     Mutant(

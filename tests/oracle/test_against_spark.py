@@ -12,7 +12,7 @@ import pytest
 from oracle.dice import Dice
 from oracle.errors import Unsupported
 from oracle.predicates import Maker
-from oracle.render import sql
+from oracle.render import spelled, sql
 from oracle.rows import RAISED, evaluate_row
 from oracle.tables import World
 from oracle.values import NANOS, TYPES, any_value
@@ -65,7 +65,8 @@ def one_table(seed: int, zone: str) -> World:
 def frame(spark: SparkSession, world: World) -> DataFrame:
     columns = {path[0]: _as_spark(world, path, kind) for path, kind in world.schema.items()}
     columns["row"] = pa.array(range(ROWS), pa.int32())
-    return spark.createDataFrame(pa.table(columns))
+    types = [f"{path[0]} {spelled(kind)}" for path, kind in world.schema.items()]
+    return spark.createDataFrame(pa.table(columns), ", ".join([*types, "row INT"]))
 
 
 def _as_spark(world: World, path: tuple[str, ...], kind: Type) -> pa.Array:

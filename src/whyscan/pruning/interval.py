@@ -101,8 +101,8 @@ def hull(first: Interval, second: Interval) -> Interval:
     """The least interval that contains both. One that can be no value adds no bounds."""
     return Interval(
         first.type,
-        _outer(_least, (first, first.lower), (second, second.lower)),
-        _outer(_greatest, (first, first.upper), (second, second.upper)),
+        _outer(least, (first, first.lower), (second, second.lower)),
+        _outer(greatest, (first, first.upper), (second, second.upper)),
         value=either(first.value, second.value),
         null=either(first.null, second.null),
         nan=either(first.nan, second.nan),
@@ -112,8 +112,8 @@ def hull(first: Interval, second: Interval) -> Interval:
 
 def meet(first: Interval, second: Interval) -> Interval:
     """What both say. Where their bounds contradict each other the first is believed."""
-    lower = _inner(_greatest, first.lower, second.lower)
-    upper = _inner(_least, first.upper, second.upper)
+    lower = inner(greatest, first.lower, second.lower)
+    upper = inner(least, first.upper, second.upper)
     crossed = surely(greater, lower, upper)
     return Interval(
         first.type,
@@ -143,20 +143,21 @@ def _outer(
     return extreme(left, right)
 
 
-def _inner(extreme: Extreme, a: Vector | None, b: Vector | None) -> Vector | None:
+def inner(extreme: Extreme, a: Vector | None, b: Vector | None) -> Vector | None:
+    """The tighter of two bounds, `extreme` being which; an unknown one does not count."""
     if a is None or b is None:
         return b if a is None else a
     return pc.coalesce(extreme(a, b), a, b)
 
 
-def _least(a: Vector, b: Vector) -> Vector:
+def least(a: Vector, b: Vector) -> Vector:
     """The lesser of two bounds, unknown where either is. Arrow has none for booleans."""
     if pa.types.is_boolean(a.type):
         return pc.and_(a, b)
     return pc.min_element_wise(a, b, skip_nulls=False)
 
 
-def _greatest(a: Vector, b: Vector) -> Vector:
+def greatest(a: Vector, b: Vector) -> Vector:
     """The greater of two bounds, unknown where either is."""
     if pa.types.is_boolean(a.type):
         return pc.or_(a, b)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from whyscan.predicate.zones import Zone
-from whyscan.pruning.functions.arithmetic import numeric
+from whyscan.pruning.functions.arithmetic import numeric as of_numbers
 from whyscan.pruning.functions.casts import plain_cast
 from whyscan.pruning.functions.conditional import CONDITIONAL, coalesced
 from whyscan.pruning.functions.like import like
@@ -51,7 +51,7 @@ def arithmetic(expression: Arithmetic, left: Interval, right: Interval, zone: Zo
     found = temporal_arithmetic(expression, left, right, zone)
     if found is not None:
         return found
-    return numeric(expression.operation, left, right, expression.type)
+    return of_numbers(expression.operation, left, right, expression.type)
 
 
 def cast(interval: Interval, expression: Cast, zone: Zone) -> Interval:

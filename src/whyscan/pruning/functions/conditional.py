@@ -6,12 +6,19 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import pyarrow.compute as pc
-
 from whyscan.predicate.types import NullType
 from whyscan.pruning.functions.rules import Entry, as_vector
-from whyscan.pruning.interval import Interval, hull, may_be_equal, may_differ, restrict
-from whyscan.pruning.mask import Mask, Vector, all_of, any_of, both, choose, either, opposite
+from whyscan.pruning.interval import (
+    Interval,
+    greatest,
+    hull,
+    inner,
+    least,
+    may_be_equal,
+    may_differ,
+    restrict,
+)
+from whyscan.pruning.mask import Mask, Vector, all_of, any_of, both, either, keep, opposite
 from whyscan.pruning.truth import is_null, negation, of_boolean, to_boolean
 
 if TYPE_CHECKING:
@@ -100,7 +107,7 @@ def _least(kind: Type, *arguments: Interval) -> Interval:
     lower, upper = _hulls(arguments)
     for x in arguments:
         sure = both(x.value, opposite(x.null), opposite(x.nan))
-        upper = _tightened(pc.min_element_wise, upper, x.upper, sure)
+        upper = inner(least, upper, keep(sure, x.upper))
     nan = both(any_of(x.nan for x in arguments), all_of(either(x.nan, x.null) for x in arguments))
     return _extreme(kind, arguments, (lower, upper), nan)
 
@@ -113,7 +120,7 @@ def _greatest(kind: Type, *arguments: Interval) -> Interval:
     lower, upper = _hulls(arguments)
     for x in arguments:
         sure = both(x.value, opposite(x.null))
-        lower = _tightened(pc.max_element_wise, lower, x.lower, sure)
+        lower = inner(greatest, lower, keep(sure, x.lower))
     return _extreme(kind, arguments, (lower, upper), any_of(x.nan for x in arguments))
 
 
@@ -138,16 +145,6 @@ def _hulls(arguments: Sequence[Interval]) -> tuple[Vector | None, Vector | None]
     for x in arguments[1:]:
         whole = _union(whole, x)
     return whole.lower, whole.upper
-
-
-def _tightened(
-    inner: pc.Function, end: Vector | None, bound: Vector | None, sure: Mask
-) -> Vector | None:
-    """The tighter of two bounds where the second is sure; an unknown one does not count."""
-    known = choose(sure, bound, None)
-    if end is None or known is None:
-        return known if end is None else end
-    return inner(end, known, skip_nulls=True)
 
 
 CONDITIONAL: Mapping[str, Entry] = MappingProxyType(
