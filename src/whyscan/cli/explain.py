@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whyscan.cli.output import terminal_page, write, write_file
+from whyscan.cli.output import file_page, terminal_page, write, write_file
 from whyscan.cli.parameters import PERCENT, SIZE, pairs
 from whyscan.cli.progress import Progress
 from whyscan.errors import UsageError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from whyscan.explain.gates import Gates
+    from whyscan.explain.layout import Page
     from whyscan.explain.report import Report
 
 GATE_FAILED = 1
@@ -122,9 +123,9 @@ def explain(places: tuple[str, ...], predicate: str, **asked: Any) -> int:
     report = _report(places, _read(predicate), asked).gated(_gates(asked))
     output: Path | None = asked["output"]
     if output is None:
-        write(_rendered(report, asked["form"]))
+        write(_rendered(report, asked["form"], terminal_page()))
     else:
-        write_file(_plain(report, asked["form"]), output)
+        write_file(_rendered(report, asked["form"], file_page()), output)
     return 0 if report.passed else GATE_FAILED
 
 
@@ -167,17 +168,11 @@ def _gates(asked: Mapping[str, Any]) -> Gates:
     return Gates(**{gate.name: asked[gate.name] for gate in fields(Gates)})
 
 
-def _rendered(report: Report, form: str) -> str:
-    """For standard output: as wide and as colourful as it can show."""
+def _rendered(report: Report, form: str, page: Page) -> str:
     if form == "json":
-        return _plain(report, form)
+        from whyscan.explain.document import to_json
+
+        return to_json(report)
     from whyscan.explain.text import text
 
-    return text(report, terminal_page())
-
-
-def _plain(report: Report, form: str) -> str:
-    from whyscan.explain.document import to_json
-    from whyscan.explain.text import text
-
-    return to_json(report) if form == "json" else text(report)
+    return text(report, page)

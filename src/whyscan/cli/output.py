@@ -86,7 +86,15 @@ def terminal_page() -> Page:
         width=max(width, NARROWEST),
         colour=shown and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb",
         unicode=_can_show(DRAWN, sys.stdout.encoding),
+        folder=str(Path.cwd()),
     )
+
+
+def file_page() -> Page:
+    """The page that a file is: no colours, and every letter."""
+    from whyscan.explain.layout import Page
+
+    return Page(folder=str(Path.cwd()))
 
 
 def _can_show(text: str, encoding: str | None) -> bool:

@@ -28,11 +28,19 @@ class Ink(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Where the text goes: how wide, whether it shows colours, whether it knows more than ASCII."""
+    """Where the text goes: how wide, whether it shows colours, whether it knows more than ASCII.
+
+    `folder` is where its reader stands: what lies below is named from there.
+    """
 
     width: int = 80
     colour: bool = False
     unicode: bool = True
+    folder: str | None = None
+
+    def place(self, uri: str) -> str:
+        """An address as the reader would write it."""
+        return uri if self.folder is None else uri.removeprefix(f"{self.folder}/")
 
     def paint(self, text: str, ink: Ink) -> str:
         return f"\x1b[{ink.value}m{text}\x1b[0m" if self.colour else text

@@ -100,7 +100,9 @@ def _asked(report: Report, page: Page) -> Iterator[str]:
         about.append(f"version {subject.version}")
     if subject.partitioned_by:
         about.append("partitioned by " + inert(", ".join(subject.partitioned_by)))
-    yield page.wrap(f"table      {inert(subject.uri)} ({', '.join(about)})", hanging=" " * 11)
+    yield page.wrap(
+        f"table      {inert(page.place(subject.uri))} ({', '.join(about)})", hanging=" " * 11
+    )
     yield page.wrap(f"predicate  {inert_sql(report.question.predicate)}", hanging=" " * 11)
 
 

@@ -4,11 +4,65 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.errors import UsageError
+from whyscan.errors import Span, UnknownColumn, UsageError
 from whyscan.planning.plan import Depth, Options
+from whyscan.predicate.names import Part, resolve
+from whyscan.predicate.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from whyscan.predicate.tree import Path, Predicate
+    from whyscan.predicate.types import Schema
     from whyscan.tables.snapshot import Snapshot
+
+
+def bind_request(
+    snapshot: Snapshot, text: str, columns: Sequence[str] | None, question: Mapping[str, Any]
+) -> tuple[Predicate, Options]:
+    """The bound predicate and how to plan it; `columns` None reads them all."""
+    options = Options(
+        depth=_depth(question.get("depth", Depth.AUTO.value)),
+        full=question.get("full", False),
+        assume_no_nan=question.get("assume_no_nan", False),
+        projection=None if columns is None else _projection(columns, snapshot),
+    )
+    session = Session(question.get("dialect", "spark"), question.get("timezone", "UTC"))
+    return _bound(text, snapshot, session), options
+
+
+def _bound(text: str, snapshot: Snapshot, session: Session) -> Predicate:
+    """A name is looked for harder only once it was missed: that may open every file."""
+    from whyscan.predicate.bind import bind
+
+    try:
+        return bind(text, snapshot.schema(), session)
+    except UnknownColumn as missed:
+        name = text if missed.span is None else text[missed.span.start : missed.span.end]
+        return bind(text, snapshot.schema(named=[name]), session)
+
+
+def _depth(word: str) -> Depth:
+    try:
+        return Depth(word)
+    except ValueError:
+        known = ", ".join(depth.value for depth in Depth)
+        raise UsageError(f"unknown depth {word!r}", hint=f"one of {known}") from None
+
+
+def _projection(columns: Sequence[str], snapshot: Snapshot) -> tuple[Path, ...]:
+    schema = snapshot.schema(named=[name.split(".")[0] for name in columns])
+    return tuple(_column(name, schema) for name in columns)
+
+
+def _column(name: str, schema: Schema) -> Path:
+    """A selected column: by its whole name, else as a member of a struct."""
+    whole = next((f.name for f in schema.fields if f.name.lower() == name.lower()), None)
+    if whole is not None:
+        return (whole,)
+    parts, start = [], 0
+    for piece in name.split("."):
+        parts.append(Part(piece, Span(start, start + len(piece))))
+        start += len(piece) + 1
+    return resolve(parts, schema, name).path
