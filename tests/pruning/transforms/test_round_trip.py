@@ -39,7 +39,7 @@ from whyscan.pruning.transforms import (
     partition_interval,
     result_type,
 )
-from whyscan.pruning.transforms.hashing import unscaled_of
+from whyscan.pruning.unscaled import unscaled_of
 
 NANOSECONDS = TimestampType(instant=True, unit=Unit.NANOSECOND)
 HUGE = DecimalType(38, 4)
@@ -128,7 +128,9 @@ def steps(values):
     if pa.types.is_timestamp(values.type):
         return values.cast(pa.int64()).to_pylist()
     if pa.types.is_decimal(values.type):
-        return [None if v is None else unscaled_of(v) for v in values.to_pylist()]
+        return [
+            None if v is None else unscaled_of(v, values.type.scale) for v in values.to_pylist()
+        ]
     return values.to_pylist()
 
 

@@ -28,6 +28,7 @@ from whyscan.predicate.types import (
     Type,
     UuidType,
 )
+from whyscan.pruning.unscaled import scaled_to, unscaled_of
 
 if TYPE_CHECKING:
     from whyscan.predicate.tree import Value
@@ -182,7 +183,7 @@ def key_of(value: Value, kind: Type) -> Key | None:
         case ((IntegerType() | DateType() | TimestampType() | IntervalType()), int()):
             return value
         case DecimalType(), Decimal():
-            return _unscaled(value, kind.scale)
+            return unscaled_of(value, kind.scale)
         case ((StringType() | BinaryType() | UuidType()), str() | bytes()):
             return value.encode() if isinstance(value, str) else value
         case _:
@@ -192,17 +193,6 @@ def key_of(value: Value, kind: Type) -> Key | None:
 def value_of(key: Key, kind: Type) -> Value:
     """A key as a literal's value again."""
     if isinstance(kind, DecimalType):
-        return Decimal((int(key < 0), tuple(map(int, str(abs(key)))), -kind.scale))
+        return scaled_to(key, kind.scale)
     value: Value = key
     return value
-
-
-def _unscaled(value: Decimal, scale: int) -> int | None:
-    sign, digits, exponent = value.as_tuple()
-    if not isinstance(exponent, int):
-        return None
-    whole = int("".join(map(str, digits))) * (-1 if sign else 1)
-    factor: int = 10 ** abs(exponent + scale)
-    if exponent + scale >= 0:
-        return whole * factor
-    return whole // factor if whole % factor == 0 else None

@@ -39,6 +39,7 @@ from whyscan.predicate.types import BOOLEAN, BooleanType, FloatType, StringType,
 from whyscan.pruning.domains import ranges
 from whyscan.pruning.domains.domain import Domain
 from whyscan.pruning.domains.ranges import EVERYTHING, Key, Ranges, complement, key_of
+from whyscan.pruning.functions.like import Wildcard, parsed
 from whyscan.pruning.representation import alike, column_below
 
 Domains: TypeAlias = Mapping[Column, Domain]
@@ -245,31 +246,10 @@ def _matched(expression: Like, kind: Type) -> tuple[Ranges, bool] | None:
     """What the pattern matches, and whether it matches all of that; None where nobody can say."""
     if expression.ignore_case or not isinstance(kind, StringType):
         return None
-    found = _before_wildcards(expression.pattern, expression.escape)
-    if found is None:
+    pattern = parsed(expression.pattern, expression.escape)
+    if pattern is None:
         return None
-    prefix, rest = found
-    if not rest:
-        return ranges.exactly(prefix.encode(), kind), True
-    return ranges.starting_with(prefix.encode()), set(rest) == {"%"}
-
-
-def _before_wildcards(pattern: str, escape: str | None) -> tuple[str, str] | None:
-    """The text before the first wildcard, and the pattern from there on.
-
-    None where the escape character stands before a character that needs none: that raises.
-    """
-    prefix = ""
-    place = 0
-    while place < len(pattern):
-        character = pattern[place]
-        if character == escape:
-            place += 1
-            character = pattern[place : place + 1]
-            if character not in ("%", "_", escape):
-                return None
-        elif character in "%_":
-            return prefix, pattern[place:]
-        prefix += character
-        place += 1
-    return prefix, ""
+    if not pattern.rest:
+        return ranges.exactly(pattern.prefix, kind), True
+    only_prefix = all(token is Wildcard.MANY for token in pattern.rest)
+    return ranges.starting_with(pattern.prefix), only_prefix

@@ -9,6 +9,8 @@ import pyarrow.compute as pc
 
 from whyscan.predicate import arrow
 from whyscan.predicate.tree import Column, Comparator, Comparison, Expression, In, Literal
+from whyscan.pruning.functions.rules import mapped
+from whyscan.pruning.functions.ticks import ticks_of
 from whyscan.pruning.mask import Mask, all_of
 from whyscan.pruning.membership import any_within
 from whyscan.pruning.representation import alike, column_below
@@ -37,7 +39,8 @@ def _may_hold(buckets: Buckets, kind: Type, values: pa.Array) -> Mask:
     if numbers is None:
         return True
     distinct = pc.unique(numbers)
-    return any_within(buckets.lower, buckets.upper, distinct.take(pc.sort_indices(distinct)))
+    lower, upper = (mapped(ticks_of, end) for end in (buckets.lower, buckets.upper))
+    return any_within(lower, upper, distinct.take(pc.sort_indices(distinct)))
 
 
 def _column_and_values(expression: Comparison | In) -> tuple[Column, pa.Array] | None:

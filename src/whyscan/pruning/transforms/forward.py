@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from decimal import Context, Decimal
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS, arrow_type
-from whyscan.predicate.types import DecimalType, IntegerType, StringType, Type
-from whyscan.pruning.transforms.gregorian import (
+from whyscan.predicate.types import DecimalType, IntegerType, StringType, TimestampType, Type
+from whyscan.pruning.functions.gregorian import MONTHS_A_YEAR, months_of
+from whyscan.pruning.functions.ticks import (
+    SECONDS_A_DAY,
     floor_divide,
-    integers,
-    month_of,
-    steps_in_a_day,
-    steps_in_an_hour,
-    temporal,
+    floor_to,
+    from_ticks,
+    ticks_of,
 )
-from whyscan.pruning.transforms.hashing import hashed, unscaled_of
+from whyscan.pruning.transforms.hashing import hashed
 from whyscan.pruning.transforms.transform import (
     Bucket,
     Day,
@@ -33,6 +33,10 @@ from whyscan.pruning.transforms.transform import (
     result_type,
     supports,
 )
+from whyscan.pruning.unscaled import scaled_to, unscaled_of
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 _POSITIVE = 0x7FFFFFFF
 
@@ -49,8 +53,8 @@ def forward(transform: Transform, source: Type, values: pa.Array) -> pa.Array | 
         case Identity():
             return values
         case Year() | Month() | Day() | Hour():
-            units = _units(transform, source, integers(values))
-            return temporal(units, arrow_type(result_type(transform, source)))
+            units = _units(transform, source, ticks_of(values))
+            return from_ticks(units, result_type(transform, source))
         case Truncate():
             return _truncated(source, values, transform.width)
         case Bucket():
@@ -69,9 +73,19 @@ def _units(transform: Temporal, source: Type, steps: pa.Array) -> pa.Array:
         case Day():
             return days
         case Month():
-            return month_of(days)
+            return months_of(days)
         case Year():
-            return floor_divide(month_of(days), 12)
+            return floor_divide(months_of(days), MONTHS_A_YEAR)
+
+
+def steps_in_a_day(source: Type) -> int:
+    """How many steps of a date or timestamp a day has."""
+    return SECONDS_A_DAY * source.unit.per_second if isinstance(source, TimestampType) else 1
+
+
+def steps_in_an_hour(source: Type) -> int:
+    """How many steps of a timestamp an hour has."""
+    return steps_in_a_day(source) // 24
 
 
 def _bucketed(source: Type, values: pa.Array, count: int) -> pa.Array | None:
@@ -85,8 +99,7 @@ def _bucketed(source: Type, values: pa.Array, count: int) -> pa.Array | None:
 def _truncated(source: Type, values: pa.Array, width: int) -> pa.Array:
     match source:
         case IntegerType():
-            floor = pc.multiply(floor_divide(values, width), width)
-            return pc.if_else(pc.less_equal(floor, values), floor, pa.scalar(None, pa.int64()))
+            return floor_to(values, width)
         case DecimalType():
             floors = [_truncated_decimal(v, width, source.scale) for v in values.to_pylist()]
             return pa.array(floors, arrow_type(source))
@@ -97,10 +110,8 @@ def _truncated(source: Type, values: pa.Array, width: int) -> pa.Array:
 
 
 def _truncated_decimal(value: Decimal | None, width: int, scale: int) -> Decimal | None:
-    if value is None:
+    unscaled = None if value is None else unscaled_of(value, scale)
+    if unscaled is None:
         return None
-    unscaled = unscaled_of(value)
     floor = unscaled - unscaled % width
-    if abs(floor) >= 10**MAX_DECIMAL_DIGITS:
-        return None
-    return Decimal(floor).scaleb(-scale, Context(prec=MAX_DECIMAL_DIGITS))
+    return scaled_to(floor, scale) if abs(floor) < 10**MAX_DECIMAL_DIGITS else None

@@ -29,7 +29,8 @@ from whyscan.predicate.types import (
     Unit,
     UuidType,
 )
-from whyscan.pruning.transforms.gregorian import floor_divide, integers
+from whyscan.pruning.functions.ticks import floor_divide, ticks_of
+from whyscan.pruning.unscaled import unscaled_of
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -44,11 +45,11 @@ def hashed(source: Type, values: pa.Array) -> pa.Array | None:
         case IntegerType():
             return hash_of_longs(values)
         case DateType():
-            return hash_of_longs(integers(values))
+            return hash_of_longs(ticks_of(values))
         case TimestampType():
             return hash_of_longs(_microseconds(values, source.unit))
         case DecimalType():
-            return _hash_of_bytes([_unscaled_bytes(v) for v in values.to_pylist()])
+            return _hash_of_bytes([_bytes_of(v, source.scale) for v in values.to_pylist()])
         case StringType() | BinaryType() | UuidType():
             return _hash_of_bytes(values.to_pylist())
         case _:
@@ -103,16 +104,10 @@ def _hash_of_bytes(values: list[bytes | None]) -> pa.Array:
     return pa.array([None if v is None else mmh3.hash(v) for v in values], pa.int32())
 
 
-def unscaled_of(value: Decimal) -> int:
-    """The digits of a decimal without its point, signed."""
-    sign, digits, _ = value.as_tuple()
-    return int("".join(map(str, digits))) * (-1 if sign else 1)
-
-
-def _unscaled_bytes(value: Decimal | None) -> bytes | None:
-    if value is None:
+def _bytes_of(value: Decimal | None, scale: int) -> bytes | None:
+    unscaled = None if value is None else unscaled_of(value, scale)
+    if unscaled is None:
         return None
-    unscaled = unscaled_of(value)
     # One bit for the sign; a negative number has one value more than a positive one.
     length = (unscaled if unscaled >= 0 else ~unscaled).bit_length() // 8 + 1
     return unscaled.to_bytes(length, "big", signed=True)

@@ -15,13 +15,12 @@ zero, so that a unit at or below 0 reaches down by one more.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS, arrow_type
+from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
 from whyscan.predicate.types import (
     BIGINT,
     INT,
@@ -31,17 +30,13 @@ from whyscan.predicate.types import (
     IntegerType,
     Type,
 )
+from whyscan.pruning.functions.gregorian import MONTHS_A_YEAR, month_start
+from whyscan.pruning.functions.rules import mapped
+from whyscan.pruning.functions.ticks import contained, from_ticks, ticks_of, times
+from whyscan.pruning.functions.utf8 import ABOVE, count_characters, joined
 from whyscan.pruning.interval import Interval, anything
 from whyscan.pruning.mask import Mask, Vector, both, choose, either, keep, surely
-from whyscan.pruning.transforms.gregorian import (
-    integers,
-    known_between,
-    month_start,
-    over_distinct,
-    steps_in_a_day,
-    steps_in_an_hour,
-    temporal,
-)
+from whyscan.pruning.transforms.forward import steps_in_a_day, steps_in_an_hour
 from whyscan.pruning.transforms.transform import (
     Bucket,
     Day,
@@ -56,9 +51,10 @@ from whyscan.pruning.transforms.transform import (
     Year,
     supports,
 )
+from whyscan.pruning.unscaled import scaled_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from whyscan.pruning.functions.rules import Kernel
 
 Bounds: TypeAlias = tuple[Vector | None, Vector | None]
 """The lower and the upper end; None, or a null slot, where it is unknown."""
@@ -114,7 +110,7 @@ def exactness(transform: Transform, source: Type, partition: Interval) -> Mask:
         case Day() if isinstance(source, DateType):
             return known
         case Year() | Month() | Day() | Hour():
-            above_zero = surely(lambda v: pc.greater(integers(v), 0), partition.lower)
+            above_zero = surely(lambda v: pc.greater(ticks_of(v), 0), partition.lower)
             return both(known, above_zero)
         case Truncate() if isinstance(source, BinaryType):
             # The upper end is the first value behind the prefix: one point too many.
@@ -126,15 +122,14 @@ def exactness(transform: Transform, source: Type, partition: Interval) -> Mask:
 def _temporal(
     transform: Temporal, source: Type, lower: Vector | None, upper: Vector | None
 ) -> Bounds:
-    first = None if lower is None else _reaching_down(transform, source, integers(lower))
-    last = None if upper is None else integers(upper)
+    first = mapped(lambda v: _reaching_down(transform, source, ticks_of(v)), lower)
+    last = mapped(ticks_of, upper)
     if isinstance(transform, Hour):
         sure = _never_wrapped(source, first, last)
         first, last = keep(sure, first), keep(sure, last)
-    kind = arrow_type(source)
     return (
-        None if first is None else temporal(_start(transform, source, first), kind),
-        None if last is None else temporal(_end(transform, source, last), kind),
+        mapped(lambda v: from_ticks(_start(transform, source, v), source), first),
+        mapped(lambda v: from_ticks(_end(transform, source, v), source), last),
     )
 
 
@@ -159,26 +154,21 @@ def _never_wrapped(source: Type, first: Vector | None, last: Vector | None) -> M
 
 def _start(transform: Temporal, source: Type, units: Vector) -> Vector:
     """The first step of a unit of time; unknown where the source's type does not reach it."""
-    units = known_between(units, INT.least - 1, INT.greatest + 1)
+    units = contained(units, INT.least - 1, INT.greatest + 1)
     match transform:
         case Hour():
-            return _multiplied(units, steps_in_an_hour(source))
+            return times(units, steps_in_an_hour(source))
         case Day():
-            return _multiplied(units, steps_in_a_day(source))
+            return times(units, steps_in_a_day(source))
         case Month():
-            return _multiplied(month_start(units), steps_in_a_day(source))
+            return times(_once(month_start)(units), steps_in_a_day(source))
         case Year():
-            return _multiplied(month_start(pc.multiply(units, 12)), steps_in_a_day(source))
+            months = pc.multiply(units, MONTHS_A_YEAR)
+            return times(_once(month_start)(months), steps_in_a_day(source))
 
 
 def _end(transform: Temporal, source: Type, units: Vector) -> Vector:
     return pc.subtract(_start(transform, source, pc.add(units, 1)), 1)
-
-
-def _multiplied(units: Vector, steps: int) -> Vector:
-    """Unknown instead of an overflow."""
-    within = known_between(units, -(-BIGINT.least // steps), BIGINT.greatest // steps)
-    return pc.multiply(within, steps)
 
 
 def _truncated(source: Type, width: int, lower: Vector | None, upper: Vector | None) -> Bounds:
@@ -186,17 +176,28 @@ def _truncated(source: Type, width: int, lower: Vector | None, upper: Vector | N
         case IntegerType():
             sure = _on_the_grid(source, width, lower, upper)
             lower, upper = keep(sure, lower), keep(sure, upper)
-            return lower, None if upper is None else _last_integer(upper, width)
+            return lower, mapped(lambda v: _last_integer(v, width), upper)
         case DecimalType():
-            return lower, _mapped(lambda v: _last_decimal(v, width, source.scale), upper)
+            return lower, mapped(_once(lambda v: _last_decimal(v, width, source.scale)), upper)
         case BinaryType():
-            return lower, _mapped(lambda v: _last_binary(v, width), upper)
+            return lower, mapped(_once(lambda v: _last_binary(v, width)), upper)
         case _:
-            return lower, _mapped(lambda v: _last_text(v, width), upper)
+            return lower, mapped(_once(lambda v: _last_text(v, width)), upper)
 
 
-def _mapped(function: Callable[[Vector], Vector], bound: Vector | None) -> Vector | None:
-    return None if bound is None else over_distinct(function, bound)
+def _once(kernel: Kernel) -> Kernel:
+    """The kernel over distinct values: partition values repeat, and these kernels are slow."""
+
+    def over_distinct(values: Vector) -> Vector:
+        encoded = _array(values).dictionary_encode()
+        found = kernel(encoded.dictionary).take(encoded.indices)
+        return found if isinstance(values, pa.Array) else found[0]
+
+    return over_distinct
+
+
+def _array(values: Vector) -> pa.Array:
+    return values if isinstance(values, pa.Array) else pa.repeat(values, 1)
 
 
 def _on_the_grid(
@@ -218,29 +219,22 @@ def _on_the_grid(
 
 
 def _last_integer(values: Vector, width: int) -> Vector:
-    return pc.add(known_between(values, BIGINT.least, BIGINT.greatest - width + 1), width - 1)
+    return pc.add(contained(values, BIGINT.least, BIGINT.greatest - width + 1), width - 1)
 
 
 def _last_decimal(values: Vector, width: int, scale: int) -> Vector:
     """v + W - 1 in the last digit; unknown where it takes more digits than there are."""
-    limit = _unscaled(10**MAX_DECIMAL_DIGITS - width, scale)
+    kind = pa.decimal128(MAX_DECIMAL_DIGITS, scale)
+    limit = pa.scalar(scaled_to(10**MAX_DECIMAL_DIGITS - width, scale), kind)
     fitting = pc.if_else(pc.less_equal(values, limit), values, pa.scalar(None, values.type))
     roomy = pa.decimal256(MAX_DECIMAL_DIGITS + 1, scale)
-    last = pc.add(fitting.cast(roomy), _unscaled(width - 1, scale).cast(roomy))
-    return last.cast(pa.decimal128(MAX_DECIMAL_DIGITS, scale))
-
-
-def _unscaled(digits: int, scale: int) -> pa.Scalar:
-    value = Decimal((0, tuple(map(int, str(digits))), -scale))
-    return pa.scalar(value, pa.decimal128(MAX_DECIMAL_DIGITS, scale))
+    return pc.add(fitting.cast(roomy), pa.scalar(scaled_to(width - 1, scale), roomy)).cast(kind)
 
 
 def _last_text(values: Vector, width: int) -> Vector:
     """v and the byte 0xff, which no UTF-8 holds: behind all that starts with v."""
-    # Unchecked: a partition value that is no UTF-8 is still counted, by its leading bytes.
-    text = pc.cast(values, options=pc.CastOptions.unsafe(pa.string()))
-    behind = pc.binary_join_element_wise(values, pa.scalar(b"\xff"), pa.scalar(b""))
-    return pc.if_else(pc.greater_equal(pc.utf8_length(text), width), behind, values)
+    whole = pc.less(count_characters(values), width)
+    return pc.if_else(whole, values, joined(values, ABOVE))
 
 
 def _last_binary(values: Vector, width: int) -> Vector:
@@ -250,7 +244,5 @@ def _last_binary(values: Vector, width: int) -> Vector:
     """
     kept = pc.replace_substring_regex(values, r"\xff+\z", "")
     last = pc.index_in(pc.binary_slice(kept, -1), value_set=_BYTES)
-    raised = pc.binary_join_element_wise(
-        pc.binary_slice(kept, 0, -1), _BYTES.take(pc.add(last, 1)), pa.scalar(b"")
-    )
+    raised = joined(pc.binary_slice(kept, 0, -1), _BYTES.take(pc.add(last, 1)))
     return pc.if_else(pc.greater_equal(pc.binary_length(values), width), raised, values)
