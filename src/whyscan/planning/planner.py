@@ -50,7 +50,7 @@ class _Planner:
     options: Options
 
     def evidence(self) -> Evidence:
-        files = self.snapshot.files(self.predicate.columns())
+        files = self.snapshot.files(self.predicate.columns(), self.zone)
         decided = decide(self.predicate, files, self.zone)
         by_partition = self.judge(files.containers.by_partition(), decided)
         if self.snapshot.footers_describe_files:

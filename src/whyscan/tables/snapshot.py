@@ -13,7 +13,22 @@ import pyarrow as pa
 
 from whyscan.predicate.tree import Column, Path
 from whyscan.predicate.types import Schema
+from whyscan.predicate.zones import Zone
 from whyscan.pruning.containers import Containers
+
+
+@dataclass(frozen=True, slots=True)
+class Manifests:
+    """The manifests of a snapshot: how many live files and rows each lists, null if unknown."""
+
+    paths: pa.Array
+    files: pa.Array
+    rows: pa.Array
+    containers: Containers
+
+    @property
+    def count(self) -> int:
+        return len(self.paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +98,25 @@ class Snapshot(Protocol):
         """The columns; `named` are names that must be looked for harder before they are missed."""
         ...
 
-    def files(self, columns: Sequence[Column]) -> Files:
-        """Every live file with what is known of `columns` without opening it."""
+    def files(self, columns: Sequence[Column], zone: Zone) -> Files:
+        """Every live file with what is known of `columns` without opening it.
+
+        `zone` is the session's: partition values of instants are read in it where the text of a
+        folder names none.
+        """
         ...
 
     def row_groups(
-        self, files: Files, opened: pa.Array, columns: Sequence[Column], projection: Sequence[Path]
+        self,
+        files: Files,
+        opened: pa.Array,
+        columns: Sequence[Column],
+        projection: Sequence[Path] | None,
     ) -> RowGroups:
-        """The row groups of the files at `opened`, from their footers."""
+        """The row groups of the files at `opened`, from their footers.
+
+        `projection` names the columns whose byte ranges are asked for, None all of them.
+        """
         ...
 
     def traffic(self) -> Traffic: ...

@@ -40,6 +40,15 @@ class Container:
     def schema(self) -> Any:
         return json.loads(self.metadata["avro.schema"])
 
+    def count(self) -> int:
+        """How many records there are, by the counts of the blocks."""
+        return sum(_Reader(self.path, bytes(block[:VARINT_BYTES]), 0).number()
+                   for block in self.blocks())
+
+    def with_schema(self, schema: Any) -> bytes:
+        """The same blocks behind a header with another schema for the same bytes."""
+        return _header(self, schema) + self.data[self.body :]
+
     def blocks(self) -> Iterator[memoryview]:
         """Each block with its count and size, without the marker that ends it."""
         reader = _Reader(self.path, self.data, self.body)
@@ -68,7 +77,7 @@ def parse(path: str, data: bytes) -> Container:
 def joined(containers: Sequence[Container]) -> bytes:
     """One container with the blocks of all; they must have one schema and one codec."""
     first = containers[0]
-    parts: list[bytes | memoryview] = [_header(first)]
+    parts: list[bytes | memoryview] = [_header(first, without_empty_records(first.schema))]
     for container in containers:
         for block in container.blocks():
             parts += (block, first.sync)
@@ -99,10 +108,9 @@ def _is_empty(schema: Any) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "record" and not schema["fields"]
 
 
-def _header(container: Container) -> bytes:
-    """A header of our own with the same schema, less what DataFusion refuses."""
-    schema = json.dumps(without_empty_records(container.schema)).encode()
-    metadata = {"avro.schema": schema, "avro.codec": container.codec.encode()}
+def _header(container: Container, schema: Any) -> bytes:
+    """A header of our own: another schema, the same codec and marker."""
+    metadata = {"avro.schema": json.dumps(schema).encode(), "avro.codec": container.codec.encode()}
     entries = b"".join(_string(key.encode()) + _string(value) for key, value in metadata.items())
     return MAGIC + _number(len(metadata)) + entries + _number(0) + container.sync
 
