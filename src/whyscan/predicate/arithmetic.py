@@ -1,0 +1,266 @@
+"""Arithmetic over bound operands: numbers, and time with intervals."""
+
+from __future__ import annotations
+
+import math
+import operator
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from whyscan.predicate import casts, intervals, zones
+from whyscan.predicate.coercion import arithmetic_type, is_numeric
+from whyscan.predicate.dialects import Division, Family
+from whyscan.predicate.literals import EXACT, Inconvertible, exact, rounded
+from whyscan.predicate.scope import Operand, Scope, Uninterpreted
+from whyscan.predicate.tree import Arithmetic, Call, Cast, Literal, Operation, type_of
+from whyscan.predicate.types import (
+    BIGINT,
+    DATE,
+    DOUBLE,
+    INT,
+    TIMESTAMP,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    IntervalType,
+    StringType,
+    TimestampType,
+    Type,
+)
+
+if TYPE_CHECKING:
+    from whyscan.predicate.tree import Expression
+
+_SIMPLE = {
+    Operation.ADD: operator.add,
+    Operation.SUBTRACT: operator.sub,
+    Operation.MULTIPLY: operator.mul,
+}
+_DAY_COUNTING = {Family.POSTGRES, Family.DUCKDB, Family.SNOWFLAKE}
+
+
+def arithmetic(operation: Operation, left: Operand, right: Operand, scope: Scope) -> Expression:
+    """`left operation right` with the type that Spark gives it; folded where both are literals."""
+    match (type_of(left.expression), type_of(right.expression)):
+        case (IntervalType(), IntervalType()):
+            return _between_intervals(operation, left, right)
+        case (DateType() | TimestampType(), IntervalType()):
+            return _moved(operation, left, right, scope)
+        case (IntervalType(), DateType() | TimestampType()) if operation is Operation.ADD:
+            return _moved(operation, right, left, scope)
+        case (DateType(), IntegerType()) if operation in {Operation.ADD, Operation.SUBTRACT}:
+            return _days_on(operation, left, right, scope)
+        case (DateType(), DateType()) if scope.dialect.family in _DAY_COUNTING:
+            if operation is Operation.SUBTRACT:
+                return Call("datediff", (left.expression, right.expression), INT)
+            raise Uninterpreted("arithmetic on dates")
+        case (DateType() | TimestampType() | IntervalType(), _):
+            raise Uninterpreted("arithmetic on times other than with an interval")
+        case (_, DateType() | TimestampType() | IntervalType()):
+            raise Uninterpreted("arithmetic on times other than with an interval")
+        case _:
+            return _numeric(operation, left, right, scope)
+
+
+def negative(operand: Operand, scope: Scope) -> Expression:
+    """`-operand`."""
+    match operand.expression:
+        case Literal(None, _) as null:
+            return null
+        case Literal(_, IntervalType()) as interval:
+            return intervals.negated(interval)
+        case Literal(int() as value, IntegerType() as kind) if -value <= kind.greatest:
+            return Literal(-value, kind)
+        case Literal(float() | Decimal() as value, kind):
+            return Literal(-value, kind)
+        case expression if is_numeric(type_of(expression)):
+            return Call("negative", (expression,), type_of(expression))
+        case Literal(str(), _):
+            return negative(Operand(casts.implicit(operand, DOUBLE, scope), operand.origin), scope)
+        case expression:
+            raise scope.problem(f"cannot negate {type_of(expression)}", operand)
+
+
+def _between_intervals(operation: Operation, left: Operand, right: Operand) -> Expression:
+    first, second = left.expression, right.expression
+    if isinstance(first, Literal) and isinstance(second, Literal):
+        if operation is Operation.ADD:
+            return intervals.total([first, second])
+        if operation is Operation.SUBTRACT:
+            return intervals.total([first, intervals.negated(second)])
+    raise Uninterpreted("arithmetic on intervals")
+
+
+def _moved(operation: Operation, moment: Operand, span: Operand, scope: Scope) -> Expression:
+    """A date or timestamp plus or minus an interval. A date and hours make a timestamp."""
+    if operation not in {Operation.ADD, Operation.SUBTRACT}:
+        raise Uninterpreted("arithmetic on times other than with an interval")
+    interval = span.expression
+    if not isinstance(interval, Literal):
+        raise Uninterpreted("an interval that is no literal")
+    start = moment.expression
+    whole_days = interval.type == intervals.MONTHS or intervals.ticks(interval) % zones.DAY == 0
+    if type_of(start) == DATE and not whole_days:
+        start = casts.implicit(moment, TIMESTAMP, scope)
+    if isinstance(start, Literal):
+        forward = interval if operation is Operation.ADD else intervals.negated(interval)
+        return intervals.add(start, forward, scope.clock)
+    return Arithmetic(operation, start, interval, type_of(start))
+
+
+def _days_on(operation: Operation, date: Operand, days: Operand, scope: Scope) -> Expression:
+    match (date.expression, days.expression):
+        case (Literal(), Literal(int() as count, _)):
+            return _moved(operation, date, _days(count), scope)
+        case (start, count):
+            name = "date_add" if operation is Operation.ADD else "date_sub"
+            return Call(name, (start, count), DATE)
+
+
+def _days(count: int) -> Operand:
+    return Operand(intervals.of_units(count, "day"), None)
+
+
+def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) -> Expression:
+    operation, left, right = _as_written(operation, left, right, scope)
+    left, right = _from_strings(left, right, scope)
+    left, right = _exact_beside_decimal(left, right), _exact_beside_decimal(right, left)
+    first, second = type_of(left.expression), type_of(right.expression)
+    kind = arithmetic_type(operation, first, second)
+    if kind is None:
+        raise scope.problem(f"cannot compute {first} {operation.value} {second}", left)
+    if isinstance(kind, FloatType):
+        left = Operand(casts.implicit(left, kind, scope), left.origin)
+        right = Operand(casts.implicit(right, kind, scope), right.origin)
+    folded = fold(operation, left.expression, right.expression, kind)
+    if folded is not None:
+        return folded
+    operands = (_decimal(left.expression, kind), _decimal(right.expression, kind))
+    return Arithmetic(operation, *operands, kind)
+
+
+def _as_written(
+    operation: Operation, left: Operand, right: Operand, scope: Scope
+) -> tuple[Operation, Operand, Operand]:
+    """Division as the dialect means it, in Spark's terms."""
+    kinds = (type_of(left.expression), type_of(right.expression))
+    whole = all(isinstance(kind, IntegerType) for kind in kinds)
+    floating = any(isinstance(kind, FloatType) for kind in kinds)
+    division = scope.dialect.division
+    if operation not in {Operation.DIVIDE, Operation.QUOTIENT, Operation.REMAINDER}:
+        return operation, left, right
+    if division is Division.UNKNOWN or (operation is Operation.QUOTIENT and not whole):
+        raise Uninterpreted("division in this dialect")
+    if division is Division.NULLABLE:
+        right = Operand(_null_if_zero(right.expression), right.origin)
+        if operation is Operation.DIVIDE:
+            left, right = (Operand(casts.implicit(o, DOUBLE, scope), o.origin) for o in (left, right))
+    elif operation is Operation.DIVIDE and not scope.dialect.is_spark:
+        if division is Division.TRUNCATED and whole:
+            operation = Operation.QUOTIENT
+        elif not whole and not floating:
+            raise Uninterpreted("division of decimals in this dialect")
+    return operation, left, right
+
+
+def _null_if_zero(divisor: Expression) -> Expression:
+    kind = type_of(divisor)
+    if isinstance(divisor, Literal):
+        return Literal(None, kind) if divisor.value == 0 else divisor
+    zero: Literal = Literal(0, kind)
+    if isinstance(kind, FloatType):
+        zero = Literal(0.0, kind)
+    elif isinstance(kind, DecimalType):
+        zero = Literal(rounded(Decimal(0), kind), kind)
+    return Call("nullif", (divisor, zero), kind)
+
+
+def _from_strings(left: Operand, right: Operand, scope: Scope) -> tuple[Operand, Operand]:
+    """A string beside a number is a number of that kind, beside another string a double."""
+    first, second = type_of(left.expression), type_of(right.expression)
+    if isinstance(first, StringType):
+        target = BIGINT if isinstance(second, IntegerType) else DOUBLE
+        left = Operand(casts.implicit(left, target, scope), left.origin)
+    if isinstance(second, StringType):
+        target = BIGINT if isinstance(first, IntegerType) else DOUBLE
+        right = Operand(casts.implicit(right, target, scope), right.origin)
+    return left, right
+
+
+def _exact_beside_decimal(operand: Operand, other: Operand) -> Operand:
+    """`price * 2`: the literal has as many digits as it needs, not all of an int's."""
+    match (operand.expression, type_of(other.expression)):
+        case (Literal(int() as value, IntegerType()), DecimalType()):
+            return Operand(exact(Decimal(value)), operand.origin)
+        case _:
+            return operand
+
+
+def _decimal(expression: Expression, result: Type) -> Expression:
+    kind = type_of(expression)
+    if isinstance(result, DecimalType) and isinstance(kind, IntegerType):
+        return Cast(expression, DecimalType({8: 3, 16: 5, 32: 10, 64: 20}[kind.bits], 0))
+    return expression
+
+
+def fold(
+    operation: Operation, left: Expression, right: Expression, kind: Type
+) -> Literal | None:
+    """The result on two literals; None where it would raise or there are none."""
+    if not (isinstance(left, Literal) and isinstance(right, Literal)):
+        return None
+    if left.value is None or right.value is None:
+        return Literal(None, kind)
+    match kind:
+        case IntegerType():
+            return _fold_integers(operation, left.value, right.value, kind)
+        case FloatType():
+            return _fold_floats(operation, left.value, right.value, kind)
+        case DecimalType():
+            return _fold_decimals(operation, left.value, right.value, kind)
+        case _:
+            return None
+
+
+def _fold_integers(operation: Operation, a: object, b: object, kind: IntegerType) -> Literal | None:
+    if not (isinstance(a, int) and isinstance(b, int)):
+        return None
+    if operation in _SIMPLE:
+        value = _SIMPLE[operation](a, b)
+    elif b == 0:
+        return None
+    else:
+        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        value = quotient if operation is Operation.QUOTIENT else a - quotient * b
+    return Literal(value, kind) if kind.least <= value <= kind.greatest else None
+
+
+def _fold_floats(operation: Operation, a: object, b: object, kind: FloatType) -> Literal | None:
+    if not (isinstance(a, float) and isinstance(b, float)) or kind.bits != DOUBLE.bits:
+        return None
+    if operation in _SIMPLE:
+        return Literal(_SIMPLE[operation](a, b), kind)
+    if b == 0 or not (math.isfinite(a) and math.isfinite(b)):
+        return None
+    return Literal(a / b if operation is Operation.DIVIDE else math.fmod(a, b), kind)
+
+
+def _fold_decimals(operation: Operation, a: object, b: object, kind: DecimalType) -> Literal | None:
+    if not (isinstance(a, int | Decimal) and isinstance(b, int | Decimal)):
+        return None
+    first, second = Decimal(a), Decimal(b)
+    if operation not in _SIMPLE and second == 0:
+        return None
+    compute = {
+        Operation.ADD: EXACT.add,
+        Operation.SUBTRACT: EXACT.subtract,
+        Operation.MULTIPLY: EXACT.multiply,
+        Operation.DIVIDE: EXACT.divide,
+        Operation.REMAINDER: EXACT.remainder,
+        Operation.QUOTIENT: EXACT.divide_int,
+    }[operation]
+    try:
+        return Literal(rounded(compute(first, second), kind), kind)
+    except Inconvertible:
+        return None

@@ -1,0 +1,35 @@
+"""From text to a bound predicate: names to columns, literals to types, casts made visible."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.predicate import zones
+from whyscan.predicate.clock import Clock
+from whyscan.predicate.dialects import dialect_of
+from whyscan.predicate.expressions import bind_condition
+from whyscan.predicate.parse import parse
+from whyscan.predicate.scope import Scope
+from whyscan.predicate.session import Session
+from whyscan.predicate.tree import Conjunct, Predicate
+
+if TYPE_CHECKING:
+    from whyscan.predicate.types import Schema
+
+
+def bind(text: str, schema: Schema, session: Session | None = None) -> Predicate:
+    """The predicate that a text means over the columns of a schema.
+
+    Raises SyntaxProblem, UnknownColumn or TypeProblem with the place in the text; UsageError for
+    a dialect or a time zone that does not exist. What cannot be interpreted is `Opaque` in it.
+    """
+    session = session or Session()
+    clock = Clock(zones.zone(session.timezone), session.now)
+    syntax = parse(text, session.dialect)
+    scope = Scope(syntax, dialect_of(session.dialect), schema, clock)
+    conjuncts = tuple(
+        Conjunct(bind_condition(fragment.tree, scope), fragment.sql)
+        for fragment in syntax.fragments
+    )
+    now = session.now if clock.asked else None
+    return Predicate(text, session.dialect, session.timezone, now, conjuncts)

@@ -1,0 +1,214 @@
+"""One expression as another type: implicit where Spark coerces, explicit where CAST is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from whyscan.errors import TypeProblem
+from whyscan.predicate.coercion import common_type_of, is_numeric
+from whyscan.predicate.dialects import Family
+from whyscan.predicate.literals import Inconvertible, convert
+from whyscan.predicate.scope import Operand, Scope, Uninterpreted
+from whyscan.predicate.tree import Cast, Failure, Literal, type_of
+from whyscan.predicate.types import (
+    BIGINT,
+    NULL,
+    STRING,
+    UUID,
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    IntervalType,
+    NullType,
+    OtherType,
+    StringType,
+    StructType,
+    TimestampType,
+    Type,
+    Unit,
+    UuidType,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.predicate.tree import Expression
+
+
+def implicit(operand: Operand, target: Type, scope: Scope) -> Expression:
+    """The operand as `target`: a literal is converted, anything else cast where it must be."""
+    expression = operand.expression
+    source = type_of(expression)
+    if isinstance(expression, Literal):
+        converted = _folded(operand, expression, target, scope)
+        if converted is not None:
+            return converted
+    if _stands_alike(source, target):
+        return expression
+    if not castable(source, target):
+        raise scope.problem(f"cannot use {source} as {target}", operand)
+    return Cast(expression, target)
+
+
+def explicit(operand: Operand, target: Type, failure: Failure, scope: Scope) -> Expression:
+    """`CAST(operand AS target)`, which may narrow and then fails as `failure` says."""
+    expression = operand.expression
+    source = type_of(expression)
+    if not castable(source, target):
+        raise scope.problem(f"cannot cast {source} to {target}", operand)
+    if isinstance(expression, Literal):
+        try:
+            converted = convert(expression, target, scope.clock)
+        except Inconvertible as error:
+            if failure is Failure.NULL:
+                return Literal(None, target)
+            raise _unfit(operand, expression, target, error, scope) from error
+        if converted is not None:
+            return converted
+    if _stands_alike(source, target):
+        return expression
+    if scope.dialect.family is Family.OTHER:
+        raise Uninterpreted("a cast whose failures this dialect may turn to NULL")
+    return Cast(expression, target, failure)
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Operands in one type. Casts that change no value are left out, so theirs may be narrower."""
+
+    operands: tuple[Expression, ...]
+    type: Type
+
+
+def meet(left: Operand, right: Operand, scope: Scope) -> tuple[Expression, Expression]:
+    """Both operands in the type in which Spark compares them."""
+    first, second = together((left, right), scope).operands
+    return first, second
+
+
+def together(operands: Sequence[Operand], scope: Scope) -> Meeting:
+    """All operands in the type in which Spark compares them."""
+    target = _meeting_type(operands, scope)
+    try:
+        return _in_type(operands, target, scope)
+    except TypeProblem:
+        if not (isinstance(target, TimestampType) and target.unit is Unit.NANOSECOND):
+            raise
+        # Nanoseconds reach from 1677 to 2262: a literal outside is compared in microseconds.
+        return _in_type(operands, TimestampType(target.instant), scope)
+
+
+def _in_type(operands: Sequence[Operand], target: Type, scope: Scope) -> Meeting:
+    return Meeting(tuple(implicit(operand, target, scope) for operand in operands), target)
+
+
+def _meeting_type(operands: Sequence[Operand], scope: Scope) -> Type:
+    kinds = [type_of(operand.expression) for operand in operands]
+    for kind in kinds:
+        if isinstance(kind, StructType | OtherType | IntervalType):
+            raise Uninterpreted(f"values of type {kind} are not compared")
+    target = common_type_of(kinds)
+    if target is None:
+        raise _incomparable(operands, kinds, scope)
+    if isinstance(target, DecimalType) and _all_whole(operands):
+        return BIGINT
+    if target == UUID and not _strings_are_literals(operands):
+        return STRING
+    return target
+
+
+def _incomparable(operands: Sequence[Operand], kinds: Sequence[Type], scope: Scope) -> Exception:
+    at = next((o for o in reversed(operands) if o.span is not None), operands[0])
+    names = " with ".join(dict.fromkeys(str(kind) for kind in kinds))
+    return scope.problem(f"cannot compare {names}", at, hint="cast one of them to the type you mean")
+
+
+def _all_whole(operands: Sequence[Operand]) -> bool:
+    """Integers against decimal literals like `5.0`, which are integers too, of 64 bits.
+
+    Decimal operands other than literals need the decimal comparison.
+    """
+    return all(
+        isinstance(type_of(o.expression), IntegerType | NullType) or _is_whole(o.expression)
+        for o in operands
+    ) and not all(isinstance(o.expression, Literal) for o in operands)
+
+
+def _is_whole(expression: Expression) -> bool:
+    match expression:
+        case Literal(value, DecimalType()) if value is not None:
+            return value == int(value) and BIGINT.least <= value <= BIGINT.greatest
+        case _:
+            return False
+
+
+def _strings_are_literals(operands: Sequence[Operand]) -> bool:
+    return all(
+        isinstance(o.expression, Literal)
+        for o in operands
+        if isinstance(type_of(o.expression), StringType)
+    )
+
+
+def _folded(operand: Operand, literal: Literal, target: Type, scope: Scope) -> Literal | None:
+    try:
+        return convert(literal, target, scope.clock)
+    except Inconvertible as error:
+        raise _unfit(operand, literal, target, error, scope) from error
+
+
+def _unfit(
+    operand: Operand, literal: Literal, target: Type, error: Inconvertible, scope: Scope
+) -> Exception:
+    shown = repr(literal.value) if isinstance(literal.value, str) else str(literal.value)
+    return scope.problem(f"cannot read {shown} as {target}: {error}", operand)
+
+
+def _stands_alike(source: Type, target: Type) -> bool:
+    """Whether every value of `source` is a value of `target` in the same Arrow representation."""
+    match (source, target):
+        case (IntegerType(), IntegerType()):
+            return source.bits <= target.bits
+        case (FloatType(), FloatType()):
+            return source.bits <= target.bits
+        case (DecimalType(), DecimalType()):
+            return source.scale == target.scale and source.precision <= target.precision
+        case (StringType(), BinaryType()):
+            return True
+        case _:
+            return source == target
+
+
+def castable(source: Type, target: Type) -> bool:
+    """Whether Spark's ANSI CAST exists between the types."""
+    match (source, target):
+        case (NullType(), _):
+            return True
+        case (StructType() | OtherType() | IntervalType(), _):
+            raise Uninterpreted(f"a cast from {source}")
+        case (_, StringType()) | (StringType(), BooleanType() | BinaryType() | UuidType()):
+            return True
+        case (StringType() | TimestampType() | DateType(), DateType() | TimestampType()):
+            return True
+        case (StringType() | BooleanType(), _) if is_numeric(target):
+            return True
+        case (_, BooleanType() | TimestampType(instant=True)) if is_numeric(source):
+            return True
+        case (TimestampType(instant=True), _) if is_numeric(target):
+            return True
+        case _:
+            return source == target or (is_numeric(source) and is_numeric(target))
+
+
+def as_condition(operand: Operand, scope: Scope) -> Expression:
+    """The operand where a boolean must stand."""
+    kind = type_of(operand.expression)
+    if isinstance(kind, BooleanType | StringType) or kind == NULL:
+        return implicit(operand, BooleanType(), scope)
+    raise scope.problem(
+        f"a condition is boolean, this is {kind}", operand, hint="compare it with something"
+    )

@@ -1,0 +1,277 @@
+"""Functions of literals, computed once at binding: so that the evaluator sees a literal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import TYPE_CHECKING
+
+from whyscan.predicate import temporal, zones
+from whyscan.predicate.literals import Inconvertible, convert
+from whyscan.predicate.tree import Call, Literal
+from whyscan.predicate.types import (
+    DATE,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    BinaryType,
+    FloatType,
+    IntegerType,
+    TimestampType,
+)
+
+if TYPE_CHECKING:
+    from whyscan.predicate.clock import Clock
+    from whyscan.predicate.tree import Value
+
+_NULL_TOLERANT = {"concat_ws", "hash", "xxhash64", "least", "greatest", "nullif", "isnan"}
+
+def fold(call: Call, clock: Clock) -> Literal | None:
+    """The value of a call whose arguments are all literals; None where it is not computed here."""
+    literals = [a for a in call.arguments if isinstance(a, Literal)]
+    if len(literals) < len(call.arguments) or call.function in _NULL_TOLERANT:
+        return None
+    if any(literal.value is None for literal in literals):
+        return Literal(None, call.type)
+    compute = _COMPUTED.get(call.function) or _of_date(call.function) or _of_wall(call.function)
+    if compute is None:
+        return None
+    try:
+        value = compute(literals, clock)
+    except (Inconvertible, ArithmeticError):
+        return None
+    return None if value is None or not _in_range(value, call) else Literal(value, call.type)
+
+
+def _in_range(value: Value, call: Call) -> bool:
+    if isinstance(call.type, IntegerType) and isinstance(value, int):
+        return call.type.least <= value <= call.type.greatest
+    return not isinstance(call.type, TimestampType) or (
+        isinstance(value, int) and temporal.fits(value)
+    )
+
+
+Compute = Callable[[list[Literal], "Clock"], "Value"]
+
+
+def _integer(literal: Literal) -> int:
+    if not isinstance(literal.value, int):
+        raise Inconvertible("not an integer")
+    return literal.value
+
+
+def _text(literal: Literal) -> str:
+    if not isinstance(literal.value, str):
+        raise Inconvertible("not a string")
+    return literal.value
+
+
+def _day(literal: Literal, clock: Clock) -> int:
+    """The date of a date or timestamp, in days."""
+    converted = convert(literal, DATE, clock)
+    if converted is None:
+        raise Inconvertible("not a date")
+    return _integer(converted)
+
+
+def _wall(literal: Literal, clock: Clock) -> int:
+    """What a wall clock shows at a date or timestamp, in microseconds."""
+    converted = convert(literal, TIMESTAMP_NTZ, clock)
+    if converted is None:
+        raise Inconvertible("not a timestamp")
+    return _integer(converted)
+
+
+def _instant(literal: Literal, clock: Clock) -> int:
+    converted = convert(literal, TIMESTAMP, clock)
+    if converted is None:
+        raise Inconvertible("not a timestamp")
+    return _integer(converted)
+
+
+def _of_date(function: str) -> Compute | None:
+    part = _DATE_PARTS.get(function)
+    return None if part is None else lambda literals, clock: part(_day(literals[0], clock))
+
+
+def _of_wall(function: str) -> Compute | None:
+    part = _CLOCK_PARTS.get(function)
+    return None if part is None else lambda literals, clock: part(_wall(literals[0], clock))
+
+
+def _day_of_year(days: int) -> int:
+    return days - temporal.days_from_civil(temporal.civil_from_days(days)[0], 1, 1) + 1
+
+
+def _week_of_year(days: int) -> int:
+    """ISO 8601: the week belongs to the year of its Thursday."""
+    thursday = days - (days + 3) % 7 + 3
+    return (_day_of_year(thursday) - 1) // 7 + 1
+
+
+def _last_day(days: int) -> int:
+    year, month, _ = temporal.civil_from_days(days)
+    return temporal.days_from_civil(year, month, temporal.days_in_month(year, month))
+
+
+# 1970-01-01 was a Thursday: days + 3 counts from a Monday, days + 4 from a Sunday.
+_DATE_PARTS: dict[str, Callable[[int], int]] = {
+    "year": lambda days: temporal.civil_from_days(days)[0],
+    "quarter": lambda days: (temporal.civil_from_days(days)[1] + 2) // 3,
+    "month": lambda days: temporal.civil_from_days(days)[1],
+    "day": lambda days: temporal.civil_from_days(days)[2],
+    "dayofweek": lambda days: (days + 4) % 7 + 1,
+    "weekday": lambda days: (days + 3) % 7,
+    "dayofyear": _day_of_year,
+    "weekofyear": _week_of_year,
+    "unix_date": lambda days: days,
+    "last_day": _last_day,
+}
+_CLOCK_PARTS: dict[str, Callable[[int], int]] = {
+    "hour": lambda wall: wall // (3600 * zones.SECOND) % 24,
+    "minute": lambda wall: wall // (60 * zones.SECOND) % 60,
+    "second": lambda wall: wall // zones.SECOND % 60,
+}
+_CLOCK_UNITS = {
+    "day": zones.DAY,
+    "hour": 3600 * zones.SECOND,
+    "minute": 60 * zones.SECOND,
+    "second": zones.SECOND,
+    "millisecond": 1000,
+    "microsecond": 1,
+}
+
+
+def first_day(days: int, unit: str) -> int | None:
+    """The first day of the week, month, quarter or year around a day."""
+    year, month, _ = temporal.civil_from_days(days)
+    match unit:
+        case "year":
+            return temporal.days_from_civil(year, 1, 1)
+        case "quarter":
+            return temporal.days_from_civil(year, (month - 1) // 3 * 3 + 1, 1)
+        case "month":
+            return temporal.days_from_civil(year, month, 1)
+        case "week":
+            return days - (days + 3) % 7
+        case "day":
+            return days
+        case _:
+            return None
+
+
+def _trunc(literals: list[Literal], clock: Clock) -> Value:
+    return first_day(_day(literals[0], clock), _text(literals[1]))
+
+
+def _date_trunc(literals: list[Literal], clock: Clock) -> Value:
+    unit, moment = _text(literals[0]), literals[1]
+    kind = moment.type
+    wall = _wall(moment, clock)
+    day = first_day(wall // zones.DAY, unit)
+    if day is not None:
+        start = day * zones.DAY
+    elif unit in _CLOCK_UNITS:
+        start = wall - wall % _CLOCK_UNITS[unit]
+    else:
+        return None
+    placed = convert(Literal(start, TIMESTAMP_NTZ), kind, clock)
+    return None if placed is None else placed.value
+
+
+def _date_add(literals: list[Literal], clock: Clock) -> Value:
+    return _day(literals[0], clock) + _integer(literals[1])
+
+
+def _date_sub(literals: list[Literal], clock: Clock) -> Value:
+    return _day(literals[0], clock) - _integer(literals[1])
+
+
+def _add_months(literals: list[Literal], clock: Clock) -> Value:
+    return temporal.add_months(_day(literals[0], clock), _integer(literals[1]))
+
+
+def _datediff(literals: list[Literal], clock: Clock) -> Value:
+    return _day(literals[0], clock) - _day(literals[1], clock)
+
+
+def _unix(per: int) -> Compute:
+    return lambda literals, clock: _instant(literals[0], clock) // per
+
+
+def _from_unix(per: int) -> Compute:
+    return lambda literals, _: _integer(literals[0]) * per
+
+
+def _rounded(direction: str) -> Compute:
+    def compute(literals: list[Literal], _: Clock) -> Value:
+        number = literals[0]
+        if isinstance(number.type, FloatType):
+            return int(Decimal(str(number.value)).to_integral_value(direction))
+        value = Decimal(str(number.value)).to_integral_value(direction)
+        return int(value) if isinstance(number.type, IntegerType) else value
+
+    return compute
+
+
+def _concat(literals: list[Literal], _: Clock) -> Value:
+    return "".join(map(_text, literals))
+
+
+def _substring(literals: list[Literal], _: Clock) -> Value:
+    """Positions count from 1; 0 is 1; negative ones from the end."""
+    if isinstance(literals[0].type, BinaryType):
+        return None
+    text, position, length = _text(literals[0]), _integer(literals[1]), _integer(literals[2])
+    start = position - 1 if position > 0 else (len(text) + position if position < 0 else 0)
+    return text[max(start, 0) : max(start + length, 0)]
+
+
+def _of_text(compute: Callable[[str], str]) -> Compute:
+    return lambda literals, _: compute(_text(literals[0]))
+
+
+def _ascii_only(change: Callable[[str], str]) -> Callable[[str], str]:
+    """Case of letters beyond ASCII is a matter of Java's tables."""
+
+    def compute(text: str) -> str:
+        if not text.isascii():
+            raise Inconvertible("beyond ASCII")
+        return change(text)
+
+    return compute
+
+
+def _absolute(literals: list[Literal], _: Clock) -> Value:
+    value = literals[0].value
+    if isinstance(value, Decimal):
+        return value.copy_abs()
+    return abs(value) if isinstance(value, int | float) else None
+
+
+_COMPUTED: dict[str, Compute] = {
+    "trunc": _trunc,
+    "date_trunc": _date_trunc,
+    "date_add": _date_add,
+    "date_sub": _date_sub,
+    "add_months": _add_months,
+    "datediff": _datediff,
+    "unix_timestamp": _unix(zones.SECOND),
+    "unix_seconds": _unix(zones.SECOND),
+    "unix_millis": _unix(1000),
+    "unix_micros": _unix(1),
+    "timestamp_seconds": _from_unix(zones.SECOND),
+    "timestamp_millis": _from_unix(1000),
+    "timestamp_micros": _from_unix(1),
+    "date_from_unix_date": lambda literals, _: _integer(literals[0]),
+    "floor": _rounded(ROUND_FLOOR),
+    "ceil": _rounded(ROUND_CEILING),
+    "abs": _absolute,
+    "concat": _concat,
+    "substring": _substring,
+    "left": lambda literals, _: _text(literals[0])[: max(_integer(literals[1]), 0)],
+    "lower": _of_text(_ascii_only(str.lower)),
+    "upper": _of_text(_ascii_only(str.upper)),
+    "trim": _of_text(lambda text: text.strip(" ")),
+    "ltrim": _of_text(lambda text: text.lstrip(" ")),
+    "rtrim": _of_text(lambda text: text.rstrip(" ")),
+}

@@ -1,0 +1,76 @@
+"""Date formats: those of C and MySQL in Java's letters, and literals read by one."""
+
+from __future__ import annotations
+
+import re
+
+from whyscan.predicate import temporal
+from whyscan.predicate.scope import Uninterpreted
+
+_FROM_C = {"Y": "yyyy", "m": "MM", "d": "dd", "H": "HH", "M": "mm", "S": "ss", "F": "yyyy-MM-dd"}
+_FROM_MYSQL = {"Y": "yyyy", "m": "MM", "d": "dd", "H": "HH", "i": "mm", "s": "ss", "S": "ss"}
+_FIELDS = {
+    "yyyy": r"(?P<year>\d{4})",
+    "MM": r"(?P<month>\d{2})",
+    "dd": r"(?P<day>\d{2})",
+    "HH": r"(?P<hour>\d{2})",
+    "mm": r"(?P<minute>\d{2})",
+    "ss": r"(?P<second>\d{2})",
+}
+
+
+def java_from_c(pattern: str) -> str:
+    """`%Y-%m` as `yyyy-MM`."""
+    return _translated(pattern, _FROM_C)
+
+
+def java_from_mysql(pattern: str) -> str:
+    """`%Y-%m-%d %H:%i` as `yyyy-MM-dd HH:mm`."""
+    return _translated(pattern, _FROM_MYSQL)
+
+
+def _translated(pattern: str, letters: dict[str, str]) -> str:
+    def replace(match: re.Match[str]) -> str:
+        if match[1] not in letters:
+            raise Uninterpreted(f"the format {pattern!r}")
+        return letters[match[1]]
+
+    plain = re.sub(r"%.", "", pattern)
+    if re.search(r"[A-Za-z'\[\]#{}%]", plain):
+        raise Uninterpreted(f"the format {pattern!r}")
+    return re.sub(r"%(.)", replace, pattern)
+
+
+def read_by(pattern: str, text: str) -> int | None:
+    """Microseconds of a text that follows a pattern of plain fields; None where it does not.
+
+    Each field at most once, digits to the letter: other patterns are not for folding.
+    """
+    expression = "".join(_expression(run) for run in _runs(pattern))
+    try:
+        match = re.fullmatch(expression, text, re.ASCII)
+    except re.error as error:
+        raise Uninterpreted(f"the format {pattern!r}") from error
+    if match is None:
+        return None
+    fields = {"month": 1, "day": 1, **{k: int(v) for k, v in match.groupdict().items()}}
+    if "year" not in fields:
+        raise Uninterpreted(f"the format {pattern!r}")
+    written = "{year:04}-{month}-{day}".format(**fields)
+    clock = ":".join(str(fields.get(name, 0)) for name in ("hour", "minute", "second"))
+    reading = temporal.read_timestamp(f"{written} {clock}")
+    if reading is None or reading.day is None:
+        return None
+    return reading.day * 86_400_000_000 + reading.nanoseconds // 1000
+
+
+def _runs(pattern: str) -> list[str]:
+    return [match[0] for match in re.finditer(r"([A-Za-z])\1*|[^A-Za-z]+", pattern)]
+
+
+def _expression(run: str) -> str:
+    if run in _FIELDS:
+        return _FIELDS[run]
+    if run[0].isalpha() or "'" in run or "[" in run:
+        raise Uninterpreted(f"the format field {run!r}")
+    return re.escape(run)

@@ -1,0 +1,316 @@
+"""Calls about time, from each dialect's words to Spark's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.predicate import arithmetic, casts, formats, intervals
+from whyscan.predicate.arguments import Arguments, made
+from whyscan.predicate.functions import call
+from whyscan.predicate.literals import convert
+from whyscan.predicate.scope import Operand, Scope, Uninterpreted
+from whyscan.predicate.tree import Failure, Literal, Operation, type_of
+from whyscan.predicate.types import (
+    DATE,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    DateType,
+    IntegerType,
+    StringType,
+    TimestampType,
+)
+
+if TYPE_CHECKING:
+    from whyscan.predicate.tree import Expression
+    from whyscan.predicate.types import Type
+
+_UNITS = {
+    **dict.fromkeys(("year", "years", "yyyy", "yy", "y"), "year"),
+    **dict.fromkeys(("quarter", "quarters", "qtr"), "quarter"),
+    **dict.fromkeys(("month", "months", "mon", "mm"), "month"),
+    **dict.fromkeys(("week", "weeks"), "week"),
+    **dict.fromkeys(("day", "days", "dd"), "day"),
+    **dict.fromkeys(("hour", "hours"), "hour"),
+    **dict.fromkeys(("minute", "minutes"), "minute"),
+    **dict.fromkeys(("second", "seconds"), "second"),
+    **dict.fromkeys(("millisecond", "milliseconds"), "millisecond"),
+    **dict.fromkeys(("microsecond", "microseconds"), "microsecond"),
+}
+_DATE_UNITS = {"year", "quarter", "month", "week", "day"}
+_DEFAULT_FORMAT = "yyyy-MM-dd HH:mm:ss"
+
+WORDS = frozenset(_UNITS) | {"dow", "doy", "isoweek", "isodow", "epoch", "dayofweek", "dayofyear"}
+"""Bare words that are units, not columns."""
+
+
+def unit_named(word: str) -> str:
+    """The unit by one of its names."""
+    unit = _UNITS.get(word.lower())
+    if unit is None:
+        raise Uninterpreted(f"the unit {word!r}")
+    return unit
+
+
+def current_date(scope: Scope) -> Literal:
+    return Literal(scope.clock.today(), DATE)
+
+
+def current_timestamp(scope: Scope) -> Literal:
+    return Literal(scope.clock.instant(), TIMESTAMP)
+
+
+def local_timestamp(scope: Scope) -> Literal:
+    return Literal(scope.clock.wall(), TIMESTAMP_NTZ)
+
+
+def truncated(unit: str, moment: Operand, scope: Scope) -> Expression:
+    """`date_trunc` as Spark has it: of a date too it is a timestamp."""
+    return call("date_trunc", (_word(unit), moment), scope)
+
+
+def truncated_in_kind(unit: str, moment: Operand, scope: Scope) -> Expression:
+    """`date_trunc` as everybody else has it: a date stays a date."""
+    if not isinstance(type_of(moment.expression), DateType):
+        return truncated(unit, moment, scope)
+    if unit not in _DATE_UNITS:
+        raise Uninterpreted(f"a date cut to the {unit}")
+    return call("trunc", (moment, _word(unit)), scope)
+
+
+def _word(text: str) -> Operand:
+    return made(Literal(text, STRING))
+
+
+def date_trunc_spark(arguments: Arguments) -> Expression:
+    """`date_trunc('MONTH', ts)`."""
+    unit = unit_named(arguments.expect(2).text(0))
+    return truncated(unit, arguments.operand(1), arguments.scope)
+
+
+def date_trunc(arguments: Arguments) -> Expression:
+    """`date_trunc('month', ts)`, weeks from Monday."""
+    unit = unit_named(arguments.expect(2).word(0))
+    return truncated_in_kind(unit, arguments.operand(1), arguments.scope)
+
+
+def date_trunc_without_weeks(arguments: Arguments) -> Expression:
+    """Snowflake's, whose weeks start where a parameter says."""
+    unit = unit_named(arguments.expect(2).word(0))
+    if unit == "week":
+        raise Uninterpreted("weeks whose first day is a setting")
+    return truncated_in_kind(unit, arguments.operand(1), arguments.scope)
+
+
+def date_trunc_bigquery(arguments: Arguments) -> Expression:
+    """`date_trunc(d, MONTH)`, `timestamp_trunc(ts, DAY)`; WEEK is from Sunday, ISOWEEK is ours."""
+    word = arguments.expect(2).word(1)
+    if word == "week":
+        raise Uninterpreted("weeks from Sunday")
+    unit = "week" if word == "isoweek" else unit_named(word)
+    return truncated_in_kind(unit, arguments.operand(0), arguments.scope)
+
+
+def trunc_spark(arguments: Arguments) -> Expression:
+    """`trunc(date, 'MM')`."""
+    unit = unit_named(arguments.expect(2).text(1))
+    if unit not in _DATE_UNITS - {"day"}:
+        raise Uninterpreted(f"a date cut to the {unit}")
+    return call("trunc", (arguments.operand(0), _word(unit)), arguments.scope)
+
+
+def to_date(arguments: Arguments) -> Expression:
+    """`to_date(x)`, `date(x)`: CAST; with a format only of literals."""
+    return _cast_or_read(arguments.expect(1, 2), DATE)
+
+
+def to_timestamp(arguments: Arguments) -> Expression:
+    return _cast_or_read(arguments.expect(1, 2), TIMESTAMP)
+
+
+def to_timestamp_ntz(arguments: Arguments) -> Expression:
+    return _cast_or_read(arguments.expect(1, 2), TIMESTAMP_NTZ)
+
+
+def text_to_date(arguments: Arguments) -> Expression:
+    """Snowflake's, which reads numbers its own way."""
+    _refuse_numbers(arguments.expect(1))
+    return _cast_or_read(arguments, DATE)
+
+
+def text_to_timestamp_ntz(arguments: Arguments) -> Expression:
+    _refuse_numbers(arguments.expect(1))
+    return _cast_or_read(arguments, TIMESTAMP_NTZ)
+
+
+def _refuse_numbers(arguments: Arguments) -> None:
+    kind = type_of(arguments.operand(0).expression)
+    if not isinstance(kind, StringType | DateType | TimestampType):
+        raise Uninterpreted(f"a time made of {kind}")
+
+
+def _cast_or_read(arguments: Arguments, target: Type) -> Expression:
+    operand, scope = arguments.operand(0), arguments.scope
+    if len(arguments) == 1:
+        return casts.explicit(operand, target, Failure.RAISE, scope)
+    pattern = arguments.text(1)
+    match operand.expression:
+        case Literal(None, _):
+            return Literal(None, target)
+        case Literal(str() as text, _) if scope.dialect.is_spark:
+            wall = formats.read_by(pattern, text)
+            if wall is None:
+                raise scope.problem(f"{text!r} does not follow {pattern!r}", operand)
+            placed = convert(Literal(wall, TIMESTAMP_NTZ), target, scope.clock)
+            if placed is not None:
+                return placed
+    raise Uninterpreted("a time read by a format")
+
+
+def unix_timestamp(arguments: Arguments) -> Expression:
+    """Seconds of a date or timestamp; of the session's time without arguments."""
+    scope = arguments.scope
+    if len(arguments) == 0:
+        return call("unix_timestamp", [made(current_timestamp(scope))], scope)
+    operand = arguments.expect(1).operand(0)
+    if isinstance(type_of(operand.expression), StringType):
+        raise Uninterpreted("a time read by a format")
+    return call("unix_timestamp", [operand], scope)
+
+
+def from_unixtime_spark(arguments: Arguments) -> Expression:
+    """Seconds as text in the session's zone."""
+    pattern = arguments.text(1) if len(arguments.expect(1, 2)) > 1 else _DEFAULT_FORMAT
+    return call("from_unixtime", (arguments.operand(0), _word(pattern)), arguments.scope)
+
+
+def from_unixtime_trino(arguments: Arguments) -> Expression:
+    """Seconds as a timestamp; fractions would be cut to milliseconds."""
+    operand = arguments.expect(1).operand(0)
+    if not isinstance(type_of(operand.expression), IntegerType):
+        raise Uninterpreted("a fraction of seconds")
+    return call("timestamp_seconds", [operand], arguments.scope)
+
+
+def date_format_spark(arguments: Arguments) -> Expression:
+    pattern = arguments.expect(2).text(1)
+    return call("date_format", (arguments.operand(0), _word(pattern)), arguments.scope)
+
+
+def date_format_mysql(arguments: Arguments) -> Expression:
+    """Trino's, which has MySQL's letters."""
+    pattern = formats.java_from_mysql(arguments.expect(2).text(1))
+    return call("date_format", (arguments.operand(0), _word(pattern)), arguments.scope)
+
+
+def strftime(arguments: Arguments) -> Expression:
+    """DuckDB's: the value, then C's letters."""
+    pattern = formats.java_from_c(arguments.expect(2).text(1))
+    return call("date_format", (arguments.operand(0), _word(pattern)), arguments.scope)
+
+
+def format_bigquery(arguments: Arguments) -> Expression:
+    """`format_date('%Y-%m', d)`."""
+    return strftime(arguments.expect(2).reordered(1, 0))
+
+
+def date_add_spark(arguments: Arguments) -> Expression:
+    """`date_add(d, 7)`, or `date_add(DAY, 7, ts)` as `timestampadd`."""
+    if len(arguments.expect(2, 3)) > 2:  # noqa: PLR2004
+        return timestampadd(arguments)
+    return call("date_add", arguments.operands(), arguments.scope)
+
+
+def date_sub_spark(arguments: Arguments) -> Expression:
+    return call("date_sub", arguments.expect(2).operands(), arguments.scope)
+
+
+def timestampadd(arguments: Arguments) -> Expression:
+    """`timestampadd(DAY, 7, x)`: a timestamp, whatever x is."""
+    interval = _interval(arguments.expect(3), 1, 0)
+    moment = arguments.operand(2)
+    start = casts.implicit(moment, _timestamp_of(moment), arguments.scope)
+    return arithmetic.arithmetic(
+        Operation.ADD, Operand(start, moment.origin), interval, arguments.scope
+    )
+
+
+def _timestamp_of(operand: Operand) -> Type:
+    kind = type_of(operand.expression)
+    return kind if isinstance(kind, TimestampType) else TIMESTAMP
+
+
+def date_add_units(arguments: Arguments) -> Expression:
+    """Trino's `date_add('day', 7, x)`, Snowflake's `dateadd(day, 7, x)`."""
+    interval = _interval(arguments.expect(3), 1, 0)
+    return _plus(Operation.ADD, arguments.operand(2), interval, arguments.scope)
+
+
+def date_add_interval(arguments: Arguments) -> Expression:
+    """`date_add(x, INTERVAL 7 DAY)`."""
+    moment, interval = arguments.expect(2).operands()
+    return _plus(Operation.ADD, moment, interval, arguments.scope)
+
+
+def date_sub_interval(arguments: Arguments) -> Expression:
+    moment, interval = arguments.expect(2).operands()
+    return _plus(Operation.SUBTRACT, moment, interval, arguments.scope)
+
+
+def _plus(operation: Operation, moment: Operand, interval: Operand, scope: Scope) -> Expression:
+    if not isinstance(type_of(moment.expression), DateType | TimestampType):
+        raise Uninterpreted("a time made of text")
+    return arithmetic.arithmetic(operation, moment, interval, scope)
+
+
+def _interval(arguments: Arguments, count: int, unit: int) -> Operand:
+    return made(intervals.of_units(arguments.integer(count), unit_named(arguments.word(unit))))
+
+
+def datediff_spark(arguments: Arguments) -> Expression:
+    """`datediff(end, start)`; with a unit only whole days between dates."""
+    if len(arguments.expect(2, 3)) > 2:  # noqa: PLR2004
+        return datediff_full(arguments)
+    return call("datediff", arguments.operands(), arguments.scope)
+
+
+def datediff_full(arguments: Arguments) -> Expression:
+    """`date_diff('day', start, end)` in whole periods: of days between dates alone."""
+    _only_days(arguments.expect(3).word(0))
+    _, start, end = (None, arguments.operand(1), arguments.operand(2))
+    if not all(type_of(o.expression) == DATE for o in (start, end)):
+        raise Uninterpreted("whole days between timestamps")
+    return call("datediff", (end, start), arguments.scope)
+
+
+def datediff_borders(arguments: Arguments) -> Expression:
+    """`date_diff('day', start, end)` in midnights passed."""
+    _only_days(arguments.expect(3).word(0))
+    return call("datediff", (arguments.operand(2), arguments.operand(1)), arguments.scope)
+
+
+def datediff_bigquery(arguments: Arguments) -> Expression:
+    """`date_diff(end, start, DAY)`."""
+    _only_days(arguments.expect(3).word(2))
+    return call("datediff", (arguments.operand(0), arguments.operand(1)), arguments.scope)
+
+
+def _only_days(word: str) -> None:
+    if unit_named(word) != "day":
+        raise Uninterpreted(f"a difference in {word}")
+
+
+def plus_one(name: str, operand: Operand, scope: Scope) -> Expression:
+    """A part that another dialect counts from 1."""
+    return _shifted(Operation.ADD, name, operand, scope)
+
+
+def minus_one(name: str, operand: Operand, scope: Scope) -> Expression:
+    """A part that another dialect counts from 0."""
+    return _shifted(Operation.SUBTRACT, name, operand, scope)
+
+
+def _shifted(operation: Operation, name: str, operand: Operand, scope: Scope) -> Expression:
+    part = call(name, [operand], scope)
+    return arithmetic.arithmetic(operation, made(part), made(Literal(1, INT)), scope)

@@ -1,0 +1,129 @@
+"""Names to columns, as Spark resolves them: without regard to case, structs by dots."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from whyscan.errors import Span, UnknownColumn
+from whyscan.predicate.tree import Column
+from whyscan.predicate.types import BIGINT, STRING, TIMESTAMP, Field, Schema, StructType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.predicate.tree import Path
+
+FILE_FIELDS = (
+    Field("file_path", STRING),
+    Field("file_name", STRING),
+    Field("file_size", BIGINT),
+    Field("file_modification_time", TIMESTAMP),
+    Field("file_block_start", BIGINT),
+    Field("file_block_length", BIGINT),
+)
+"""The members of Spark's `_metadata`: constants of a file."""
+
+FILE_ALIASES = {
+    "$path": "file_path",
+    "$file_size": "file_size",
+    "$file_modified_time": "file_modification_time",
+    "_file": "file_path",
+}
+"""Trino's and Iceberg's names for some of them."""
+
+_METADATA = Field("_metadata", StructType(FILE_FIELDS))
+_FEW = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One identifier of a dotted name, without its quotes."""
+
+    name: str
+    span: Span
+
+
+def resolve(parts: Sequence[Part], schema: Schema, text: str) -> Column:
+    """The column that a dotted name means; UnknownColumn where it is none or several.
+
+    `t.a` is the column `a` where `t` has no member `a`: the table's name is not checked.
+    """
+    first_problem = None
+    for skipped in range(len(parts)):
+        field = _field(parts[skipped], schema.fields, text) or _pseudo(parts[skipped:])
+        if field is None:
+            continue
+        try:
+            return _descend(parts[skipped:], field, text)
+        except UnknownColumn as problem:
+            first_problem = first_problem or problem
+    if first_problem is not None:
+        raise first_problem
+    raise _unknown(parts, parts[-1] if len(parts) > 1 else parts[0], schema.names(), text)
+
+
+def _field(part: Part, fields: Sequence[Field], text: str) -> Field | None:
+    found = [field for field in fields if field.name.lower() == part.name.lower()]
+    if len(found) > 1:
+        names = ", ".join(repr(field.name) for field in found)
+        raise UnknownColumn(
+            f"{part.name!r} is ambiguous: {names}",
+            text=text,
+            span=part.span,
+            hint="names are compared without regard to case; rename one of the columns",
+        )
+    return found[0] if found else None
+
+
+def _pseudo(parts: Sequence[Part]) -> Field | None:
+    """A constant of the file, where the schema has no column of that name."""
+    name = parts[0].name.lower()
+    if name == "_metadata" and len(parts) > 1:
+        return _METADATA
+    alias = FILE_ALIASES.get(name)
+    if alias is None:
+        return None
+    return next(field for field in FILE_FIELDS if field.name == alias)
+
+
+def _descend(parts: Sequence[Part], field: Field, text: str) -> Column:
+    path: Path = (field.name,)
+    if field in FILE_FIELDS:
+        path = (_METADATA.name, field.name)
+    for part in parts[1:]:
+        kind = field.type
+        if not isinstance(kind, StructType):
+            raise UnknownColumn(
+                f"{'.'.join(path)} is of type {kind} and has no members",
+                text=text,
+                span=part.span,
+                hint="a column whose name has a dot is written in quotes",
+            )
+        member = _field(part, kind.fields, text)
+        if member is None:
+            raise _unknown(parts, part, tuple(f.name for f in kind.fields), text)
+        field, path = member, (*path, member.name)
+    return Column(path, field.type)
+
+
+def _unknown(
+    parts: Sequence[Part], part: Part, names: Sequence[str], text: str
+) -> UnknownColumn:
+    return UnknownColumn(
+        f"unknown column {'.'.join(p.name for p in parts)!r}",
+        text=text,
+        span=Span(parts[0].span.start, part.span.end),
+        hint=_suggestion(part.name, names),
+    )
+
+
+def _suggestion(name: str, names: Sequence[str]) -> str | None:
+    by_lower = {known.lower(): known for known in names}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {by_lower[near[0]]}?"
+    if 0 < len(names) <= _FEW:
+        return "the columns are " + ", ".join(names)
+    return None

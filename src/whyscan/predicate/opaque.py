@@ -1,0 +1,71 @@
+"""What cannot be interpreted, with the columns it names: those at least must exist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from whyscan.errors import Span, UnknownColumn
+from whyscan.predicate import moments, names
+from whyscan.predicate.scope import Scope, Uninterpreted
+from whyscan.predicate.tokens import CALL_MARK
+from whyscan.predicate.tree import Column, Opaque
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+def opaque(node: exp.Expr, why: str, scope: Scope) -> Opaque:
+    """A condition that may be anything."""
+    columns = dict.fromkeys(_columns(node, scope))
+    return Opaque(_sql(node, scope), why, tuple(columns))
+
+
+def column(node: exp.Expr, scope: Scope) -> Column:
+    """The column that a dotted name means."""
+    found = names.resolve(_parts(node), scope.schema, scope.syntax.text)
+    if found.path[-1] in {"file_block_start", "file_block_length"} and len(found.path) > 1:
+        raise Uninterpreted("where in its file a split begins")
+    return found
+
+
+def _parts(node: exp.Expr) -> Sequence[names.Part]:
+    """`a`, `b`, `c` of `a.b.c`, and of `a.b['c']`."""
+    match node:
+        case exp.Column():
+            return [_part(identifier) for identifier in node.parts]
+        case exp.Dot(expression=exp.Identifier() as member):
+            return [*_parts(node.this), _part(member)]
+        case exp.Bracket(expressions=[exp.Literal(is_string=True) as member]):
+            return [*_parts(node.this), _part(member)]
+        case exp.Paren():
+            return _parts(node.this)
+        case _:
+            raise Uninterpreted("a member of something computed")
+
+
+def _part(identifier: exp.Expr) -> names.Part:
+    if isinstance(identifier, exp.Star):
+        raise Uninterpreted("all columns at once")
+    place = identifier.meta
+    return names.Part(identifier.name, Span(place.get("start", 0), place.get("end", -1) + 1))
+
+
+def _columns(node: exp.Expr, scope: Scope) -> Iterator[Column]:
+    """The columns below a node. A subquery's own names are not ours to check."""
+    for found in node.find_all(exp.Column, bfs=False):
+        inside = found.find_ancestor(exp.Query) is not None
+        try:
+            yield column(found, scope)
+        except Uninterpreted:
+            continue
+        except UnknownColumn:
+            if inside or found.name.lower() in moments.WORDS:
+                continue
+            raise
+
+
+def _sql(node: exp.Expr, scope: Scope) -> str:
+    text = node.sql(dialect=scope.syntax.dialect, normalize_functions=False)
+    return text.replace(CALL_MARK, "")

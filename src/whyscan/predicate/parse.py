@@ -1,0 +1,213 @@
+"""SQL text to syntax trees: one for each top-level AND fragment, in any dialect of sqlglot."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect, Dialects
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from whyscan.errors import Span, SyntaxProblem, UsageError
+from whyscan.predicate import tokens as tokens_
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from whyscan.predicate.tokens import Item
+
+MAX_CHARACTERS = 10_000_000
+
+_STATEMENT = {
+    TokenType.ALTER,
+    TokenType.CREATE,
+    TokenType.DELETE,
+    TokenType.DROP,
+    TokenType.INSERT,
+    TokenType.MERGE,
+    TokenType.SELECT,
+    TokenType.UPDATE,
+    TokenType.WITH,
+}
+_CHAINED = (exp.And, exp.Or, exp.Paren, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.DPipe)
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """One top-level AND fragment: its tree, and its text as it was written."""
+
+    tree: exp.Expr
+    sql: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """A parsed predicate. `lists` holds long IN lists by the offset of their first literal."""
+
+    text: str
+    dialect: str
+    fragments: tuple[Fragment, ...]
+    lists: Mapping[int, tuple[Item, ...]]
+
+
+def parse(text: str, dialect: str = "spark") -> Syntax:
+    """The text as trees of its dialect; SyntaxProblem where it is no condition."""
+    language = dialect_named(dialect)
+    tokens = _tokenize(text, language)
+    tokens_.check_depth(tokens, text)
+    _check_is_condition(tokens, text)
+    lifted, lists = tokens_.lift_lists(tokens_.mark_calls(tokens))
+    fragments = (
+        Fragment(_parse_tokens(part, text, language), _source(part, text), _span(part))
+        for part in tokens_.split_conjuncts(lifted)
+    )
+    return Syntax(text, dialect, tuple(fragments), lists)
+
+
+def dialect_named(name: str) -> Dialect:
+    """The dialect; UsageError with a near name where there is none."""
+    known = sorted(d.value for d in Dialects if d.value)
+    if name.lower() in known:
+        return Dialect.get_or_raise(name.lower())
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    hint = f"did you mean {near[0]}?" if near else "known dialects: " + ", ".join(known)
+    raise UsageError(f"unknown dialect {name!r}", hint=hint)
+
+
+def _tokenize(text: str, dialect: Dialect) -> list[Token]:
+    if len(text) > MAX_CHARACTERS:
+        raise SyntaxProblem(
+            f"the predicate is longer than {MAX_CHARACTERS:,} characters",
+            hint="join with a table of the values instead",
+        )
+    try:
+        tokens = dialect.tokenize(text)
+    except TokenError as error:
+        raise SyntaxProblem(
+            "the predicate breaks off inside a string, a quoted name or a comment",
+            text=text,
+            span=_unclosed(text),
+            hint="close the quotes",
+        ) from error
+    if len(tokens) > tokens_.MAX_TOKENS:
+        raise SyntaxProblem(f"the predicate has more than {tokens_.MAX_TOKENS:,} tokens")
+    return tokens
+
+
+def _unclosed(text: str) -> Span:
+    """From the last quote to the end: the tokenizer does not say where it lost its way."""
+    last = max((text.rfind(quote) for quote in ("'", '"', "`", "/*")), default=-1)
+    return Span(max(last, 0), len(text))
+
+
+def _check_is_condition(tokens: Sequence[Token], text: str) -> None:
+    if not tokens:
+        raise SyntaxProblem("the predicate is empty", text=text, hint="write a condition, or true")
+    first = tokens[0]
+    if first.token_type is TokenType.WHERE:
+        raise SyntaxProblem(
+            "a predicate starts behind WHERE",
+            text=text,
+            span=tokens_.span_of(first),
+            hint="leave out the word WHERE",
+        )
+    if first.token_type in _STATEMENT:
+        raise SyntaxProblem(
+            "this is a statement, not a condition",
+            text=text,
+            span=tokens_.span_of(first),
+            hint="give the condition behind WHERE alone, or the whole query with --sql",
+        )
+    for token in tokens:
+        if token.token_type is TokenType.SEMICOLON:
+            raise SyntaxProblem(
+                "a predicate is one condition, without semicolons",
+                text=text,
+                span=tokens_.span_of(token),
+            )
+
+
+def _parse_tokens(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
+    if not tokens:
+        raise SyntaxProblem("AND has nothing on one of its sides", text=text)
+    try:
+        trees = dialect.parser().parse_into(exp.Condition, tokens, text)
+    except ParseError as error:
+        raise _problem(error, tokens, text) from error
+    # The parser indexes into what it expects to be there: IndexError and others are its
+    # way of refusing a malformed call.
+    except Exception as error:
+        raise SyntaxProblem(
+            "this part is not an expression", text=text, span=_span(tokens)
+        ) from error
+    tree = trees[0] if trees else None
+    if not isinstance(tree, exp.Expr):
+        raise SyntaxProblem("this part is not an expression", text=text, span=_span(tokens))
+    _check_tree_depth(tree, text, _span(tokens))
+    return tree
+
+
+def _problem(error: ParseError, tokens: Sequence[Token], text: str) -> SyntaxProblem:
+    details = error.errors[0] if error.errors else {}
+    message = _readable(str(details.get("description") or "this part is not an expression"))
+    span = _span_of_error(text, details) or _span(tokens)
+    return SyntaxProblem(message, text=text, span=span)
+
+
+def _readable(description: str) -> str:
+    """sqlglot's words without its class names."""
+    missing = re.match(r"Required keyword: '(\w+)' missing for <class '.*\.(\w+)'>", description)
+    if missing:
+        return "an operand is missing here"
+    if description.startswith("Expecting "):
+        return "expected " + description.removeprefix("Expecting ") + " after this"
+    if "Unexpected token" in description:
+        return "this does not belong here"
+    return description[:1].lower() + description[1:].rstrip(".")
+
+
+def _span_of_error(text: str, details: Mapping[str, object]) -> Span | None:
+    """Line and column of the parser, which point at the last character, as offsets."""
+    line, column, word = details.get("line"), details.get("col"), details.get("highlight")
+    if not (isinstance(line, int) and isinstance(column, int) and isinstance(word, str)):
+        return None
+    start = 0
+    for _ in range(line - 1):
+        start = text.find("\n", start) + 1
+    end = min(start + column, len(text))
+    return Span(max(end - max(len(word), 1), 0), end)
+
+
+def _check_tree_depth(tree: exp.Expr, text: str, span: Span) -> None:
+    """Refuse chains of suffixes, `a::int::int…`: flat for the parser, deep for who comes after."""
+    pending = [(tree, 0)]
+    while pending:
+        node, depth = pending.pop()
+        if depth > tokens_.MAX_DEPTH:
+            raise SyntaxProblem(
+                f"the predicate nests deeper than {tokens_.MAX_DEPTH} levels", text=text, span=span
+            )
+        step = 0 if isinstance(node, _CHAINED) else 1
+        pending.extend((child, depth + step) for child in _children(node))
+
+
+def _children(node: exp.Expr) -> Iterator[exp.Expr]:
+    for value in node.args.values():
+        if isinstance(value, exp.Expr):
+            yield value
+        elif isinstance(value, list):
+            yield from (item for item in value if isinstance(item, exp.Expr))
+
+
+def _span(tokens: Sequence[Token]) -> Span:
+    return Span(tokens[0].start, tokens[-1].end + 1)
+
+
+def _source(tokens: Sequence[Token], text: str) -> str:
+    span = _span(tokens)
+    return text[span.start : span.end]

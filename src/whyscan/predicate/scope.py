@@ -1,0 +1,59 @@
+"""What one predicate's expressions are bound in, and what goes up and down while they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from whyscan.errors import Span, TypeProblem
+
+if TYPE_CHECKING:
+    from whyscan.predicate.clock import Clock
+    from whyscan.predicate.dialects import Dialect
+    from whyscan.predicate.parse import Syntax
+    from whyscan.predicate.tree import Expression
+    from whyscan.predicate.types import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The text and its dialect, the columns, the time."""
+
+    syntax: Syntax
+    dialect: Dialect
+    schema: Schema
+    clock: Clock
+
+    def problem(self, message: str, at: Operand, hint: str | None = None) -> TypeProblem:
+        """A TypeProblem that underlines where it arose."""
+        return TypeProblem(message, text=self.syntax.text, span=at.span, hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A bound expression and the syntax, or the place, that it came from; None if it was made."""
+
+    expression: Expression
+    origin: exp.Expr | Span | None = None
+
+    @property
+    def span(self) -> Span | None:
+        return span_of(self.origin) if isinstance(self.origin, exp.Expr) else self.origin
+
+
+class Uninterpreted(Exception):
+    """Nobody here can say what a sub-expression means; it becomes opaque at the next condition."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+def span_of(node: exp.Expr) -> Span | None:
+    """From the first to the last name or literal below a node: keywords have no position."""
+    places = [n.meta for n in node.walk() if "start" in n.meta]
+    if not places:
+        return None
+    return Span(min(p["start"] for p in places), max(p["end"] for p in places) + 1)

@@ -1,0 +1,280 @@
+"""What is done with tokens before they are parsed: bounds, AND fragments, long lists.
+
+The parser is compiled and recursive: past its depth the process dies without an exception,
+so depth is measured here, on the tokens, where strings and comments are out of the way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlglot import Parser
+from sqlglot.tokenizer_core import Token, TokenType
+
+from whyscan.errors import Span, SyntaxProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+MAX_DEPTH = 200
+MAX_TOKENS = 2_000_000
+SHORTEST_LIFTED = 16
+
+CALL_MARK = "\u0192"
+"""Put before every function's name, so that the parser takes it for a function it does not know
+and hands over name and arguments as they were written, not its own reading of them."""
+
+_OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
+_CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+_PREFIX = {
+    TokenType.NOT,
+    TokenType.DASH,
+    TokenType.PLUS,
+    TokenType.TILDE,
+    TokenType.INTERVAL,
+}
+_NESTED_TYPE = {
+    TokenType.ARRAY,
+    TokenType.LIST,
+    TokenType.MAP,
+    TokenType.NULLABLE,
+    TokenType.OBJECT,
+    TokenType.STRUCT,
+}
+_WEAKER_THAN_AND = {TokenType.OR, TokenType.XOR, TokenType.ARROW, TokenType.COLON_EQ}
+
+_OWN_SYNTAX = {"CAST", "TRY_CAST", "SAFE_CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION", "IF"}
+_NOT_CALLED = {
+    TokenType.ALL,
+    TokenType.ANY,
+    TokenType.COLLATE,
+    TokenType.EXISTS,
+    TokenType.FILTER,
+    TokenType.GLOB,
+    TokenType.IDENTIFIER,
+    TokenType.ILIKE,
+    TokenType.LIKE,
+    TokenType.RLIKE,
+    TokenType.ROW,
+    TokenType.SOME,
+    TokenType.UNNEST,
+    TokenType.WINDOW,
+    TokenType.XOR,
+}
+_CALLED = (Parser.FUNC_TOKENS - Parser.TYPE_TOKENS - _NOT_CALLED) | {TokenType.VAR}
+
+_PLAIN = {
+    TokenType.NUMBER,
+    TokenType.STRING,
+    TokenType.NULL,
+    TokenType.TRUE,
+    TokenType.FALSE,
+}
+_TYPED = {
+    TokenType.DATE,
+    TokenType.TIMESTAMP,
+    TokenType.TIMESTAMPLTZ,
+    TokenType.TIMESTAMPNTZ,
+    TokenType.TIMESTAMPTZ,
+}
+
+
+class Item(NamedTuple):
+    """One literal of a long list: what kind of token, its text with the sign, and where."""
+
+    kind: TokenType
+    text: str
+    start: int
+    end: int
+    prefix: TokenType | None = None
+    """DATE or a timestamp keyword in front of a string."""
+
+
+@dataclass(slots=True)
+class _Depth:
+    """How many recursions the parser is in: open brackets, and runs of prefix operators."""
+
+    open_runs: list[int] = field(default_factory=list)
+    kept: int = 0
+    run: int = 0
+
+    def read(self, kind: TokenType) -> int:
+        if kind in _OPENING:
+            self.open_runs.append(self.run)
+            self.kept += self.run
+            self.run = 0
+        elif kind in _PREFIX:
+            self.run += 1
+        else:
+            self.run = 0
+            if kind in _CLOSING and self.open_runs:
+                self.kept -= self.open_runs.pop()
+        return len(self.open_runs) + self.kept + self.run
+
+
+def check_depth(tokens: Sequence[Token], text: str) -> None:
+    """Refuse what would take the parser's stack."""
+    depth, nested_types, previous = _Depth(), 0, None
+    for token in tokens:
+        kind = token.token_type
+        if kind is TokenType.LT and previous in _NESTED_TYPE:
+            nested_types += 1
+        if depth.read(kind) > MAX_DEPTH or nested_types > MAX_DEPTH:
+            raise SyntaxProblem(
+                f"the predicate nests deeper than {MAX_DEPTH} levels",
+                text=text,
+                span=span_of(token),
+                hint="flatten it: AND and OR need no parentheses among themselves",
+            )
+        previous = kind
+
+
+def span_of(token: Token) -> Span:
+    """Where a token stands."""
+    return Span(token.start, token.end + 1)
+
+
+def mark_calls(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with `CALL_MARK` before the name of every function that is called."""
+    marked = list(tokens)
+    for index, following in enumerate(tokens[1:]):
+        token = tokens[index]
+        if (
+            following.token_type is TokenType.L_PAREN
+            and token.token_type in _CALLED
+            and token.text.upper() not in _OWN_SYNTAX
+        ):
+            marked[index] = Token(
+                TokenType.VAR,
+                CALL_MARK + token.text,
+                token.line,
+                token.col,
+                token.start,
+                token.end,
+            )
+    return marked
+
+
+def split_conjuncts(tokens: list[Token]) -> Iterator[list[Token]]:
+    """The top-level AND fragments, parentheses around an AND taken off."""
+    pending = [tokens]
+    while pending:
+        fragment = _without_parentheses(pending.pop())
+        cuts = _conjunctions(fragment)
+        if not cuts:
+            yield fragment
+            continue
+        edges = [-1, *cuts, len(fragment)]
+        parts = [fragment[a + 1 : b] for a, b in zip(edges, edges[1:], strict=False)]
+        pending.extend(reversed(parts))
+
+
+def _conjunctions(tokens: Sequence[Token]) -> list[int]:
+    """Where the ANDs of the outermost level stand; none where an OR is weaker."""
+    depth, between, cuts = 0, 0, []
+    for index, token in enumerate(tokens):
+        kind = token.token_type
+        if kind in _OPENING:
+            depth += 1
+        elif kind in _CLOSING:
+            depth = max(depth - 1, 0)
+        elif depth:
+            continue
+        elif kind is TokenType.BETWEEN:
+            between += 1
+        elif kind is TokenType.AND and between:
+            between -= 1
+        elif kind is TokenType.AND:
+            cuts.append(index)
+        elif kind in _WEAKER_THAN_AND:
+            return []
+    return cuts
+
+
+def _without_parentheses(tokens: list[Token]) -> list[Token]:
+    """`((a AND b))` to `a AND b`; anything else as it is, `(a)` too."""
+    inner = tokens
+    while _is_parenthesised(inner):
+        inner = inner[1:-1]
+    return inner if _conjunctions(inner) else tokens
+
+
+def _is_parenthesised(tokens: Sequence[Token]) -> bool:
+    if len(tokens) < 3 or tokens[0].token_type is not TokenType.L_PAREN:
+        return False
+    depth = 0
+    for index, token in enumerate(tokens):
+        if token.token_type in _OPENING:
+            depth += 1
+        elif token.token_type in _CLOSING:
+            depth -= 1
+            if depth <= 0:
+                return index == len(tokens) - 1
+    return False
+
+
+def lift_lists(tokens: list[Token]) -> tuple[list[Token], dict[int, tuple[Item, ...]]]:
+    """The tokens with each long IN list of literals replaced by one string, and the lists.
+
+    The parser makes a tree node of every value, which is most of its time on a long list.
+    A list is found again by the offset of the string that stands for it.
+    """
+    kept: list[Token] = []
+    lists: dict[int, tuple[Item, ...]] = {}
+    index = 0
+    while index < len(tokens):
+        kept.append(tokens[index])
+        index += 1
+        if not _opens_list(kept):
+            continue
+        items, behind = _read_items(tokens, index)
+        if len(items) >= SHORTEST_LIFTED:
+            stand_in = tokens[index]
+            lists[stand_in.start] = tuple(items)
+            kept.append(_stand_in(stand_in))
+            index = behind
+    return kept, lists
+
+
+def _opens_list(tokens: Sequence[Token]) -> bool:
+    return (
+        len(tokens) > 1
+        and tokens[-1].token_type is TokenType.L_PAREN
+        and tokens[-2].token_type is TokenType.IN
+    )
+
+
+def _stand_in(token: Token) -> Token:
+    return Token(
+        TokenType.STRING, "\u2026", token.line, token.col, token.start, token.end
+    )
+
+
+def _read_items(tokens: Sequence[Token], index: int) -> tuple[list[Item], int]:
+    """The literals from `index` to the closing parenthesis; nothing if anything else is there."""
+    items: list[Item] = []
+    while index < len(tokens) - 1:
+        item, index = _read_item(tokens, index)
+        if item is None:
+            break
+        items.append(item)
+        separator = tokens[index].token_type
+        if separator is TokenType.R_PAREN:
+            return items, index
+        if separator is not TokenType.COMMA:
+            break
+        index += 1
+    return [], index
+
+
+def _read_item(tokens: Sequence[Token], index: int) -> tuple[Item | None, int]:
+    first, second = tokens[index], tokens[index + 1]
+    kind = first.token_type
+    if kind in _PLAIN:
+        return Item(kind, first.text, first.start, first.end + 1), index + 1
+    if kind is TokenType.DASH and second.token_type is TokenType.NUMBER:
+        return Item(second.token_type, "-" + second.text, first.start, second.end + 1), index + 2
+    if kind in _TYPED and second.token_type is TokenType.STRING:
+        return Item(second.token_type, second.text, first.start, second.end + 1, kind), index + 2
+    return None, index
