@@ -26,7 +26,7 @@ PRICE = Column(("price",), DecimalType(9, 2))
 NAME = Column(("name",), STRING)
 
 # Of 16 buckets: 34 falls into 3, 14.20 into 3, 'iceberg' into 9.
-THREE_FIRST = (pa.array([3, 0, 4, None]), pa.array([3, 2, 9, None]))
+THREE_FIRST = (pa.array([3, 0, 4, None], pa.int32()), pa.array([3, 2, 9, None], pa.int32()))
 NINE_FIRST = (pa.array([9, 0, 4, None]), pa.array([9, 2, 9, None]))
 BUCKETS = (
     Buckets(ID.path, 16, *THREE_FIRST),

@@ -118,10 +118,21 @@ def test_units_up_to_1970_reach_down_by_one_because_old_writers_rounded_to_zero(
     assert point(transform, source, value) == expected
 
 
-def test_a_day_may_be_given_as_an_integer():
-    lower, upper = preimage(Day(), TIMESTAMP, pa.array([1], pa.int32()), pa.array([1], pa.int32()))
+@pytest.mark.parametrize("width", [pa.int32(), pa.int64(), pa.date32()])
+def test_a_day_may_be_given_as_an_integer_or_a_date(width):
+    days = pa.array([1], pa.int32()).cast(width)
+
+    lower, upper = preimage(Day(), TIMESTAMP, days, days)
 
     assert (steps(lower, TIMESTAMP), steps(upper, TIMESTAMP)) == (DAY, 2 * DAY - 1)
+
+
+def test_narrow_integers_come_back_in_the_representation_of_every_integer():
+    values = pa.array([20], pa.int32())
+
+    bounds = preimage(Truncate(10), INT, values, values)
+
+    assert bounds == (pa.array([20]), pa.array([29]))
 
 
 def test_a_summary_has_two_ends_and_each_may_be_unknown():

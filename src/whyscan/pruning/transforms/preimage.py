@@ -174,9 +174,9 @@ def _end(transform: Temporal, source: Type, units: Vector) -> Vector:
 def _truncated(source: Type, width: int, lower: Vector | None, upper: Vector | None) -> Bounds:
     match source:
         case IntegerType():
-            sure = _on_the_grid(source, width, lower, upper)
-            lower, upper = keep(sure, lower), keep(sure, upper)
-            return lower, mapped(lambda v: _last_integer(v, width), upper)
+            first, last = mapped(ticks_of, lower), mapped(ticks_of, upper)
+            sure = _on_the_grid(source, width, first, last)
+            return keep(sure, first), mapped(lambda v: _last_integer(v, width), keep(sure, last))
         case DecimalType():
             return lower, mapped(_once(lambda v: _last_decimal(v, width, source.scale)), upper)
         case BinaryType():
