@@ -11,9 +11,10 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
@@ -21,6 +22,9 @@ import pyarrow.compute as pc
 
 from whyscan.errors import StorageError, TableError, UsageError
 from whyscan.tables.storage import Store, local_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _WILD = re.compile(r"[*?\[{]")
@@ -63,14 +67,13 @@ def find(named: Sequence[str], options: Mapping[str, Any], enter: Callable[[str]
 
 
 def parse(text: str) -> Place:
-    """Read a path or an address. Windows' separators are not ours: a glob may hold `\\`."""
+    """Read a path or an address."""
     if not text.strip():
         raise UsageError("an empty path names no table")
     if text.startswith("file://"):
-        return _split("", os.path.abspath(unquote(text.removeprefix("file://"))))
+        return _local(unquote(text.removeprefix("file://")))
     if _SCHEME.match(text) is None:
-        path = os.path.abspath(os.path.expanduser(text))
-        return Place("", path) if os.path.exists(path) else _split("", path)
+        return _local(str(Path(text).expanduser()))
     parts = urlsplit(text)
     if parts.username is not None or parts.password is not None or parts.query:
         raise UsageError(
@@ -78,6 +81,12 @@ def parse(text: str) -> Place:
             hint="use the cloud's own environment variables, a profile or --option",
         )
     return _split(f"{parts.scheme}://{parts.netloc}", parts.path.strip("/"))
+
+
+def _local(text: str) -> Place:
+    # Not Path.resolve: the table is shown by the name that it was given, links and all.
+    path = os.path.abspath(text)  # noqa: PTH100
+    return Place("", path) if Path(path).exists() else _split("", path)
 
 
 def _split(store: str, path: str) -> Place:
@@ -93,10 +102,14 @@ def _root(places: Sequence[Place]) -> str:
     if len(places) == 1 and places[0].pattern is None and not _is_file(places[0]):
         return places[0].path
     parts = [p.path.split("/")[: -1 if _is_file(p) else None] for p in places]
-    common = os.path.commonprefix(parts)
+    common = [part for part, *_ in takewhile(_is_shared, zip(*parts, strict=False))]
     while common and "=" in common[-1]:
         common.pop()
     return "/".join(common) or "/" * (not places[0].store)
+
+
+def _is_shared(parts: tuple[str, ...]) -> bool:
+    return len(set(parts)) == 1
 
 
 def _is_file(place: Place) -> bool:
@@ -105,7 +118,7 @@ def _is_file(place: Place) -> bool:
         return False
     if place.store:
         return place.path.endswith((".parquet", ".parq", ".pq"))
-    return os.path.exists(place.path) and not os.path.isdir(place.path)
+    return Path(place.path).exists() and not Path(place.path).is_dir()
 
 
 def _below(path: str, root: str) -> str:
@@ -120,7 +133,7 @@ def _open(address: str, root: str, options: Mapping[str, Any]) -> Store:
 
     try:
         backend = from_url(f"{address}/", **options)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  obstore raises what it likes here
         # The reason may quote an option's value: only its kind is told.
         raise StorageError(
             f"cannot open {address}: {type(error).__name__}",
@@ -130,14 +143,14 @@ def _open(address: str, root: str, options: Mapping[str, Any]) -> Store:
 
 
 def _require_folder(path: str) -> None:
-    if os.path.isdir(path):
+    place = Path(path)
+    if place.is_dir():
         return
-    parent, name = os.path.split(path)
-    siblings = os.listdir(parent) if os.path.isdir(parent) else []
-    near = difflib.get_close_matches(name, siblings, n=1)
+    siblings = [p.name for p in place.parent.iterdir()] if place.parent.is_dir() else []
+    near = difflib.get_close_matches(place.name, siblings, n=1)
     raise TableError(
         f"there is no {path}",
-        hint=f"did you mean {os.path.join(parent, near[0])}?" if near else None,
+        hint=f"did you mean {place.parent / near[0]}?" if near else None,
     )
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ import pyarrow as pa
 from whyscan.errors import StorageError, TableError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
 LISTING = pa.schema([("path", pa.string()), ("size", pa.int64()), ("modified", pa.timestamp("us"))])
@@ -110,7 +111,7 @@ class Store:
     def holds(self, folder: str) -> bool:
         """Whether there is anything in a folder."""
         if self.folder is not None:
-            return os.path.isdir(os.path.join(self.folder, folder))
+            return Path(self.folder, folder).is_dir()
         import obstore
 
         try:
@@ -133,7 +134,7 @@ class Store:
             yield from (self.read(r.path, r.start, r.length) for r in ranges)
             return
         with ThreadPoolExecutor(width) as pool:
-            pending: deque[Future[list[pa.Buffer]]] = deque()
+            pending: deque[Future[Sequence[pa.Buffer]]] = deque()
             for start in range(0, len(ranges), batch):
                 pending.append(pool.submit(self._fetch_all, ranges[start : start + batch]))
                 if len(pending) > 2 * width:
@@ -143,7 +144,7 @@ class Store:
         for piece in ranges:
             self.meter.count(piece.path, piece.length)
 
-    def _fetch_all(self, ranges: Sequence[Range]) -> list[pa.Buffer]:
+    def _fetch_all(self, ranges: Sequence[Range]) -> Sequence[pa.Buffer]:
         return [self._fetch(piece) for piece in ranges]
 
     def _fetch(self, piece: Range) -> pa.Buffer:
@@ -172,7 +173,7 @@ def local_store(folder: str) -> Store:
 
 
 def _walk(folder: str, under: str, enter: Callable[[str], bool]) -> pa.Table:
-    top = os.path.join(folder, under) if under else folder
+    top = str(Path(folder, under))
     paths: list[str] = []
     sizes: list[int] = []
     times: list[int] = []
@@ -181,7 +182,7 @@ def _walk(folder: str, under: str, enter: Callable[[str], bool]) -> pa.Table:
         place, prefix, above = pending.pop()
         try:
             with os.scandir(place) as entries:
-                seen = above | {_identity(os.stat(place))}
+                seen = above | {_identity(Path(place).stat())}
                 for entry in entries:
                     if entry.is_dir():
                         if enter(entry.name) and not _is_loop(entry, seen):
@@ -206,15 +207,16 @@ def _is_loop(entry: os.DirEntry[str], above: frozenset[tuple[int, int]]) -> bool
 
 
 def _entry(folder: str, path: str) -> pa.Table:
+    place = Path(folder, path)
     try:
-        facts = os.stat(os.path.join(folder, path))
+        facts = place.stat()
     except FileNotFoundError:
         return LISTING.empty_table()
     except OSError as error:
-        raise _refused(os.path.join(folder, path), error) from None
+        raise _refused(str(place), error) from None
     # Opening a pipe would wait for ever.
     if not stat.S_ISREG(facts.st_mode):
-        raise TableError(f"{os.path.join(folder, path)} is not a regular file")
+        raise TableError(f"{place} is not a regular file")
     return _listing(folder, [path], [facts.st_size], [facts.st_mtime_ns // 1000])
 
 

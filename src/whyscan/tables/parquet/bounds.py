@@ -9,7 +9,6 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -62,24 +61,26 @@ def decode(raw: Raw, leaf: Leaf, kind: Type) -> pa.Array | None:
     """Bounds of a file's column as values of the table's type; None where it cannot hold them."""
     if leaf.encoding is Encoding.NONE or not holds(kind, leaf.type):
         return None
-    target = arrow_type(leaf.type)
-    match leaf.encoding:
+    return widen(_decoded(raw, leaf.encoding, arrow_type(leaf.type)), leaf.type, kind)
+
+
+def _decoded(raw: Raw, encoding: Encoding, target: pa.DataType) -> pa.Array:
+    match encoding:
         case Encoding.AS_IT_IS:
-            values = _as_it_is(raw, target)
+            return _as_it_is(raw, target)
         case Encoding.UINT32:
-            values = pa.array([None if v is None else v & 0xFFFFFFFF for v in raw], target)
+            return pa.array([None if v is None else v & 0xFFFFFFFF for v in raw], target)
         case Encoding.UINT64:
-            values = _decimals([None if v is None else v % (1 << 64) for v in raw], 0)
+            return _decimals([None if v is None else v % (1 << 64) for v in raw], 0)
         case Encoding.HALF:
-            values = pa.array(
-                [None if v is None else struct.unpack("<e", v)[0] for v in raw], target
-            )
+            halves = [None if v is None else struct.unpack("<e", v)[0] for v in raw]
+            return pa.array(halves, target)
         case Encoding.DECIMAL:
-            assert isinstance(leaf.type, DecimalType)
-            values = _decimals([_unscaled(v) for v in raw], leaf.type.scale)
+            return _decimals([_unscaled(v) for v in raw], target.scale)
         case Encoding.MILLISECONDS:
-            values = _scaled(pa.array(raw, pa.int64()), 1000).view(target)
-    return widen(values, leaf.type, kind)
+            return _scaled(pa.array(raw, pa.int64()), 1000).view(target)
+        case Encoding.NONE:
+            return pa.nulls(len(raw), target)
 
 
 def _as_it_is(raw: Raw, target: pa.DataType) -> pa.Array:
@@ -154,6 +155,6 @@ def join(parts: Sequence[pa.Array]) -> pa.Array | None:
     return parts[0] if len(parts) == 1 else pc.coalesce(*parts)
 
 
-def positions(kinds: np.ndarray[Any, Any], kind: int, raw: Raw) -> Raw:
+def only(raw: Raw, kinds: Sequence[int], kind: int) -> Raw:
     """The raw values where the row group's column is of that kind, None elsewhere."""
-    return [value if here else None for value, here in zip(raw, kinds == kind, strict=True)]
+    return [value if k == kind else None for value, k in zip(raw, kinds, strict=True)]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -15,14 +13,16 @@ from whyscan.predicate.types import FloatType
 from whyscan.pruning.containers import ColumnStatistics, believe
 from whyscan.tables.parquet import bounds, schemas
 from whyscan.tables.parquet.nan import Habit, habit, nan_counts
-from whyscan.tables.parquet.schemas import FileSchema, Leaf
 from whyscan.tables.parquet.thrift import Malformed
 from whyscan.tables.storage import Range, Store
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from whyscan.predicate.tree import Column, Path
     from whyscan.predicate.types import Type
     from whyscan.pruning.interval import Interval
+    from whyscan.tables.parquet.schemas import FileSchema, Leaf
 
 MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"
@@ -38,7 +38,7 @@ class Footer:
     """One file's footer: its bytes, PyArrow's view of them, and its schema in our types."""
 
     path: str
-    data: bytes
+    data: pa.Buffer
     metadata: pq.FileMetaData
     schema: FileSchema
 
@@ -62,7 +62,7 @@ class Measured:
 def read_footers(store: Store, paths: Sequence[str], sizes: Sequence[int]) -> Iterator[Footer]:
     """The footers of files whose sizes are known, in their order."""
     tail = LOCAL_TAIL if store.folder is not None else REMOTE_TAIL
-    known: list[tuple[bytes, FileSchema]] = []
+    known: list[tuple[pa.Buffer, FileSchema]] = []
     ranges = []
     for path, size in zip(paths, sizes, strict=True):
         if size < len(MAGIC) + ENDING:
@@ -73,7 +73,7 @@ def read_footers(store: Store, paths: Sequence[str], sizes: Sequence[int]) -> It
 
 
 def _open(
-    store: Store, piece: Range, end: pa.Buffer, known: list[tuple[bytes, FileSchema]]
+    store: Store, piece: Range, end: pa.Buffer, known: list[tuple[pa.Buffer, FileSchema]]
 ) -> Footer:
     where = store.shown(piece.path)
     if end.size != piece.length:
@@ -95,7 +95,7 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [""])[0][:200]
 
 
-def _whole(store: Store, piece: Range, end: pa.Buffer) -> tuple[pa.Buffer, bytes]:
+def _whole(store: Store, piece: Range, end: pa.Buffer) -> tuple[pa.Buffer, pa.Buffer]:
     """The end of the file with all of its footer, and the footer alone."""
     where = store.shown(piece.path)
     ending = bytes(end.slice(end.size - ENDING))
@@ -112,16 +112,17 @@ def _whole(store: Store, piece: Range, end: pa.Buffer) -> tuple[pa.Buffer, bytes
     needed = length + ENDING
     if needed > end.size:
         end = store.read(piece.path, size - needed, needed)
-    return end, bytes(end.slice(end.size - needed, length))
+    return end, end.slice(end.size - needed, length)
 
 
-def _schema(data: bytes, known: list[tuple[bytes, FileSchema]]) -> FileSchema:
+def _schema(data: pa.Buffer, known: list[tuple[pa.Buffer, FileSchema]]) -> FileSchema:
     """The footer's schema, decoded once for all footers that begin with the same bytes."""
     for prefix, schema in known:
-        if data.startswith(prefix):
+        if prefix.size <= data.size and data.slice(0, prefix.size).equals(prefix):
             return schema
-    schema, end = schemas.read_schema(data)
-    known.insert(0, (data[:end], schema))
+    whole = bytes(data)
+    schema, end = schemas.read_schema(whole)
+    known.insert(0, (pa.py_buffer(whole[:end]), schema))
     return schema
 
 
@@ -184,8 +185,19 @@ class _Collector:
         chunks = [group.column(at) for at in range(group.num_columns)]
         sizes = [chunk.total_compressed_size for chunk in chunks]
         self.bytes.append(sum(sizes))
-        asked = range(len(chunks)) if chosen is None else chosen
-        self.ranges.append(_merged([(_start(chunks[at]), sizes[at]) for at in asked]))
+        self.ranges.append(_ranges(chunks, sizes, chosen))
+
+
+def _ranges(
+    chunks: Sequence[pq.ColumnChunkMetaData], sizes: Sequence[int], chosen: Sequence[int] | None
+) -> list[tuple[int, int]]:
+    """Where the chosen chunks lie, or all of them, which mostly lie side by side."""
+    if chosen is None and chunks:
+        start, end = _start(chunks[0]), _start(chunks[-1]) + sizes[-1]
+        if end - start == sum(sizes):
+            return [(start, end)]
+    asked = range(len(chunks)) if chosen is None else chosen
+    return _merged([(_start(chunks[at]), sizes[at]) for at in asked])
 
 
 def _start(chunk: pq.ColumnChunkMetaData) -> int:
@@ -274,7 +286,7 @@ def _may_be_nan(told: _Statistics, footer: Footer, leaf: Leaf) -> list[bool]:
             return [True] * count
         case Habit.MAY_COUNT:
             try:
-                counts = nan_counts(footer.data, [leaf.index])
+                counts = nan_counts(bytes(footer.data), [leaf.index])
             except Malformed:
                 return [True] * count
             return [found != 0 for (found,) in counts]
@@ -324,10 +336,9 @@ def _believe(told: _Statistics, rows: pa.Array) -> tuple[Interval, int]:
 
 def _decoded(told: _Statistics, raw: Sequence[Any], kind: Type) -> pa.Array | None:
     """The bounds of all row groups in the table's type, each decoded by its own file's."""
-    kinds = np.asarray(told.kinds, np.int64)
     parts = []
     for number, leaf in enumerate(told.leaves):
-        mine = raw if len(told.leaves) == 1 else bounds.positions(kinds, number, raw)
+        mine = raw if len(told.leaves) == 1 else bounds.only(raw, told.kinds, number)
         decoded = bounds.decode(mine, leaf, kind)
         if decoded is not None:
             parts.append(decoded)

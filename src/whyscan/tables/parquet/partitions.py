@@ -88,7 +88,7 @@ class Partitions:
             return _widened(kind, point, null)
         if not isinstance(kind, FloatType):
             return Interval(kind, point, point, value=pc.invert(null), null=null)
-        nan = pc.fill_null(pc.is_nan(point), False)
+        nan = pc.is_nan(point).fill_null(pa.scalar(False))
         point = pc.if_else(nan, pa.scalar(None, point.type), point)
         return Interval(kind, point, point, value=point.is_valid(), null=null, nan=nan)
 

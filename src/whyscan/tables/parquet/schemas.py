@@ -6,7 +6,6 @@ metadata changes neither the order of its statistics nor how Spark reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING
@@ -36,6 +35,8 @@ from whyscan.predicate.types import (
 from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from whyscan.predicate.tree import Path
 
 DEEPEST = 64
@@ -168,7 +169,7 @@ class _Builder:
         if not isinstance(element, dict) or depth > DEEPEST:
             raise Malformed("a schema that is cut off" if depth <= DEEPEST else "nested too deep")
         name = element.get(4, b"").decode("utf-8")
-        if (1 in element and 5 not in element) or element.get(5) == 0:
+        if not _children(element):
             return self._leaf(name, element)
         members = tuple(self.node(depth + 1) for _ in range(_children(element)))
         special = _collection(element)
@@ -275,8 +276,8 @@ def _plain(physical: int | None, converted: int | None) -> tuple[Type, Encoding]
 
 
 def _decimal(element: Fields, parameters: Fields) -> tuple[Type, Encoding]:
-    scale = int(parameters.get(1, element.get(7, 0)))
-    precision = int(parameters.get(2, element.get(8, 0)))
+    scale = int(parameters.get(1) or element.get(7) or 0)
+    precision = int(parameters.get(2) or element.get(8) or 0)
     if not 0 <= scale <= precision or not 0 < precision <= MAX_DIGITS:
         return OtherType(f"decimal({precision},{scale})"), Encoding.NONE
     return DecimalType(precision, scale), Encoding.DECIMAL

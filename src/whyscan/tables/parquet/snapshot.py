@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from whyscan.tables.parquet.union import unite, with_partitions
 from whyscan.tables.snapshot import Files, RowGroups, Traffic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from whyscan.predicate.tree import Column, Path
     from whyscan.predicate.types import Schema, Type
@@ -77,14 +76,13 @@ class ParquetSnapshot:
 
     def _any_footer(self, positions: Sequence[int]) -> Footer:
         """The first that can be read: one bad file need not be among those that are scanned."""
-        failure: CorruptFile | None = None
+        failures = []
         for at in positions[:_TRIED_FOR_SCHEMA]:
             try:
                 return next(self._footers([at]))
             except CorruptFile as error:
-                failure = failure or error
-        assert failure is not None
-        raise failure
+                failures.append(error)
+        raise failures[0]
 
     def _footers(self, at: Collection[int]) -> Iterator[Footer]:
         chosen = self.objects.take(pa.array(at, pa.int64()))

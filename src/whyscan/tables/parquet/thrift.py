@@ -8,33 +8,19 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any, TypeAlias
 
 Fields: TypeAlias = dict[int, Any]
 """A struct: values by field id, lists as lists, bytes as bytes, a nested struct as Fields."""
 
 DEEPEST = 32
-_LONGEST_VARINT = 10
+
+# The types on the wire. A boolean field is its type. Plain integers: an Enum's members take
+# several times as long to compare.
+STOP, TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(13)
 _LONG_LIST = 15
-
-
-class Wire(IntEnum):
-    """The types on the wire. A boolean field is its type."""
-
-    STOP = 0
-    TRUE = 1
-    FALSE = 2
-    BYTE = 3
-    I16 = 4
-    I32 = 5
-    I64 = 6
-    DOUBLE = 7
-    BINARY = 8
-    LIST = 9
-    SET = 10
-    MAP = 11
-    STRUCT = 12
+_MORE = 0x80
+_LONGEST_VARINT = 64
 
 
 class Malformed(ValueError):
@@ -57,7 +43,7 @@ class Reader:
         while True:
             head = self.byte()
             kind = head & 0x0F
-            if kind == Wire.STOP:
+            if kind == STOP:
                 return fields
             known = known + (head >> 4) if head >> 4 else self.zigzag()
             fields[known] = self.value(kind, depth)
@@ -65,24 +51,22 @@ class Reader:
                 return fields
 
     def value(self, kind: int, depth: int) -> Any:
-        match kind:
-            case Wire.TRUE | Wire.FALSE:
-                return kind == Wire.TRUE
-            case Wire.BYTE:
-                return self.byte()
-            case Wire.I16 | Wire.I32 | Wire.I64:
-                return self.zigzag()
-            case Wire.DOUBLE:
-                return struct.unpack("<d", self.take(8))[0]
-            case Wire.BINARY:
-                return self.take(self.varint())
-            case Wire.LIST | Wire.SET:
-                return self.sequence(depth + 1)
-            case Wire.STRUCT:
-                return self.struct(depth=depth + 1)
-            case _:
-                # A map: the format has none.
-                raise Malformed(f"type {kind}")
+        if I16 <= kind <= I64:
+            return self.zigzag()
+        if kind == BINARY:
+            return self.take(self.varint())
+        if kind == STRUCT:
+            return self.struct(depth=depth + 1)
+        if kind in (LIST, SET):
+            return self.sequence(depth + 1)
+        if kind in (TRUE, FALSE):
+            return kind == TRUE
+        if kind == BYTE:
+            return self.byte()
+        if kind == DOUBLE:
+            return struct.unpack("<d", self.take(8))[0]
+        # A map: the format has none.
+        raise Malformed(f"type {kind}")
 
     def sequence(self, depth: int) -> list[Any]:
         head = self.byte()
@@ -91,28 +75,33 @@ class Reader:
         if count > len(self.data) - self.at:
             raise Malformed(f"a list of {count}")
         kind = head & 0x0F
-        if kind in (Wire.TRUE, Wire.FALSE):
-            return [self.byte() == Wire.TRUE for _ in range(count)]
+        if kind in (TRUE, FALSE):
+            return [self.byte() == TRUE for _ in range(count)]
         return [self.value(kind, depth) for _ in range(count)]
 
     def byte(self) -> int:
-        if self.at >= len(self.data):
+        at = self.at
+        if at >= len(self.data):
             raise Malformed("cut off")
-        self.at += 1
-        return self.data[self.at - 1]
+        self.at = at + 1
+        return self.data[at]
 
     def take(self, size: int) -> bytes:
-        if size > len(self.data) - self.at:
+        start = self.at
+        if size > len(self.data) - start:
             raise Malformed("cut off")
-        self.at += size
-        return self.data[self.at - size : self.at]
+        self.at = start + size
+        return self.data[start : self.at]
 
     def varint(self) -> int:
-        value = 0
-        for shift in range(0, 7 * _LONGEST_VARINT, 7):
+        value = self.byte()
+        if value < _MORE:
+            return value
+        value &= 0x7F
+        for shift in range(7, _LONGEST_VARINT, 7):
             byte = self.byte()
             value |= (byte & 0x7F) << shift
-            if byte < 0x80:  # noqa: PLR2004  the bit that says: more to come
+            if byte < _MORE:
                 return value
         raise Malformed("an integer of more than 64 bits")
 

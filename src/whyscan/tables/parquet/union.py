@@ -68,18 +68,17 @@ def wider(first: Type, second: Type) -> Type:
             return second if holds(second, first) else first
 
 
-def _common_decimal(first: Type, second: Type) -> Type:
+def _common_decimal(
+    first: IntegerType | DecimalType, second: IntegerType | DecimalType
+) -> IntegerType | DecimalType:
     pair = (_as_decimal(first), _as_decimal(second))
     scale = max(kind.scale for kind in pair)
     whole = max(kind.precision - kind.scale for kind in pair)
     return DecimalType(whole + scale, scale) if whole + scale <= MAX_DIGITS else first
 
 
-def _as_decimal(kind: Type) -> DecimalType:
-    if isinstance(kind, IntegerType):
-        return DecimalType(DIGITS[kind.bits], 0)
-    assert isinstance(kind, DecimalType)
-    return kind
+def _as_decimal(kind: IntegerType | DecimalType) -> DecimalType:
+    return DecimalType(DIGITS[kind.bits], 0) if isinstance(kind, IntegerType) else kind
 
 
 def with_partitions(schema: Schema, fields: Sequence[Field]) -> Schema:

@@ -12,8 +12,6 @@ from decimal import Decimal
 from functools import reduce
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from whyscan.predicate import arrow, temporal, zones
 from whyscan.predicate.literals import single
 from whyscan.predicate.types import (
@@ -40,6 +38,8 @@ from whyscan.predicate.types import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import pyarrow as pa
+
     from whyscan.predicate.tree import Value
     from whyscan.predicate.zones import Zone
 
@@ -59,6 +59,7 @@ _TIMESTAMP = re.compile(r"-?\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d)?", re.AS
 _TIME = re.compile(r"\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?", re.ASCII)
 _JAVA_SPACE = "".join(map(chr, range(0x21)))
 _DIGITS = {32: 10, 64: 20}
+_NOTHING: Type = NULL
 
 
 class Unreadable(ValueError):
@@ -72,7 +73,8 @@ def unescape(text: str) -> str:
 
 def infer(texts: Iterable[str]) -> Type:
     """The type of a partition column: the least that holds every value, else text."""
-    return reduce(_wider, map(infer_one, dict.fromkeys(texts)), NULL)
+    kinds: Iterable[Type] = map(infer_one, dict.fromkeys(texts))
+    return reduce(_wider, kinds, _NOTHING)
 
 
 def infer_one(text: str) -> Type:
