@@ -125,14 +125,19 @@ def _distinct(
 
 
 def _query(sql: str, tuples: pa.Table) -> pa.Array | None:
-    """DuckDB's answer for each tuple in order; None where it fails on some value."""
+    """DuckDB's answer for each tuple in order; None where a value makes the expression fail.
+
+    Spark would raise there too, and what may raise is left to the interpreter.
+    """
     import duckdb
 
+    numbered = tuples.append_column("position", pa.array(range(len(tuples))))
     with duckdb.connect(config={"threads": 1, "enable_external_access": "false"}) as connection:
-        connection.register("tuples", tuples.append_column("at", pa.array(range(len(tuples)))))
+        connection.register("tuples", numbered)
+        query = f"SELECT {sql} AS answer FROM tuples ORDER BY position"  # noqa: S608 - our own SQL
         try:
-            found = connection.sql(f"SELECT {sql} AS answer FROM tuples ORDER BY at").to_arrow_table()
-        except duckdb.Error:
+            found = connection.sql(query).to_arrow_table()
+        except (duckdb.ConversionException, duckdb.OutOfRangeException):
             return None
     return found.column("answer").combine_chunks()
 
