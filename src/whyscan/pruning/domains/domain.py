@@ -58,6 +58,16 @@ class Domain:
         few = _few(values, kind)
         return cls(kind, values if few is None else few, nan=nan)
 
+    @property
+    def is_none(self) -> bool:
+        return not (len(self.values) or self.nan or self.null)
+
+    @property
+    def is_one_range(self) -> bool:
+        """Just values, with no gap."""
+        single = isinstance(self.values, tuple) and len(self.values) == 1
+        return single and not self.nan and not self.null
+
     def intersection(self, other: Domain) -> Domain:
         """In both."""
         return Domain(

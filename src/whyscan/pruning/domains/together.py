@@ -21,7 +21,7 @@ _SEVERAL = 2
 
 
 def may_satisfy_together(operands: Sequence[Expression], containers: Containers) -> Mask:
-    """Some value of each column may make every conjunct on it TRUE.
+    """Some value of each column may make every conjunct on it TRUE, if each alone may be TRUE.
 
     A column that one conjunct alone speaks of is left to that conjunct.
     """
@@ -37,7 +37,7 @@ def may_satisfy_together(operands: Sequence[Expression], containers: Containers)
     ]
     return all_of(
         _may_be_one_value(
-            column, [domains[column] for domains in told if column in domains], containers
+            column, [told_of[column] for told_of in told if column in told_of], containers
         )
         for column in shared
     )
@@ -46,4 +46,10 @@ def may_satisfy_together(operands: Sequence[Expression], containers: Containers)
 def _may_be_one_value(column: Column, domains: list[Domain], containers: Containers) -> Mask:
     if len(domains) < _SEVERAL:
         return True
-    return reduce(Domain.intersection, domains).overlaps(containers.interval(column))
+    common = reduce(Domain.intersection, domains)
+    if common.is_none:
+        return False
+    # Helly: of ranges, the container's among them, that meet two by two all meet in one value.
+    if all(domain.is_one_range for domain in domains):
+        return True
+    return common.overlaps(containers.interval(column))
