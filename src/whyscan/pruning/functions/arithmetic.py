@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.predicate.tree import Operation
-from whyscan.predicate.types import DecimalType, FloatType, IntegerType
+from whyscan.predicate.types import BIGINT, DecimalType, FloatType, IntegerType
 from whyscan.pruning.functions import decimals, floats
 from whyscan.pruning.functions.corners import (
     Ends,
@@ -18,15 +19,17 @@ from whyscan.pruning.functions.corners import (
     remainder,
     without_zero,
 )
-from whyscan.pruning.functions.rules import ends, fitted, strict
+from whyscan.pruning.functions.rules import contains, ends, extremes, fitted, strict
 from whyscan.pruning.interval import Interval, anything
+from whyscan.pruning.mask import both, either, opposite
 
 if TYPE_CHECKING:
     from whyscan.predicate.types import Type
-    from whyscan.pruning.functions.rules import Kernel
     from whyscan.pruning.mask import Vector
 
 INT64_DIGITS = 19
+LEAST, GREATEST = extremes(BIGINT)
+ONE, MINUS_ONE = pa.scalar(1), pa.scalar(-1)
 
 
 def numeric(operation: Operation, left: Interval, right: Interval, kind: Type) -> Interval:
@@ -45,16 +48,18 @@ def numeric(operation: Operation, left: Interval, right: Interval, kind: Type) -
 def integers(operation: Operation, left: Interval, right: Interval, kind: IntegerType) -> Interval:
     """Whole numbers: exact, and an error where the result leaves the type."""
     whole = strict(kind, [left, right])
-    a, b = _roomy(operation, ends(left), ends(right))
+    a, b = ends(left), ends(right)
     match operation:
         case Operation.ADD | Operation.SUBTRACT | Operation.MULTIPLY:
-            return fitted(whole, corners(KERNELS[operation], operation, a, b), kind)
+            bounds = corners(decimals.KERNELS[operation], operation, *_roomy(operation, a, b))
+            return fitted(whole, bounds, kind)
         case Operation.QUOTIENT:
-            quotient = corners(_quotient, operation, a, without_zero(b))
-            return by_divisor(fitted(whole, quotient, kind), left, right, b)
+            bounds = corners(_quotient, operation, a, without_zero(b))
+            found = _without_overflow(fitted(whole, bounds, kind), left, right)
+            return by_divisor(found, left, right, b)
         case Operation.REMAINDER:
-            rest = remainder(a, without_zero(b), number(1, a[0]))
-            return by_divisor(fitted(whole, rest, kind), left, right, b)
+            bounds = remainder(a, without_zero(b), number(1, a[0]))
+            return by_divisor(fitted(whole, bounds, kind), left, right, b)
         case Operation.DIVIDE:
             return anything(kind, raises=True)
 
@@ -62,30 +67,27 @@ def integers(operation: Operation, left: Interval, right: Interval, kind: Intege
 def _roomy(operation: Operation, left: Ends, right: Ends) -> tuple[Ends, Ends]:
     """The operands where the result is exact: in 64 bits if it surely fits, else in decimals."""
     a, b = (decimals.magnitude(pair) for pair in (left, right))
-    match operation:
-        case Operation.MULTIPLY:
-            reach = a * b
-        case Operation.QUOTIENT | Operation.REMAINDER:
-            reach = max(a, b)
-        case _:
-            reach = a + b
+    reach = a * b if operation is Operation.MULTIPLY else a + b
     if reach < 1 << 63:
         return left, right
+    wide = pa.decimal256(INT64_DIGITS, 0)
     (c, d), (e, f) = left, right
-    return (_decimal(c), _decimal(d)), (_decimal(e), _decimal(f))
-
-
-def _decimal(values: Vector) -> Vector:
-    return values.cast(pa.decimal256(INT64_DIGITS, 0))
+    return (c.cast(wide), d.cast(wide)), (e.cast(wide), f.cast(wide))
 
 
 def _quotient(a: Vector, b: Vector) -> Vector:
-    """a div b, towards zero."""
-    return decimals.quotient(a, b) if pa.types.is_decimal(a.type) else pc.divide(a, b)
+    """a div b, towards zero; the greatest bigint for the one quotient that is no bigint."""
+    overflow = pc.and_(pc.equal(a, LEAST), pc.equal(b, MINUS_ONE))
+    divided = pc.divide(a, pc.if_else(overflow, ONE, b))
+    return pc.if_else(overflow, GREATEST, divided)
 
 
-KERNELS: dict[Operation, Kernel] = {
-    Operation.ADD: pc.add,
-    Operation.SUBTRACT: pc.subtract,
-    Operation.MULTIPLY: pc.multiply,
-}
+def _without_overflow(found: Interval, left: Interval, right: Interval) -> Interval:
+    """The least bigint div -1 raises."""
+    overflow = both(contains(left, LEAST), contains(right, MINUS_ONE))
+    nothing_else = both(overflow, left.point(), right.point())
+    return replace(
+        found,
+        value=both(found.value, opposite(nothing_else)),
+        raises=either(found.raises, overflow),
+    )

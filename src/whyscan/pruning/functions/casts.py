@@ -107,7 +107,7 @@ def _to_integer(x: Interval, target: IntegerType) -> Interval | None:
         case IntegerType():
             return fitted(strict(target, [x]), ends(x), target)
         case DecimalType():
-            lower, upper = (decimals.truncated(end) for end in ends(x))
+            lower, upper = (decimals.truncated(end, 0) for end in ends(x))
             return fitted(strict(target, [x]), (lower, upper), target)
         case FloatType():
             return _float_to_integer(x, target)
@@ -203,13 +203,12 @@ def _decimal_to_float(x: Interval, target: FloatType) -> Interval:
 def _nearest(values: Vector, towards: float, target: FloatType) -> Vector:
     if isinstance(values, pa.Scalar):
         return _nearest(pa.array([values.as_py()], values.type), towards, target)[0]
-    around = outward(values.cast(pa.float64()), towards)
-    scale = values.type.scale
-    if scale > EXACT_POWER_OF_TEN or target.bits != DOUBLE.bits:
-        return around
     unscaled = values.view(pa.decimal128(MAX_DECIMAL_DIGITS, 0)).cast(pa.float64())
-    small = pc.less(pc.abs(unscaled), EXACT_INTEGER)
-    return pc.if_else(small, pc.divide(unscaled, 10.0**scale), around)
+    nearest = pc.divide(unscaled, 10.0**values.type.scale)
+    around = outward(nearest, towards)
+    if values.type.scale > EXACT_POWER_OF_TEN or target.bits != DOUBLE.bits:
+        return around
+    return pc.if_else(pc.less(pc.abs(unscaled), EXACT_INTEGER), nearest, around)
 
 
 def _to_boolean(x: Interval, target: BooleanType) -> Interval | None:

@@ -52,8 +52,13 @@ def zero_between(divisor: Ends) -> Mask:
 
 def without_zero(divisor: Ends) -> Ends:
     """The divisor, and one where it may be zero: a kernel must not see a zero at all."""
-    mask, one = as_vector(zero_between(divisor)), number(1, divisor[0])
-    return pc.if_else(mask, one, divisor[0]), pc.if_else(mask, one, divisor[1])
+    return without(zero_between(divisor), divisor)
+
+
+def without(mask: Mask, divisor: Ends) -> Ends:
+    """The divisor, and one where the mask says yes."""
+    yes, one = as_vector(mask), number(1, divisor[0])
+    return pc.if_else(yes, one, divisor[0]), pc.if_else(yes, one, divisor[1])
 
 
 def by_divisor(found: Interval, left: Interval, right: Interval, divisor: Ends) -> Interval:
@@ -79,7 +84,10 @@ def remainder(left: Ends, divisor: Ends, unit: pa.Scalar) -> Ends:
     Within one multiple of a constant divisor it rises with the dividend.
     """
     (a, b), (c, d) = left, divisor
-    most = pc.subtract(greatest_of(pc.abs(c), pc.abs(d)), unit)
+    # The least integer has no opposite, but its opposite less one is there.
+    below = pc.negate(pc.add(least_of(c, pc.negate(unit)), unit))
+    above = pc.subtract(greatest_of(d, unit), unit)
+    most = greatest_of(below, above)
     zero = number(0, most)
     lower = greatest_of(least_of(a, zero), pc.negate(most))
     upper = least_of(greatest_of(b, zero), most)

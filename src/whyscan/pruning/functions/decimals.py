@@ -19,11 +19,19 @@ from whyscan.pruning.functions.corners import (
     by_divisor,
     corners,
     remainder,
+    without,
     without_zero,
 )
-from whyscan.pruning.functions.rules import WIDE_DIGITS, ends, fitted, strict
-from whyscan.pruning.interval import Interval, anything, defined
-from whyscan.pruning.mask import Vector, both, either, opposite
+from whyscan.pruning.functions.rules import (
+    WIDE_DIGITS,
+    Kernel,
+    ends,
+    fitted,
+    greatest_of,
+    strict,
+)
+from whyscan.pruning.interval import Interval, anything, defined, greater
+from whyscan.pruning.mask import Mask, Vector, both, either, opposite, surely
 
 WIDE = Context(prec=WIDE_DIGITS)
 QUOTIENT_SCALE = 38
@@ -32,42 +40,93 @@ QUOTIENT_SCALE = 38
 PRODUCT_DIGITS = 39
 """Spark rounds a product to this many digits first."""
 
+SHORT_DIVISOR = 2**32 - 1
+SHORT_DIGITS = 9
+"""Divisors, and powers of ten, by which Arrow divides in one step."""
+
+KERNELS: dict[Operation, Kernel] = {
+    Operation.ADD: pc.add,
+    Operation.SUBTRACT: pc.subtract,
+    Operation.MULTIPLY: pc.multiply,
+}
+
 
 def arithmetic(
     operation: Operation, left: Interval, right: Interval, kind: DecimalType | IntegerType
 ) -> Interval:
     """`left operation right` on decimals; `div` gives a bigint."""
+    if operation in (Operation.DIVIDE, Operation.QUOTIENT, Operation.REMAINDER):
+        return _division(operation, left, right, kind)
     a, b = (compact(ends(x)) for x in (left, right))
+    if isinstance(kind, IntegerType) or _digits(operation, a[0].type, b[0].type) > WIDE_DIGITS:
+        return anything(kind, raises=True)
+    bounds = corners(KERNELS[operation], operation, a, b)
+    if operation is Operation.MULTIPLY:
+        bounds = _slackened(bounds, kind)
+    return _rounded(strict(kind, [left, right]), bounds, kind)
+
+
+def _division(
+    operation: Operation, left: Interval, right: Interval, kind: DecimalType | IntegerType
+) -> Interval:
+    divisor = ends(right)
+    long = _is_long(divisor)
+    a, b = compact(ends(left)), compact(without(long, without_zero(divisor)))
     if _digits(operation, a[0].type, b[0].type) > WIDE_DIGITS:
         return anything(kind, raises=True)
     whole = strict(kind, [left, right])
     match (operation, kind):
-        case (Operation.ADD | Operation.SUBTRACT, DecimalType()):
-            kernel = pc.add if operation is Operation.ADD else pc.subtract
-            return _rounded(whole, corners(kernel, operation, a, b), kind)
-        case (Operation.MULTIPLY, DecimalType()):
-            bounds = corners(pc.multiply, operation, a, b)
-            return _rounded(whole, _slackened(bounds, kind), kind)
         case (Operation.DIVIDE, DecimalType()):
-            bounds = corners(_divided, operation, a, without_zero(b))
-            return by_divisor(_rounded(whole, bounds, kind), left, right, b)
+            found = _rounded(whole, corners(_divided, operation, a, b), kind)
         case (Operation.REMAINDER, DecimalType()):
-            return by_divisor(_remainder(whole, a, b, kind), left, right, b)
+            found = _remainder(whole, a, b, kind)
         case (Operation.QUOTIENT, IntegerType()):
-            bounds = corners(quotient, operation, a, without_zero(b))
-            return by_divisor(_wrapped(whole, bounds), left, right, b)
+            found = _wrapped(whole, corners(quotient, operation, a, b))
         case _:
             return anything(kind, raises=True)
+    vague = both(whole.value, long)
+    found = replace(
+        defined(found, opposite(vague)),
+        value=either(found.value, vague),
+        raises=either(found.raises, vague),
+    )
+    return by_divisor(found, left, right, divisor)
+
+
+def _is_long(divisor: Ends) -> Mask:
+    """Some divisor has more than 32 bits, for which Arrow's long division is not always right.
+
+    It gives 4294967294 for 4294967295.9e18 / 1e18. Such bounds are left unknown.
+    """
+    limit = Decimal(SHORT_DIVISOR).scaleb(-divisor[0].type.scale)
+    most = greatest_of(pc.abs(divisor[0]), pc.abs(divisor[1]))
+    return surely(lambda m: greater(m, pa.scalar(limit)), most)
 
 
 def quotient(a: Vector, b: Vector) -> Vector:
     """a div b, towards zero."""
-    return truncated(pc.divide(a, b))
+    return truncated(pc.divide(a, b), 0)
 
 
-def truncated(values: Vector) -> Vector:
-    """Whole numbers, towards zero."""
-    return rescaled(pc.trunc(values), 0)
+def truncated(values: Vector, scale: int) -> Vector:
+    """Cut off behind `scale` places, towards zero: in steps whose divisor has 32 bits."""
+    while values.type.scale > scale:
+        step = max(scale, values.type.scale - SHORT_DIGITS)
+        values = pc.cast(values, pa.decimal256(WIDE_DIGITS, step), safe=False)
+    return values
+
+
+def half_up(values: Vector, scale: int) -> Vector:
+    """Rounded to a scale, ties away from zero: the next digit decides."""
+    if values.type.scale <= scale:
+        return rescaled(values, scale)
+    next_digit = rescaled(truncated(values, scale + 1), scale + 1)
+    return rescaled(pc.round(next_digit, scale, round_mode="half_towards_infinity"), scale)
+
+
+def rescaled(values: Vector, scale: int) -> Vector:
+    """The same numbers with another count of places, which loses none of them."""
+    return values.cast(pa.decimal256(WIDE_DIGITS, scale))
 
 
 def _divided(a: Vector, b: Vector) -> Vector:
@@ -115,7 +174,7 @@ def _remainder(whole: Interval, a: Ends, b: Ends, kind: DecimalType) -> Interval
     scale = max(first.scale, second.scale)
     common = pa.decimal256(_digits(Operation.ADD, first, second), scale)
     unit = pa.scalar(Decimal(1).scaleb(-scale), common)
-    c, d, e, f = (end.cast(common) for end in (*a, *without_zero(b)))
+    c, d, e, f = (end.cast(common) for end in (*a, *b))
     rest = remainder((c, d), (e, f), unit)
     # BigDecimal.remainder refuses a quotient of more digits than its context has.
     impossible = _digits(Operation.QUOTIENT, first, second) > PRODUCT_DIGITS
@@ -144,23 +203,12 @@ def _whole_digits(pair: Ends) -> int:
 
 def magnitude(pair: Ends) -> Decimal:
     """How far from zero the furthest end of any container lies; 0 without containers."""
-    return max(abs(Decimal(end or 0)) for vector in pair for end in _least_and_greatest(vector))
+    # copy_abs, because abs rounds to the 28 digits of Python's context.
+    found = (Decimal(end or 0) for vector in pair for end in _least_and_greatest(vector))
+    return max(end.copy_abs() for end in found)
 
 
 def _least_and_greatest(values: Vector) -> tuple[int | Decimal | None, ...]:
     if isinstance(values, pa.Scalar):
         return (values.as_py(),)
     return tuple(pc.min_max(values).as_py().values())
-
-
-def half_up(values: Vector, scale: int) -> Vector:
-    """Rounded to a scale, ties away from zero."""
-    if values.type.scale <= scale:
-        return rescaled(values, scale)
-    roomy = values.cast(pa.decimal256(WIDE_DIGITS, values.type.scale))
-    return rescaled(pc.round(roomy, scale, round_mode="half_towards_infinity"), scale)
-
-
-def rescaled(values: Vector, scale: int) -> Vector:
-    """The same numbers with another count of places, which loses none of them."""
-    return values.cast(pa.decimal256(WIDE_DIGITS, scale))

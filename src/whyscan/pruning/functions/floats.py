@@ -23,12 +23,13 @@ from whyscan.pruning.functions.corners import (
 )
 from whyscan.pruning.functions.rules import ends, greatest_of, least_of, strict
 from whyscan.pruning.interval import Interval, anything
-from whyscan.pruning.mask import Mask, Vector, both, either, keep, opposite, surely
+from whyscan.pruning.mask import Mask, Vector, both, either, opposite, surely
 
 if TYPE_CHECKING:
     from whyscan.predicate.types import FloatType
 
 INFINITY = pa.scalar(float("inf"))
+MINUS_INFINITY = pa.scalar(float("-inf"))
 ZERO = pa.scalar(0.0)
 ULPS = 4
 """How far two good mathematical libraries may lie apart, in units of the last place."""
@@ -59,14 +60,14 @@ def arithmetic(operation: Operation, left: Interval, right: Interval, kind: Floa
 def _computed(
     left: Interval, right: Interval, bounds: Ends, nan: Mask, kind: FloatType
 ) -> Interval:
-    """The bounds without NaN; nothing but NaN where both of them are."""
+    """Bounds that are NaN are unknown; `nan`: values may meet in one, two points surely do."""
     whole = strict(kind, [left, right])
-    lower, upper = (surely(pc.is_nan, end) for end in bounds)
+    lower, upper = (pc.is_nan(end) for end in bounds)
     return replace(
         whole,
-        lower=keep(opposite(lower), rounded(bounds[0], kind)),
-        upper=keep(opposite(upper), rounded(bounds[1], kind)),
-        value=both(whole.value, opposite(both(lower, upper))),
+        lower=pc.if_else(lower, MINUS_INFINITY, rounded(bounds[0], kind)),
+        upper=pc.if_else(upper, INFINITY, rounded(bounds[1], kind)),
+        value=both(whole.value, opposite(both(nan, left.point(), right.point()))),
         nan=either(whole.nan, both(whole.value, nan)),
     )
 
@@ -113,24 +114,22 @@ def _product(a: Vector, b: Vector) -> Vector:
 
 def _opposed(a: Ends, b: Ends) -> Mask:
     """inf + -inf is possible."""
-    minus = pc.negate(INFINITY)
     return either(
-        both(surely(pc.equal, a[1], INFINITY), surely(pc.equal, b[0], minus)),
-        both(surely(pc.equal, a[0], minus), surely(pc.equal, b[1], INFINITY)),
+        both(surely(pc.equal, a[1], INFINITY), surely(pc.equal, b[0], MINUS_INFINITY)),
+        both(surely(pc.equal, a[0], MINUS_INFINITY), surely(pc.equal, b[1], INFINITY)),
     )
 
 
 def _infinite(pair: Ends) -> Mask:
-    minus = pc.negate(INFINITY)
-    return either(surely(pc.equal, pair[0], minus), surely(pc.equal, pair[1], INFINITY))
+    return either(surely(pc.equal, pair[0], MINUS_INFINITY), surely(pc.equal, pair[1], INFINITY))
 
 
 def _remainder(left: Ends, divisor: Ends) -> Ends:
     """a % b: the dividend's sign, no further from zero than a or b; exact on points."""
     (a, b), (c, d) = left, divisor
     most = greatest_of(pc.abs(c), pc.abs(d))
-    single = pc.and_(pc.equal(a, b), pc.equal(c, d))
     exact = pc.call_function("remainder", [a, c])
+    single = pc.and_(pc.and_(pc.equal(a, b), pc.equal(c, d)), pc.invert(pc.is_nan(exact)))
     lower = greatest_of(least_of(a, ZERO), pc.negate(most))
     upper = least_of(greatest_of(b, ZERO), most)
     return pc.if_else(single, exact, lower), pc.if_else(single, exact, upper)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
 from whyscan.predicate.tree import Operation
 from whyscan.predicate.types import FLOAT, DecimalType, FloatType, IntegerType
 from whyscan.pruning.functions import decimals
@@ -26,10 +28,11 @@ from whyscan.pruning.functions.rules import (
     fitted,
     greatest_of,
     increasing,
+    narrowed,
     pointwise,
     strict,
 )
-from whyscan.pruning.interval import Interval, anything, hull, less, less_equal
+from whyscan.pruning.interval import Interval, anything, greater, hull, less, less_equal
 from whyscan.pruning.mask import Vector, both, either, keep, may, opposite, surely
 
 if TYPE_CHECKING:
@@ -40,6 +43,9 @@ if TYPE_CHECKING:
 
 ZERO = pa.scalar(0.0)
 ZERO_INTEGER = pa.scalar(0)
+WHOLE = pa.decimal128(MAX_DECIMAL_DIGITS, 0)
+MOST_PLACES = 300
+"""Ten to this power is still a double."""
 
 
 def _negative(kind: Type, x: Interval) -> Interval:
@@ -94,35 +100,33 @@ def _sign(kind: Type, x: Interval) -> Interval:
 
 
 def _floor(kind: Type, x: Interval) -> Interval:
-    return _to_whole(kind, x, pc.floor)
+    """floor(x): rising."""
+    return _to_whole(kind, x, pc.floor, _floored)
 
 
 def _ceil(kind: Type, x: Interval) -> Interval:
-    return _to_whole(kind, x, pc.ceil)
+    """ceil(x): rising."""
+    return _to_whole(kind, x, pc.ceil, lambda end: pc.negate(_floored(pc.negate(end))))
 
 
-def _to_whole(kind: Type, x: Interval, kernel: Kernel) -> Interval:
-    """floor, ceil: rising with x."""
+def _to_whole(kind: Type, x: Interval, of_doubles: Kernel, of_decimals: Kernel) -> Interval:
     match (x.type, kind):
         case (IntegerType(), IntegerType()):
             return replace(x, type=kind)
         case (FloatType(), IntegerType()):
-            whole = increasing(x, kind, lambda end: saturated(kernel(end)))
-            zero = pa.scalar(0)
-            born = Interval(kind, zero, zero, value=x.nan, null=False)
-            return hull(whole, born)
+            whole = increasing(x, kind, lambda end: saturated(of_doubles(end)))
+            return hull(whole, Interval(kind, ZERO_INTEGER, ZERO_INTEGER, value=x.nan, null=False))
         case (DecimalType(), DecimalType()):
-            return increasing(x, kind, lambda end: _settled(kernel(_wide(end)), kind))
+            return increasing(x, kind, of_decimals)
         case _:
             return anything(kind, raises=True)
 
 
-def _wide(values: Vector) -> Vector:
-    return values.cast(pa.decimal256(WIDE_DIGITS, values.type.scale))
-
-
-def _settled(values: Vector, kind: DecimalType) -> Vector:
-    return decimals.rescaled(values, kind.scale).cast(pa.decimal128(38, kind.scale))
+def _floored(values: Vector) -> Vector:
+    """Cut off behind the point, and one less below zero; why not `pc.floor`: decimals.py."""
+    whole = decimals.truncated(values, 0).cast(WHOLE)
+    less_one = pc.subtract(whole.cast(pa.decimal256(WHOLE.precision, 0)), Decimal(1)).cast(WHOLE)
+    return pc.if_else(greater(whole, values), less_one, whole)
 
 
 def _round(kind: Type, x: Interval, places: Interval | None = None) -> Interval:
@@ -138,26 +142,29 @@ def _bround(kind: Type, x: Interval, places: Interval | None = None) -> Interval
 def _rounded(kind: Type, x: Interval, places: Interval | None, mode: str) -> Interval:
     """Rising with x, for a constant n."""
     digits = 0 if places is None else constant(places)
-    if not isinstance(digits, int) or abs(digits) > decimals.QUOTIENT_SCALE:
-        return anything(kind, raises=True)
-
-    def kernel(end: Vector) -> Vector:
-        return pc.round(end, digits, round_mode=mode)
-
-    match (x.type, kind):
-        case (IntegerType(), IntegerType()):
-            lower, upper = (end.cast(pa.decimal256(WIDE_DIGITS, 0)) for end in ends(x))
-            if digits >= 0:
-                return replace(x, type=kind)
-            return fitted(strict(kind, [x]), (kernel(lower), kernel(upper)), kind)
-        case (DecimalType(), DecimalType()):
-            return increasing(x, kind, lambda end: _settled(kernel(_wide(end)), kind))
-        case (FloatType(), FloatType()) if digits == 0:
-            return increasing(x, kind, kernel)
-        case (FloatType(), FloatType()):
+    match (x.type, kind, digits):
+        case (IntegerType(), IntegerType(), int()) if digits >= 0:
+            return replace(x, type=kind)
+        case (IntegerType(), IntegerType(), int()) if digits >= -decimals.SHORT_DIGITS:
+            wide = pa.decimal256(WIDE_DIGITS, 0)
+            lower, upper = (pc.round(e.cast(wide), digits, round_mode=mode) for e in ends(x))
+            return fitted(strict(kind, [x]), (lower, upper), kind)
+        case (DecimalType(scale=scale), DecimalType(), int()) if (
+            scale - digits <= decimals.SHORT_DIGITS
+        ):
+            return increasing(x, kind, lambda end: _settled(end, digits, mode, kind))
+        case (FloatType(), FloatType(), 0):
+            return increasing(x, kind, lambda end: pc.round(end, 0, round_mode=mode))
+        case (FloatType(), FloatType(), int()) if abs(digits) <= MOST_PLACES:
             return _near(kind, x, 10.0**-digits)
         case _:
             return anything(kind, raises=True)
+
+
+def _settled(values: Vector, digits: int, mode: str, kind: DecimalType) -> Vector:
+    wide = values.cast(pa.decimal256(WIDE_DIGITS, values.type.scale))
+    rounded = pc.round(wide, min(digits, values.type.scale), round_mode=mode)
+    return narrowed(rounded, kind)
 
 
 def _near(kind: FloatType, x: Interval, unit: float) -> Interval:

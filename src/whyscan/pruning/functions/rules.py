@@ -34,7 +34,6 @@ from whyscan.pruning.mask import (
     either,
     keep,
     may,
-    surely,
 )
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def extremes(kind: Type) -> tuple[pa.Scalar, pa.Scalar]:
             return scalar(float("-inf"), kind), scalar(float("inf"), kind)
         case DecimalType():
             nines = Decimal((0, (9,) * kind.precision, -kind.scale))
-            return scalar(-nines, kind), scalar(nines, kind)
+            return scalar(nines.copy_negate(), kind), scalar(nines, kind)
         case _:
             raise TypeError(f"{kind} has no least value that we use")
 
@@ -180,7 +179,7 @@ def greatest_of(*vectors: Vector) -> Vector:
 def fitted(x: Interval, bounds: tuple[Vector, Vector], kind: IntegerType | DecimalType) -> Interval:
     """`x` with exact bounds that may leave the type: what lies outside it raises."""
     least, greatest, lower, upper = alike(*extremes(kind), *bounds)
-    escapes = either(surely(less, lower, least), surely(less, greatest, upper))
+    escapes = either(may(less, lower, least), may(less, greatest, upper))
     inside = both(may(less_equal, lower, greatest), may(less_equal, least, upper))
     clamped = (
         narrowed(least_of(greatest_of(end, least), greatest), kind) for end in (lower, upper)

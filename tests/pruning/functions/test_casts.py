@@ -1,0 +1,82 @@
+"""`cast` and `try_cast` between numbers, booleans and text."""
+
+import math
+
+import pytest
+from hypothesis import given
+
+from pruning.functions import scalars
+from pruning.functions.containment import check, seeds, some
+from whyscan.predicate.tree import Failure
+from whyscan.predicate.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DOUBLE,
+    FLOAT,
+    INT,
+    NULL,
+    STRING,
+    TINYINT,
+    DecimalType,
+)
+from whyscan.pruning.functions.casts import plain_cast
+from whyscan.pruning.interval import anything, only_null
+
+PRICE, SHORT, FINE, LONG = (DecimalType(*d) for d in ((7, 2), (3, 1), (38, 25), (38, 6)))
+NUMBERS = (TINYINT, INT, BIGINT, PRICE, SHORT, FINE, LONG, FLOAT, DOUBLE)
+PAIRS = [
+    *((a, b) for a in NUMBERS for b in NUMBERS if a != b),
+    *((BOOLEAN, kind) for kind in (*NUMBERS, STRING)),
+    *((kind, BOOLEAN) for kind in (*NUMBERS, STRING)),
+    *((STRING, kind) for kind in NUMBERS),
+    (BIGINT, STRING),
+]
+
+
+def is_exact(source, target) -> bool:
+    """Points of text may be unread; a double's decimal text is not looked at."""
+    text = source == STRING
+    rounded = source in (FLOAT, DOUBLE) and isinstance(target, DecimalType)
+    twice = isinstance(source, DecimalType) and (target == FLOAT or source in (FINE, LONG))
+    return not text and not rounded and not (twice and target in (FLOAT, DOUBLE))
+
+
+def on_values(source, target, failure):
+    def converted(value):
+        try:
+            return scalars.cast(value, source, target)
+        except scalars.Raised:
+            if failure is Failure.NULL:
+                return None
+            raise
+
+    return scalars.strict(converted)
+
+
+@pytest.mark.parametrize("failure", Failure)
+@pytest.mark.parametrize(("source", "target"), PAIRS, ids=str)
+@some
+@given(seed=seeds)
+def test_casts(source, target, failure, seed):
+    check(
+        lambda x: plain_cast(x, target, failure),
+        on_values(source, target, failure),
+        (source,),
+        seed,
+        exact=is_exact(source, target),
+    )
+
+
+def test_a_bare_null_becomes_a_null_of_the_target():
+    found = plain_cast(only_null(NULL), INT, Failure.RAISE)
+    assert (found.type, found.value, found.null, found.raises) == (INT, False, True, False)
+
+
+def test_text_and_binary_share_their_bytes():
+    text = anything(STRING)
+    assert plain_cast(text, BINARY, Failure.RAISE).type == BINARY
+
+
+def test_infinities_and_nan_become_null_decimals():
+    assert scalars.cast(math.inf, DOUBLE, PRICE) is None

@@ -1,0 +1,119 @@
+"""Functions of text."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+
+from pruning.functions import scalars
+from pruning.functions.containment import check, seeds, some
+from whyscan.predicate.tree import Call, Literal
+from whyscan.predicate.types import BOOLEAN, INT, STRING
+from whyscan.predicate.zones import zone
+from whyscan.pruning.functions import apply
+from whyscan.pruning.interval import between, of_literal
+
+UTC = zone("UTC")
+
+
+def literal(value):
+    return of_literal(Literal(value, INT if isinstance(value, int) else STRING))
+
+
+def calling(function, kind, constants, place=0):
+    """The call with constants around its one argument."""
+
+    def call(x):
+        told = [literal(c) for c in constants]
+        told.insert(place, x)
+        return apply(Call(function, (), kind), told, UTC)
+
+    return call
+
+
+# Function, result, constants, the place of the argument among them, exact on points.
+CASES = [
+    *((name, STRING, (), 0, True) for name in ("trim", "ltrim", "rtrim", "reverse")),
+    *((name, INT, (), 0, True) for name in ("length", "char_length", "octet_length", "ascii")),
+    *((name, STRING, (), 0, False) for name in ("lower", "upper")),
+    *(("left", STRING, (n,), 0, True) for n in (-1, 0, 1, 2, 3)),
+    *(("right", STRING, (n,), 0, True) for n in (-1, 0, 2, 9)),
+    *(("substring", STRING, (at, n), 0, True) for at in (-9, -2, 0, 1, 2) for n in (-1, 0, 2, 5)),
+    *(("repeat", STRING, (n,), 0, True) for n in (-1, 0, 2)),
+    *(
+        (name, STRING, (n, p), 0, True)
+        for name in ("lpad", "rpad")
+        for n, p in ((-1, "x"), (5, "xy"), (5, ""))
+    ),
+    *(("replace", STRING, (old, new), 0, True) for old, new in (("a", "bb"), ("", "x"), ("p", ""))),
+    *(
+        (name, kind, (part,), 0, True)
+        for name, kind in (("instr", INT), ("contains", BOOLEAN), ("endswith", BOOLEAN))
+        for part in ("", "p", "pp", "\u65e5")
+    ),
+    *(("locate", INT, (part, start), 1, True) for part in ("", "p") for start in (-1, 1, 2)),
+    *(
+        ("startswith", BOOLEAN, (part,), 0, True)
+        for part in ("", "a", "app", "appl", "\u00e9", "\U0001f600")
+    ),
+]
+
+
+@pytest.mark.parametrize(("function", "result", "constants", "place", "exact"), CASES)
+@some
+@given(seed=seeds)
+def test_functions_of_text(function, result, constants, place, exact, seed):
+    def scalar(x):
+        arguments = list(constants)
+        arguments.insert(place, x)
+        return scalars.TEXT[function](*arguments)
+
+    rule = calling(function, result, constants, place)
+    check(rule, scalars.strict(scalar), (STRING,), seed, exact=exact)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@some
+@given(seed=seeds)
+def test_concat(count, seed):
+    kinds = (STRING,) * count
+    joined = scalars.strict(lambda *parts: "".join(parts))
+    check(lambda *xs: apply(Call("concat", (), STRING), xs, UTC), joined, kinds, seed)
+
+
+@some
+@given(seed=seeds)
+def test_concat_behind_a_constant_rises_with_the_rest(seed):
+    rule = calling("concat", STRING, ("id-",), 1)
+    check(rule, scalars.strict(lambda x: "id-" + x), (STRING,), seed)
+
+
+def bounds(lower: str, upper: str):
+    return between(STRING, pa.scalar(lower.encode()), pa.scalar(upper.encode()))
+
+
+def test_a_range_behind_a_constant_keeps_both_ends():
+    found = calling("concat", STRING, ("id-",), 1)(bounds("10", "20"))
+    assert (found.lower.as_py(), found.upper.as_py()) == (b"id-10", b"id-20")
+
+
+def test_upper_keeps_no_more_than_the_shared_prefix():
+    found = calling("upper", STRING, ())(bounds("apple", "apricot"))
+    assert (found.lower.as_py(), found.upper.as_py()) == (b"AP", b"AP\xff")
+
+
+def test_a_cut_upper_bound_is_cut_no_further_than_a_character():
+    cut = between(STRING, pa.scalar(b"a"), pa.scalar(b"\xc3\xff"))
+    found = calling("left", STRING, (1,))(cut)
+    assert found.upper.as_py() >= "\u00e9".encode()
+
+
+@pytest.mark.parametrize("count", [150, 100_000])
+def test_a_long_prefix_is_bounded_all_the_same(count):
+    text = "\u00e9" * 140 + "z"
+    found = calling("left", STRING, (count,))(bounds(text, text))
+    assert found.lower.as_py() <= text.encode() <= found.upper.as_py()
+
+
+def test_repeat_does_not_fill_the_memory():
+    found = calling("repeat", STRING, (2**31 - 1,))(bounds("ab", "ab"))
+    assert found.upper.as_py() is None
