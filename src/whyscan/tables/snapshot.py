@@ -33,13 +33,20 @@ class Manifests:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The live data files: `bytes` and `rows` are null where nothing recorded them."""
+    """The live data files: `bytes` and `rows` are null where nothing recorded them.
+
+    `deleted` counts the rows of each that a deletion vector hides, None where there are none.
+    Statistics were dropped because they cannot be true, `contradictions`, or cannot be read.
+    """
 
     paths: pa.Array
     bytes: pa.Array
     rows: pa.Array
     partition: pa.Table
     containers: Containers
+    deleted: pa.Array | None = None
+    contradictions: int = 0
+    unreadable: int = 0
 
     @property
     def count(self) -> int:

@@ -1,0 +1,180 @@
+"""Where actions stand: JSON commits and the files of a checkpoint, as relations of DuckDB.
+
+Both kinds give the same columns, `version`, `add` and `remove` among them; a checkpoint's Parquet
+may lack a member of a struct, so that every reader asks `members` first.
+"""
+
+# ruff: noqa: S608 - every name and value in SQL went through query.name or query.text
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from whyscan.errors import TableError
+from whyscan.tables.delta import query
+from whyscan.tables.delta.log import LOG, LogFile
+
+if TYPE_CHECKING:
+    import duckdb
+    from duckdb.sqltypes import DuckDBPyType
+
+    from whyscan.tables.delta.copies import LocalCopies
+    from whyscan.tables.delta.log import LogSegment
+
+CHECKPOINT_VERSION = -1
+"""What a checkpoint says is older than every commit behind it."""
+
+_LINES = 1 << 31
+"""More lines than a commit has: versions and lines make one number, a row's moment."""
+
+_DELETION_VECTOR = (
+    'STRUCT(storageType VARCHAR, pathOrInlineDv VARCHAR, "offset" BIGINT, cardinality BIGINT)'
+)
+_JSON_COLUMNS = {
+    "protocol": "JSON",
+    "metaData": "JSON",
+    "domainMetadata": "JSON",
+    "commitInfo": "JSON",
+    "sidecar": "JSON",
+    "add": (
+        "STRUCT(path VARCHAR, partitionValues MAP(VARCHAR, VARCHAR), size BIGINT, "
+        f"modificationTime BIGINT, stats VARCHAR, deletionVector {_DELETION_VECTOR})"
+    ),
+    "remove": f"STRUCT(path VARCHAR, deletionVector {_DELETION_VECTOR})",
+}
+_COMPACTED = ".compacted.json"
+_VERSION_IN_NAME = r"(\d{20})(?:\.compacted)?\.json$"
+
+Members = Mapping[str, "DuckDBPyType"]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSource:
+    """Files of actions: `relation` goes behind FROM, `version` is the SQL of a row's version.
+
+    `moment` orders rows that name the same file. `columns` are the actions with their types.
+    """
+
+    files: tuple[LogFile, ...]
+    relation: str
+    version: str
+    moment: str
+    columns: Mapping[str, DuckDBPyType]
+
+    @property
+    def is_json(self) -> bool:
+        return self.files[0].is_json
+
+    @property
+    def is_checkpoint(self) -> bool:
+        return self.version == str(CHECKPOINT_VERSION)
+
+    def members(self, action: str) -> Members:
+        """The members of an action by name; none where the source has no such action."""
+        return struct_members(self.columns.get(action))
+
+
+def struct_members(kind: DuckDBPyType | None) -> Members:
+    """The members of a struct by name; nothing else has any."""
+    from duckdb.sqltypes import DuckDBPyType
+
+    if kind is None or kind.id != "struct":
+        return {}
+    return {name: member for name, member in kind.children if isinstance(member, DuckDBPyType)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ActionReader:
+    """The files of a log, opened with one connection."""
+
+    connection: duckdb.DuckDBPyConnection
+    copies: LocalCopies
+
+    def sources(self, segment: LogSegment) -> tuple[ActionSource, ...]:
+        """What a version is replayed from, newest first."""
+        found = []
+        if segment.commits:
+            found.append(self.commits(tuple(commit.file for commit in segment.commits)))
+        if segment.checkpoint is not None:
+            found.extend(self._checkpoint(segment.checkpoint.files))
+        return tuple(found)
+
+    def commits(self, files: tuple[LogFile, ...]) -> ActionSource:
+        """JSON commits, each with the version in its name; a compacted one with its last."""
+        version = f"CAST(regexp_extract(filename, {query.text(_VERSION_IN_NAME)}, 1) AS BIGINT)"
+        source = self._described(files, version)
+        moment = f"({version} * {_LINES})"
+        if not any(file.name.endswith(_COMPACTED) for file in files):
+            return replace(source, moment=moment)
+        # Some writers list what a compacted file stands for newest first, and cancel nothing out.
+        line = f"CASE WHEN ends_with(filename, '{_COMPACTED}') THEN {_LINES - 1} - line ELSE 0 END"
+        numbered = f"(SELECT *, row_number() OVER () AS line FROM {source.relation})"
+        return replace(source, relation=numbered, moment=f"({moment} + {line})")
+
+    def rows(self, source: ActionSource, select: str, where: str) -> list[dict[str, Any]]:
+        """The rows of a small query over one source."""
+        import duckdb
+
+        sql = f"SELECT {select} FROM {source.relation} WHERE {where}"
+        try:
+            rows: list[dict[str, Any]] = self.connection.sql(sql).to_arrow_table().to_pylist()
+        except duckdb.Error as error:
+            raise self.failure([source], error) from None
+        return rows
+
+    def failure(self, sources: Sequence[ActionSource], error: Exception) -> TableError:
+        """The error that names the file which cannot be read."""
+        readers = [
+            (file.path, self._relation([file])) for source in sources for file in source.files
+        ]
+        return query.corrupt(self.connection, readers, error)
+
+    def _checkpoint(self, files: tuple[LogFile, ...]) -> Iterator[ActionSource]:
+        top = self._described(files, str(CHECKPOINT_VERSION))
+        yield top
+        sidecars = self._sidecars(top)
+        if sidecars:
+            yield self._described(sidecars, str(CHECKPOINT_VERSION))
+
+    def _described(self, files: tuple[LogFile, ...], version: str) -> ActionSource:
+        import duckdb
+
+        relation = self._relation(files)
+        try:
+            shape = self.connection.sql(f"SELECT * FROM {relation} LIMIT 0")
+        except duckdb.Error as error:
+            readers = [(file.path, self._relation([file])) for file in files]
+            raise query.corrupt(self.connection, readers, error) from None
+        columns = dict(zip(shape.columns, shape.types, strict=True))
+        return ActionSource(files, relation, version, version, columns)
+
+    def _relation(self, files: Sequence[LogFile]) -> str:
+        places = query.texts(self.copies.places(files))
+        if not files[0].is_json:
+            # Without the option a folder such as `day=1` above the table becomes a column.
+            return f"read_parquet({places}, union_by_name = true, hive_partitioning = false)"
+        columns = ", ".join(f"{query.name(n)}: {query.text(t)}" for n, t in _JSON_COLUMNS.items())
+        return (
+            f"read_json({places}, format = 'newline_delimited', columns = {{{columns}}}, "
+            "filename = true, hive_partitioning = false)"
+        )
+
+    def _sidecars(self, top: ActionSource) -> tuple[LogFile, ...]:
+        """The sidecars that a checkpoint names. They lie in one folder, whatever it says."""
+        if "sidecar" not in top.columns:
+            return ()
+        member = "sidecar.{}" if top.members("sidecar") else "sidecar ->> '{}'"
+        path, size = member.format("path"), member.format("sizeInBytes")
+        rows = self.rows(
+            top, f"{path} AS path, CAST({size} AS BIGINT) AS size", f"{path} IS NOT NULL"
+        )
+        return tuple(_sidecar(row["path"], row["size"]) for row in rows)
+
+
+def _sidecar(path: str, size: int | None) -> LogFile:
+    name = unquote(path).rpartition("/")[2]
+    if name in {"", ".", ".."} or size is None or size < 0:
+        raise TableError(f"a checkpoint names a sidecar that cannot be: {path!r}")
+    return LogFile(f"{LOG}/_sidecars/{name}", size, 0)

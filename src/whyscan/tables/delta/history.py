@@ -1,0 +1,61 @@
+"""When each version was committed: by the commits' own time, else by their files' age."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from whyscan.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from whyscan.tables.delta.actions import ActionReader
+    from whyscan.tables.delta.log import Log
+
+_MILLISECOND = 1_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def version_at(log: Log, own_times: Mapping[int, int], moment: int) -> int:
+    """The newest version committed at or before a moment (µs since 1970, UTC)."""
+    times = _increasing(log, own_times)
+    reached = [version for version, time in times.items() if time <= moment]
+    if not reached:
+        raise TableError(
+            f"no version of the table is as old as {_shown(moment)}",
+            hint=f"the oldest commit in its log is of {_shown(next(iter(times.values())))}"
+            if times
+            else "its log holds no commits any more",
+        )
+    return reached[-1]
+
+
+def own_times(reader: ActionReader, log: Log) -> dict[int, int]:
+    """The time that each commit carries within (µs); those without are left out."""
+    commits = reader.commits(tuple(commit.file for commit in log.commits.values()))
+    rows = reader.rows(
+        commits,
+        f"{commits.version} AS version, CAST(commitInfo ->> 'inCommitTimestamp' AS BIGINT) AS time",
+        "commitInfo IS NOT NULL",
+    )
+    return {r["version"]: r["time"] * _MILLISECOND for r in rows if r["time"] is not None}
+
+
+def _increasing(log: Log, own: Mapping[int, int]) -> dict[int, int]:
+    """Times by version. Files may be copied out of order: each is later than the one before."""
+    times: dict[int, int] = {}
+    latest: int | None = None
+    for version in sorted(log.commits):
+        time = own.get(version, log.commits[version].file.modified)
+        if latest is not None and time <= latest:
+            time = latest + _MILLISECOND
+        times[version] = latest = time
+    return times
+
+
+def _shown(moment: int) -> str:
+    try:
+        return (_EPOCH + timedelta(microseconds=moment)).isoformat()
+    except OverflowError:
+        return f"{moment} µs since 1970"

@@ -1,0 +1,139 @@
+"""Live files as containers: what replay found, typed, believed and put into intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.predicate.types import BIGINT, STRING, TIMESTAMP, NullType, StructType
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.interval import Interval, between, meet, only_null
+from whyscan.tables.delta import replay
+from whyscan.tables.delta.lifting import Told, lift
+from whyscan.tables.delta.statistics import ROWS, UNREADABLE, statistics
+from whyscan.tables.parquet import file_columns
+from whyscan.tables.snapshot import Files
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from whyscan.predicate.tree import Path
+    from whyscan.tables.delta.generated import Generated
+    from whyscan.tables.delta.partitions import PartitionColumn
+    from whyscan.tables.delta.schema import DeltaColumn
+    from whyscan.tables.storage import Store
+
+_MILLISECOND = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The columns that a predicate names, by where something is recorded of them.
+
+    `partitions` are all of the table's; `generated` are those of them whose source is named.
+    """
+
+    paths: frozenset[Path]
+    recorded: tuple[DeltaColumn, ...]
+    always_null: tuple[DeltaColumn, ...]
+    partitions: tuple[PartitionColumn, ...]
+    generated: Mapping[Path, Generated]
+
+
+def wanted(
+    columns: Sequence[DeltaColumn],
+    paths: Collection[Path],
+    partitions: tuple[PartitionColumn, ...],
+    generated: Mapping[Path, Generated],
+) -> Wanted:
+    """Sort the named columns: partition columns have no statistics, structs only below them."""
+    partitioned = {partition.column.path for partition in partitions}
+    plain = [c for c in columns if c.path not in partitioned and not isinstance(c.type, StructType)]
+    return Wanted(
+        frozenset(paths),
+        tuple(c for c in plain if not isinstance(c.type, NullType)),
+        tuple(c for c in plain if isinstance(c.type, NullType)),
+        partitions,
+        {path: g for path, g in generated.items() if g.source.path in paths},
+    )
+
+
+def files(store: Store, told: pa.Table, asked: Wanted) -> Files:
+    """The live files, in the order of the log."""
+    recorded_rows = told.column(ROWS).combine_chunks()
+    deleted = told.column(replay.DELETED).combine_chunks()
+    believed = statistics(asked.recorded, told, recorded_rows)
+    unread = told.column(UNREADABLE).combine_chunks().true_count
+    named = [p for p in asked.partitions if p.column.path in asked.paths]
+    return Files(
+        paths=told.column(replay.PATH).combine_chunks(),
+        bytes=told.column(replay.SIZE).combine_chunks(),
+        rows=recorded_rows,
+        partition=_readable(asked.partitions, told),
+        containers=Containers(
+            told.num_rows,
+            # Of live rows alone: where every row was deleted nothing can match.
+            rows=pc.subtract(recorded_rows, deleted),
+            partition={**_partition(asked, told), **_constants(store, told, asked.paths)},
+            statistics={
+                **{path: b.interval for path, b in believed.items()},
+                **{c.path: only_null(c.type) for c in asked.always_null},
+            },
+        ),
+        deleted=deleted,
+        contradictions=sum(b.contradictions for b in believed.values()),
+        unreadable=unread + sum(p.unreadable(told) for p in named),
+    )
+
+
+def _readable(partitions: Sequence[PartitionColumn], told: pa.Table) -> pa.Table:
+    columns = {p.column.path[0]: p.readable(told) for p in partitions}
+    if not columns:
+        return told.select([replay.PATH]).select([])
+    return pa.table(columns)
+
+
+def _partition(asked: Wanted, told: pa.Table) -> dict[Path, Interval]:
+    """Partition columns by their values, and the sources of generated ones by their preimage."""
+    needed = asked.paths | asked.generated.keys()
+    own = {p.column.path: p.interval(told) for p in asked.partitions if p.column.path in needed}
+    found = {path: interval for path, interval in own.items() if path in asked.paths}
+    for path, interval in lift([Told(g, own[at]) for at, g in asked.generated.items()]).items():
+        found[path] = meet(found[path], interval) if path in found else interval
+    return found
+
+
+def _constants(store: Store, told: pa.Table, asked: Collection[Path]) -> dict[Path, Interval]:
+    """Spark's `_metadata` of each file."""
+    return dict(_constant(store, told, asked))
+
+
+def _constant(
+    store: Store, told: pa.Table, asked: Collection[Path]
+) -> Iterator[tuple[Path, Interval]]:
+    if file_columns.FILE_SIZE in asked:
+        sizes = told.column(replay.SIZE).combine_chunks()
+        yield file_columns.FILE_SIZE, between(BIGINT, sizes, sizes)
+    if file_columns.FILE_MODIFIED in asked:
+        steps = pc.multiply(told.column(replay.MODIFIED).combine_chunks(), _MILLISECOND)
+        times = steps.cast(pa.timestamp("us"))
+        yield file_columns.FILE_MODIFIED, between(TIMESTAMP, times, times)
+    if file_columns.FILE_PATH in asked or file_columns.FILE_NAME in asked:
+        paths = told.column(replay.PATH).to_pylist()
+        addresses = [None if _is_elsewhere(p) else file_columns.uri(store, p) for p in paths]
+        names = [None if a is None else a.rpartition("/")[2] for a in addresses]
+        yield file_columns.FILE_PATH, _texts(addresses)
+        yield file_columns.FILE_NAME, _texts(names)
+
+
+def _is_elsewhere(path: str) -> bool:
+    """A path that is not below the table's folder: how Spark would show it is not known."""
+    return path.startswith("/") or ":" in path.partition("/")[0]
+
+
+def _texts(texts: Sequence[str | None]) -> Interval:
+    ends = pa.array([None if t is None else t.encode() for t in texts], pa.binary())
+    return between(STRING, ends, ends)

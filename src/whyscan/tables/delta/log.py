@@ -1,0 +1,173 @@
+"""The files of a Delta log, and which of them one version is made from.
+
+A version is its newest complete checkpoint and the commits behind it, without a gap. The hint
+in `_last_checkpoint` is not asked: the folder was listed, so that a hint which is missing, cut
+off or wrong changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from whyscan.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import pyarrow as pa
+
+LOG = "_delta_log"
+
+_COMMIT = re.compile(r"(\d{20})\.json")
+_COMPACTED = re.compile(r"(\d{20})\.(\d{20})\.compacted\.json")
+_WHOLE = re.compile(r"(\d{20})\.checkpoint\.parquet")
+_PART = re.compile(r"(\d{20})\.checkpoint\.(\d{10})\.(\d{10})\.parquet")
+_NAMED_BY_UUID = re.compile(r"(\d{20})\.checkpoint\.[0-9A-Fa-f-]{36}\.(?:json|parquet)")
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """One object: its path below the table's folder, its bytes, when it was written (µs)."""
+
+    path: str
+    size: int
+    modified: int
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    @property
+    def is_json(self) -> bool:
+        return self.path.endswith(".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A file of actions; a compacted one stands for the versions from `first` on."""
+
+    first: int
+    version: int
+    file: LogFile
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The whole state at a version: one file, or all parts of one. Sidecars are named inside."""
+
+    version: int
+    files: tuple[LogFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogSegment:
+    """What a version is replayed from, oldest first."""
+
+    version: int
+    checkpoint: Checkpoint | None
+    commits: tuple[Commit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Everything usable in the folder: `checkpoints` are complete, newest last."""
+
+    commits: Mapping[int, Commit]
+    compacted: tuple[Commit, ...]
+    checkpoints: tuple[Checkpoint, ...]
+
+    @property
+    def latest(self) -> int:
+        """The newest version that any file speaks of."""
+        return max([*self.commits, *(c.version for c in self.checkpoints)])
+
+    def segment(self, version: int | None = None) -> LogSegment:
+        """What a version, or the newest one, is replayed from."""
+        wanted = self.latest if version is None else version
+        if not 0 <= wanted <= self.latest:
+            raise TableError(
+                f"there is no version {wanted} of the table", hint=f"the newest is {self.latest}"
+            )
+        checkpoint = self._checkpoint_at(wanted)
+        first = 0 if checkpoint is None else checkpoint.version + 1
+        return LogSegment(wanted, checkpoint, self._commits_between(first, wanted))
+
+    def _checkpoint_at(self, version: int) -> Checkpoint | None:
+        before = [c for c in self.checkpoints if c.version <= version]
+        return before[-1] if before else None
+
+    def _commits_between(self, first: int, last: int) -> tuple[Commit, ...]:
+        longest = self._longest_compacted(last)
+        found: list[Commit] = []
+        version = first
+        while version <= last:
+            commit = longest.get(version, self.commits.get(version))
+            if commit is None:
+                raise _gap(version, last)
+            found.append(commit)
+            version = commit.version + 1
+        return tuple(found)
+
+    def _longest_compacted(self, last: int) -> dict[int, Commit]:
+        """By first version, the compacted file that reaches furthest without passing `last`."""
+        usable = [c for c in self.compacted if c.version <= last]
+        return {c.first: c for c in sorted(usable, key=lambda c: c.version)}
+
+
+def _gap(missing: int, wanted: int) -> TableError:
+    return TableError(
+        f"version {wanted} cannot be rebuilt: commit {missing} of the log is missing",
+        hint="it was cleaned up or lost; ask for a version whose log is whole",
+    )
+
+
+def read_log(listing: pa.Table) -> Log:
+    """The log by the listing of its folder; what is in it for others is passed over."""
+    files = [
+        LogFile(row["path"], row["size"], row["modified"])
+        for row in listing.set_column(
+            2, "modified", listing.column("modified").cast("int64")
+        ).to_pylist()
+        if row["path"].startswith(f"{LOG}/") and row["path"].count("/") == 1
+    ]
+    commits = {c.version: c for f in files if (c := _commit(f)) is not None}
+    log = Log(commits, tuple(_compacted(files)), tuple(_checkpoints(files)))
+    if not log.commits and not log.checkpoints:
+        raise TableError(
+            f"there is no Delta table: {LOG} holds neither a commit nor a checkpoint",
+            hint="name the folder that holds the table",
+        )
+    return log
+
+
+def _commit(file: LogFile) -> Commit | None:
+    match = _COMMIT.fullmatch(file.name)
+    return None if match is None else Commit(int(match[1]), int(match[1]), file)
+
+
+def _compacted(files: Iterable[LogFile]) -> list[Commit]:
+    found = ((file, _COMPACTED.fullmatch(file.name)) for file in files)
+    return [Commit(int(m[1]), int(m[2]), file) for file, m in found if m is not None]
+
+
+def _checkpoints(files: Iterable[LogFile]) -> list[Checkpoint]:
+    """The complete ones. An object without bytes is a write that did not end."""
+    found: list[Checkpoint] = []
+    parts: dict[tuple[int, int], dict[int, LogFile]] = {}
+    for file in files:
+        if file.size == 0:
+            continue
+        single = _WHOLE.fullmatch(file.name) or _NAMED_BY_UUID.fullmatch(file.name)
+        if single is not None:
+            found.append(Checkpoint(int(single[1]), (file,)))
+        elif (part := _PART.fullmatch(file.name)) is not None:
+            version, ordinal, count = (int(number) for number in part.groups())
+            parts.setdefault((version, count), {})[ordinal] = file
+    found += [
+        Checkpoint(version, tuple(held[n] for n in sorted(held)))
+        for (version, count), held in parts.items()
+        if held.keys() == set(range(1, count + 1))
+    ]
+    return sorted(found, key=lambda c: (c.version, c.files[0].path))

@@ -1,0 +1,166 @@
+"""The partition values of live files: text by the protocol's rules to points, NULL or unknown.
+
+Empty text is NULL. A value that is not there at all, or cannot be read, is unknown: it is neither
+a value nor NULL. A timestamp without a zone was written in one that nobody recorded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.predicate.arrow import arrow_type
+from whyscan.predicate.types import (
+    BinaryType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    StringType,
+    TimestampType,
+    Type,
+)
+from whyscan.pruning.interval import Interval
+from whyscan.pruning.mask import Mask, surely
+from whyscan.tables.delta import query, values
+from whyscan.tables.delta.actions import struct_members
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.pruning.mask import Vector
+    from whyscan.tables.delta.actions import ActionSource, Members
+    from whyscan.tables.delta.schema import DeltaColumn
+
+FARTHEST_ZONE = 18 * 3_600 * 1_000_000
+"""Microseconds between UTC and the clock that is furthest from it."""
+
+# DuckDB also reads `0x10` and `1_000` as numbers.
+_INTEGER = r"[+-]?\d+"
+_NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+_ASCII = r"[\x00-\x7F]*"
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionColumn:
+    """One partition column: its values stand under its physical name, or as the table spells it."""
+
+    column: DeltaColumn
+    spelled: str
+    at: int
+
+    @property
+    def value_name(self) -> str:
+        return f"partition{self.at}"
+
+    def inner(self, source: ActionSource) -> Iterator[str]:
+        """The text, NULL where it is empty, and whether it is known to be NULL."""
+        add = source.members("add")
+        if "partitionValues" in add:
+            text, held = self._of_map()
+        else:
+            text, held = self._of_members(struct_members(add.get("partitionValues_parsed")))
+        yield f"NULLIF({text}, '') AS text{self.at}"
+        yield f"CASE WHEN {text} IS NULL THEN {held} ELSE {text} = '' END AS null{self.at}"
+
+    def outer(self) -> Iterator[str]:
+        """The value in our types, and how much of it is known."""
+        text = f"text{self.at}"
+        yield f"{self._value(text)} AS {self.value_name}"
+        yield f"coalesce(null{self.at}, FALSE) AS null{self.at}"
+        if is_instant(self.column.type):
+            yield f"coalesce({values.is_zoned(text)}, FALSE) AS zoned{self.at}"
+
+    def _of_map(self) -> tuple[str, str]:
+        keys = dict.fromkeys([self.column.physical[-1], self.spelled, self.column.path[-1]])
+        found = [f"add.partitionValues[{query.text(key)}]" for key in keys]
+        held = [f"map_contains(add.partitionValues, {query.text(key)})" for key in keys]
+        return f"coalesce({', '.join(found)})", f"({' OR '.join(held)})"
+
+    def _of_members(self, typed: Members) -> tuple[str, str]:
+        name = self.column.physical[-1]
+        if name not in typed:
+            return "CAST(NULL AS VARCHAR)", "FALSE"
+        member = f"add.partitionValues_parsed.{query.name(name)}"
+        if isinstance(self.column.type, TimestampType):
+            return f"strftime(CAST({member} AS TIMESTAMP), '%Y-%m-%dT%H:%M:%S.%fZ')", "TRUE"
+        return f"CAST({member} AS VARCHAR)", "TRUE"
+
+    def _value(self, text: str) -> str:
+        match self.column.type:
+            case IntegerType():
+                return values.where(text, _INTEGER, values.from_text(self.column.type, text))
+            case DecimalType():
+                return values.where(text, _NUMBER, values.from_text(self.column.type, text))
+            case BinaryType():
+                # The text of other bytes is not told apart from that of their characters.
+                return values.where(text, _ASCII, f"encode({text})")
+            case _:
+                return values.from_text(self.column.type, text)
+
+    def interval(self, told: pa.Table) -> Interval:
+        """Where the column lies in each file."""
+        value = self.values(told)
+        kind = self.column.type
+        null = told.column(f"null{self.at}").combine_chunks()
+        unknown = pc.and_not(value.is_null(), null)
+        nan: Mask = False
+        if isinstance(kind, FloatType):
+            is_nan = surely(pc.is_nan, value)
+            nan = pc.or_(unknown, is_nan) if not isinstance(is_nan, bool) else unknown
+            value = pc.if_else(pc.is_nan(value), pa.scalar(None, value.type), value)
+        lower, upper = self._ends(value, told)
+        return Interval(
+            kind,
+            lower,
+            upper,
+            value=pc.or_(value.is_valid(), unknown),
+            null=pc.or_(null, unknown),
+            nan=nan,
+        )
+
+    def values(self, told: pa.Table) -> pa.Array:
+        """The values in Arrow as the evaluator wants them."""
+        found = told.column(self.value_name).combine_chunks()
+        return found.cast(arrow_type(self.column.type))
+
+    def readable(self, told: pa.Table) -> pa.Array:
+        """The values for people."""
+        if isinstance(self.column.type, StringType):
+            return told.column(self.value_name).combine_chunks()
+        return self.values(told)
+
+    def unreadable(self, told: pa.Table) -> int:
+        """How many files have a value that cannot be read, or none."""
+        known = pc.or_(
+            told.column(self.value_name).combine_chunks().is_valid(),
+            told.column(f"null{self.at}").combine_chunks(),
+        )
+        return len(known) - known.true_count
+
+    def _ends(self, value: pa.Array, told: pa.Table) -> tuple[Vector, Vector]:
+        if not is_instant(self.column.type):
+            return value, value
+        zoned = told.column(f"zoned{self.at}").combine_chunks()
+        steps = value.cast(pa.int64())
+        slack = pc.if_else(zoned, 0, FARTHEST_ZONE)
+        return (
+            pc.subtract(steps, slack).cast(value.type),
+            pc.add(steps, slack).cast(value.type),
+        )
+
+
+def partition_columns(
+    partitioned_by: Sequence[tuple[DeltaColumn, str]],
+) -> tuple[PartitionColumn, ...]:
+    """The partition columns of a table in their order."""
+    return tuple(
+        PartitionColumn(column, spelled, at) for at, (column, spelled) in enumerate(partitioned_by)
+    )
+
+
+def is_instant(kind: Type) -> bool:
+    """A moment, which every zone shows differently."""
+    return isinstance(kind, TimestampType) and kind.instant

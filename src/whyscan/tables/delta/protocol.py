@@ -1,0 +1,121 @@
+"""What a Delta table asks of its readers, and what of it is understood here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from whyscan.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NEWEST_READER_VERSION = 3
+_COLUMN_MAPPING_VERSION = 2
+_FEATURES_VERSION = 3
+
+READER_FEATURES = frozenset(
+    {
+        "columnMapping",
+        "deletionVectors",
+        "geospatial",
+        "geospatial-preview",
+        "timestampNtz",
+        "typeWidening",
+        "typeWidening-preview",
+        "v2Checkpoint",
+        "vacuumProtocolCheck",
+        "variantShredding",
+        "variantShredding-preview",
+        "variantType",
+        "variantType-preview",
+    }
+)
+"""Features that change how a table is read, and change nothing that is not handled here."""
+
+CATALOG_FEATURES = frozenset({"catalogManaged", "catalogOwned", "catalogOwned-preview"})
+"""Commits of such a table count when its catalog says so; the log alone does not know."""
+
+WRITER_FEATURES = READER_FEATURES | {
+    "allowColumnDefaults",
+    "appendOnly",
+    "changeDataFeed",
+    "checkConstraints",
+    "checkpointProtection",
+    "checkpointProtection-preview",
+    "clustering",
+    "collations",
+    "collations-preview",
+    "domainMetadata",
+    "generatedColumns",
+    "icebergCompatV1",
+    "icebergCompatV2",
+    "icebergCompatV3",
+    "icebergWriterCompatV1",
+    "identityColumns",
+    "inCommitTimestamp",
+    "inCommitTimestamp-preview",
+    "invariants",
+    "materializePartitionColumns",
+    "rowTracking",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """The versions and features that a table names."""
+
+    reader_version: int
+    reader_features: frozenset[str]
+    writer_features: frozenset[str]
+
+    @property
+    def maps_columns(self) -> bool:
+        """Columns may be stored under other names than the schema's."""
+        return (
+            self.reader_version == _COLUMN_MAPPING_VERSION
+            or "columnMapping" in self.reader_features
+        )
+
+    @property
+    def times_commits(self) -> bool:
+        """Commits carry their own time, so that a file's age says nothing."""
+        return any(feature.startswith("inCommitTimestamp") for feature in self.writer_features)
+
+    def unknown_writer_features(self) -> tuple[str, ...]:
+        """Features of the future that only writers must understand."""
+        return tuple(sorted(self.writer_features - self.reader_features - WRITER_FEATURES))
+
+
+def read_protocol(action: Mapping[str, Any]) -> Protocol:
+    """A protocol action; one that asks for more than is understood here is refused."""
+    version = action.get("minReaderVersion")
+    if not isinstance(version, int):
+        raise TableError(f"the table's protocol has no reader version: {version!r}")
+    if version > NEWEST_READER_VERSION:
+        raise TableError(
+            f"the table needs Delta reader version {version}",
+            hint=f"versions up to {NEWEST_READER_VERSION} are understood",
+        )
+    named = frozenset(action.get("readerFeatures") or ())
+    protocol = Protocol(
+        version,
+        named if version == _FEATURES_VERSION else frozenset(),
+        frozenset(action.get("writerFeatures") or ()),
+    )
+    _refuse_unknown(protocol)
+    return protocol
+
+
+def _refuse_unknown(protocol: Protocol) -> None:
+    if protocol.reader_features & CATALOG_FEATURES:
+        raise TableError(
+            "the table is managed by a catalog: its log alone does not say what was committed",
+            hint="open it by its catalog's name",
+        )
+    unknown = sorted(protocol.reader_features - READER_FEATURES)
+    if unknown:
+        raise TableError(
+            f"the table needs a reader that knows {', '.join(unknown)}",
+            hint="features known here: " + ", ".join(sorted(READER_FEATURES)),
+        )

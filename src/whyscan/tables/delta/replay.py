@@ -1,0 +1,153 @@
+"""Replay: which files are live, and what is recorded of them, as one Arrow table.
+
+An `add` is live unless a later action names the same file with the same deletion vector. A
+checkpoint is older than every commit behind it, so that the rule is one for both.
+"""
+
+# ruff: noqa: S608 - every name and value in SQL went through query.name or query.text
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from whyscan.tables.delta import query
+from whyscan.tables.delta.statistics import BY_SPARK, ROWS, Leaf, Recorded, recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
+    from whyscan.tables.delta.actions import ActionReader, ActionSource
+    from whyscan.tables.delta.partitions import PartitionColumn
+
+PATH = "path"
+SIZE = "size"
+MODIFIED = "modified"
+DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What of each live file is wanted. `spark_versions`: whose statistics Spark made."""
+
+    leaves: tuple[Leaf, ...]
+    partitions: tuple[PartitionColumn, ...]
+    spark_versions: frozenset[int]
+
+
+def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: Request) -> pa.Table:
+    """A row a live file: path, size, deleted rows, partition values and statistics."""
+    import duckdb
+
+    adding = [source for source in sources if source.members("add")]
+    commits = [source for source in sources if not source.is_checkpoint]
+    try:
+        for source in commits:
+            reader.connection.execute(_touch(source))
+        selects = [
+            _Select(source, request, _recorded(reader, source, request)).sql(hidden=bool(commits))
+            for source in adding
+        ]
+        return query.to_arrow(reader.connection, " UNION ALL ".join(selects))
+    except duckdb.Error as error:
+        raise reader.failure(sources, error) from None
+
+
+def _touch(commits: ActionSource) -> str:
+    """Gather the last moment at which a commit names each file."""
+    path = f"coalesce({_decoded('add.path')}, {_decoded('remove.path')})"
+    vector = f"coalesce({_vector('add')}, {_vector('remove')}, '')"
+    named = "coalesce(add.path, remove.path) IS NOT NULL"
+    return (
+        f"CREATE OR REPLACE TEMP TABLE touched AS SELECT {_key(path)} AS path, "
+        f"{vector} AS vector, max({commits.moment}) AS moment FROM {commits.relation} "
+        f"WHERE {named} GROUP BY 1, 2"
+    )
+
+
+def _recorded(reader: ActionReader, source: ActionSource, request: Request) -> Recorded:
+    """How the source records statistics; where all are typed, their JSON stays unread."""
+    found = recorded(source, request.leaves)
+    if not found.json or not found.members:
+        return found
+    untyped = f"add.path IS NOT NULL AND {found.members[ROWS]} IS NULL"
+    count = reader.rows(source, "count(*) AS files", untyped)[0]["files"]
+    return found if count else replace(found, json=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Select:
+    """The query of one source's live files."""
+
+    source: ActionSource
+    request: Request
+    recorded: Recorded
+
+    def sql(self, *, hidden: bool) -> str:
+        """`hidden`: commits may hide files that an older action added."""
+        actions = (
+            f"SELECT {', '.join(self._inner())} FROM {self.source.relation} "
+            "WHERE add.path IS NOT NULL"
+        )
+        select = f"SELECT {', '.join(self._outer())} FROM ({actions}) AS actions"
+        if not hidden:
+            return select
+        return (
+            f"{select} LEFT JOIN touched ON touched.path = {_key('actions.path')} "
+            "AND touched.vector = actions.vector "
+            "WHERE touched.moment IS NULL OR touched.moment <= actions.moment"
+        )
+
+    def _inner(self) -> Iterator[str]:
+        members = self.source.members("add")
+        has_vector = "deletionVector" in members
+        yield f"{self.source.version} AS version"
+        yield f"{self.source.moment} AS moment"
+        yield f"{_decoded('add.path')} AS path"
+        yield "add.size AS size"
+        yield f"{'add.modificationTime' if 'modificationTime' in members else 'NULL'} AS modified"
+        yield f"{_vector('add') if has_vector else 'NULL'} AS own_vector"
+        yield "coalesce(own_vector, '') AS vector"
+        yield f"{'add.deletionVector.cardinality' if has_vector else '0'} AS cardinality"
+        yield from self.recorded.inner()
+        for column in self.request.partitions:
+            yield from column.inner(self.source)
+
+    def _outer(self) -> Iterator[str]:
+        yield f"actions.path AS {PATH}"
+        yield f"CAST(size AS BIGINT) AS {SIZE}"
+        yield f"CAST(modified AS BIGINT) AS {MODIFIED}"
+        yield f"CAST(coalesce(cardinality, 0) AS BIGINT) AS {DELETED}"
+        yield f"{self._by_spark()} AS {BY_SPARK}"
+        yield from self.recorded.outer()
+        for column in self.request.partitions:
+            yield from column.outer()
+
+    def _by_spark(self) -> str:
+        """Files of Spark's commits; one with a deletion vector is older than its commit."""
+        if self.source.is_checkpoint or not self.request.spark_versions:
+            return "FALSE"
+        versions = ", ".join(str(version) for version in sorted(self.request.spark_versions))
+        return f"(actions.version IN ({versions}) AND own_vector IS NULL)"
+
+
+def _decoded(path: str) -> str:
+    """A recorded path is a URI: percent signs are undone, once. Text that is none stays."""
+    undone = f"coalesce(TRY(url_decode({path})), {path})"
+    return f"CASE WHEN contains({path}, '%') THEN {undone} ELSE {path} END"
+
+
+def _key(path: str) -> str:
+    """`/a`, `file:/a` and `file:///a` are one file."""
+    bare = f"regexp_replace({path}, '^file:/+', '/')"
+    return f"CASE WHEN starts_with({path}, 'file:') THEN {bare} ELSE {path} END"
+
+
+def _vector(action: str) -> str:
+    """A deletion vector's unique id (PROTOCOL.md, Derived Fields); NULL where there is none."""
+    vector = f"{action}.deletionVector"
+    return (
+        f"({vector}.storageType || {vector}.pathOrInlineDv "
+        f"|| coalesce('@' || {vector}.\"offset\", ''))"
+    )

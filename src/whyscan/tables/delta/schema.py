@@ -1,0 +1,167 @@
+"""A Delta schema: logical columns, and the names and types their statistics were written with."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from whyscan.errors import TableError
+from whyscan.predicate.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    NULL,
+    SMALLINT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    TINYINT,
+    DecimalType,
+    Field,
+    OtherType,
+    Schema,
+    StructType,
+    Type,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from whyscan.predicate.tree import Path
+
+PHYSICAL_NAME = "delta.columnMapping.physicalName"
+FIELD_ID = "delta.columnMapping.id"
+GENERATION = "delta.generationExpression"
+TYPE_CHANGES = "delta.typeChanges"
+COLLATIONS = "__COLLATIONS"
+CHAR_OR_VARCHAR = "__CHAR_VARCHAR_TYPE_STRING"
+
+_PLAIN: Mapping[str, Type] = {
+    "string": STRING,
+    "long": BIGINT,
+    "integer": INT,
+    "short": SMALLINT,
+    "byte": TINYINT,
+    "float": FLOAT,
+    "double": DOUBLE,
+    "decimal": DecimalType(10, 0),
+    "boolean": BOOLEAN,
+    "binary": BINARY,
+    "date": DATE,
+    "timestamp": TIMESTAMP,
+    "timestamp_ntz": TIMESTAMP_NTZ,
+    "void": NULL,
+    "null": NULL,
+}
+_DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(-?\d{1,2})\s*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaColumn:
+    """A column or a struct's member; `physical` is its path in statistics and in data files.
+
+    `was_float`: some files hold it as a 32-bit float, and their statistics are the text of one.
+    """
+
+    path: Path
+    type: Type
+    physical: Path
+    field_id: int | None = None
+    was_float: bool = False
+    generated_as: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaSchema:
+    """The columns in order, and every path below them."""
+
+    logical: Schema
+    columns: Mapping[Path, DeltaColumn]
+
+    def named(self, name: str) -> DeltaColumn | None:
+        """A top-level column by its name: exactly spelled, else in any case."""
+        exact = self.columns.get((name,))
+        if exact is not None:
+            return exact
+        lowered = name.casefold()
+        return next(
+            (c for p, c in self.columns.items() if len(p) == 1 and p[0].casefold() == lowered),
+            None,
+        )
+
+
+def read_schema(text: str | None, *, mapped: bool) -> DeltaSchema:
+    """A `schemaString`; `mapped` where columns are stored under their physical names."""
+    try:
+        root = json.loads(text or "")
+        columns = list(_columns(root["fields"], (), (), mapped=mapped))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise TableError(
+            f"the table's schema cannot be read: {type(error).__name__}",
+            hint="the metaData action of its log holds it as `schemaString`",
+        ) from None
+    top = tuple(
+        Field(column.path[0], column.type, column.field_id)
+        for column in columns
+        if len(column.path) == 1
+    )
+    return DeltaSchema(Schema(top), {column.path: column for column in columns})
+
+
+def _columns(
+    fields: list[dict[str, Any]], above: Path, stored_above: Path, *, mapped: bool
+) -> Iterator[DeltaColumn]:
+    for field in fields:
+        about = field.get("metadata") or {}
+        path = (*above, field["name"])
+        stored = about.get(PHYSICAL_NAME) if mapped else None
+        physical = (*stored_above, field["name"] if stored is None else stored)
+        yield DeltaColumn(
+            path,
+            _type(field["type"], about),
+            physical,
+            field_id=about.get(FIELD_ID) if mapped else None,
+            was_float=any(c.get("fromType") == "float" for c in about.get(TYPE_CHANGES) or ()),
+            generated_as=about.get(GENERATION),
+        )
+        if _is_struct(field["type"]):
+            yield from _columns(field["type"]["fields"], path, physical, mapped=mapped)
+
+
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, dict) and kind.get("type") == "struct"
+
+
+def _type(kind: Any, about: Mapping[str, Any]) -> Type:
+    """The type of a field. Text that is not compared by its bytes is no string to us.
+
+    Spark pads both sides of a comparison with CHAR, and a collation has an order of its own.
+    """
+    if isinstance(kind, dict):
+        return _nested(kind)
+    declared = about.get(CHAR_OR_VARCHAR)
+    if isinstance(declared, str) and declared.lower().startswith("char"):
+        return OtherType(declared)
+    if about.get(COLLATIONS):
+        return OtherType("collated string")
+    decimal = _DECIMAL.fullmatch(kind)
+    if decimal is not None:
+        return DecimalType(int(decimal[1]), int(decimal[2]))
+    return _PLAIN.get(kind, OtherType(kind))
+
+
+def _nested(kind: Mapping[str, Any]) -> Type:
+    if kind.get("type") == "struct":
+        return StructType(
+            tuple(
+                Field(field["name"], _type(field["type"], field.get("metadata") or {}))
+                for field in kind["fields"]
+            )
+        )
+    return OtherType(str(kind["type"]))

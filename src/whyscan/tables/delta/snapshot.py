@@ -1,0 +1,135 @@
+"""A version of a Delta table: its log replayed to live files, and their footers on request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from whyscan.errors import TableError
+from whyscan.tables.delta import live, query, replay
+from whyscan.tables.delta.actions import ActionReader, ActionSource
+from whyscan.tables.delta.copies import LocalCopies
+from whyscan.tables.delta.generated import Generated, read_generation
+from whyscan.tables.delta.history import own_times, version_at
+from whyscan.tables.delta.log import LOG, Log, read_log
+from whyscan.tables.delta.partitions import PartitionColumn, partition_columns
+from whyscan.tables.delta.row_groups import Asked, StoredColumns, row_groups
+from whyscan.tables.delta.state import TableState, read_state
+from whyscan.tables.delta.statistics import leaves
+from whyscan.tables.snapshot import Files, RowGroups, Traffic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from whyscan.predicate.tree import Column, Path
+    from whyscan.predicate.types import Schema
+    from whyscan.predicate.zones import Zone
+    from whyscan.tables.storage import Store
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeltaSnapshot:
+    """One version of a Delta table; `generated` are its generated partition columns."""
+
+    store: Store
+    version: int
+    reader: ActionReader
+    sources: tuple[ActionSource, ...]
+    state: TableState
+    partitions: tuple[PartitionColumn, ...]
+    generated: Mapping[Path, Generated]
+
+    format: ClassVar[str] = "delta"
+    footers_describe_files: ClassVar[bool] = False
+
+    @property
+    def uri(self) -> str:
+        return self.store.uri
+
+    @property
+    def partition_sources(self) -> tuple[Path, ...]:
+        """The partition columns, and the columns that generated ones are made from."""
+        own = [partition.column.path for partition in self.partitions]
+        return tuple(dict.fromkeys([*own, *(g.source.path for g in self.generated.values())]))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What people should know of the table, none of which changes a plan."""
+        return self.state.notes()
+
+    def schema(self, named: Sequence[str] = ()) -> Schema:  # noqa: ARG002 - the log names all
+        return self.state.schema.logical
+
+    def files(
+        self,
+        columns: Sequence[Column],
+        zone: Zone | None = None,  # noqa: ARG002 - the writer's zone matters, and is not recorded
+    ) -> Files:
+        """Every live file with what the log says of `columns`."""
+        known = self.state.schema.columns
+        asked = live.wanted(
+            [known[column.path] for column in columns if column.path in known],
+            [column.path for column in columns],
+            self.partitions,
+            self.generated,
+        )
+        request = replay.Request(leaves(asked.recorded), self.partitions, self.state.spark_versions)
+        return live.files(self.store, replay.live_files(self.reader, self.sources, request), asked)
+
+    def row_groups(
+        self,
+        files: Files,
+        opened: pa.Array,
+        columns: Sequence[Column],
+        projection: Sequence[Path] | None,
+    ) -> RowGroups:
+        """The row groups of the files at `opened`; `projection` None is every column."""
+        stored = StoredColumns(
+            self.state.schema.columns,
+            frozenset(partition.column.path for partition in self.partitions),
+            by_id=self.state.properties.get("delta.columnMapping.mode") == "id",
+        )
+        return row_groups(self.store, files, opened, stored, Asked(columns, projection))
+
+    def traffic(self) -> Traffic:
+        return Traffic(len(self.store.meter.paths), self.store.meter.bytes)
+
+
+def is_delta(store: Store) -> bool:
+    """Whether a folder is a Delta table."""
+    return store.holds(LOG)
+
+
+def open_delta(
+    store: Store, version: int | None = None, timestamp: int | None = None
+) -> DeltaSnapshot:
+    """Open a version, the newest by default, or the one at a moment (µs since 1970, UTC)."""
+    if not is_delta(store):
+        raise TableError(f"{store.uri} is no Delta table: it has no {LOG} folder")
+    log = read_log(store.list(LOG, enter=lambda _: False))
+    reader = ActionReader(query.connect(), LocalCopies(store))
+    if timestamp is not None:
+        version = _version_at(reader, log, timestamp)
+    return _open(store, reader, log, version)
+
+
+def _open(store: Store, reader: ActionReader, log: Log, version: int | None) -> DeltaSnapshot:
+    segment = log.segment(version)
+    sources = reader.sources(segment)
+    state = read_state(reader, sources)
+    partitions = partition_columns(state.partitioned_by)
+    generated = {
+        partition.column.path: found
+        for partition in partitions
+        if (found := read_generation(state.schema, partition.column)) is not None
+    }
+    return DeltaSnapshot(store, segment.version, reader, sources, state, partitions, generated)
+
+
+def _version_at(reader: ActionReader, log: Log, moment: int) -> int:
+    """Only a table that times its commits itself needs them read to know when they were made."""
+    newest = read_state(reader, reader.sources(log.segment()))
+    times = own_times(reader, log) if newest.protocol.times_commits else {}
+    return version_at(log, times, moment)

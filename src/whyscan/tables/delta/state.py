@@ -1,0 +1,159 @@
+"""What a version says of the table itself: protocol, schema, properties, clustering, writers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from whyscan.errors import TableError
+from whyscan.tables.delta.protocol import Protocol, read_protocol
+from whyscan.tables.delta.schema import DeltaColumn, DeltaSchema, read_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from whyscan.predicate.tree import Path
+    from whyscan.tables.delta.actions import ActionReader, ActionSource
+
+_ALWAYS_THERE = {
+    "protocol": "minReaderVersion",
+    "metaData": "schemaString",
+    "domainMetadata": "domain",
+}
+"""The actions that a checkpoint carries on, each with a member that is never NULL."""
+
+_CLUSTERING = "delta.clustering"
+_FILES_OF_ITS_OWN = frozenset(
+    {
+        "CREATE OR REPLACE TABLE AS SELECT",
+        "CREATE TABLE AS SELECT",
+        "DELETE",
+        "MERGE",
+        "OPTIMIZE",
+        "REPLACE TABLE AS SELECT",
+        "STREAMING UPDATE",
+        "UPDATE",
+        "WRITE",
+    }
+)
+"""Operations whose commit adds files that the same writer made. RESTORE and CLONE add others'."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """One version's own description.
+
+    `partitioned_by` pairs each partition column with the spelling that partition values use.
+    `spark_versions` are commits whose files and statistics Apache Spark made.
+    """
+
+    protocol: Protocol
+    schema: DeltaSchema
+    partitioned_by: tuple[tuple[DeltaColumn, str], ...]
+    properties: Mapping[str, str]
+    clustered_by: tuple[Path, ...]
+    spark_versions: frozenset[int]
+
+    def notes(self) -> tuple[str, ...]:
+        """What people should know of the table, none of which changes a plan."""
+        unknown = self.protocol.unknown_writer_features()
+        told = [f"unknown writer features: {', '.join(unknown)}"] if unknown else []
+        if self.clustered_by:
+            columns = ", ".join(".".join(path) for path in self.clustered_by)
+            told.append(f"clustered by {columns}")
+        return tuple(told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Actions:
+    """Actions of one kind with their versions, oldest first."""
+
+    kind: str
+    found: list[tuple[int, Mapping[str, Any]]]
+
+    def newest(self) -> Mapping[str, Any]:
+        if not self.found:
+            raise TableError(
+                f"the log has no {self.kind} action",
+                hint="its first commit or its checkpoint must hold one",
+            )
+        return self.found[-1][1]
+
+
+def read_state(reader: ActionReader, sources: Sequence[ActionSource]) -> TableState:
+    """The newest of each action that describes the table."""
+    rows = [row for source in reversed(sources) for row in _rows(reader, source)]
+    kinds = {kind: _Actions(kind, _of_kind(rows, kind)) for kind in (*_ALWAYS_THERE, "commitInfo")}
+    protocol = read_protocol(kinds["protocol"].newest())
+    metadata = kinds["metaData"].newest()
+    properties = metadata.get("configuration") or {}
+    schema = read_schema(metadata.get("schemaString"), mapped=_is_mapped(protocol, properties))
+    return TableState(
+        protocol,
+        schema,
+        tuple(_partition_columns(schema, metadata.get("partitionColumns") or ())),
+        properties,
+        _clustering(schema, kinds["domainMetadata"].found),
+        frozenset(v for v, commit in kinds["commitInfo"].found if _is_by_spark(commit)),
+    )
+
+
+def _rows(reader: ActionReader, source: ActionSource) -> Iterator[dict[str, Any]]:
+    """Versions and actions as JSON. One action a query in Parquet: it then skips row groups."""
+    if source.is_json:
+        groups = [[*_ALWAYS_THERE, "commitInfo"]]
+    else:
+        groups = [[kind] for kind in _ALWAYS_THERE if kind in source.columns]
+    for kinds in groups:
+        select = ", ".join(f"CAST(to_json({kind}) AS VARCHAR) AS {kind}" for kind in kinds)
+        there = " OR ".join(_is_there(source, kind) for kind in kinds)
+        yield from reader.rows(source, f"{source.version} AS version, {select}", there)
+
+
+def _is_there(source: ActionSource, kind: str) -> str:
+    return f"{kind} IS NOT NULL" if source.is_json else f"{kind}.{_ALWAYS_THERE[kind]} IS NOT NULL"
+
+
+def _of_kind(rows: Sequence[Mapping[str, Any]], kind: str) -> list[tuple[int, Mapping[str, Any]]]:
+    told = [(row["version"], json.loads(row[kind])) for row in rows if row.get(kind) is not None]
+    known = [(version, action) for version, action in told if isinstance(action, dict)]
+    return sorted(known, key=lambda pair: pair[0])
+
+
+def _is_mapped(protocol: Protocol, properties: Mapping[str, str]) -> bool:
+    mode = properties.get("delta.columnMapping.mode", "none")
+    return protocol.maps_columns and mode in {"id", "name"}
+
+
+def _partition_columns(
+    schema: DeltaSchema, names: Sequence[str]
+) -> Iterator[tuple[DeltaColumn, str]]:
+    for name in names:
+        column = schema.named(name)
+        if column is None:
+            raise TableError(
+                f"the table is partitioned by {name!r}, which its schema does not have"
+            )
+        yield column, name
+
+
+def _clustering(
+    schema: DeltaSchema, domains: Sequence[tuple[int, Mapping[str, Any]]]
+) -> tuple[Path, ...]:
+    """Liquid clustering, by the newest word on it. It names columns as data files do."""
+    told = [action for _, action in domains if action.get("domain") == _CLUSTERING]
+    if not told or told[-1].get("removed"):
+        return ()
+    try:
+        columns = json.loads(told[-1].get("configuration") or "{}").get("clusteringColumns") or []
+    except (ValueError, AttributeError):
+        return ()
+    logical = {column.physical: path for path, column in schema.columns.items()}
+    named = [tuple(column) for column in columns]
+    return tuple(logical.get(column, column) for column in named)
+
+
+def _is_by_spark(commit: Mapping[str, Any]) -> bool:
+    engine = str(commit.get("engineInfo") or "")
+    return engine.startswith("Apache-Spark/") and commit.get("operation") in _FILES_OF_ITS_OWN
