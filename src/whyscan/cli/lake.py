@@ -142,10 +142,11 @@ def _prices(folder: Path) -> None:
     """One file of three row groups, its prices once as decimals and once as doubles."""
     import pyarrow as pa
 
-    kinds = {"prices": pa.decimal128(10, 2), "prices-double": pa.float64()}
-    for name, kind in kinds.items():
-        groups = [pa.table({"price": pa.array(_spread(*ends), kind)}) for ends in PRICES]
-        _write(folder / name / "part-0.parquet", *groups)
+    decimals = [pa.array(_spread(*ends), pa.decimal128(10, 2)) for ends in PRICES]
+    doubles = [prices.cast(pa.float64()) for prices in decimals]
+    for name, groups in {"prices": decimals, "prices-double": doubles}.items():
+        tables = [pa.table({"price": prices}) for prices in groups]
+        _write(folder / name / "part-0.parquet", *tables)
 
 
 def _spread(low: int, high: int) -> list[Decimal]:

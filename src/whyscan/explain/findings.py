@@ -107,8 +107,8 @@ def _no_statistics(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             Code.NO_STATISTICS,
             Severity.WARNING,
-            f"{column.column} has bounds in {column.files_with_bounds} of "
-            f"{counted(column.files, 'file')}: the others cannot be skipped by it",
+            f"{column.files - column.files_with_bounds:,} of {counted(column.files, 'file')} "
+            f"cannot be skipped by {column.column}: without bounds it may be anything there",
             f"rewrite those files with statistics for {column.column}",
         )
 
@@ -144,7 +144,7 @@ def _nan_uncounted(facts: Facts) -> Iterator[Finding]:
             Code.NAN_UNCOUNTED,
             Severity.WARNING,
             f"{names} may hold NaN, which no statistic counts and which is greater than every "
-            f"number: {' and '.join(costs)} stay for that alone",
+            f"number; kept for that alone: {' and '.join(costs)}",
             "if there is no NaN, --assume-no-nan; or rewrite with a writer that counts NaN",
         )
 

@@ -64,6 +64,8 @@ def levels(plan: ScanPlan, classes: tuple[Class, ...]) -> tuple[Level, ...]:
     files = _files(plan, confidence(plan, classes))
     if evidence.groups is None or evidence.group_judgement is None:
         return (files,)
+    if not len(evidence.groups.opened):
+        return (files,)
     groups = _row_groups(evidence, evidence.groups, evidence.group_judgement)
     if files.confidence is Confidence.INCOMPLETE:
         groups = replace(groups, confidence=Confidence.INCOMPLETE)

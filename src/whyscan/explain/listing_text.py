@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.explain.layout import Ink, Page, columns
+from whyscan.explain.layout import GAP, Ink, Page, columns
 from whyscan.explain.wording import counted, inert, size
 
 if TYPE_CHECKING:
@@ -15,23 +15,26 @@ if TYPE_CHECKING:
 
 INK = {"none": Ink.FAINT, "some": Ink.WARN, "all": Ink.GOOD}
 LONGEST_BOUND = 32
+MARGIN = " " * 6
 
 
 def listed(files: Sequence[FileLine], page: Page) -> Iterator[str]:
-    """The files in the table's order."""
+    """The files in the table's order. What does not fit beside the path goes below it."""
     for line in files:
-        yield f"{page.paint(f'{line.verdict:<4}', INK[line.verdict])}  {_fate(line, page)}"
-        evidence = "; ".join(_evidence(line, page))
-        if evidence:
-            yield page.wrap(evidence, indent=" " * 6)
+        path = _tail(inert(line.path), page.width - len(MARGIN), page)
+        fate, evidence = _fate(line), "; ".join(_evidence(line, page))
+        beside = columns(path) + columns(fate) + len(MARGIN) + len(GAP) <= page.width
+        verdict = page.paint(f"{line.verdict:<4}", INK[line.verdict])
+        yield f"{verdict}{GAP}{path}{GAP}{fate}" if beside else f"{verdict}{GAP}{path}"
+        below = evidence if beside else "; ".join(filter(None, (fate, evidence)))
+        if below:
+            yield page.wrap(below, indent=MARGIN)
 
 
-def _fate(line: FileLine, page: Page) -> str:
+def _fate(line: FileLine) -> str:
     why = line.reason if line.pruned_by is None else f"removed by {line.pruned_by}"
     rows = () if line.rows is None else (counted(line.rows, "row"),)
-    facts = ", ".join((size(line.bytes), *rows, why or ""))
-    room = max(page.width - 8 - columns(facts), 24)
-    return f"{_tail(inert(line.path), room, page)}  {facts}"
+    return ", ".join((size(line.bytes), *rows, why or ""))
 
 
 def _tail(path: str, room: int, page: Page) -> str:

@@ -41,7 +41,7 @@ def text(report: Report, page: Page | None = None) -> str:
         _asked(report, where),
         _funnel(report, where),
         _conjuncts(report, where),
-        _survivors(report),
+        _survivors(report, where),
         _findings(report, where),
         _files(report, where),
         _unchecked(report, where),
@@ -64,9 +64,10 @@ def _answer(report: Report, page: Page) -> Iterator[str]:
 def _share_read(report: Report) -> str:
     files = report.files_level
     share = percent(files.kept, files.total)
+    whose = "its" if files.kept == 1 else "their"
     parts = [f"{files.kept:,} of {counted(files.total, 'file')} ({share})"]
     parts += [
-        f"{level.kept:,} of their {counted(level.in_kept_files, 'row group')}"
+        f"{level.kept:,} of {whose} {counted(level.in_kept_files, 'row group')}"
         for level in report.levels
         if level.in_kept_files is not None and level.kept < level.in_kept_files
     ]
@@ -124,7 +125,7 @@ def _funnel(report: Report, page: Page) -> Iterator[str]:
 def _fate(level: Level) -> str:
     removed = [f"{count:,} by {mechanism}" for mechanism, count in level.pruned_by.items() if count]
     parts = [f"removed {', '.join(removed)}"] if removed else []
-    parts += [f"{level.every:,} of which every row matches"] if level.every else []
+    parts += [f"every row matches in {level.every:,}"] if level.every else []
     parts += [f"{counted(level.files_emptied, 'file')} left empty"] if level.files_emptied else []
     return "; ".join(parts)
 
@@ -158,11 +159,14 @@ def _share(share: Share) -> str:
     return counted(share.files, "file")
 
 
-def _survivors(report: Report) -> Iterator[str]:
+def _survivors(report: Report, page: Page) -> Iterator[str]:
     if report.survivors:
         yield "kept because"
-        rows = [(f"{s.files:,}", s.reason.value, REASONS[s.reason]) for s in report.survivors]
-        yield from (f"  {line}" for line in table(rows, right=frozenset({0})))
+    counts = max((len(f"{s.files:,}") for s in report.survivors), default=0)
+    names = max((len(s.reason.value) for s in report.survivors), default=0)
+    for s in report.survivors:
+        lead = f"  {s.files:>{counts},}{GAP}{s.reason.value:<{names}}{GAP}"
+        yield page.wrap(lead + REASONS[s.reason], hanging=" " * len(lead))
 
 
 def _findings(report: Report, page: Page) -> Iterator[str]:
@@ -232,12 +236,12 @@ def _selected(report: Report) -> Iterator[tuple[str, str]]:
 
 def _terms(report: Report) -> Iterator[tuple[str, str]]:
     asked = report.question
-    terms = [f"dialect {asked.dialect}", f"time zone {asked.timezone}"]
+    terms = [f"{asked.dialect} SQL", f"time zone {asked.timezone}"]
     if asked.now is not None:
         terms.append(f"now is {moment(asked.now)}")
     if asked.assume_no_nan:
         terms.append("no value is NaN, on your word")
-    yield "terms", inert(", ".join(terms))
+    yield "terms", inert("; ".join(terms))
 
 
 def _gates(report: Report, page: Page) -> Iterator[str]:

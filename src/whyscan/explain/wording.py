@@ -27,7 +27,7 @@ def size(count: int | None) -> str:
         return "unknown"
     amount = float(count)
     for unit in UNITS:
-        digits = 1 if unit != "B" and amount < 10 else 0  # noqa: PLR2004 - two figures are shown
+        digits = 1 if unit != "B" and amount < 9.95 else 0  # noqa: PLR2004 - two figures are shown
         if round(amount, digits) < 1000 or unit == UNITS[-1]:  # noqa: PLR2004 - the next unit
             return f"{amount:,.{digits}f} {unit}"
         amount /= 1000

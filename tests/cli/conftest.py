@@ -1,0 +1,23 @@
+"""The demo's lake, written once, and the command line run inside its folder."""
+
+import pytest
+
+import commands
+from whyscan.cli.lake import write_lake
+
+
+@pytest.fixture(scope="session")
+def lake(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lake")
+    write_lake(folder, force=False)
+    return folder
+
+
+@pytest.fixture
+def whyscan(lake):
+    """Run a command line as users do: a process, in the folder of the lake."""
+
+    def run(*arguments, cwd=lake, stdin="", **environment):
+        return commands.whyscan(*arguments, cwd=cwd, stdin=stdin, **environment)
+
+    return run
