@@ -8,6 +8,7 @@ from whyscan.predicate import zones
 from whyscan.predicate.clock import Clock
 from whyscan.predicate.dialects import dialect_of
 from whyscan.predicate.expressions import bind_condition
+from whyscan.predicate.names import Columns
 from whyscan.predicate.parse import parse
 from whyscan.predicate.scope import Scope
 from whyscan.predicate.session import Session
@@ -26,7 +27,7 @@ def bind(text: str, schema: Schema, session: Session | None = None) -> Predicate
     session = session or Session()
     clock = Clock(zones.zone(session.timezone), session.now)
     syntax = parse(text, session.dialect)
-    scope = Scope(syntax, dialect_of(session.dialect), schema, clock)
+    scope = Scope(syntax, dialect_of(session.dialect), Columns(schema), clock)
     conjuncts = tuple(
         Conjunct(bind_condition(fragment.tree, scope), fragment.sql)
         for fragment in syntax.fragments

@@ -25,7 +25,7 @@ from whyscan.predicate.types import BOOLEAN, FloatType
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.predicate.tree import Expression
+    from whyscan.predicate.tree import Expression, Value
     from whyscan.predicate.types import Type
 
 
@@ -59,26 +59,26 @@ def is_one_of(operand: Operand, values: Sequence[Operand], scope: Scope) -> Expr
         )
     met = casts.together((operand, *values), scope)
     subject, *literals = met.operands
-    return In(subject, *_as_set([_value(literal) for literal in literals], met.type))
+    return In(subject, *as_set([_value(literal) for literal in literals], met.type))
 
 
-def _value(expression: Expression) -> object:
+def _value(expression: Expression) -> Value:
     if not isinstance(expression, Literal):
         raise Uninterpreted("a list with values that cannot be computed beforehand")
     return expression.value
 
 
-def _as_set(values: Sequence[object], kind: Type) -> tuple[pa.Array, bool, bool]:
+def as_set(values: Sequence[Value], kind: Type) -> tuple[pa.Array, bool, bool]:
     """The values sorted and distinct, whether there was a NULL, whether there was a NaN."""
     present = [value for value in values if value is not None]
     null = len(present) < len(values)
     nan = False
     if isinstance(kind, FloatType):
         # 0.0 + x turns -0.0 into 0.0 and leaves every other number.
-        numbers = [0.0 + value for value in present if not math.isnan(value)]  # type: ignore[operator, arg-type]
+        numbers = [0.0 + v for v in present if isinstance(v, float) and not math.isnan(v)]
         nan = len(numbers) < len(present)
         present = list(numbers)
-    distinct = pc.unique(arrow.array(present, kind))  # type: ignore[arg-type]
+    distinct = pc.unique(arrow.array(present, kind))
     return distinct.take(pc.sort_indices(distinct)), null, nan
 
 

@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from whyscan.errors import SyntaxProblem
-from whyscan.predicate import arithmetic, calls, casts, constants, moments, patterns, strings
+from whyscan.predicate import (
+    arithmetic,
+    calls,
+    casts,
+    constants,
+    lists,
+    moments,
+    patterns,
+    strings,
+)
 from whyscan.predicate.arguments import Arguments
 from whyscan.predicate.comparisons import all_of, any_of, between, compare, is_one_of, is_true
 from whyscan.predicate.conditionals import NOTHING, case, choose
 from whyscan.predicate.datatypes import type_named
 from whyscan.predicate.dialects import Family
 from whyscan.predicate.opaque import column, opaque
+from whyscan.predicate.parse import chain, unwrapped
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted, span_of
 from whyscan.predicate.tokens import CALL_MARK, MAX_DEPTH
 from whyscan.predicate.tree import Comparator, Failure, IsNull, Literal, Not, Operation
@@ -26,6 +36,7 @@ from whyscan.predicate.types import DATE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from whyscan.predicate.tokens import Item
     from whyscan.predicate.tree import Expression
     from whyscan.predicate.types import Type
 
@@ -51,16 +62,11 @@ _SUBQUERIES = (exp.Subquery, exp.Select, exp.SetOperation, exp.Exists)
 
 def bind_condition(node: exp.Expr, scope: Scope) -> Expression:
     """The node as a boolean; opaque where it cannot be interpreted."""
+    inner = unwrapped(node)
     try:
-        return _condition(_unwrapped(node), scope)
+        return _condition(inner, scope)
     except Uninterpreted as gap:
-        return opaque(node, gap.why, scope)
-
-
-def _unwrapped(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
+        return opaque(inner, gap.why, scope)
 
 
 def _condition(node: exp.Expr, scope: Scope) -> Expression:
@@ -72,7 +78,7 @@ def _condition(node: exp.Expr, scope: Scope) -> Expression:
 
 def bind_value(node: exp.Expr, scope: Scope) -> Operand:
     """The node as a value, with the place it came from."""
-    inner = _unwrapped(node)
+    inner = unwrapped(node)
     if type(inner) in _CONDITIONS:
         return Operand(bind_condition(inner, scope), node)
     bind = _VALUES.get(type(inner))
@@ -82,36 +88,24 @@ def bind_value(node: exp.Expr, scope: Scope) -> Operand:
 
 
 def _and(node: exp.Expr, scope: Scope) -> Expression:
-    return all_of([bind_condition(part, scope) for part in _chain(node, exp.And)])
+    return all_of([bind_condition(part, scope) for part in chain(node, exp.And)])
 
 
 def _or(node: exp.Expr, scope: Scope) -> Expression:
-    return any_of([bind_condition(part, scope) for part in _chain(node, exp.Or)])
-
-
-def _chain(node: exp.Expr, link: type[exp.Binary]) -> Sequence[exp.Expr]:
-    """`a`, `b`, `c` of `(a AND b) AND c`: long chains lean to the left, and are not recursed into."""
-    parts, pending = [], [node]
-    while pending:
-        part = _unwrapped(pending.pop())
-        if isinstance(part, link):
-            pending += (part.expression, part.this)
-        else:
-            parts.append(part)
-    return parts
+    return any_of([bind_condition(part, scope) for part in chain(node, exp.Or)])
 
 
 def _not(node: exp.Expr, scope: Scope) -> Expression:
     """NOT NOT a: a."""
     odd = False
     while isinstance(node, exp.Not):
-        node, odd = _unwrapped(node.this), not odd
+        node, odd = unwrapped(node.this), not odd
     condition = bind_condition(node, scope)
     return Not(condition) if odd else condition
 
 
 def _comparison(node: exp.Expr, scope: Scope) -> Expression:
-    left, right = _unwrapped(node.this), _unwrapped(node.expression)
+    left, right = unwrapped(node.this), unwrapped(node.expression)
     if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple):
         return _tuples(node, left, right, scope)
     operator = _COMPARATORS[type(node)]
@@ -160,18 +154,20 @@ def _in(node: exp.Expr, scope: Scope) -> Expression:
         raise SyntaxProblem(
             "IN needs at least one value", text=scope.syntax.text, span=span_of(node)
         )
-    subject = _unwrapped(node.this)
+    subject = unwrapped(node.this)
     if isinstance(subject, exp.Tuple):
-        return any_of([_tuple_equals(subject, _unwrapped(v), scope) for v in node.expressions])
-    return is_one_of(bind_value(subject, scope), _listed(node, scope), scope)
+        return any_of([_tuple_equals(subject, unwrapped(v), scope) for v in node.expressions])
+    operand = bind_value(subject, scope)
+    items = _long_list(node, scope)
+    if items is None:
+        return is_one_of(operand, [bind_value(v, scope) for v in node.expressions], scope)
+    return lists.is_listed(operand, items, scope)
 
 
-def _listed(node: exp.Expr, scope: Scope) -> Sequence[Operand]:
-    first = node.expressions[0].meta.get("start")
-    items = scope.syntax.lists.get(first) if len(node.expressions) == 1 else None
-    if items is not None:
-        return list(constants.listed(items, scope))
-    return [bind_value(value, scope) for value in node.expressions]
+def _long_list(node: exp.Expr, scope: Scope) -> Sequence[Item] | None:
+    if len(node.expressions) > 1:
+        return None
+    return scope.syntax.lists.get(node.expressions[0].meta.get("start"))
 
 
 def _is(node: exp.Expr, scope: Scope) -> Expression:
@@ -216,7 +212,7 @@ def _quantified(
     """The patterns of LIKE ANY or LIKE ALL, and how they are joined; else the one."""
     if not isinstance(node, exp.Any | exp.All):
         return all_of, [node]
-    inner = _unwrapped(node.this)
+    inner = unwrapped(node.this)
     if isinstance(inner, (*_SUBQUERIES, exp.Array)):
         raise Uninterpreted("patterns from elsewhere")
     written = inner.expressions if isinstance(inner, exp.Tuple) else [inner]
@@ -236,7 +232,7 @@ def _binder(scope: Scope) -> Callable[[exp.Expr], Operand]:
 
 def _negative(node: exp.Expr, scope: Scope) -> Expression:
     """-a. A digit too many for an integer may fit with its sign."""
-    inner = _unwrapped(node.this)
+    inner = unwrapped(node.this)
     if isinstance(inner, exp.Literal) and not inner.is_string:
         signed = exp.Literal.number("-" + inner.name)
         signed.meta.update(inner.meta)
@@ -279,7 +275,7 @@ def _arithmetic(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _joined(node: exp.Expr, scope: Scope) -> Expression:
-    parts = [bind_value(part, scope) for part in _chain(node, exp.DPipe)]
+    parts = [bind_value(part, scope) for part in chain(node, exp.DPipe)]
     if scope.dialect.family is Family.OTHER:
         raise Uninterpreted("|| in this dialect")
     return strings.joined(parts, scope)

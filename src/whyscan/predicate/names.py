@@ -45,14 +45,36 @@ class Part:
     span: Span
 
 
-def resolve(parts: Sequence[Part], schema: Schema, text: str) -> Column:
+class Columns:
+    """The columns of a schema by their names in lower case."""
+
+    __slots__ = ("_by_name", "schema")
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._by_name = _by_lower_case(schema.fields)
+
+    def named(self, name: str) -> Sequence[Field]:
+        """Those of that name; several where they differ in case alone."""
+        return self._by_name.get(name.lower(), ())
+
+
+def _by_lower_case(fields: Sequence[Field]) -> dict[str, list[Field]]:
+    found: dict[str, list[Field]] = {}
+    for field in fields:
+        found.setdefault(field.name.lower(), []).append(field)
+    return found
+
+
+def resolve(parts: Sequence[Part], columns: Columns, text: str) -> Column:
     """The column that a dotted name means; UnknownColumn where it is none or several.
 
     `t.a` is the column `a` where `t` has no member `a`: the table's name is not checked.
     """
     first_problem = None
     for skipped in range(len(parts)):
-        field = _field(parts[skipped], schema.fields, text) or _pseudo(parts[skipped:])
+        found = columns.named(parts[skipped].name)
+        field = _only(parts[skipped], found, text) or _pseudo(parts[skipped:])
         if field is None:
             continue
         try:
@@ -61,11 +83,10 @@ def resolve(parts: Sequence[Part], schema: Schema, text: str) -> Column:
             first_problem = first_problem or problem
     if first_problem is not None:
         raise first_problem
-    raise _unknown(parts, parts[-1] if len(parts) > 1 else parts[0], schema.names(), text)
+    raise _unknown(parts, parts[-1] if len(parts) > 1 else parts[0], columns.schema.names(), text)
 
 
-def _field(part: Part, fields: Sequence[Field], text: str) -> Field | None:
-    found = [field for field in fields if field.name.lower() == part.name.lower()]
+def _only(part: Part, found: Sequence[Field], text: str) -> Field | None:
     if len(found) > 1:
         names = ", ".join(repr(field.name) for field in found)
         raise UnknownColumn(
@@ -101,7 +122,8 @@ def _descend(parts: Sequence[Part], field: Field, text: str) -> Column:
                 span=part.span,
                 hint="a column whose name has a dot is written in quotes",
             )
-        member = _field(part, kind.fields, text)
+        found = [f for f in kind.fields if f.name.lower() == part.name.lower()]
+        member = _only(part, found, text)
         if member is None:
             raise _unknown(parts, part, tuple(f.name for f in kind.fields), text)
         field, path = member, (*path, member.name)

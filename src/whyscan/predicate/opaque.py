@@ -8,8 +8,8 @@ from sqlglot import exp
 
 from whyscan.errors import Span, UnknownColumn
 from whyscan.predicate import moments, names
+from whyscan.predicate.parse import sql_of
 from whyscan.predicate.scope import Scope, Uninterpreted
-from whyscan.predicate.tokens import CALL_MARK
 from whyscan.predicate.tree import Column, Opaque
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 def opaque(node: exp.Expr, why: str, scope: Scope) -> Opaque:
     """A condition that may be anything."""
     columns = dict.fromkeys(_columns(node, scope))
-    return Opaque(_sql(node, scope), why, tuple(columns))
+    return Opaque(sql_of(node, scope.syntax.dialect), why, tuple(columns))
 
 
 def column(node: exp.Expr, scope: Scope) -> Column:
     """The column that a dotted name means."""
-    found = names.resolve(_parts(node), scope.schema, scope.syntax.text)
+    found = names.resolve(_parts(node), scope.columns, scope.syntax.text)
     if found.path[-1] in {"file_block_start", "file_block_length"} and len(found.path) > 1:
         raise Uninterpreted("where in its file a split begins")
     return found
@@ -64,8 +64,3 @@ def _columns(node: exp.Expr, scope: Scope) -> Iterator[Column]:
             if inside or found.name.lower() in moments.WORDS:
                 continue
             raise
-
-
-def _sql(node: exp.Expr, scope: Scope) -> str:
-    text = node.sql(dialect=scope.syntax.dialect, normalize_functions=False)
-    return text.replace(CALL_MARK, "")

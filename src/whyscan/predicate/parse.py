@@ -33,7 +33,7 @@ _STATEMENT = {
     TokenType.UPDATE,
     TokenType.WITH,
 }
-_CHAINED = (exp.And, exp.Or, exp.Paren, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.DPipe)
+_CHAINED = (exp.And, exp.Or, exp.Paren, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.DPipe, exp.If)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,6 @@ class Fragment:
 
     tree: exp.Expr
     sql: str
-    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +57,49 @@ class Syntax:
 def parse(text: str, dialect: str = "spark") -> Syntax:
     """The text as trees of its dialect; SyntaxProblem where it is no condition."""
     language = dialect_named(dialect)
-    tokens = _tokenize(text, language)
+    tokens, lists = tokens_.lift_lists(_tokenize(text, language))
     tokens_.check_depth(tokens, text)
     _check_is_condition(tokens, text)
-    lifted, lists = tokens_.lift_lists(tokens_.mark_calls(tokens))
-    fragments = (
-        Fragment(_parse_tokens(part, text, language), _source(part, text), _span(part))
-        for part in tokens_.split_conjuncts(lifted)
-    )
-    return Syntax(text, dialect, tuple(fragments), lists)
+    tree = _parse_tokens(tokens_.mark_calls(tokens), text, language)
+    trees = conjuncts(tree)
+    sources = [_source(part, text) for part in tokens_.split_conjuncts(tokens)]
+    if len(sources) != len(trees):
+        sources = [sql_of(part, dialect) for part in trees]
+    return Syntax(text, dialect, tuple(map(Fragment, trees, sources)), lists)
+
+
+def sql_of(tree: exp.Expr, dialect: str) -> str:
+    """The tree as text of its dialect: near to what was written, where that has no position."""
+    text = tree.sql(dialect=dialect, normalize_functions=False)
+    return text.replace(tokens_.CALL_MARK, "")
+
+
+def conjuncts(tree: exp.Expr) -> list[exp.Expr]:
+    """`a`, `b`, `c` of `(a AND b) AND c`."""
+    return chain(tree, exp.And)
+
+
+def chain(tree: exp.Expr, link: type[exp.Expr]) -> list[exp.Expr]:
+    """The operands of one associative operator, parentheses among them taken off.
+
+    Long chains lean to the left: they are walked, not recursed into.
+    """
+    parts, pending = [], [tree]
+    while pending:
+        part = pending.pop()
+        inner = unwrapped(part)
+        if isinstance(inner, link):
+            pending += (inner.args["expression"], inner.args["this"])
+        else:
+            parts.append(part)
+    return parts
+
+
+def unwrapped(node: exp.Expr) -> exp.Expr:
+    """The node without parentheses around it."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
 
 
 def dialect_named(name: str) -> Dialect:
@@ -133,8 +166,6 @@ def _check_is_condition(tokens: Sequence[Token], text: str) -> None:
 
 
 def _parse_tokens(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
-    if not tokens:
-        raise SyntaxProblem("AND has nothing on one of its sides", text=text)
     try:
         trees = dialect.parser().parse_into(exp.Condition, tokens, text)
     except ParseError as error:
@@ -148,7 +179,8 @@ def _parse_tokens(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
     tree = trees[0] if trees else None
     if not isinstance(tree, exp.Expr):
         raise SyntaxProblem("this part is not an expression", text=text, span=_span(tokens))
-    _check_tree_depth(tree, text, _span(tokens))
+    if len(tokens) > tokens_.MAX_DEPTH:
+        _check_tree_depth(tree, text, _span(tokens))
     return tree
 
 

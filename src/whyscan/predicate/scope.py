@@ -12,9 +12,9 @@ from whyscan.errors import Span, TypeProblem
 if TYPE_CHECKING:
     from whyscan.predicate.clock import Clock
     from whyscan.predicate.dialects import Dialect
+    from whyscan.predicate.names import Columns
     from whyscan.predicate.parse import Syntax
     from whyscan.predicate.tree import Expression
-    from whyscan.predicate.types import Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Scope:
 
     syntax: Syntax
     dialect: Dialect
-    schema: Schema
+    columns: Columns
     clock: Clock
 
     def problem(self, message: str, at: Operand, hint: str | None = None) -> TypeProblem:

@@ -7,6 +7,7 @@ so depth is measured here, on the tokens, where strings and comments are out of 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import Parser
@@ -166,7 +167,7 @@ def split_conjuncts(tokens: list[Token]) -> Iterator[list[Token]]:
             yield fragment
             continue
         edges = [-1, *cuts, len(fragment)]
-        parts = [fragment[a + 1 : b] for a, b in zip(edges, edges[1:], strict=False)]
+        parts = [fragment[a + 1 : b] for a, b in pairwise(edges)]
         pending.extend(reversed(parts))
 
 
@@ -222,44 +223,48 @@ def lift_lists(tokens: list[Token]) -> tuple[list[Token], dict[int, tuple[Item, 
     """
     kept: list[Token] = []
     lists: dict[int, tuple[Item, ...]] = {}
-    index = 0
-    while index < len(tokens):
-        kept.append(tokens[index])
-        index += 1
-        if not _opens_list(kept):
+    behind = 0
+    for opening in _openings(tokens):
+        if opening < behind:
             continue
-        items, behind = _read_items(tokens, index)
+        items, end = _read_items(tokens, opening + 1)
         if len(items) >= SHORTEST_LIFTED:
-            stand_in = tokens[index]
-            lists[stand_in.start] = tuple(items)
-            kept.append(_stand_in(stand_in))
-            index = behind
-    return kept, lists
+            first = tokens[opening + 1]
+            lists[first.start] = tuple(items)
+            kept += tokens[behind : opening + 1]
+            kept.append(_stand_in(first))
+            behind = end
+    return kept + tokens[behind:], lists
 
 
-def _opens_list(tokens: Sequence[Token]) -> bool:
-    return (
-        len(tokens) > 1
-        and tokens[-1].token_type is TokenType.L_PAREN
-        and tokens[-2].token_type is TokenType.IN
-    )
+def _openings(tokens: Sequence[Token]) -> list[int]:
+    """Where the parentheses behind an IN stand."""
+    words = [i for i, token in enumerate(tokens) if token.token_type is TokenType.IN]
+    return [
+        i + 1 for i in words if tokens[i + 1 : i + 2] and tokens[i + 1].token_type in _OPENING
+    ]
 
 
 def _stand_in(token: Token) -> Token:
-    return Token(
-        TokenType.STRING, "\u2026", token.line, token.col, token.start, token.end
-    )
+    return Token(TokenType.STRING, "\u2026", token.line, token.col, token.start, token.end)
 
 
 def _read_items(tokens: Sequence[Token], index: int) -> tuple[list[Item], int]:
     """The literals from `index` to the closing parenthesis; nothing if anything else is there."""
     items: list[Item] = []
-    while index < len(tokens) - 1:
-        item, index = _read_item(tokens, index)
-        if item is None:
+    last = len(tokens) - 1
+    while index < last:
+        token = tokens[index]
+        kind = token.token_type
+        if kind in _PLAIN:
+            items.append(Item(kind, token.text, token.start, token.end + 1))
+            index += 1
+        elif (signed := _read_pair(token, tokens[index + 1])) is not None:
+            items.append(signed)
+            index += 2
+        else:
             break
-        items.append(item)
-        separator = tokens[index].token_type
+        separator = tokens[index].token_type if index <= last else None
         if separator is TokenType.R_PAREN:
             return items, index
         if separator is not TokenType.COMMA:
@@ -268,13 +273,11 @@ def _read_items(tokens: Sequence[Token], index: int) -> tuple[list[Item], int]:
     return [], index
 
 
-def _read_item(tokens: Sequence[Token], index: int) -> tuple[Item | None, int]:
-    first, second = tokens[index], tokens[index + 1]
-    kind = first.token_type
-    if kind in _PLAIN:
-        return Item(kind, first.text, first.start, first.end + 1), index + 1
-    if kind is TokenType.DASH and second.token_type is TokenType.NUMBER:
-        return Item(second.token_type, "-" + second.text, first.start, second.end + 1), index + 2
-    if kind in _TYPED and second.token_type is TokenType.STRING:
-        return Item(second.token_type, second.text, first.start, second.end + 1, kind), index + 2
-    return None, index
+def _read_pair(first: Token, second: Token) -> Item | None:
+    """A number with its sign, or a string with its type."""
+    kind, text, start, end = second.token_type, second.text, first.start, second.end + 1
+    if first.token_type is TokenType.DASH and kind is TokenType.NUMBER:
+        return Item(kind, "-" + text, start, end)
+    if first.token_type in _TYPED and kind is TokenType.STRING:
+        return Item(kind, text, start, end, first.token_type)
+    return None
