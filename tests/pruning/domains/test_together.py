@@ -96,6 +96,7 @@ def true_of(predicate, containers):
 
 IMPOSSIBLE = [
     ([listed(X, 1, 9), ask(X, ">", 5)], (0, 6)),
+    ([listed(X, 1, 9), ask(X, "<", 5)], (2, 9)),
     ([ask(X, "=", 1), ask(X, "=", 2)], (0, 6)),
     ([ask(X, ">", 5), ask(X, "<", 6)], (0, 9)),
     ([ask(X, ">=", 5), ask(X, "<=", 5), ask(X, "<>", 5)], (0, 9)),
@@ -138,10 +139,13 @@ POSSIBLE = [
     ([listed(X, 1, 6), ask(X, ">", 5)], (0, 6)),
     ([ask(X, ">", 5), ask(X, "<", 7)], (0, 9)),
     ([ask(D, ">", 5.0), ask(D, ">", 6.0)], (0.0, math.nan)),
+    ([ask(D, ">=", 5.0), ask(D, "<>", 6.0)], (0.0, math.nan)),
+    ([Not(ask(D, "<", 5.0)), Not(listed(D, 6.0))], (0.0, math.nan)),
     ([ask(D, ">=", 0.0), ask(D, "<=", -0.0)], (-1.0, 1.0)),
     ([listed(D, *map(float, range(-40, 0)), -0.0), ask(D, "=", 0.0)], (0.0, 0.0)),
     ([Not(ask(X, "<=>", 1)), ask(X, "<=>", None)], (1, None)),
     ([like(r"a\%%"), ask(S, ">=", "a%")], ("a", "b")),
+    ([like("ab%"), Not(like("ab%_"))], ("ab", "ab")),
     ([like("a|b%", escape=None), ask(S, ">", "a|")], ("a", "b")),
     ([Like(S, "AB%", None, ignore_case=True), ask(S, ">", "ab")], ("a", "b")),
     ([ask(X, "=", 1), Comparison(Comparator.EQUAL, Call("abs", (X,), INT), Literal(2, INT))], (1,)),
@@ -250,7 +254,9 @@ def leaves(column):
         st.just(IsNull(column)),
     ]
     if column.type == STRING:
-        patterns = st.sampled_from(["a%", "ab", "ab%", "%", "", "foo\\_%", "foo\\_bar", "app%%"])
+        patterns = st.sampled_from(
+            ["a%", "ab", "ab%", "%", "a%_", "", "foo\\_%", "foo\\_bar", "app%%"]
+        )
         parts.append(patterns.map(lambda p: Like(column, p, "\\", ignore_case=False)))
     if column.type == BOOLEAN:
         parts.append(st.just(column))
