@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from whyscan.predicate import casts, intervals, zones
-from whyscan.predicate.coercion import arithmetic_type, is_numeric
+from whyscan.predicate.coercion import arithmetic_type, as_decimal, is_numeric
 from whyscan.predicate.dialects import Division, Family
 from whyscan.predicate.literals import EXACT, Inconvertible, exact, rounded
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted
@@ -154,14 +154,26 @@ def _as_written(
         raise Uninterpreted("division in this dialect")
     if division is Division.NULLABLE:
         right = Operand(_null_if_zero(right.expression), right.origin)
-        if operation is Operation.DIVIDE:
-            left, right = (Operand(casts.implicit(o, DOUBLE, scope), o.origin) for o in (left, right))
-    elif operation is Operation.DIVIDE and not scope.dialect.is_spark:
-        if division is Division.TRUNCATED and whole:
-            operation = Operation.QUOTIENT
-        elif not whole and not floating:
+    if operation is not Operation.DIVIDE or scope.dialect.is_spark or floating:
+        return operation, left, right
+    return _divided(left, right, scope)
+
+
+def _divided(left: Operand, right: Operand, scope: Scope) -> tuple[Operation, Operand, Operand]:
+    """`/` of exact numbers elsewhere than in Spark."""
+    whole = all(isinstance(type_of(o.expression), IntegerType) for o in (left, right))
+    match scope.dialect.division:
+        case Division.NULLABLE:
+            left, right = (
+                Operand(casts.implicit(o, DOUBLE, scope), o.origin) for o in (left, right)
+            )
+            return Operation.DIVIDE, left, right
+        case Division.TRUNCATED if whole:
+            return Operation.QUOTIENT, left, right
+        case Division.FRACTIONAL if whole:
+            return Operation.DIVIDE, left, right
+        case _:
             raise Uninterpreted("division of decimals in this dialect")
-    return operation, left, right
 
 
 def _null_if_zero(divisor: Expression) -> Expression:
@@ -200,13 +212,11 @@ def _exact_beside_decimal(operand: Operand, other: Operand) -> Operand:
 def _decimal(expression: Expression, result: Type) -> Expression:
     kind = type_of(expression)
     if isinstance(result, DecimalType) and isinstance(kind, IntegerType):
-        return Cast(expression, DecimalType({8: 3, 16: 5, 32: 10, 64: 20}[kind.bits], 0))
+        return Cast(expression, as_decimal(kind))
     return expression
 
 
-def fold(
-    operation: Operation, left: Expression, right: Expression, kind: Type
-) -> Literal | None:
+def fold(operation: Operation, left: Expression, right: Expression, kind: Type) -> Literal | None:
     """The result on two literals; None where it would raise or there are none."""
     if not (isinstance(left, Literal) and isinstance(right, Literal)):
         return None

@@ -35,16 +35,18 @@ if TYPE_CHECKING:
 
 Builder = Callable[["Arguments"], "Expression"]
 
-AGGREGATES = frozenset(
-    "any_value approx_count_distinct approx_distinct array_agg avg bool_and bool_or collect_list "
-    "collect_set corr count count_if covar_pop covar_samp every first_value last_value listagg max "
-    "max_by median min min_by mode percentile percentile_approx stddev stddev_pop stddev_samp "
-    "string_agg sum var_pop var_samp variance".split()
-)
-VOLATILE = frozenset(
-    "gen_random_uuid generate_uuid monotonically_increasing_id nextval rand randn random "
-    "random_uuid randstr seq4 seq8 shuffle spark_partition_id uniform uuid uuid_string".split()
-)
+_AGGREGATES = """
+any_value approx_count_distinct approx_distinct array_agg avg bool_and bool_or collect_list
+collect_set corr count count_if covar_pop covar_samp every first_value last_value listagg max
+max_by median min min_by mode percentile percentile_approx stddev stddev_pop stddev_samp
+string_agg sum var_pop var_samp variance
+"""
+AGGREGATES = frozenset(_AGGREGATES.split())
+_VOLATILE = """
+gen_random_uuid generate_uuid monotonically_increasing_id nextval rand randn random random_uuid
+randstr seq4 seq8 shuffle spark_partition_id uniform uuid uuid_string
+"""
+VOLATILE = frozenset(_VOLATILE.split())
 
 
 def builder_of(name: str, family: Family) -> Builder:
@@ -72,7 +74,8 @@ def _plain(name: str, *counts: int) -> Builder:
     """The function of that name, with as many arguments."""
 
     def build(arguments: Arguments) -> Expression:
-        return call(name, (arguments.expect(*counts) if counts else arguments).operands(), arguments.scope)
+        checked = arguments.expect(*counts) if counts else arguments
+        return call(name, checked.operands(), arguments.scope)
 
     return build
 

@@ -124,7 +124,8 @@ def _meeting_type(operands: Sequence[Operand], scope: Scope) -> Type:
 def _incomparable(operands: Sequence[Operand], kinds: Sequence[Type], scope: Scope) -> Exception:
     at = next((o for o in reversed(operands) if o.span is not None), operands[0])
     names = " with ".join(dict.fromkeys(str(kind) for kind in kinds))
-    return scope.problem(f"cannot compare {names}", at, hint="cast one of them to the type you mean")
+    hint = "cast one of them to the type you mean"
+    return scope.problem(f"cannot compare {names}", at, hint=hint)
 
 
 def _all_whole(operands: Sequence[Operand]) -> bool:

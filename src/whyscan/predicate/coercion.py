@@ -108,9 +108,15 @@ def _temporal(left: Type, right: Type) -> Type | None:
             return None
 
 
-def as_decimal(kind: IntegerType | DecimalType) -> DecimalType:
-    """The decimal that holds every value of the type."""
-    return DecimalType(_DIGITS[kind.bits], 0) if isinstance(kind, IntegerType) else kind
+def as_decimal(kind: Type) -> DecimalType:
+    """The decimal that holds every value of an integer or decimal type."""
+    match kind:
+        case IntegerType():
+            return DecimalType(_DIGITS[kind.bits], 0)
+        case DecimalType():
+            return kind
+        case _:
+            raise TypeError(f"{kind} has no decimal that holds it")
 
 
 def wider(left: DecimalType, right: DecimalType) -> DecimalType:
@@ -129,18 +135,13 @@ def arithmetic_type(operation: Operation, left: Type, right: Type) -> Type | Non
         case (Operation.QUOTIENT, _):
             return None
         case (_, DecimalType()):
-            return _decimal_result(operation, _decimal(left), _decimal(right))
+            return _decimal_result(operation, as_decimal(left), as_decimal(right))
         case (Operation.DIVIDE, IntegerType() | FloatType()):
             return DOUBLE
         case (_, IntegerType() | FloatType() as met):
             return met
         case _:
             return None
-
-
-def _decimal(kind: Type) -> DecimalType:
-    assert isinstance(kind, IntegerType | DecimalType)
-    return as_decimal(kind)
 
 
 def _decimal_result(operation: Operation, left: DecimalType, right: DecimalType) -> DecimalType:

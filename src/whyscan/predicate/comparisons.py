@@ -54,9 +54,7 @@ def between(operand: Operand, low: Operand, high: Operand, scope: Scope) -> Expr
 def is_one_of(operand: Operand, values: Sequence[Operand], scope: Scope) -> Expression:
     """`operand IN (values)`: a set where all are literals, else an OR of comparisons."""
     if not all(isinstance(value.expression, Literal) for value in values):
-        return any_of(
-            [compare(Comparator.EQUAL, operand, value, scope) for value in values]
-        )
+        return any_of([compare(Comparator.EQUAL, operand, value, scope) for value in values])
     met = casts.together((operand, *values), scope)
     subject, *literals = met.operands
     return In(subject, *as_set([_value(literal) for literal in literals], met.type))

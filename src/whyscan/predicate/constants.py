@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+
 from sqlglot import exp
 
 from whyscan.predicate import intervals, literals
 from whyscan.predicate.dialects import Family
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.tree import Literal
-from whyscan.predicate.types import BINARY, BOOLEAN, INT, NULL, STRING
+from whyscan.predicate.types import BINARY, BOOLEAN, NULL, STRING
 
 _BYTES_BY_DIGITS = {Family.SPARK, Family.TRINO, Family.SNOWFLAKE}
 
@@ -48,15 +49,13 @@ def number(text: str, at: Operand, scope: Scope) -> Literal:
 def _bytes(node: exp.HexString, scope: Scope) -> Literal:
     digits = str(node.this)
     if node.args.get("is_integer"):
-        return Literal(int(digits, 16), INT) if len(digits) < 8 else number(  # noqa: PLR2004
-            str(int(digits[:40], 16)), Operand(Literal(None, NULL), node), scope
-        )
+        return number(str(int(digits, 16)), Operand(Literal(None, NULL), node), scope)
     if scope.dialect.family not in _BYTES_BY_DIGITS or not re.fullmatch(r"[0-9A-Fa-f]*", digits):
         raise Uninterpreted("hexadecimal digits in this dialect")
     return Literal(bytes.fromhex(digits if len(digits) % 2 == 0 else "0" + digits), BINARY)
 
 
-def interval(node: exp.Interval) -> Literal:
+def interval(node: exp.Expr, _: Scope) -> Literal:
     """`INTERVAL 7 DAYS`, `INTERVAL '1 02:03' DAY TO MINUTE`, `INTERVAL '1 day 2 hours'`."""
     text = _interval_text(node.this)
     unit = node.args.get("unit")

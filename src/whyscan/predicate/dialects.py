@@ -17,6 +17,7 @@ class Division(Enum):
     FRACTIONAL = "a double; by zero it raises"
     TRUNCATED = "an integer; by zero it raises"
     NULLABLE = "a double; by zero it is NULL"
+    DECIMAL = "a decimal of more digits; by zero it raises"
     UNKNOWN = "we do not know"
 
 
@@ -82,7 +83,7 @@ _POSTGRES = Dialect(
 _BIGQUERY = Dialect(
     Family.BIGQUERY, Division.FRACTIONAL, like_escape=_BACKSLASH, default_decimal=(38, 9)
 )
-_SNOWFLAKE = Dialect(Family.SNOWFLAKE, default_decimal=(38, 0))
+_SNOWFLAKE = Dialect(Family.SNOWFLAKE, Division.DECIMAL, default_decimal=(38, 0))
 _OTHER = Dialect(Family.OTHER)
 
 _DIALECTS = {

@@ -234,15 +234,8 @@ def _negative(node: exp.Expr, scope: Scope) -> Expression:
     """-a. A digit too many for an integer may fit with its sign."""
     inner = unwrapped(node.this)
     if isinstance(inner, exp.Literal) and not inner.is_string:
-        signed = exp.Literal.number("-" + inner.name)
-        signed.meta.update(inner.meta)
-        return constants.constant(signed, scope)
+        return constants.number("-" + inner.name, Operand(NOTHING.expression, inner), scope)
     return arithmetic.negative(bind_value(inner, scope), scope)
-
-
-def _interval(node: exp.Expr, scope: Scope) -> Expression:
-    assert isinstance(node, exp.Interval)
-    return constants.interval(node)
 
 
 def _cast(node: exp.Expr, scope: Scope) -> Expression:
@@ -404,7 +397,7 @@ _VALUES: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
         constants.constant,
     ),
     exp.Neg: _negative,
-    exp.Interval: _interval,
+    exp.Interval: constants.interval,
     exp.Cast: _cast,
     exp.TryCast: _cast,
     **dict.fromkeys(_OPERATIONS, _arithmetic),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _NULL_TOLERANT = {"concat_ws", "hash", "xxhash64", "least", "greatest", "nullif", "isnan"}
 
+
 def fold(call: Call, clock: Clock) -> Literal | None:
     """The value of a call whose arguments are all literals; None where it is not computed here."""
     literals = [a for a in call.arguments if isinstance(a, Literal)]

@@ -187,9 +187,7 @@ SIGNATURES: dict[str, Signature] = {
     # numbers
     **{name: _of(Want.NUMBER, gives=_same) for name in ("abs", "negative")},
     **{name: _of(Want.NUMBER, gives=_whole) for name in ("floor", "ceil")},
-    **{
-        name: _of(Want.NUMBER, Want.INT, gives=_round, optional=1) for name in ("round", "bround")
-    },
+    **{name: _of(Want.NUMBER, Want.INT, gives=_round, optional=1) for name in ("round", "bround")},
     **{
         name: _of(Want.DOUBLE, gives=DOUBLE)
         for name in ("sign", "sqrt", "cbrt", "exp", "ln", "log10", "log2")

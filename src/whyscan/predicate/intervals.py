@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from whyscan.predicate import temporal, zones
 from whyscan.predicate.scope import Uninterpreted
 from whyscan.predicate.tree import Literal
-from whyscan.predicate.types import DateType, IntervalType, TimestampType
+from whyscan.predicate.types import DateType, IntervalType, TimestampType, Type
 
 if TYPE_CHECKING:
     from whyscan.predicate.clock import Clock
@@ -91,14 +91,14 @@ def negated(interval: Literal) -> Literal:
     return Literal(-ticks(interval), interval.type)
 
 
-def ticks(interval: Literal) -> int:
-    """Months or microseconds."""
-    assert isinstance(interval.value, int)
-    return interval.value
+def ticks(literal: Literal) -> int:
+    """Months or microseconds of an interval; days or units of a date or timestamp."""
+    if not isinstance(literal.value, int):
+        raise Uninterpreted("a span of time that is NULL")
+    return literal.value
 
 
-def _literal(value: int, kind: object) -> Literal:
-    assert isinstance(kind, IntervalType)
+def _literal(value: int, kind: Type) -> Literal:
     if not temporal.fits(value):
         raise Uninterpreted("an interval out of range")
     return Literal(value, kind)
@@ -106,20 +106,18 @@ def _literal(value: int, kind: object) -> Literal:
 
 def add(moment: Literal, interval: Literal, clock: Clock) -> Literal:
     """A date or timestamp some time on. Days and months are the calendar's, in the zone."""
-    value, kind = moment.value, moment.type
-    if value is None:
+    if moment.value is None:
         return moment
-    assert isinstance(value, int)
-    match kind:
+    match moment.type:
         case DateType():
-            moved = _add_to_date(value, interval)
-        case TimestampType():
-            moved = _add_to_timestamp(value, kind, interval, clock)
-        case _:
+            moved = _add_to_date(ticks(moment), interval)
+        case TimestampType() as kind:
+            moved = _add_to_timestamp(ticks(moment), kind, interval, clock)
+        case kind:
             raise Uninterpreted(f"an interval added to {kind}")
     if not temporal.fits(moved):
         raise Uninterpreted("a time out of range")
-    return Literal(moved, kind)
+    return Literal(moved, moment.type)
 
 
 def _add_to_date(days: int, interval: Literal) -> int:

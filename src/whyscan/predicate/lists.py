@@ -56,7 +56,9 @@ def _of_one_kind(kind: Type, items: Sequence[Item]) -> Sequence[Value] | None:
             return _doubles(items)
         case DecimalType() if written == {(TokenType.NUMBER, None)}:
             return _decimals(items, kind)
-        case DateType() if written <= {(TokenType.STRING, None), (TokenType.STRING, TokenType.DATE)}:
+        case DateType() if {kind for kind, _ in written} == {TokenType.STRING} and {
+            prefix for _, prefix in written
+        } <= {None, TokenType.DATE}:
             days = [temporal.parse_date(item.text) for item in items]
             return None if None in days else days
         case _:

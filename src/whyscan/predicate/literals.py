@@ -17,6 +17,7 @@ from whyscan.predicate import temporal, zones
 from whyscan.predicate.tree import Literal
 from whyscan.predicate.types import (
     BIGINT,
+    DOUBLE,
     BinaryType,
     BooleanType,
     DateType,
@@ -35,10 +36,10 @@ from whyscan.predicate.types import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from whyscan.predicate.zones import Zone
 
     from whyscan.predicate.clock import Clock
     from whyscan.predicate.tree import Value
+    from whyscan.predicate.zones import Zone
 
 MAX_DIGITS = 38
 EXACT = Context(prec=120, rounding=ROUND_HALF_UP)
@@ -171,7 +172,7 @@ def _to_float(literal: Literal, target: FloatType) -> float | None:
             value = float(literal.value)
         case _:
             return None
-    return value if target.bits == 64 else single(value)
+    return value if target == DOUBLE else single(value)
 
 
 def _parse_double(text: str) -> float:

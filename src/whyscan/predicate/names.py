@@ -130,9 +130,7 @@ def _descend(parts: Sequence[Part], field: Field, text: str) -> Column:
     return Column(path, field.type)
 
 
-def _unknown(
-    parts: Sequence[Part], part: Part, names: Sequence[str], text: str
-) -> UnknownColumn:
+def _unknown(parts: Sequence[Part], part: Part, names: Sequence[str], text: str) -> UnknownColumn:
     return UnknownColumn(
         f"unknown column {'.'.join(p.name for p in parts)!r}",
         text=text,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 import re
+import uuid
 from decimal import Decimal
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
-from uuid import UUID as Uuid
 
 from whyscan.predicate import temporal, zones
 from whyscan.predicate.coercion import common_type
@@ -24,7 +24,6 @@ from whyscan.predicate.tree import (
     Cast,
     Coalesce,
     Column,
-    Comparator,
     Comparison,
     In,
     IsNull,
@@ -37,7 +36,9 @@ from whyscan.predicate.tree import (
     type_of,
 )
 from whyscan.predicate.types import (
+    DOUBLE,
     INT,
+    NULL,
     DateType,
     DecimalType,
     FloatType,
@@ -80,18 +81,19 @@ class Text(NamedTuple):
 
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_RESERVED = frozenset(
-    "all and any anti array as asc between both by case cast collate column constraint create cross "
-    "cube current current_date current_time current_timestamp current_user database date datetime "
-    "desc describe distinct div drop else end escape exists extract false fetch filter first for "
-    "from full function grant group having if ilike in inner insert intersect interval into is "
-    "isnull join json last lateral leading left like limit localtimestamp map merge minus natural "
-    "next not notnull null offset on only or order outer over overlaps overwrite partition percent "
-    "pivot position prior range references replace right rlike row rows select semi set show some "
-    "struct substring table tablesample then time timestamp timestamp_ltz timestamp_ntz to "
-    "trailing trim true try_cast unbounded union unique unknown unnest update user using values "
-    "view when where window with within xor".split()
-)
+_WORDS = """
+all and any anti array as asc between both by case cast collate column constraint create cross
+cube current current_date current_time current_timestamp current_user database date datetime
+desc describe distinct div drop else end escape exists extract false fetch filter first for from
+full function grant group having if ilike in inner insert intersect interval into is isnull join
+json last lateral leading left like limit localtimestamp map merge minus natural next not
+notnull null offset on only or order outer over overlaps overwrite partition percent pivot
+position prior range references replace right rlike row rows select semi set show some struct
+substring table tablesample then time timestamp timestamp_ltz timestamp_ntz to trailing trim
+true try_cast unbounded union unique unknown unnest update user using values view when where
+window with within xor
+"""
+_RESERVED = frozenset(_WORDS.split())
 _SUFFIX = {8: "Y", 16: "S", 32: "", 64: "L"}
 _INTERVAL_UNITS = {
     "DAY": zones.DAY,
@@ -209,7 +211,7 @@ def _short(literal: Literal, other: Type) -> str:
         ):
             return f"{value:f}"
         case bytes(), UuidType() if other == kind:
-            return _quoted(str(Uuid(bytes=value)))
+            return _quoted(str(uuid.UUID(bytes=value)))
         case int(), TimestampType(unit=Unit.NANOSECOND) if other == kind:
             return _quoted(_moment(value, kind))
         case _:
@@ -275,7 +277,8 @@ def _literal(literal: Literal) -> Text:
     value, kind = literal.value, literal.type
     match value, kind:
         case None, _:
-            return Text(f"CAST(NULL AS {_type(kind)})" if str(kind) != "void" else "NULL", Binding.ATOM)
+            bare = kind == NULL
+            return Text("NULL" if bare else f"CAST(NULL AS {_type(kind)})", Binding.ATOM)
         case bool(), _:
             return Text("true" if value else "false", Binding.ATOM)
         case int(), IntegerType():
@@ -293,7 +296,7 @@ def _literal(literal: Literal) -> Text:
         case str(), _:
             return Text(_quoted(value), Binding.ATOM)
         case bytes(), UuidType():
-            return Text(f"CAST({_quoted(str(Uuid(bytes=value)))} AS UUID)", Binding.ATOM)
+            return Text(f"CAST({_quoted(str(uuid.UUID(bytes=value)))} AS UUID)", Binding.ATOM)
         case bytes(), _:
             return Text(f"X'{value.hex().upper()}'", Binding.ATOM)
         case _:
@@ -313,7 +316,7 @@ def _decimal(value: Decimal, kind: DecimalType) -> Text:
 
 def _float(value: float, kind: FloatType) -> Text:
     text = repr(value)
-    if kind.bits == 64 and math.isfinite(value):  # noqa: PLR2004
+    if kind == DOUBLE and math.isfinite(value):
         return _signed(text if "e" in text else text + "D")
     named = {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, text)
     return Text(f"CAST('{'NaN' if math.isnan(value) else named}' AS {_type(kind)})", Binding.ATOM)

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
 _ERA = 146_097
 _EPOCH_DAY = 719_468
+_FEBRUARY = 2
+"""Years of the arithmetic below begin behind it, so that a leap day is a year's last."""
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _SPACE = "".join(map(chr, range(0x21))) + "\x7f"
 _INT64 = 1 << 63
+_LAST_OF_FOUR_DIGITS = 9999
 
 # Behind a full date, anything after a blank or a T is ignored.
 _DATE = re.compile(
@@ -44,11 +47,15 @@ class Reading:
 
 def days_from_civil(year: int, month: int, day: int) -> int:
     """Days since 1970-01-01 of a date that exists."""
-    year -= month <= 2
+    year -= month <= _FEBRUARY
     era, year_of_era = divmod(year, 400)
     day_of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
-    return era * _ERA + year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + (
-        day_of_year - _EPOCH_DAY
+    return (
+        era * _ERA
+        + year_of_era * 365
+        + year_of_era // 4
+        - year_of_era // 100
+        + (day_of_year - _EPOCH_DAY)
     )
 
 
@@ -60,16 +67,16 @@ def civil_from_days(days: int) -> tuple[int, int, int]:
     ) // 365
     day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
     shifted = (5 * day_of_year + 2) // 153
-    month = shifted + 3 if shifted < 10 else shifted - 9
+    month = (shifted + 2) % 12 + 1
     return (
-        year_of_era + era * 400 + (month <= 2),
+        year_of_era + era * 400 + (month <= _FEBRUARY),
         month,
         day_of_year - (153 * shifted + 2) // 5 + 1,
     )
 
 
 def days_in_month(year: int, month: int) -> int:
-    leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    leap = month == _FEBRUARY and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     return 29 if leap else _MONTH_DAYS[month - 1]
 
 
@@ -89,7 +96,7 @@ def parse_date(text: str) -> int | None:
 
 def _day(sign: str, year: str, month: str | None, day: str | None) -> int | None:
     years, months = int(sign + year), int(month or 1)
-    if not 1 <= months <= 12:
+    if not 1 <= months <= len(_MONTH_DAYS):
         return None
     date = int(day or 1)
     if not 1 <= date <= days_in_month(years, months):
@@ -112,7 +119,7 @@ def read_timestamp(text: str) -> Reading | None:
 
 def _reading(day: int | None, time: tuple[str | None, ...]) -> Reading | None:
     hour, minute, second = (int(part or 0) for part in time[:3])
-    if hour > 23 or minute > 59 or second > 59:
+    if hour >= 24 or minute >= 60 or second >= 60:  # noqa: PLR2004  the clock's own
         return None
     nanoseconds = int(((time[3] or "") + "000000000")[:9])
     where = None
@@ -131,7 +138,7 @@ def format_date(days: int) -> str:
 
 
 def _year(year: int) -> str:
-    if year > 9999:
+    if year > _LAST_OF_FOUR_DIGITS:
         return f"+{year}"
     return f"-{-year:04}" if year < 0 else f"{year:04}"
 

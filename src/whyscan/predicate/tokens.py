@@ -202,7 +202,7 @@ def _without_parentheses(tokens: list[Token]) -> list[Token]:
 
 
 def _is_parenthesised(tokens: Sequence[Token]) -> bool:
-    if len(tokens) < 3 or tokens[0].token_type is not TokenType.L_PAREN:
+    if not tokens or tokens[0].token_type is not TokenType.L_PAREN:
         return False
     depth = 0
     for index, token in enumerate(tokens):
@@ -211,7 +211,7 @@ def _is_parenthesised(tokens: Sequence[Token]) -> bool:
         elif token.token_type in _CLOSING:
             depth -= 1
             if depth <= 0:
-                return index == len(tokens) - 1
+                return 1 < index == len(tokens) - 1
     return False
 
 
@@ -240,9 +240,7 @@ def lift_lists(tokens: list[Token]) -> tuple[list[Token], dict[int, tuple[Item, 
 def _openings(tokens: Sequence[Token]) -> list[int]:
     """Where the parentheses behind an IN stand."""
     words = [i for i, token in enumerate(tokens) if token.token_type is TokenType.IN]
-    return [
-        i + 1 for i in words if tokens[i + 1 : i + 2] and tokens[i + 1].token_type in _OPENING
-    ]
+    return [i + 1 for i in words if tokens[i + 1 : i + 2] and tokens[i + 1].token_type in _OPENING]
 
 
 def _stand_in(token: Token) -> Token:
