@@ -374,7 +374,7 @@ def cast_cases() -> list[Case]:
             "instant as double",
             Cast(INSTANT, DOUBLE),
             "cast({x} as double)",
-            lambda v, _: v / SECOND,
+            lambda v, _: float(v) / SECOND,
         ),
         Case(
             "number as instant",

@@ -38,7 +38,7 @@ def moments(name: str) -> list[int]:
     changes = [t for t in zone(name).transitions if t < LAST_LISTED]
     chosen = draw.sample(changes, min(12, len(changes)))
     edges = [t * SECOND + d for t in chosen for d in (-1, 0, 1800 * SECOND, 86_399_999_999)]
-    plain = [draw.randrange(-62_000_000_000, 4_000_000_000) * SECOND + 123_400 for _ in range(16)]
+    plain = [draw.randrange(-62_000_000_000 * SECOND, 4_000_000_000 * SECOND) for _ in range(16)]
     return [*edges, *plain, 0, -1, -1_500_000]
 
 

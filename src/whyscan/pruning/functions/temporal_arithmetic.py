@@ -36,10 +36,12 @@ from whyscan.pruning.functions.temporal_casts import as_type
 from whyscan.pruning.functions.ticks import (
     LEAST,
     MICROS_A_DAY,
+    MICROS_A_SECOND,
     SECONDS_A_DAY,
     bounds_of,
     clock_type,
     differences,
+    each,
     floor_divide,
     overflowing,
     paired,
@@ -50,10 +52,12 @@ from whyscan.pruning.functions.ticks import (
 )
 from whyscan.pruning.functions.zones import through_local, to_local
 from whyscan.pruning.interval import Interval, anything
+from whyscan.pruning.mask import both, choose, may, unknown_as
 
 if TYPE_CHECKING:
     from whyscan.predicate.zones import Zone
-    from whyscan.pruning.functions.ticks import Bounds, Kernel
+    from whyscan.pruning.functions.ticks import Bounds
+    from whyscan.pruning.functions.zones import Movement
     from whyscan.pruning.mask import Vector
 
 
@@ -121,34 +125,47 @@ def _clocked(moments: Interval, by: Interval, zone: Zone) -> Bounds:
         return _on_clock(moments, partial(_months_later, amount, per_second), zone)
     # Java's division: the days of -25 hours are -1, and the rest is -1 hour.
     days = abs(amount) // MICROS_A_DAY * (1 if amount > 0 else -1)
-    rest = (amount - days * MICROS_A_DAY) * (per_second // 1_000_000)
-    a_day = SECONDS_A_DAY * per_second
-    bounds = bounds_of(moments)
-    if days:
-        bounds = _on_clock(moments, lambda ticks: plus(ticks, days * a_day), zone)
-    lower, upper = (mapped(lambda ticks: plus(ticks, rest), bound) for bound in bounds)
-    return lower, upper
+    rest = (amount - days * MICROS_A_DAY) * (per_second // MICROS_A_SECOND)
+    later = partial(plus, change=days * SECONDS_A_DAY * per_second)
+    moved = _on_clock(moments, partial(each, later), zone) if days else bounds_of(moments)
+    return each(partial(plus, change=rest), moved)
 
 
-def _on_clock(moments: Interval, kernel: Kernel, zone: Zone) -> Bounds:
+def _on_clock(moments: Interval, moved: Movement, zone: Zone) -> Bounds:
     if clock_type(moments).instant:
-        return through_local(moments, kernel, zone)
-    lower, upper = bounds_of(moments)
-    return mapped(kernel, lower), mapped(kernel, upper)
+        return through_local(moments, moved, zone)
+    return moved(bounds_of(moments))
 
 
-def _months_later(months: int, per_second: int, ticks: Vector) -> Vector:
+def _months_later(months: int, per_second: int, bounds: Bounds) -> Bounds:
+    """Readings some months on: falls where two days land on a month's last day.
+
+    January 30th, 20:00 and January 31st, 05:00 both go to the 28th of February. Then the least
+    has its day's first reading and the greatest its day's last.
+    """
     a_day = SECONDS_A_DAY * per_second
-    days = floor_divide(ticks, a_day)
-    time = pc.subtract(ticks, pc.multiply(days, a_day))
-    return plus(times(gregorian.plus_months(days, months), a_day), time)
+    lower, upper = bounds
+    first, last = each(lambda ticks: floor_divide(ticks, a_day), bounds)
+    several = may(pc.less, first, last)
+
+    def moved(ticks: Vector, neighbour: int, time: int) -> Vector:
+        days = floor_divide(ticks, a_day)
+        target = gregorian.plus_months(days, months)
+        joined = pc.equal(gregorian.plus_months(pc.add(days, neighbour), months), target)
+        own = pc.subtract(ticks, pc.multiply(days, a_day))
+        at = choose(both(several, unknown_as(joined, verdict=True)), pa.scalar(time), own)
+        return plus(times(target, a_day), at)
+
+    return (
+        mapped(lambda ticks: moved(ticks, 1, 0), lower),
+        mapped(lambda ticks: moved(ticks, -1, a_day - 1), upper),
+    )
 
 
 def _days_between(expression: Arithmetic, left: Interval, right: Interval) -> Interval:
     """Whole days, as the interval that Spark gives."""
-    days = differences(left, right)
-    lower, upper = (mapped(lambda n: times(n, MICROS_A_DAY), bound) for bound in days)
-    return overflowing(expression.type, (lower, upper), [left, right])
+    bounds = each(lambda days: times(days, MICROS_A_DAY), differences(left, right))
+    return overflowing(expression.type, bounds, [left, right])
 
 
 def _time_between(expression: Arithmetic, left: Interval, right: Interval, zone: Zone) -> Interval:

@@ -115,6 +115,12 @@ def bounds_of(interval: Interval) -> Bounds:
     return mapped(ticks_of, interval.lower), mapped(ticks_of, interval.upper)
 
 
+def each(kernel: Kernel, bounds: Bounds) -> Bounds:
+    """Both ends by a kernel that never falls."""
+    lower, upper = bounds
+    return mapped(kernel, lower), mapped(kernel, upper)
+
+
 def clock_type(interval: Interval) -> TimestampType:
     """The type of an interval of timestamps."""
     if not isinstance(interval.type, TimestampType):
@@ -146,14 +152,13 @@ def of_ticks(
 ) -> Interval:
     """A strict function's result by its ticks; `fails` is where it may raise on a value."""
     value = all_of(argument.value for argument in arguments)
-    lower, upper = (mapped(partial(from_ticks, kind=kind), bound) for bound in bounds)
-    return strict(kind, arguments, (lower, upper), raises=both(value, fails))
+    ends = each(partial(from_ticks, kind=kind), bounds)
+    return strict(kind, arguments, ends, raises=both(value, fails))
 
 
 def monotone(kernel: Kernel, kind: Type, argument: Interval) -> Interval:
     """f(x) of a function that never falls and never raises: the ends are mapped."""
-    lower, upper = bounds_of(argument)
-    return of_ticks(kind, (mapped(kernel, lower), mapped(kernel, upper)), [argument])
+    return of_ticks(kind, each(kernel, bounds_of(argument)), [argument])
 
 
 def overflowing(kind: Type, bounds: Bounds, arguments: Sequence[Interval]) -> Interval:

@@ -7,6 +7,7 @@ make the result fall, so that an interval takes the hull over every reading betw
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
@@ -14,12 +15,12 @@ import pyarrow.compute as pc
 from whyscan.predicate.tree import Literal
 from whyscan.predicate.types import DATE, TIMESTAMP, TimestampType
 from whyscan.pruning.functions import gregorian
-from whyscan.pruning.functions.rules import mapped
 from whyscan.pruning.functions.temporal_casts import as_type
 from whyscan.pruning.functions.ticks import (
     SECONDS_A_DAY,
     bounds_of,
     clock_type,
+    each,
     floor_to,
     overflowing,
     times,
@@ -65,7 +66,7 @@ def date_trunc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interva
         return overflowing(kind, _on_the_clock(moments, step, zone), [moments])
     if unit in _PARTS:
         step = kind.unit.per_second // _PARTS[unit]
-        return overflowing(kind, _floored(moments, step), [moments])
+        return overflowing(kind, _floored(step, bounds_of(moments)), [moments])
     return replace(only_null(kind), raises=moments.raises)
 
 
@@ -77,8 +78,7 @@ def trunc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
         return anything(DATE, raises=True)
     if unit not in _DAYS:
         return replace(only_null(DATE), raises=days.raises)
-    lower, upper = bounds_of(days)
-    return wrapping(DATE, (mapped(_DAYS[unit], lower), mapped(_DAYS[unit], upper)), [days])
+    return wrapping(DATE, each(_DAYS[unit], bounds_of(days)), [days])
 
 
 def _unit(expression: Expression) -> str | None:
@@ -96,16 +96,14 @@ def _whole_days(moments: Interval, first_day: Kernel, zone: Zone) -> Bounds:
         seconds = day_starts(first, zone) if kind.instant else pc.multiply(first, SECONDS_A_DAY)
         return times(seconds, kind.unit.per_second)
 
-    lower, upper = bounds_of(to_days(moments, zone))
-    return mapped(start, lower), mapped(start, upper)
+    return each(start, bounds_of(to_days(moments, zone)))
 
 
 def _on_the_clock(moments: Interval, step: int, zone: Zone) -> Bounds:
     if not clock_type(moments).instant:
-        return _floored(moments, step)
-    return through_local(moments, lambda ticks: floor_to(ticks, step), zone)
+        return _floored(step, bounds_of(moments))
+    return through_local(moments, partial(_floored, step), zone)
 
 
-def _floored(moments: Interval, step: int) -> Bounds:
-    lower, upper = bounds_of(moments)
-    return mapped(lambda b: floor_to(b, step), lower), mapped(lambda b: floor_to(b, step), upper)
+def _floored(step: int, bounds: Bounds) -> Bounds:
+    return each(lambda ticks: floor_to(ticks, step), bounds)

@@ -39,11 +39,12 @@ from whyscan.pruning.functions.ticks import (
 from whyscan.pruning.mask import Vector, choose, may
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from whyscan.predicate.zones import Zone
-    from whyscan.pruning.functions.ticks import Kernel
     from whyscan.pruning.interval import Interval
+
+    Movement = Callable[[Bounds], Bounds]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,28 +173,30 @@ def day_starts(days: Vector, zone: Zone) -> Vector:
     return pc.add(first, cycles)
 
 
-def through_local(interval: Interval, kernel: Kernel, zone: Zone) -> Bounds:
-    """Instants moved on the clock by a kernel that never falls, as ticks.
+def through_local(interval: Interval, moved: Movement, zone: Zone) -> Bounds:
+    """Instants moved on the clock, as ticks; `moved` says where readings between two ends go.
 
     java.time keeps the offset an instant had if the new reading may have it. One instant is
     moved exactly; among many any offset that fits is possible.
     """
     per_second = clock_type(interval).unit.per_second
-    lower, upper = bounds_of(to_local(interval, zone))
-    moved = mapped(kernel, lower), mapped(kernel, upper)
-    least, _ = _image(_first_instants(zone), moved, per_second)
-    _, greatest = _image(_last_instants(zone), moved, per_second)
-    if interval.lower is None:
-        return least, greatest
+    readings = moved(bounds_of(to_local(interval, zone)))
+    least, _ = _image(_first_instants(zone), readings, per_second)
+    _, greatest = _image(_last_instants(zone), readings, per_second)
     point = interval.point()
-    exact = _moved_exactly(ticks_of(interval.lower), kernel, zone, per_second)
+    if point is False or interval.lower is None:
+        return least, greatest
+    exact = _moved_exactly(ticks_of(interval.lower), moved, zone, per_second)
     return choose(point, exact, least), choose(point, exact, greatest)
 
 
-def _moved_exactly(instants: Vector, kernel: Kernel, zone: Zone, per_second: int) -> Vector:
+def _moved_exactly(instants: Vector, moved: Movement, zone: Zone, per_second: int) -> Vector | None:
     clock, first = _clock(zone), _first_instants(zone)
     offset = clock.at(floor_divide(instants, per_second))
-    reading = kernel(plus(instants, pc.multiply(offset, per_second)))
+    shown = plus(instants, pc.multiply(offset, per_second))
+    reading, _ = moved((shown, shown))
+    if reading is None:
+        return None
     same = plus(reading, pc.multiply(offset, -per_second))
     fits = pc.equal(clock.at(floor_divide(same, per_second)), offset)
     shift = first.at(floor_divide(reading, per_second))
