@@ -5,10 +5,11 @@ A bound that the target type cannot hold is unknown: it is never cut, rounded or
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -27,8 +28,9 @@ _DAY = 86_400
 _INT64 = 1 << 63
 _EXACT_IN_DOUBLE = 32
 DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}
-Raw = Sequence[Any]
-"""Physical values as PyArrow gives them, None where unknown."""
+Raw = Sequence[bytes | None]
+"""Bounds as they are written, None where unknown."""
+Flags = npt.NDArray[np.bool_]
 
 
 def holds(wide: Type, narrow: Type) -> bool:
@@ -61,38 +63,39 @@ def decode(raw: Raw, leaf: Leaf, kind: Type) -> pa.Array | None:
     """Bounds of a file's column as values of the table's type; None where it cannot hold them."""
     if leaf.encoding is Encoding.NONE or not holds(kind, leaf.type):
         return None
-    return widen(_decoded(raw, leaf.encoding, arrow_type(leaf.type)), leaf.type, kind)
+    return widen(_decoded(raw, leaf, arrow_type(leaf.type)), leaf.type, kind)
 
 
-def _decoded(raw: Raw, encoding: Encoding, target: pa.DataType) -> pa.Array:
-    match encoding:
-        case Encoding.AS_IT_IS:
-            return _as_it_is(raw, target)
-        case Encoding.UINT32:
-            return pa.array([None if v is None else v & 0xFFFFFFFF for v in raw], target)
-        case Encoding.UINT64:
-            return _decimals([None if v is None else v % (1 << 64) for v in raw], 0)
-        case Encoding.HALF:
-            halves = [None if v is None else struct.unpack("<e", v)[0] for v in raw]
-            return pa.array(halves, target)
-        case Encoding.DECIMAL:
-            return _decimals([_unscaled(v) for v in raw], target.scale)
-        case Encoding.MILLISECONDS:
-            return _scaled(pa.array(raw, pa.int64()), 1000).view(target)
-        case Encoding.NONE:
-            return pa.nulls(len(raw), target)
+def _decoded(raw: Raw, leaf: Leaf, target: pa.DataType) -> pa.Array:
+    if leaf.encoding is Encoding.BYTES:
+        if pa.types.is_decimal(target):
+            return _decimals([_from_bytes(v) for v in raw], target.scale)
+        return pa.array(raw, target)
+    numbers, known = _numbers(raw, np.dtype(leaf.encoding.dtype))
+    if pa.types.is_decimal(target):
+        whole = zip(numbers.tolist(), known.tolist(), strict=True)
+        return _decimals([v if valid else None for v, valid in whole], target.scale)
+    if leaf.encoding is Encoding.MILLISECONDS:
+        return _scaled(pa.array(numbers, mask=~known), 1000).view(target)
+    if pa.types.is_temporal(target):
+        return pa.array(numbers, mask=~known).view(target)
+    if pa.types.is_boolean(target):
+        return pa.array(numbers, target, mask=~known)
+    return pa.array(numbers.astype(target.to_pandas_dtype()), target, mask=~known)
 
 
-def _as_it_is(raw: Raw, target: pa.DataType) -> pa.Array:
-    if pa.types.is_date32(target):
-        return pa.array(raw, pa.int32()).view(target)
-    if pa.types.is_timestamp(target):
-        return pa.array(raw, pa.int64()).view(target)
-    return pa.array(raw, target)
+def _numbers(raw: Raw, dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], Flags]:
+    """Little-endian numbers, and which of them are known. One of a wrong length is not."""
+    size = dtype.itemsize
+    known = np.array([v is not None and len(v) == size for v in raw], np.bool_)
+    nothing = bytes(size)
+    data = b"".join(v if k else nothing for v, k in zip(raw, known.tolist(), strict=True))  # type: ignore[misc]
+    return np.frombuffer(data, dtype), known
 
 
-def _unscaled(value: int | bytes | None) -> int | None:
-    return int.from_bytes(value, "big", signed=True) if isinstance(value, bytes) else value
+def _from_bytes(value: bytes | None) -> int | None:
+    """A decimal's digits: two's complement, the highest byte first."""
+    return None if value is None else int.from_bytes(value, "big", signed=True)
 
 
 def _decimals(unscaled: Sequence[int | None], scale: int) -> pa.Array:

@@ -11,54 +11,33 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
+import pyarrow as pa
+import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from whyscan.pruning.mask import Mask
 
-_PARQUET_MR = re.compile(r"parquet-mr version (\d+)\.(\d+)\b")
-_ARROW = re.compile(r"parquet-cpp-arrow version (\d+)\.")
+_PARQUET_MR = re.compile(r"parquet-mr version 1\.(\d+)\b")
 _GREATEST = range(10, 18)
-_ARROW_WITHOUT_COUNTS = 26
 
 
-class Habit(Enum):
-    """What a writer does with NaN."""
+@lru_cache(maxsize=1024)
+def nan_is_greatest(created_by: str) -> bool:
+    """Whether this writer would have made NaN the maximum."""
+    found = _PARQUET_MR.match(created_by)
+    return found is not None and int(found[1]) in _GREATEST
 
-    GREATEST = "it would be the maximum"
-    LEFT_OUT = "bounds say nothing of it"
-    MAY_COUNT = "bounds say nothing of it, a count may"
 
+def may_be_nan(counts: pa.Array, greatest: pa.BooleanArray, upper: pa.Array | None) -> Mask:
+    """Whether a row may be NaN, container by container. A null count is none.
 
-def habit(created_by: str) -> Habit:
-    """The habit of the writer that calls itself so.
-
-    Counting is worth a second look at the footer only where the writer may have counted.
+    Without a maximum nothing says that NaN was not the greatest.
     """
-    parquet_mr = _PARQUET_MR.match(created_by)
-    if parquet_mr is not None:
-        major, minor = int(parquet_mr[1]), int(parquet_mr[2])
-        if major == 1 and minor in _GREATEST:
-            return Habit.GREATEST
-        return Habit.LEFT_OUT if (major, minor) < (1, _GREATEST.start) else Habit.MAY_COUNT
-    arrow = _ARROW.match(created_by)
-    if arrow is not None and int(arrow[1]) <= _ARROW_WITHOUT_COUNTS:
-        return Habit.LEFT_OUT
-    return Habit.MAY_COUNT
-
-
-def nan_counts(footer: bytes, columns: Sequence[int]) -> list[list[int | None]]:
-    """The NaN counts of some columns, row group by row group; None where none was written."""
-    groups = Reader(footer).struct().get(4, [])
-    return [[_nan_count(group, column) for column in columns] for group in groups]
-
-
-def _nan_count(group: Fields, column: int) -> int | None:
-    try:
-        statistics = group[1][column][3].get(12, {})
-    except (KeyError, IndexError, TypeError, AttributeError):
-        raise Malformed("a row group without its columns") from None
-    return statistics.get(9) if isinstance(statistics, dict) else None
+    counted = pc.greater(counts, 0)
+    if upper is None:
+        return counted.fill_null(pa.scalar(True))
+    finite_maximum = pc.invert(pc.is_nan(upper)).fill_null(pa.scalar(False))
+    return pc.coalesce(counted, pc.invert(pc.and_(greatest, finite_maximum)))

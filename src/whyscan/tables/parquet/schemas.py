@@ -6,7 +6,7 @@ metadata changes neither the order of its statistics nor how Spark reads it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING
 
@@ -19,12 +19,11 @@ from whyscan.predicate.types import (
     FLOAT,
     INT,
     NULL,
-    SMALLINT,
     STRING,
-    TINYINT,
     UUID,
     DecimalType,
     Field,
+    IntegerType,
     OtherType,
     Schema,
     StructType,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.tree import Path
 
 DEEPEST = 64
+_SCHEMA = 2
 MAX_DIGITS = 38
 
 
@@ -79,24 +79,49 @@ class Logical(IntEnum):
 
 
 class Encoding(Enum):
-    """How a bound is written, and so how it is read."""
+    """How a bound is written: NumPy's name of its numbers where it is one."""
 
-    AS_IT_IS = "as it is"
-    UINT32 = "uint32"
-    UINT64 = "uint64"
-    HALF = "float16"
-    DECIMAL = "decimal"
-    MILLISECONDS = "ms"
-    NONE = "without a usable order"
+    BOOLEAN = "?"
+    INT32 = "<i4"
+    INT64 = "<i8"
+    UINT32 = "<u4"
+    UINT64 = "<u8"
+    HALF = "<f2"
+    FLOAT = "<f4"
+    DOUBLE = "<f8"
+    MILLISECONDS = "<i8 of milliseconds"
+    BYTES = "bytes"
+    NONE = "without an order that we use"
+
+    @property
+    def dtype(self) -> str:
+        return self.value[:3]
+
+
+SIGNED = frozenset(
+    {
+        Encoding.BOOLEAN,
+        Encoding.INT32,
+        Encoding.INT64,
+        Encoding.MILLISECONDS,
+        Encoding.FLOAT,
+        Encoding.DOUBLE,
+    }
+)
+"""Those whose order is the same to every writer there ever was."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A column of the file: its position in a row group, its type and its bounds' encoding."""
+    """A column of the file: its position in a row group, its type and its bounds' encoding.
+
+    `fixed` says that all of its values have one length in bytes.
+    """
 
     index: int
     type: Type
     encoding: Encoding
+    fixed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +136,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class FileSchema:
-    """One file's schema: `leaves` is how many columns a row group must have."""
+    """One file's schema: `leaves` are its columns in the order of a row group."""
 
     nodes: tuple[Node, ...]
-    leaves: int
+    leaves: tuple[Leaf, ...]
 
     def schema(self) -> Schema:
         return Schema(tuple(Field(node.name, node.type) for node in self.nodes))
@@ -141,8 +166,13 @@ def find(schema: FileSchema, path: Path) -> Node | None:
 def read_schema(footer: bytes) -> tuple[FileSchema, int]:
     """A footer's schema, and the offset where it ends."""
     reader = Reader(footer)
-    elements = reader.struct(last=2).get(2)
-    if not isinstance(elements, list) or not elements:
+    elements: list[Fields] = []
+    for number, kind in reader.fields():
+        value = reader.value(kind, 0)
+        if number == _SCHEMA:
+            elements = value if isinstance(value, list) else []
+            break
+    if not all(isinstance(element, dict) for element in elements) or not elements:
         raise Malformed("no schema")
     pending = iter(elements)
     root = next(pending)
@@ -150,7 +180,7 @@ def read_schema(footer: bytes) -> tuple[FileSchema, int]:
     nodes = tuple(builder.node(1) for _ in range(_children(root)))
     if next(pending, None) is not None:
         raise Malformed("a schema with loose ends")
-    return FileSchema(nodes, builder.leaves), reader.at
+    return FileSchema(nodes, tuple(builder.leaves)), reader.at
 
 
 def _children(element: Fields) -> int:
@@ -162,7 +192,7 @@ class _Builder:
     """Turns the flat list of elements, parents first, into nodes."""
 
     pending: Iterator[Fields]
-    leaves: int = 0
+    leaves: list[Leaf] = field(default_factory=list)
 
     def node(self, depth: int) -> Node:
         element = next(self.pending, None)
@@ -180,8 +210,9 @@ class _Builder:
 
     def _leaf(self, name: str, element: Fields) -> Node:
         kind, encoding = _kind(element)
-        leaf = Leaf(self.leaves, kind, encoding)
-        self.leaves += 1
+        fixed = element.get(1) != Physical.BYTE_ARRAY
+        leaf = Leaf(len(self.leaves), kind, encoding, fixed)
+        self.leaves.append(leaf)
         if element.get(3) == _REPEATED:
             return Node(name, OtherType("array"))
         return Node(name, kind, leaf)
@@ -234,20 +265,20 @@ def _kind(element: Fields) -> tuple[Type, Encoding]:
             return NULL, Encoding.NONE
         case _, Logical.DECIMAL:
             return _decimal(element, parameters)
-        case Physical.INT32 | Physical.INT64, Logical.INTEGER:
-            return _integer(parameters)
+        case (Physical.INT32 | Physical.INT64) as physical, Logical.INTEGER:
+            return _integer(physical, parameters)
         case Physical.INT64, Logical.TIMESTAMP:
             return _timestamp(parameters)
         case Physical.INT32, Logical.DATE:
-            return DATE, Encoding.AS_IT_IS
+            return DATE, Encoding.INT32
         case _, Logical.TIME:
             return OtherType("time"), Encoding.NONE
         case Physical.FIXED, Logical.FLOAT16:
             return FLOAT, Encoding.HALF
         case Physical.FIXED, Logical.UUID:
-            return UUID, Encoding.AS_IT_IS
+            return UUID, Encoding.BYTES
         case Physical.BYTE_ARRAY, Logical.STRING | Logical.ENUM | Logical.JSON:
-            return STRING, Encoding.AS_IT_IS
+            return STRING, Encoding.BYTES
         case _, Logical.GEOMETRY | Logical.GEOGRAPHY:
             return OtherType("geometry"), Encoding.NONE
         case physical, _:
@@ -261,18 +292,20 @@ def _plain(physical: int | None, converted: int | None) -> tuple[Type, Encoding]
         return TimestampType(instant=True), Encoding.NONE
     if converted == _INTERVAL:
         return OtherType("interval"), Encoding.NONE
-    kind = {
-        Physical.BOOLEAN: BOOLEAN,
-        Physical.INT32: INT,
-        Physical.INT64: BIGINT,
-        Physical.FLOAT: FLOAT,
-        Physical.DOUBLE: DOUBLE,
-        Physical.BYTE_ARRAY: BINARY,
-        Physical.FIXED: BINARY,
-    }.get(physical)  # type: ignore[call-overload]
-    if kind is None:
+    if physical not in _PLAIN:
         raise Malformed(f"physical type {physical}")
-    return kind, Encoding.AS_IT_IS
+    return _PLAIN[physical]
+
+
+_PLAIN: dict[int | None, tuple[Type, Encoding]] = {
+    Physical.BOOLEAN: (BOOLEAN, Encoding.BOOLEAN),
+    Physical.INT32: (INT, Encoding.INT32),
+    Physical.INT64: (BIGINT, Encoding.INT64),
+    Physical.FLOAT: (FLOAT, Encoding.FLOAT),
+    Physical.DOUBLE: (DOUBLE, Encoding.DOUBLE),
+    Physical.BYTE_ARRAY: (BINARY, Encoding.BYTES),
+    Physical.FIXED: (BINARY, Encoding.BYTES),
+}
 
 
 def _decimal(element: Fields, parameters: Fields) -> tuple[Type, Encoding]:
@@ -280,24 +313,28 @@ def _decimal(element: Fields, parameters: Fields) -> tuple[Type, Encoding]:
     precision = int(parameters.get(2) or element.get(8) or 0)
     if not 0 <= scale <= precision or not 0 < precision <= MAX_DIGITS:
         return OtherType(f"decimal({precision},{scale})"), Encoding.NONE
-    return DecimalType(precision, scale), Encoding.DECIMAL
+    match element.get(1):
+        case Physical.INT32:
+            encoding = Encoding.INT32
+        case Physical.INT64:
+            encoding = Encoding.INT64
+        case _:
+            encoding = Encoding.BYTES
+    return DecimalType(precision, scale), encoding
 
 
-def _integer(parameters: Fields) -> tuple[Type, Encoding]:
+def _integer(physical: int, parameters: Fields) -> tuple[Type, Encoding]:
     """Unsigned integers are read one width up, as Spark does."""
-    bits, signed = int(parameters.get(1, 0)), parameters.get(2, True)
-    if signed:
-        kind = {8: TINYINT, 16: SMALLINT, 32: INT, 64: BIGINT}.get(bits)
-        return (kind, Encoding.AS_IT_IS) if kind else (OtherType("integer"), Encoding.NONE)
-    match bits:
-        case 8:
-            return SMALLINT, Encoding.UINT32
-        case 16:
-            return INT, Encoding.UINT32
-        case 32:
-            return BIGINT, Encoding.UINT32
-        case 64:
-            return DecimalType(20, 0), Encoding.UINT64
+    wide = physical == Physical.INT64
+    signed = Encoding.INT64 if wide else Encoding.INT32
+    unsigned = Encoding.UINT64 if wide else Encoding.UINT32
+    match parameters.get(1), parameters.get(2, True):
+        case (8 | 16 | 32 | 64) as bits, True:
+            return IntegerType(bits), signed
+        case (8 | 16 | 32) as bits, False:
+            return IntegerType(2 * bits), unsigned
+        case 64, False:
+            return DecimalType(20, 0), unsigned
         case _:
             return OtherType("integer"), Encoding.NONE
 
@@ -308,8 +345,8 @@ def _timestamp(parameters: Fields) -> tuple[Type, Encoding]:
         case [1]:
             return TimestampType(instant), Encoding.MILLISECONDS
         case [2]:
-            return TimestampType(instant), Encoding.AS_IT_IS
+            return TimestampType(instant), Encoding.INT64
         case [3]:
-            return TimestampType(instant, Unit.NANOSECOND), Encoding.AS_IT_IS
+            return TimestampType(instant, Unit.NANOSECOND), Encoding.INT64
         case _:
             return OtherType("timestamp"), Encoding.NONE

@@ -12,8 +12,9 @@ from whyscan.errors import CorruptFile, TableError
 from whyscan.predicate import zones
 from whyscan.pruning.containers import Containers
 from whyscan.tables.parquet import file_columns, partitions
-from whyscan.tables.parquet.footers import Footer, measure, read_footers
+from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.paths import read_keys, visible
+from whyscan.tables.parquet.statistics import measure, read_schemas
 from whyscan.tables.parquet.union import unite, with_partitions
 from whyscan.tables.snapshot import Files, RowGroups, Traffic
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from whyscan.predicate.tree import Column, Path
     from whyscan.predicate.types import Schema, Type
     from whyscan.predicate.zones import Zone
+    from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.parquet.partitions import Partitions
+    from whyscan.tables.parquet.schemas import FileSchema
     from whyscan.tables.storage import Store
 
 _UTC = zones.zone("UTC")
@@ -64,22 +67,21 @@ class ParquetSnapshot:
             self._schema = self._sampled()
         if not self._complete and not _has_all(self._schema, named):
             footers = self._footers(range(self.objects.num_rows))
-            self._schema = unite([self._schema, *_distinct(footers)])
+            self._schema = unite([self._schema, *_distinct(read_schemas(footers))])
             self._complete = True
         return with_partitions(self._schema, self.partitions.fields)
 
     def _sampled(self) -> Schema:
         """The first file's schema united with the last one's."""
         last = self.objects.num_rows - 1
-        footers = [self._any_footer(range(last + 1)), self._any_footer(range(last, -1, -1))]
-        return unite(footer.schema.schema() for footer in footers)
+        return unite([self._any_schema(range(last + 1)), self._any_schema(range(last, -1, -1))])
 
-    def _any_footer(self, positions: Sequence[int]) -> Footer:
+    def _any_schema(self, positions: Sequence[int]) -> Schema:
         """The first that can be read: one bad file need not be among those that are scanned."""
         failures = []
         for at in positions[:_TRIED_FOR_SCHEMA]:
             try:
-                return next(self._footers([at]))
+                return next(read_schemas(self._footers([at]))).schema()
             except CorruptFile as error:
                 failures.append(error)
         raise failures[0]
@@ -156,10 +158,10 @@ def _has_all(schema: Schema, named: Sequence[str]) -> bool:
     return all(name.lower() in known for name in named)
 
 
-def _distinct(footers: Iterator[Footer]) -> Iterator[Schema]:
+def _distinct(schemas: Iterator[FileSchema]) -> Iterator[Schema]:
     """Each schema once: footers with the same bytes share theirs."""
-    seen: set[int] = set()
-    for footer in footers:
-        if id(footer.schema) not in seen:
-            seen.add(id(footer.schema))
-            yield footer.schema.schema()
+    seen: dict[int, FileSchema] = {}
+    for schema in schemas:
+        if id(schema) not in seen:
+            seen[id(schema)] = schema
+            yield schema.schema()

@@ -1,14 +1,17 @@
 """Thrift's compact protocol, as far as a Parquet footer uses it.
 
-PyArrow decodes the row groups faster, and hides two things: the schema's own bytes, and
-statistics that it does not know. Every length is checked against what is left to read.
+PyArrow is not asked: a bound of the wrong length ends its process, and it hides `nan_count`.
+Here every length is checked against what is left to read.
 """
 
 from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Fields: TypeAlias = dict[int, Any]
 """A struct: values by field id, lists as lists, bytes as bytes, a nested struct as Fields."""
@@ -34,21 +37,21 @@ class Reader:
     data: bytes
     at: int = 0
 
-    def struct(self, last: int | None = None, depth: int = 0) -> Fields:
-        """The fields of a struct; with `last`, only up to that field, and the rest unread."""
+    def struct(self, depth: int = 0) -> Fields:
+        """All fields of a struct."""
         if depth > DEEPEST:
             raise Malformed("nested too deep")
-        fields: Fields = {}
-        known = 0
+        return {number: self.value(kind, depth) for number, kind in self.fields()}
+
+    def fields(self, known: int = 0) -> Iterator[tuple[int, int]]:
+        """Number and type of each field behind `known`. Its value must be read before the next."""
         while True:
             head = self.byte()
             kind = head & 0x0F
             if kind == STOP:
-                return fields
+                return
             known = known + (head >> 4) if head >> 4 else self.zigzag()
-            fields[known] = self.value(kind, depth)
-            if known == last:
-                return fields
+            yield known, kind
 
     def value(self, kind: int, depth: int) -> Any:
         if I16 <= kind <= I64:
@@ -69,15 +72,18 @@ class Reader:
         raise Malformed(f"type {kind}")
 
     def sequence(self, depth: int) -> list[Any]:
-        head = self.byte()
-        count = head >> 4 if head >> 4 < _LONG_LIST else self.varint()
-        # Every element takes a byte at least.
-        if count > len(self.data) - self.at:
-            raise Malformed(f"a list of {count}")
-        kind = head & 0x0F
+        kind, count = self.list_head()
         if kind in (TRUE, FALSE):
             return [self.byte() == TRUE for _ in range(count)]
         return [self.value(kind, depth) for _ in range(count)]
+
+    def list_head(self) -> tuple[int, int]:
+        """The type and the number of a list's elements, each of which takes a byte at least."""
+        head = self.byte()
+        count = head >> 4 if head >> 4 < _LONG_LIST else self.varint()
+        if count > len(self.data) - self.at:
+            raise Malformed(f"a list of {count}")
+        return head & 0x0F, count
 
     def byte(self) -> int:
         at = self.at

@@ -1,0 +1,169 @@
+"""What a footer says below its schema: row groups, the chunks of some columns, who wrote it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from whyscan.tables.parquet import thrift
+from whyscan.tables.parquet.schemas import FileSchema, read_schema
+from whyscan.tables.parquet.shapes import DATA_PAGE, DICTIONARY_PAGE, SIZE, Shapes
+from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_SCHEMA, _ROW_GROUPS, _CREATED_BY, _COLUMN_ORDERS = 2, 4, 6, 7
+_COLUMNS, _ROWS, _COMPRESSED = 1, 3, 6
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """One row group: its rows, its bytes on disk, and the chunks that were asked for by position.
+
+    `contiguous` is where all of its chunks lie side by side, None where they do not.
+    """
+
+    rows: int
+    size: int
+    contiguous: tuple[int, int] | None
+    chunks: dict[int, Fields]
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """A footer. `orders` are the numbers of the columns' orders, None where none are written."""
+
+    schema: FileSchema
+    row_groups: tuple[RowGroup, ...]
+    created_by: str
+    orders: tuple[int | None, ...] | None
+
+
+@dataclass(slots=True)
+class _Layout:
+    """A schema, the bytes that it stands in, and the shapes of its columns' chunks."""
+
+    schema: FileSchema
+    prefix: bytes
+    shapes: tuple[Shapes, ...]
+
+
+@dataclass(slots=True)
+class Decoder:
+    """Decodes footers, and learns: most files of a table have one schema and one writer."""
+
+    layouts: list[_Layout] = field(default_factory=list)
+
+    def schema(self, footer: bytes) -> FileSchema:
+        return self._layout(footer).schema
+
+    def decode(self, footer: bytes, asked: Collection[int] | None) -> Metadata:
+        """A footer with the chunks of the columns at the positions `asked`, None for all."""
+        layout = self._layout(footer)
+        reader = Reader(footer, len(layout.prefix))
+        found: dict[int, Any] = {}
+        for number, kind in reader.fields(_SCHEMA):
+            if number == _ROW_GROUPS:
+                found[number] = _row_groups(reader, kind, layout.shapes, asked)
+            else:
+                found[number] = reader.value(kind, 0)
+        if _ROW_GROUPS not in found:
+            raise Malformed("no row groups")
+        created_by = found.get(_CREATED_BY, b"")
+        return Metadata(
+            layout.schema,
+            found[_ROW_GROUPS],
+            created_by.decode("utf-8", "replace") if isinstance(created_by, bytes) else "",
+            _orders(found.get(_COLUMN_ORDERS), len(layout.shapes)),
+        )
+
+    def _layout(self, footer: bytes) -> _Layout:
+        for layout in self.layouts:
+            if footer.startswith(layout.prefix):
+                return layout
+        schema, end = read_schema(footer)
+        shapes = tuple(Shapes(leaf.fixed) for leaf in schema.leaves)
+        self.layouts.insert(0, _Layout(schema, footer[:end], shapes))
+        return self.layouts[0]
+
+
+def _row_groups(
+    reader: Reader, kind: int, shapes: tuple[Shapes, ...], asked: Collection[int] | None
+) -> tuple[RowGroup, ...]:
+    element, count = reader.list_head() if kind == thrift.LIST else (None, 0)
+    if element != thrift.STRUCT and count:
+        raise Malformed("no row groups")
+    return tuple(_row_group(reader, shapes, asked) for _ in range(count))
+
+
+def _row_group(
+    reader: Reader, shapes: tuple[Shapes, ...], asked: Collection[int] | None
+) -> RowGroup:
+    start = reader.at
+    # The ends of the group are looked at in any case: they say whether its chunks are one range.
+    wanted = None if asked is None else {*asked, 0, len(shapes) - 1}
+    chunks, fields = _read_group(reader, shapes, wanted)
+    size = fields.get(_COMPRESSED)
+    if wanted is not None and (size is None or _span(chunks, len(shapes), size) is None):
+        # Not side by side, or nobody wrote how large they are together: look at every chunk.
+        again = Reader(reader.data, start)
+        chunks, _ = _read_group(again, shapes, None)
+    if len(chunks) == len(shapes):
+        size = sum(number(chunk, SIZE) for chunk in chunks.values())
+    rows = fields.get(_ROWS)
+    if not isinstance(rows, int) or rows < 0 or not isinstance(size, int):
+        raise Malformed("a row group that does not say how many rows it has")
+    return RowGroup(rows, size, _span(chunks, len(shapes), size), chunks)
+
+
+def _read_group(
+    reader: Reader, shapes: tuple[Shapes, ...], wanted: Collection[int] | None
+) -> tuple[dict[int, Fields], Fields]:
+    """The wanted chunks of a row group, and its own fields."""
+    chunks: dict[int, Fields] = {}
+    fields: Fields = {}
+    for number_, kind in reader.fields():
+        if number_ != _COLUMNS:
+            fields[number_] = reader.value(kind, 0)
+            continue
+        if kind != thrift.LIST or reader.list_head() != (thrift.STRUCT, len(shapes)):
+            raise Malformed("a row group that contradicts the schema")
+        for at, shape in enumerate(shapes):
+            if wanted is None or at in wanted:
+                chunks[at] = shape.read(reader)
+            else:
+                shape.skip(reader)
+    if shapes and not chunks:
+        raise Malformed("a row group without columns")
+    return chunks, fields
+
+
+def _span(chunks: dict[int, Fields], count: int, size: int) -> tuple[int, int] | None:
+    if not count:
+        return None
+    first, last = chunks[0], chunks[count - 1]
+    begin, end = start(first), start(last) + number(last, SIZE)
+    return (begin, end) if end - begin == size else None
+
+
+def start(chunk: Fields) -> int:
+    """Where a chunk begins: with its dictionary, if it has one."""
+    data = number(chunk, DATA_PAGE)
+    dictionary = chunk.get(DICTIONARY_PAGE)
+    return min(data, dictionary) if isinstance(dictionary, int) and dictionary > 0 else data
+
+
+def number(chunk: Fields, key: int) -> int:
+    """A number that a chunk must have."""
+    value = chunk.get(key)
+    if not isinstance(value, int) or value < 0:
+        raise Malformed("a column that does not say where it lies")
+    return value
+
+
+def _orders(written: Any, count: int) -> tuple[int | None, ...] | None:
+    """The one field of each column's order, which is a union; None for what is none."""
+    if not isinstance(written, list) or len(written) != count:
+        return None
+    return tuple(next(iter(o), None) if isinstance(o, dict) else None for o in written)

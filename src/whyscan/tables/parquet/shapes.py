@@ -1,0 +1,198 @@
+"""Column chunks of one shape, read by one regular expression.
+
+A writer gives every chunk of a column the same fields: only numbers and bounds differ. Where a
+field stands is fixed by the bytes before it, so the fields of one chunk, read the slow way, make
+a pattern that matches the same bytes as a reader would read, and nothing else. A chunk of
+another shape is read the slow way, and makes a pattern of its own once it proves common:
+compiling one takes as long as reading some dozens of chunks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from whyscan.tables.parquet import thrift
+from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
+
+SIZE, DATA_PAGE, DICTIONARY_PAGE, STATISTICS = 7, 9, 11, 12
+"""Fields of a chunk's metadata (parquet.thrift, ColumnMetaData)."""
+
+_METADATA = 3
+_PATH_IN_SCHEMA = (_METADATA, 3)
+_PLACES = (SIZE, DATA_PAGE, DICTIONARY_PAGE)
+_LONGEST_FIXED = 32
+_VARINT = rb"[\x80-\xff]{0,9}+[\x00-\x7f]"
+_FEW = 8
+_COMMON = 16
+
+
+def statistic(number: int) -> int:
+    """The key of a field of a chunk's statistics among those of its metadata."""
+    return STATISTICS << 8 | number
+
+
+_CAPTURED: dict[tuple[int, ...], int] = {
+    **{(_METADATA, number): number for number in _PLACES},
+    **{(_METADATA, STATISTICS, number): statistic(number) for number in range(1, 10)},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """Bytes that a pattern matches, then, unless it is the last, bytes behind their length.
+
+    `keys` are those of the pattern's groups: a number, or True for one that is bytes.
+    """
+
+    pattern: re.Pattern[bytes]
+    keys: tuple[tuple[int, bool], ...]
+    then: int | None
+    last: bool
+
+
+@dataclass(slots=True)
+class Shapes:
+    """The shapes of one column's chunks that were met so far."""
+
+    fixed: bool
+    known: list[tuple[_Segment, ...]] = field(default_factory=list)
+    slow: int = 0
+
+    def read(self, reader: Reader) -> Fields:
+        """A chunk's metadata by number; its statistics by `statistic(number)`."""
+        for shape in self.known:
+            fields: Fields = {}
+            end = _match(shape, reader.data, reader.at, fields)
+            if end is not None:
+                reader.at = end
+                return fields
+        return self._slowly(reader)
+
+    def skip(self, reader: Reader) -> None:
+        """Move on behind a chunk."""
+        for shape in self.known:
+            end = _match(shape, reader.data, reader.at, None)
+            if end is not None:
+                reader.at = end
+                return
+        self._slowly(reader)
+
+    def _slowly(self, reader: Reader) -> Fields:
+        start = reader.at
+        metadata = reader.struct().get(_METADATA)
+        if not isinstance(metadata, dict):
+            raise Malformed("a column without metadata, or an encrypted one")
+        self.slow += 1
+        if self.slow % _COMMON == 0 and len(self.known) < _FEW:
+            self.known.append(_shape(reader.data[start : reader.at], fixed=self.fixed))
+        fields = {n: v for n, v in metadata.items() if n in _PLACES}
+        statistics = metadata.get(STATISTICS)
+        if isinstance(statistics, dict):
+            fields |= {statistic(number): value for number, value in statistics.items()}
+        return fields
+
+
+def _match(shape: tuple[_Segment, ...], data: bytes, at: int, fields: Fields | None) -> int | None:
+    """Where a chunk of that shape ends, None where it has another; its fields, where asked."""
+    for segment in shape:
+        found = segment.pattern.match(data, at)
+        if found is None:
+            return None
+        at = found.end()
+        if fields is not None:
+            for (key, is_bytes), text in zip(segment.keys, found.groups(), strict=True):
+                fields[key] = text if is_bytes else Reader(text).zigzag()
+        if not segment.last:
+            reader = Reader(data, at)
+            text = reader.take(reader.varint())
+            at = reader.at
+            if fields is not None and segment.then is not None:
+                fields[segment.then] = text
+    return at
+
+
+@dataclass(slots=True)
+class _Sketch:
+    """A pattern in the making."""
+
+    fixed: bool
+    reader: Reader
+    pattern: bytearray = field(default_factory=bytearray)
+    keys: list[tuple[int, bool]] = field(default_factory=list)
+    segments: list[_Segment] = field(default_factory=list)
+
+    def struct(self, trail: tuple[int, ...]) -> None:
+        start = self.reader.at
+        for number, kind in self.reader.fields():
+            head = self.reader.data[start : self.reader.at]
+            if kind in (thrift.TRUE, thrift.FALSE):
+                either = (
+                    bytes([head[0] & 0xF0 | thrift.TRUE]),
+                    bytes([head[0] & 0xF0 | thrift.FALSE]),
+                )
+                self.pattern += b"[" + b"".join(map(re.escape, either)) + b"]" + re.escape(head[1:])
+            else:
+                self.pattern += re.escape(head)
+            self.value(kind, (*trail, number))
+            start = self.reader.at
+        self.pattern += re.escape(b"\0")
+
+    def value(self, kind: int, trail: tuple[int, ...]) -> None:
+        if kind == thrift.BINARY:
+            self.binary(trail)
+        elif kind == thrift.STRUCT:
+            self.struct(trail)
+        elif kind in (thrift.LIST, thrift.SET):
+            self.sequence(trail)
+        elif thrift.I16 <= kind <= thrift.I64:
+            self.reader.varint()
+            self.put(_VARINT, trail, is_bytes=False)
+        elif kind in (thrift.BYTE, thrift.DOUBLE):
+            size = 1 if kind == thrift.BYTE else 8
+            self.reader.take(size)
+            self.pattern += b".{%d}" % size
+
+    def sequence(self, trail: tuple[int, ...]) -> None:
+        start = self.reader.at
+        kind, count = self.reader.list_head()
+        self.pattern += re.escape(self.reader.data[start : self.reader.at])
+        for _ in range(count):
+            if kind in (thrift.TRUE, thrift.FALSE):
+                kind = thrift.BYTE
+            self.value(kind, trail)
+
+    def binary(self, trail: tuple[int, ...]) -> None:
+        start = self.reader.at
+        size = self.reader.varint()
+        head = self.reader.data[start : self.reader.at]
+        text = self.reader.take(size)
+        if trail == _PATH_IN_SCHEMA:
+            self.pattern += re.escape(head + text)
+        elif self.fixed and trail in _CAPTURED and size <= _LONGEST_FIXED:
+            self.pattern += re.escape(head)
+            self.put(b".{%d}" % size, trail, is_bytes=True)
+        else:
+            self.end(_CAPTURED.get(trail), last=False)
+
+    def put(self, pattern: bytes, trail: tuple[int, ...], *, is_bytes: bool) -> None:
+        key = _CAPTURED.get(trail)
+        if key is None:
+            self.pattern += pattern
+        else:
+            self.pattern += b"(" + pattern + b")"
+            self.keys.append((key, is_bytes))
+
+    def end(self, then: int | None, *, last: bool) -> None:
+        compiled = re.compile(bytes(self.pattern), re.DOTALL)
+        self.segments.append(_Segment(compiled, tuple(self.keys), then, last))
+        self.pattern.clear()
+        self.keys.clear()
+
+
+def _shape(chunk: bytes, *, fixed: bool) -> tuple[_Segment, ...]:
+    """The shape of a chunk that a reader could read."""
+    sketch = _Sketch(fixed, Reader(chunk))
+    sketch.struct(())
+    sketch.end(None, last=True)
+    return tuple(sketch.segments)

@@ -1,0 +1,64 @@
+"""Which of a chunk's bounds may be believed at all.
+
+| bounds | believed |
+|---|---|
+| `min_value`, `max_value` in the type's own order | yes |
+| the same, in IEEE 754's total order | for floats: NaN stands outside of them |
+| the same, in no order or an unknown one | where a type has but one order |
+| `min`, `max` (deprecated: bytes compared signed) | where a type has but one order |
+| text and bytes of parquet-mr before 1.8.2, or of an unknown version of it | no (PARQUET-251) |
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from whyscan.tables.parquet.schemas import SIGNED, Encoding
+from whyscan.tables.parquet.shapes import statistic
+
+if TYPE_CHECKING:
+    from whyscan.tables.parquet.metadata import Metadata
+    from whyscan.tables.parquet.schemas import Leaf
+    from whyscan.tables.parquet.thrift import Fields
+
+OLD_MAX, OLD_MIN, NULL_COUNT, MAX, MIN, NAN_COUNT = map(statistic, (1, 2, 3, 5, 6, 9))
+_TYPE_ORDER, _TOTAL_ORDER = 1, 2
+_FLOATS = (Encoding.HALF, Encoding.FLOAT, Encoding.DOUBLE)
+_PARQUET_MR = re.compile(r"parquet-mr version (\d+)\.(\d+)\.(\d+)")
+_REPAIRED = (1, 8, 2)
+
+
+def has_new_bounds(leaf: Leaf, metadata: Metadata) -> bool:
+    """Whether `min_value` and `max_value` of a column mean what we think."""
+    if leaf.encoding is Encoding.NONE:
+        return False
+    order = None if metadata.orders is None else metadata.orders[leaf.index]
+    if leaf.encoding in _FLOATS:
+        return order in (_TYPE_ORDER, _TOTAL_ORDER) or leaf.encoding in SIGNED
+    if leaf.encoding is Encoding.BYTES and _is_broken(metadata.created_by):
+        return False
+    return order == _TYPE_ORDER or leaf.encoding in SIGNED
+
+
+def has_old_bounds(leaf: Leaf) -> bool:
+    """Whether `min` and `max` of a column mean what we think."""
+    return leaf.encoding in SIGNED
+
+
+def _is_broken(created_by: str) -> bool:
+    if not created_by.startswith("parquet-mr"):
+        return False
+    version = _PARQUET_MR.match(created_by)
+    return version is None or tuple(map(int, version.groups())) < _REPAIRED
+
+
+def bounds(chunk: Fields, leaf: Leaf, metadata: Metadata) -> tuple[bytes | None, bytes | None]:
+    """The believable bounds of a chunk as they are written, None where there is none."""
+    if has_new_bounds(leaf, metadata):
+        lower, upper = chunk.get(MIN), chunk.get(MAX)
+        if lower is not None or upper is not None:
+            return lower, upper
+    if has_old_bounds(leaf):
+        return chunk.get(OLD_MIN), chunk.get(OLD_MAX)
+    return None, None
