@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 
 import pyarrow as pa
@@ -45,7 +46,7 @@ class Buckets:
     upper: Vector | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Containers:
     """`count` containers: their rows (unknown: a null slot, or None) and what is known of them."""
 
@@ -82,6 +83,7 @@ class Containers:
             statistics=_without_nan(self.statistics),
         )
 
+    @cached_property
     def occupied(self) -> Mask:
         """Some row may be there: a container without rows matches no predicate."""
         return may(lambda rows: pc.greater(rows, 0), self.rows)

@@ -56,7 +56,7 @@ class Batch:
 
 def evaluate(expression: Expression, containers: Containers, zone: Zone) -> Truth:
     """The truth values that rows of each container may give. No rows give none at all."""
-    occupied = containers.occupied()
+    occupied = containers.occupied
     found = truth_of(expression, Batch(containers, zone))
     return Truth(
         lambda: both(occupied, found.true),
