@@ -17,7 +17,7 @@ def measurements(folder: Path) -> Iterator[Ratio]:
     """Both environments: pandas, where it is installed, is imported behind our back."""
     table = folder / "six" / "users"
     if not table.exists():
-        _run([sys.executable, "-m", "whyscan.cli.main", "demo", str(folder / "six")])
+        _run([str(Path(sys.executable).parent / "whyscan"), "demo", str(folder / "six")])
     yield _cold("cold start, pandas installed", Path(sys.executable), folder)
     yield _cold("cold start, core alone", _core_environment(folder), folder)
 
