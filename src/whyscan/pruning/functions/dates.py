@@ -91,9 +91,8 @@ def make_date(call: Call, arguments: Sequence[Interval], _: Zone) -> Interval:
         return anything(call.type, raises=True)
     years, months, days = (bounds_of(argument) for argument in arguments)
     first, last = (paired(_month_of, y, m) for y, m in zip(years, months, strict=True))
-    lower = paired(_day_of, first, days[0])
-    upper = paired(_last_day_of, last, days[1])
-    found = overflowing(call.type, (lower, upper), arguments)
+    bounds = paired(_nearest_day, first, days[0]), paired(_nearest_day, last, days[1])
+    found = overflowing(call.type, bounds, arguments)
     return failing(found, opposite(_exist(arguments)), Failure.RAISE)
 
 
@@ -108,7 +107,8 @@ def _day_of(months: Vector, days: Vector) -> Vector:
     return pc.add(gregorian.month_start(months), pc.subtract(days, 1))
 
 
-def _last_day_of(months: Vector, days: Vector) -> Vector:
+def _nearest_day(months: Vector, days: Vector) -> Vector:
+    """The day of a month, or the last where it has no such day."""
     end = gregorian.month_end(months)
     return pc.min_element_wise(_day_of(months, days), end, skip_nulls=False)
 
@@ -121,7 +121,7 @@ def _exist(arguments: Sequence[Interval]) -> Mask:
         years.point(),
         months.point(),
         _within(days, LONGEST_MONTH),
-        surely(pc.equal, paired(_last_day_of, last, days.upper), paired(_day_of, last, days.upper)),
+        surely(pc.equal, paired(_nearest_day, last, days.upper), paired(_day_of, last, days.upper)),
     )
     return both(_within(months, MONTHS_A_YEAR), either(_within(days, SHORTEST_MONTH), of_one_month))
 
