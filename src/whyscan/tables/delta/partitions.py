@@ -138,7 +138,8 @@ class PartitionColumn:
             told.column(self.value_name).combine_chunks().is_valid(),
             told.column(f"null{self.at}").combine_chunks(),
         )
-        return len(known) - known.true_count
+        unknown: int = pc.invert(known).true_count
+        return unknown
 
     def _ends(self, value: pa.Array, told: pa.Table) -> tuple[Vector, Vector]:
         if not is_instant(self.column.type):

@@ -13,7 +13,6 @@ from whyscan.tables.delta.generated import Generated, read_generation
 from whyscan.tables.delta.history import own_times, version_at
 from whyscan.tables.delta.log import LOG, Log, read_log
 from whyscan.tables.delta.partitions import PartitionColumn, partition_columns
-from whyscan.tables.delta.row_groups import Asked, StoredColumns, row_groups
 from whyscan.tables.delta.state import TableState, read_state
 from whyscan.tables.delta.statistics import leaves
 from whyscan.tables.snapshot import Files, RowGroups, Traffic
@@ -86,6 +85,8 @@ class DeltaSnapshot:
         projection: Sequence[Path] | None,
     ) -> RowGroups:
         """The row groups of the files at `opened`; `projection` None is every column."""
+        from whyscan.tables.delta.row_groups import Asked, StoredColumns, row_groups
+
         stored = StoredColumns(
             self.state.schema.columns,
             frozenset(partition.column.path for partition in self.partitions),

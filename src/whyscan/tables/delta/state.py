@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ALWAYS_THERE = {
     "protocol": "minReaderVersion",
-    "metaData": "schemaString",
+    "metaData": "id",
     "domainMetadata": "domain",
 }
 """The actions that a checkpoint carries on, each with a member that is never NULL."""

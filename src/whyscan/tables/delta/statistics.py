@@ -202,8 +202,8 @@ def _exact_decimal(leaf: Leaf, text: str, value: str) -> str:
     exact = f"lambda n: TRY_CAST(n AS {values.sql_type(leaf.type)})"
     outermost = "list_min" if leaf.kind == _LOWER else "list_max"
     reread = f"{outermost}(list_transform(list_filter({spelled}, {same}), {exact}))"
-    rounded = f"regexp_matches({text}, '[.eE]') AND length({text}) > {_EXACT_DIGITS}"
-    return f"CASE WHEN {rounded} THEN {reread} ELSE {value} END"
+    # However short: -9999999999.9999999999 comes back as -10000000000.0.
+    return f"CASE WHEN regexp_matches({text}, '[.eE]') THEN {reread} ELSE {value} END"
 
 
 _NUMBER_OF = r'"{}"\s*:\s*(-?[0-9][0-9.eE+-]*)'
