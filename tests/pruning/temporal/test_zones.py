@@ -67,10 +67,7 @@ def test_a_zone_travels_as_its_name():
 def test_both_ways_agree_with_the_reference(name):
     draw = Random(name)
     edges = [t * SECOND + d for t in zone(name).transitions for d in (-1, 0)][:300]
-    values = [
-        *edges,
-        *(draw.randrange(-62_000_000_000, 252_000_000_000) * SECOND for _ in range(200)),
-    ]
+    plain = [draw.randrange(-62_000_000_000, 62_000_000_000) * SECOND for _ in range(200)]
 
     wrong = [
         value

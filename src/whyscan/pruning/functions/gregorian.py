@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.pruning.functions.ticks import at, floor_divide, passed, plus
+from whyscan.pruning.functions.ticks import at, floor_divide, plus
 
 if TYPE_CHECKING:
     from whyscan.pruning.mask import Vector
@@ -36,7 +36,13 @@ def months_of(days: Vector) -> Vector:
     """Months since 1970-01."""
     cycles = floor_divide(days, DAYS_A_CYCLE)
     rest = pc.subtract(days, pc.multiply(cycles, DAYS_A_CYCLE))
-    return pc.add(pc.subtract(passed(_MONTH_STARTS, rest), 1), pc.multiply(cycles, MONTHS_A_CYCLE))
+    # Arrow's own calendar has 16 bits for a year: it is asked of the first cycle only.
+    dates = rest.cast(pa.int32()).cast(pa.date32())
+    years = pc.subtract(pc.year(dates), EPOCH_YEAR)
+    return pc.add(
+        pc.add(pc.multiply(years, MONTHS_A_YEAR), pc.subtract(pc.month(dates), 1)),
+        pc.multiply(cycles, MONTHS_A_CYCLE),
+    )
 
 
 def month_start(months: Vector) -> Vector:

@@ -28,6 +28,7 @@ from whyscan.pruning.functions.ticks import (
     bounds_of,
     clock_type,
     contained,
+    each,
     floor_divide,
     from_ticks,
     monotone,
@@ -36,7 +37,7 @@ from whyscan.pruning.functions.ticks import (
     ticks_of,
     times,
 )
-from whyscan.pruning.mask import Vector, choose, may
+from whyscan.pruning.mask import Vector, both, choose, may
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -183,7 +184,7 @@ def through_local(interval: Interval, moved: Movement, zone: Zone) -> Bounds:
     readings = moved(bounds_of(to_local(interval, zone)))
     least, _ = _image(_first_instants(zone), readings, per_second)
     _, greatest = _image(_last_instants(zone), readings, per_second)
-    point = interval.point()
+    point = both(interval.point(), bool(zone.transitions))
     if point is False or interval.lower is None:
         return least, greatest
     exact = _moved_exactly(ticks_of(interval.lower), moved, zone, per_second)
@@ -205,6 +206,9 @@ def _moved_exactly(instants: Vector, moved: Movement, zone: Zone, per_second: in
 
 def _image(shifts: Shifts, bounds: Bounds, per_second: int) -> Bounds:
     """The hull of x + shift over an interval, as ticks. Unknown right at the edge of int64."""
+    if not len(shifts.points):
+        change = shifts.shifts[0].as_py() * per_second
+        return each(lambda values: plus(values, change), bounds) if change else bounds
     margin = 2 * SECONDS_A_DAY * per_second
     lower, upper = (
         mapped(lambda b: contained(b, LEAST + margin, GREATEST - margin), b) for b in bounds
