@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.types import Type
 
 BYTES_A_ROW = 100
-RANGE = pa.list_(pa.struct({"start": pa.int64(), "end": pa.int64()}))
+RANGES = pa.list_(pa.list_(pa.int64(), 2))
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class MemoryTable:
             file=pa.array(owners, pa.int64()),
             ordinal=pa.array([i for f in chosen for i in range(len(f.groups))], pa.int32()),
             bytes=pa.array([group.rows * BYTES_A_ROW for group in groups], pa.int64()),
-            ranges=pa.array([[{"start": 4, "end": 4 + g.rows * 10}] for g in groups], RANGE),
+            ranges=pa.array([[(4, 4 + g.rows * 10)] for g in groups], RANGES),
             containers=Containers(
                 count=len(groups),
                 rows=pa.array([group.rows for group in groups], pa.int64()),

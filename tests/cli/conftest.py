@@ -15,9 +15,9 @@ def lake(tmp_path_factory):
 
 @pytest.fixture
 def whyscan(lake):
-    """Run a command line as users do: a process, in the folder of the lake."""
+    """Run a command line in the folder of the lake."""
 
-    def run(*arguments, cwd=lake, stdin="", **environment):
-        return commands.whyscan(*arguments, cwd=cwd, stdin=stdin, **environment)
+    def run(*arguments, cwd=lake, **streams):
+        return commands.whyscan(*arguments, cwd=cwd, **streams)
 
     return run

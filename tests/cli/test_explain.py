@@ -202,7 +202,7 @@ def test_a_full_disk_is_told(lake):
 
 
 def test_a_pipe_that_knows_ascii_alone_gets_ascii(whyscan):
-    run = whyscan("explain", "users", "-w", BOTH, PYTHONIOENCODING="ascii")
+    run = whyscan("explain", "users", "-w", BOTH, encoding="ascii")
 
     assert run.code == 0
     assert run.out.isascii()

@@ -72,3 +72,17 @@ def test_an_interrupt_ends_quietly_with_130(monkeypatch, capsysbinary):
 
     assert main.run([]) == 130
     assert capsysbinary.readouterr() == (b"", b"")
+
+
+def test_explaining_a_table_loads_neither_pandas_nor_duckdb(lake):
+    arguments = ["whyscan", "explain", str(lake / "users"), "-w", "country = 'DE' AND age > 40"]
+    code = (
+        "import atexit, sys\nfrom whyscan.cli.main import main\n"
+        "loaded = lambda: print(*sorted({'pandas', 'duckdb'} & sys.modules.keys()))\n"
+        "atexit.register(loaded)\n"
+        f"sys.argv = {arguments!r}\nmain()"
+    )
+
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert run.stdout.splitlines()[-1] == ""

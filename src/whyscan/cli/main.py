@@ -12,6 +12,7 @@ from whyscan.cli.demo import demo
 from whyscan.cli.explain import explain
 from whyscan.cli.output import complain, silence
 from whyscan.cli.schema import schema
+from whyscan.cli.startup import leave_out_pandas
 from whyscan.cli.trouble import describe
 from whyscan.errors import WhyscanError
 
@@ -50,6 +51,7 @@ whyscan.add_command(schema)
 
 def main() -> None:
     """The entry point."""
+    leave_out_pandas()
     sys.exit(run(sys.argv[1:]))
 
 

@@ -193,4 +193,5 @@ def selected_bytes(evidence: Evidence) -> int | None:
     if groups is None or found is None:
         return None
     ranges = groups.ranges.filter(pa.array(found.kept)).flatten()
-    return total(pc.subtract(ranges.field("end"), ranges.field("start")))
+    start, end = (pc.list_element(ranges, at) for at in (0, 1))
+    return total(pc.subtract(end, start))

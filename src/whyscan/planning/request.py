@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from whyscan.errors import Span, UnknownColumn, UsageError
 from whyscan.planning.plan import Depth, Options
-from whyscan.predicate.names import Part, resolve
+from whyscan.predicate.names import Columns, Part, resolve
 from whyscan.predicate.session import Session
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from whyscan.predicate.tree import Path, Predicate
-    from whyscan.predicate.types import Schema
     from whyscan.tables.snapshot import Snapshot
 
 
@@ -52,17 +51,16 @@ def _depth(word: str) -> Depth:
 
 
 def _projection(columns: Sequence[str], snapshot: Snapshot) -> tuple[Path, ...]:
-    schema = snapshot.schema(named=[name.split(".")[0] for name in columns])
-    return tuple(_column(name, schema) for name in columns)
+    known = Columns(snapshot.schema(named=[name.split(".")[0] for name in columns]))
+    return tuple(_column(name, known) for name in columns)
 
 
-def _column(name: str, schema: Schema) -> Path:
+def _column(name: str, known: Columns) -> Path:
     """A selected column: by its whole name, else as a member of a struct."""
-    whole = next((f.name for f in schema.fields if f.name.lower() == name.lower()), None)
-    if whole is not None:
-        return (whole,)
+    if len(whole := known.named(name)) == 1:
+        return (whole[0].name,)
     parts, start = [], 0
     for piece in name.split("."):
         parts.append(Part(piece, Span(start, start + len(piece))))
         start += len(piece) + 1
-    return resolve(parts, schema, name).path
+    return resolve(parts, known, name).path

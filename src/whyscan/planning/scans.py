@@ -45,11 +45,13 @@ class Residuals:
         self._open = ~np.array(every, np.bool_).reshape(len(every), len(self._kept))
         self._patterns, pattern = np.unique(self._open, axis=1, return_inverse=True)
         self._pattern = pattern.reshape(-1)
-        self._texts = [self._text(self._patterns[:, i]) for i in range(self._patterns.shape[1])]
+        self._texts: list[str | None] = [
+            self._text(self._patterns[:, i]) for i in range(self._patterns.shape[1])
+        ]
 
     def of(self, index: int) -> str | None:
         """The residual of one file; None where all its rows match."""
-        return self._texts[self._pattern[index]]
+        return self._texts[int(self._pattern[index])]
 
     def texts(self) -> list[str | None]:
         """The residual of every file; None for those that are not read at all."""
@@ -61,7 +63,8 @@ class Residuals:
 
     def overall(self) -> str | None:
         """The conjuncts that some surviving file must still check."""
-        return self._text((self._open & self._kept).any(axis=1))
+        left: Flags = np.any(self._open & self._kept, axis=1)
+        return self._text(left)
 
     def _text(self, left: Flags) -> str | None:
         return joined([sql for sql, here in zip(self._conjuncts, left, strict=True) if here])
@@ -92,5 +95,5 @@ def _surviving_groups(evidence: Evidence) -> _Groups | None:
     for file, ordinal, chunks in zip(files, ordinals, ranges, strict=True):
         chosen, bytes_of = collected.setdefault(file, ([], []))
         chosen.append(ordinal)
-        bytes_of.extend((chunk["start"], chunk["end"]) for chunk in chunks)
+        bytes_of.extend((start, end) for start, end in chunks)
     return {index: (tuple(o), tuple(r)) for index, (o, r) in collected.items()}
