@@ -30,6 +30,9 @@ def calling(function, kind, constants, place=0):
     return call
 
 
+PADS = ((-1, "x"), (5, "xy"), (5, ""))
+PARTS = ("", "a", "p", "pp", "app", "appl", "\u00e9", "\u65e5")
+
 # Function, result, constants, the place of the argument among them, exact on points.
 CASES = [
     *((name, STRING, (), 0, True) for name in ("trim", "ltrim", "rtrim", "reverse")),
@@ -39,22 +42,14 @@ CASES = [
     *(("right", STRING, (n,), 0, True) for n in (-1, 0, 2, 9)),
     *(("substring", STRING, (at, n), 0, True) for at in (-9, -2, 0, 1, 2) for n in (-1, 0, 2, 5)),
     *(("repeat", STRING, (n,), 0, True) for n in (-1, 0, 2)),
-    *(
-        (name, STRING, (n, p), 0, True)
-        for name in ("lpad", "rpad")
-        for n, p in ((-1, "x"), (5, "xy"), (5, ""))
-    ),
-    *(("replace", STRING, (old, new), 0, True) for old, new in (("a", "bb"), ("", "x"), ("p", ""))),
-    *(
-        (name, kind, (part,), 0, True)
-        for name, kind in (("instr", INT), ("contains", BOOLEAN), ("endswith", BOOLEAN))
-        for part in ("", "p", "pp", "\u65e5")
-    ),
+    *(("lpad", STRING, pad, 0, True) for pad in PADS),
+    *(("rpad", STRING, pad, 0, True) for pad in PADS),
+    *(("replace", STRING, pair, 0, True) for pair in (("a", "bb"), ("", "x"), ("p", ""))),
+    *(("instr", INT, (part,), 0, True) for part in PARTS),
+    *(("contains", BOOLEAN, (part,), 0, True) for part in PARTS),
+    *(("endswith", BOOLEAN, (part,), 0, True) for part in PARTS),
+    *(("startswith", BOOLEAN, (part,), 0, True) for part in PARTS),
     *(("locate", INT, (part, start), 1, True) for part in ("", "p") for start in (-1, 1, 2)),
-    *(
-        ("startswith", BOOLEAN, (part,), 0, True)
-        for part in ("", "a", "app", "appl", "\u00e9", "\U0001f600")
-    ),
 ]
 
 
@@ -85,6 +80,13 @@ def test_concat(count, seed):
 def test_concat_behind_a_constant_rises_with_the_rest(seed):
     rule = calling("concat", STRING, ("id-",), 1)
     check(rule, scalars.strict(lambda x: "id-" + x), (STRING,), seed)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("hELLO wORLD-x\ty", b"Hello World-x\ty"), ("", b""), ("\u00e9a", None)]
+)
+def test_initcap_of_ascii(text, expected):
+    assert calling("initcap", STRING, ())(literal(text)).lower.as_py() == expected
 
 
 def bounds(lower: str, upper: str):

@@ -14,6 +14,7 @@ from whyscan.pruning.functions.casts import plain_cast
 from whyscan.pruning.functions.conditional import CONDITIONAL, coalesced
 from whyscan.pruning.functions.like import like
 from whyscan.pruning.functions.numeric import NUMERIC
+from whyscan.pruning.functions.temporal import TEMPORAL
 from whyscan.pruning.functions.temporal_arithmetic import temporal_arithmetic
 from whyscan.pruning.functions.temporal_casts import temporal_cast
 from whyscan.pruning.functions.text import TEXT
@@ -23,12 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from whyscan.predicate.tree import Arithmetic, Call, Cast
-    from whyscan.pruning.functions.rules import Entry, Rule
-
-try:
-    from whyscan.pruning.functions.temporal import TEMPORAL
-except ImportError:
-    TEMPORAL: Mapping[str, Rule] = {}
+    from whyscan.pruning.functions.rules import Entry
 
 __all__ = ["Zone", "apply", "arithmetic", "cast", "coalesced", "like"]
 

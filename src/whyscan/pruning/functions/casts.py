@@ -4,6 +4,7 @@
 |---|---|---|
 | integer | integer, decimal | the same number; an error outside the target |
 | decimal, double | integer | towards zero; an error outside the target, and for NaN |
+| decimal of over 18 digits | below bigint | as a double first: 0.9999999999999999999 is 1 |
 | decimal | decimal | half up at the new scale; an error beyond the precision |
 | integer, decimal | double, float | the nearest; NaN never |
 | double | decimal | half up; an error beyond the precision, NULL for NaN and infinities |
@@ -27,6 +28,7 @@ import pyarrow.compute as pc
 from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
 from whyscan.predicate.tree import Failure
 from whyscan.predicate.types import (
+    BIGINT,
     DOUBLE,
     BinaryType,
     BooleanType,
@@ -59,6 +61,9 @@ from whyscan.pruning.mask import Mask, Vector, both, either, keep, may, opposite
 EXACT_INTEGER = 2**53
 EXACT_POWER_OF_TEN = 22
 """Whole numbers up to the first and 10 to the second are doubles: their quotient rounds once."""
+
+LONG_DIGITS = 18
+"""Spark holds decimals of so many digits as longs."""
 
 INTEGER_TEXT = r"[+-]?[0-9]{1,18}"
 DECIMAL_TEXT = r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?"
@@ -106,6 +111,8 @@ def _to_integer(x: Interval, target: IntegerType) -> Interval | None:
     match x.type:
         case IntegerType():
             return fitted(strict(target, [x]), ends(x), target)
+        case DecimalType() if x.type.precision > LONG_DIGITS and target.bits < BIGINT.bits:
+            return _float_to_integer(_decimal_to_float(x, DOUBLE), target)
         case DecimalType():
             lower, upper = (decimals.truncated(end, 0) for end in ends(x))
             return fitted(strict(target, [x]), (lower, upper), target)

@@ -32,8 +32,8 @@ from whyscan.pruning.functions.rules import (
     pointwise,
     strict,
 )
-from whyscan.pruning.interval import Interval, anything, greater, hull, less, less_equal
-from whyscan.pruning.mask import Vector, both, either, keep, may, opposite, surely
+from whyscan.pruning.interval import Interval, anything, defined, greater, hull, less, less_equal
+from whyscan.pruning.mask import Mask, Vector, both, either, keep, may, opposite, surely
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 ZERO = pa.scalar(0.0)
 ZERO_INTEGER = pa.scalar(0)
 WHOLE = pa.decimal128(MAX_DECIMAL_DIGITS, 0)
+NEGATED_DIGITS = 34
 MOST_PLACES = 300
 """Ten to this power is still a double."""
 
@@ -55,7 +56,8 @@ def _negative(kind: Type, x: Interval) -> Interval:
             return decreasing(x, kind, pc.negate)
         case IntegerType() | DecimalType():
             lower, upper = _exact(x)
-            return fitted(strict(kind, [x]), (pc.negate(upper), pc.negate(lower)), kind)
+            found = fitted(strict(kind, [x]), (pc.negate(upper), pc.negate(lower)), kind)
+            return _vague(found, _rounds(kind, lower, upper))
         case _:
             return anything(kind, raises=True)
 
@@ -70,7 +72,23 @@ def _abs(kind: Type, x: Interval) -> Interval:
     furthest = greatest_of(pc.abs(lower), pc.abs(upper))
     if isinstance(kind, FloatType):
         return strict(kind, [x], (nearest, furthest))
-    return fitted(strict(kind, [x]), (nearest, furthest), kind)
+    return _vague(fitted(strict(kind, [x]), (nearest, furthest), kind), _rounds(kind, lower, upper))
+
+
+def _rounds(kind: Type, lower: Vector, upper: Vector) -> Mask:
+    """Spark negates decimals in 34 digits (measured): longer ones are rounded, or too long then."""
+    if not isinstance(kind, DecimalType) or kind.precision <= NEGATED_DIGITS:
+        return False
+    limit = Decimal(1).scaleb(NEGATED_DIGITS - kind.scale)
+    short = may(less, greatest_of(pc.abs(lower), pc.abs(upper)), pa.scalar(limit))
+    return opposite(short)
+
+
+def _vague(found: Interval, mask: Mask) -> Interval:
+    """The same, but any value or an error where the mask says yes."""
+    return replace(
+        defined(found, opposite(mask)), raises=either(found.raises, both(found.value, mask))
+    )
 
 
 def _exact(x: Interval) -> tuple[Vector, Vector]:
