@@ -16,12 +16,17 @@ from oracle.render import spelled, sql
 from oracle.rows import RAISED, evaluate_row
 from oracle.tables import World
 from oracle.values import NANOS, TYPES, any_value
+from whyscan.errors import WhyscanError
 from whyscan.predicate import arrow
+from whyscan.predicate.bind import bind
+from whyscan.predicate.session import Session
 from whyscan.predicate.types import (
     BOOLEAN,
     INT,
+    Field,
     FloatType,
     IntegerType,
+    Schema,
     StringType,
     TimestampType,
     Type,
@@ -172,3 +177,81 @@ def test_spark_raises_where_the_oracle_says_so(interpreted):
     for text, at in raising[:ERRORS]:
         with pytest.raises(PySparkException):
             table.where(f"row = {at}").selectExpr(f"{text} AS p").collect()
+
+
+LITERALS = (
+    "5", "-1", "0", "2147483648", "9223372036854775808", "5L", "5S", "-128Y", "5.0", "1.50", "0.1",
+    "5e0", "1.5D", "0.1F", "2.5BD", "'5'", "'-1'", "'1.5'", "' 5 '", "'abc'", "''", "'true'",
+    "'2024-03-01'", "'2024-03-01 12:00:00'", "NULL", "TRUE", "X'61'", "DATE '2024-03-01'",
+    "TIMESTAMP '2024-03-01 12:00:00'", "TIMESTAMP_NTZ '2024-03-01 12:00:00'",
+)  # fmt: skip
+OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
+MIXTURES = (
+    "{c} {op} {l}", "{l} {op} {c}", "{c} {op} {d}", "{c} IN ({l}, {m})", "{c} NOT IN ({l}, {d})",
+    "{c} BETWEEN {l} AND {d}", "coalesce({c}, {l}) {op} {m}", "{c} + {l} {op} {d}",
+    "{c} - {d} {op} {l}", "{c} * {l} {op} {m}", "{c} / {l} {op} {d}", "{c} % {l} {op} {m}",
+    "nullif({c}, {l}) IS NULL", "least({c}, {d}) {op} {l}", "greatest({c}, {l}) {op} {m}",
+    "CASE WHEN {c} {op} {l} THEN {d} ELSE {m} END {op} {l}", "NOT {c} {op} {l}",
+    "if({c} {op} {l}, {c}, {d}) IS NOT NULL", "{c} || {l} = {m}", "-{c} {op} {l}",
+)  # fmt: skip
+
+
+def mixed(world: World, count: int) -> Iterator[str]:
+    """Predicates whose operands are of different types: what Spark makes of them is coercion."""
+    rng = random.Random(SEED)
+    names = [path[0] for path in world.schema]
+    for _ in range(count):
+        yield rng.choice(MIXTURES).format(
+            c=rng.choice(names),
+            d=rng.choice(names),
+            l=rng.choice(LITERALS),
+            m=rng.choice(LITERALS),
+            op=rng.choice(OPERATORS),
+        )
+
+
+def test_mixed_types_bind_as_spark_coerces_them(interpreted):
+    """Each text that Spark accepts, bound by us: the same answers on every row."""
+    world = one_table(SEED, "UTC")
+    table = frame(interpreted, world)
+    schema = Schema(tuple(Field(path[0], kind) for path, kind in world.schema.items()))
+    cases, refused = [], []
+    for text in mixed(world, PREDICATES):
+        if not accepted(table, text):
+            continue
+        try:
+            expression = bind(text, schema, Session()).expression
+        except WhyscanError as error:
+            refused.append(f"{text}: {error}")
+            continue
+        try:
+            answers = [evaluate_row(expression, row) for row in world.rows[0]]
+        except Unsupported:
+            continue
+        cases.append((text, answers))
+    assert not refused, "Spark takes these:\n" + "\n".join(refused[:10])
+    assert len(cases) > PREDICATES / 10
+    told = spark_says(
+        table,
+        [
+            f"CASE WHEN row IN ({_safe(answers)}) THEN {text} END AS p{index}"
+            for index, (text, answers) in enumerate(cases)
+        ],
+    )
+    wrong = [
+        f"{text}\n  {row}: bound {answers[at]}, Spark {told[index][at]}"
+        for index, (text, answers) in enumerate(cases)
+        for at, row in enumerate(world.rows[0])
+        if answers[at] is not RAISED and told[index][at] is not answers[at]
+    ]
+    assert not wrong, f"{len(wrong)} answers differ:\n" + "\n".join(wrong[:10])
+
+
+def accepted(table: DataFrame, text: str) -> bool:
+    from pyspark.errors import AnalysisException, ParseException
+
+    try:
+        table.selectExpr(f"{text} AS p")
+    except (AnalysisException, ParseException):
+        return False
+    return True

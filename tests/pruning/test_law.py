@@ -13,14 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from oracle.cases import Example, examples, twins
+from oracle.cases import UNSURE, Example, examples, twins
 from oracle.dice import Dice
+from oracle.errors import Unsupported
 from oracle.predicates import Maker, in_list
+from oracle.render import sql
 from oracle.rows import RAISED
 from oracle.tables import Row, World, any_world, built, exact, weaker, worlds
+from oracle.values import NANOS, TYPES
+from whyscan.predicate.bind import bind
+from whyscan.predicate.session import Session
 from whyscan.predicate.tree import (
     And,
     Between,
@@ -34,8 +39,9 @@ from whyscan.predicate.tree import (
     Not,
     Opaque,
     Or,
+    Predicate,
 )
-from whyscan.predicate.types import BOOLEAN, DOUBLE, FLOAT, INT, Type
+from whyscan.predicate.types import BOOLEAN, DOUBLE, FLOAT, INT, Field, Schema, Type
 from whyscan.predicate.zones import zone as zone_named
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.mask import materialise
@@ -73,7 +79,7 @@ def truths(example: Example) -> list[set[Any]]:
 # Sound.
 
 
-@tried(2500)
+@tried(1500)
 @given(examples())
 def test_no_container_with_a_true_row_is_none(example):
     for rows, verdict in zip(example.possible(), judged(example), strict=True):
@@ -81,7 +87,7 @@ def test_no_container_with_a_true_row_is_none(example):
             assert verdict is not Verdict.NONE
 
 
-@tried(1500)
+@tried(1000)
 @given(examples())
 def test_every_row_of_an_all_container_is_true(example):
     for rows, verdict in zip(example.possible(), judged(example), strict=True):
@@ -89,7 +95,7 @@ def test_every_row_of_an_all_container_is_true(example):
             assert all(answers <= {True} for answers in rows), rows
 
 
-@tried(2000)
+@tried(1200)
 @given(examples())
 def test_every_answer_of_a_row_is_in_the_truth_set(example):
     """Stronger than a verdict: NOT, IS NULL and CASE build on FALSE and NULL too."""
@@ -98,7 +104,7 @@ def test_every_answer_of_a_row_is_in_the_truth_set(example):
             assert answers <= allowed
 
 
-@tried(800)
+@tried(500)
 @given(examples())
 def test_a_container_is_not_pruned_by_p_by_not_p_and_by_p_is_null_unless_it_may_raise(example):
     p = example.predicate
@@ -109,7 +115,7 @@ def test_a_container_is_not_pruned_by_p_by_not_p_and_by_p_is_null_unless_it_may_
         assert not pruned or counted_empty or RAISED in truths(example)[index]
 
 
-@tried(800)
+@tried(500)
 @given(examples())
 def test_all_of_p_is_none_of_not_p_and_none_of_p_is_null(example):
     p = example.predicate
@@ -134,7 +140,7 @@ def weakened(draw: Any) -> tuple[Example, Containers]:
     return example, built(example.world, told)
 
 
-@tried(1500)
+@tried(1000)
 @given(weakened())
 def test_removing_or_widening_a_statistic_never_turns_some_into_none_or_all(case):
     example, weak = case
@@ -143,7 +149,7 @@ def test_removing_or_widening_a_statistic_never_turns_some_into_none_or_all(case
         assert now in {before, Verdict.SOME}
 
 
-@tried(600)
+@tried(400)
 @given(twins())
 def test_a_disjunction_is_pruned_only_where_every_part_is(pair):
     p, q = pair
@@ -152,7 +158,7 @@ def test_a_disjunction_is_pruned_only_where_every_part_is(pair):
         assert (together is Verdict.NONE) == (parts == [Verdict.NONE, Verdict.NONE])
 
 
-@tried(600)
+@tried(400)
 @given(twins())
 def test_a_conjunction_is_pruned_wherever_a_part_is(pair):
     p, q = pair
@@ -164,7 +170,7 @@ def test_a_conjunction_is_pruned_wherever_a_part_is(pair):
 OPAQUE = Opaque("f(x)", "no such function", ())
 
 
-@tried(600)
+@tried(400)
 @given(examples())
 def test_an_opaque_conjunct_costs_no_pruning(example):
     beside = judged(replace(example, predicate=_and(OPAQUE, example.predicate)))
@@ -173,7 +179,7 @@ def test_an_opaque_conjunct_costs_no_pruning(example):
         assert now is not Verdict.ALL
 
 
-@tried(300)
+@tried(200)
 @given(examples())
 def test_an_opaque_disjunct_ends_pruning(example):
     beside = judged(replace(example, predicate=_or(OPAQUE, example.predicate)))
@@ -193,7 +199,7 @@ def _or(*parts: Expression) -> Or:
 # Equivalent ways to ask.
 
 
-@tried(600)
+@tried(400)
 @given(examples())
 def test_not_not_p_is_p(example):
     assert truths(replace(example, predicate=Not(Not(example.predicate)))) == truths(example)
@@ -253,7 +259,7 @@ def null_safe(maker: Maker) -> tuple[Expression, Expression]:
 
 @pytest.mark.parametrize("ways", [flipped, denied, listed_alone, ranged, null_safe])
 def test_two_ways_to_ask_have_one_answer(ways):
-    @tried(300)
+    @tried(200)
     @given(asked_twice(ways))
     def holds(case):
         world, one, other = case
@@ -262,7 +268,7 @@ def test_two_ways_to_ask_have_one_answer(ways):
     holds()
 
 
-@tried(500)
+@tried(300)
 @given(worlds(), st.data())
 def test_a_list_is_true_where_one_of_its_equalities_is(world, data):
     maker = Maker(Dice(data.draw), world)
@@ -279,7 +285,7 @@ def test_a_list_is_true_where_one_of_its_equalities_is(world, data):
 # Exact where the statistics are.
 
 
-@tried(1200)
+@tried(800)
 @given(worlds(), st.data())
 def test_a_container_of_one_row_and_exact_statistics_gives_that_rows_answer(world, data):
     points = replace(world, rows=tuple((row,) for rows in world.rows for row in rows))
@@ -322,7 +328,7 @@ class Plain(Maker):
 # One evaluator, however the containers are batched.
 
 
-@tried(400)
+@tried(250)
 @given(examples())
 def test_containers_together_are_judged_as_one_by_one(example):
     world, apart = example.world, []
@@ -337,7 +343,7 @@ def test_containers_together_are_judged_as_one_by_one(example):
     assert apart == truths(example)
 
 
-@tried(300)
+@tried(200)
 @given(examples(), st.lists(st.integers(0, 2), max_size=5))
 def test_taken_containers_keep_their_verdicts(example, places):
     whole = judged(example)
@@ -346,7 +352,7 @@ def test_taken_containers_keep_their_verdicts(example, places):
     assert judge(example.predicate, taken, example.world.zone) == [whole[i] for i in chosen]
 
 
-@tried(300)
+@tried(200)
 @given(examples())
 def test_partition_values_prune_as_statistics_do_and_alone_no_more(example):
     containers = example.world.containers()
@@ -362,7 +368,7 @@ def test_partition_values_prune_as_statistics_do_and_alone_no_more(example):
             assert alone in {together, Verdict.SOME}
 
 
-@tried(400)
+@tried(250)
 @given(examples(types=(FLOAT, DOUBLE, INT)))
 def test_without_nan_nothing_is_pruned_less_and_tables_without_nan_stay_sound(example):
     assumed = judge(example.predicate, example.world.containers().without_nan(), example.world.zone)
@@ -372,3 +378,51 @@ def test_without_nan_nothing_is_pruned_less_and_tables_without_nan_stay_sound(ex
         assert now in {before, *Verdict} if before is Verdict.SOME else now is before
         if not any(map(holds_nan, rows)) and any(True in possible for possible in answers):
             assert now is not Verdict.NONE
+
+
+# The same from text: the tree is written as Spark SQL, and bound from it.
+
+
+def written(example: Example) -> Predicate:
+    """The example's predicate, by way of its text."""
+    schema = Schema(tuple(Field(path[0], kind) for path, kind in example.world.schema.items()))
+    try:
+        text = sql(example.predicate)
+    except Unsupported:
+        reject()
+    return bind(text, schema, Session(timezone=example.world.zone))
+
+
+WRITABLE = tuple(kind for kind in TYPES if kind != NANOS)
+
+
+@tried(400)
+@given(examples(certain=True, types=WRITABLE))
+def test_text_means_what_its_tree_means(example):
+    bound = replace(example, predicate=written(example).expression)
+    for was, now in zip(example.answers(), bound.answers(), strict=True):
+        for told, read in zip(was, now, strict=True):
+            assert read == told or UNSURE in {told, read}
+
+
+@tried(500)
+@given(examples(certain=True, types=WRITABLE))
+def test_text_is_judged_soundly(example):
+    bound = replace(example, predicate=written(example).expression)
+    for rows, verdict in zip(example.possible(), judged(bound), strict=True):
+        assert verdict is not Verdict.NONE or not any(True in answers for answers in rows)
+        assert verdict is not Verdict.ALL or all(answers <= {True} for answers in rows)
+
+
+@tried(200)
+@given(examples(certain=True, types=WRITABLE))
+def test_conjuncts_together_are_the_predicate(example):
+    predicate = written(example)
+    whole = judge(predicate.expression, example.world.containers(), example.world.zone)
+    parts = [
+        judge(conjunct.expression, example.world.containers(), example.world.zone)
+        for conjunct in predicate.conjuncts
+    ]
+    for verdict, *alone in zip(whole, *parts, strict=True):
+        assert verdict is Verdict.NONE or Verdict.NONE not in alone
+        assert verdict is not Verdict.ALL or set(alone) == {Verdict.ALL}
