@@ -77,7 +77,10 @@ class MemoryTable:
     def schema(self, named=()):  # noqa: ARG002 - the protocol's
         return Schema(tuple(Field(name, kind) for name, kind in self.columns.items()))
 
-    def files(self, columns, zone=None):  # noqa: ARG002 - the protocol's
+    def manifests(self):
+        return None
+
+    def files(self, columns, zone=None, manifests=None):  # noqa: ARG002 - the protocol's
         known = not self.footers_describe_files
         rows = [file.rows if known else None for file in self.data]
         partition = self._partition(self.data)

@@ -23,8 +23,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def ours(lake: Path, case: Case) -> Kept:
-    table = whyscan.open(str(lake))
+def ours(table: whyscan.Table, case: Case) -> Kept:
     summary = table.plan(case.sql, dialect="duckdb", assume_no_nan=True).summary
     return Kept(summary.files_kept, summary.row_groups_kept)
 
@@ -39,10 +38,10 @@ def looser(mine: Kept, peer: Kept) -> bool:
 def test_never_keeps_more_than_a_peer(
     lake: Path, peer_kind: type[DuckDB | PyArrow | DataFusion]
 ) -> None:
-    peer = peer_kind(lake)
+    peer, table = peer_kind(lake), whyscan.open(str(lake))
     loose = []
     for case in cases(PREDICATES):
-        mine = ours(lake, case)
+        mine = ours(table, case)
         theirs = peer.kept(case.arrow) if isinstance(peer, PyArrow) else peer.kept(case.sql)
         if looser(mine, theirs):
             loose.append(f"{case.sql}: we keep {mine}, {peer_kind.__name__} keeps {theirs}")

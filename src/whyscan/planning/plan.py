@@ -10,16 +10,18 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
     import numpy.typing as npt
 
     from whyscan.planning.judgement import Decided, Flags, Judgement
     from whyscan.predicate.tree import Path, Predicate
     from whyscan.predicate.zones import Zone
-    from whyscan.tables.snapshot import Files, RowGroups, Snapshot
+    from whyscan.tables.snapshot import Files, Manifests, RowGroups, Snapshot
 
 
 class Depth(StrEnum):
@@ -82,8 +84,28 @@ class ScanPlanSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class ManifestEvidence:
+    """The manifests of a snapshot; those that are not `opened` were ruled out unread."""
+
+    manifests: Manifests
+    judgement: Judgement
+    opened: Flags
+
+    @property
+    def closed_files(self) -> int:
+        """The files of manifests left closed, by the manifest list."""
+        return int(self.manifests.files.to_numpy(zero_copy_only=False)[~self.opened].sum())
+
+    @property
+    def closed_rows(self) -> int | None:
+        """Their rows, None where the list does not say."""
+        rows = self.manifests.rows.filter(pa.array(~self.opened))
+        return None if rows.null_count else sum(rows.to_pylist())
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was looked at and what was found.
+    """What was looked at and what was found. `files` are those of the manifests that were opened.
 
     `opened` flags the files whose own statistics took part; `groups` and `group_judgement` are
     None where no footer was opened.
@@ -97,11 +119,10 @@ class Evidence:
     group_judgement: Judgement | None
     decided: Decided
     unchecked: tuple[tuple[str, str], ...]
+    manifests: ManifestEvidence | None = None
 
     def pruned_by(self) -> npt.NDArray[np.int8]:
         """A `Mechanism` a file: each is credited once, to partition before statistics."""
-        import numpy as np
-
         mechanism = np.where(self.judgement.kept, Mechanism.NOTHING, Mechanism.STATISTICS)
         return np.where(self.by_partition.kept, mechanism, Mechanism.PARTITION).astype(np.int8)
 

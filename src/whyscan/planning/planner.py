@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.planning.judgement import (
+    UNDECIDED,
     Decided,
     Flags,
     Judgement,
@@ -19,7 +20,14 @@ from whyscan.planning.judgement import (
     roll_up,
 )
 from whyscan.planning.partition_values import decide, spread
-from whyscan.planning.plan import Depth, Evidence, Options, ScanPlan, ScanPlanSummary
+from whyscan.planning.plan import (
+    Depth,
+    Evidence,
+    ManifestEvidence,
+    Options,
+    ScanPlan,
+    ScanPlanSummary,
+)
 from whyscan.predicate.zones import zone
 
 if TYPE_CHECKING:
@@ -50,7 +58,9 @@ class _Planner:
     options: Options
 
     def evidence(self) -> Evidence:
-        files = self.snapshot.files(self.predicate.columns(), self.zone)
+        manifests = self.manifests()
+        chosen = None if manifests is None else pa.array(np.flatnonzero(manifests.opened))
+        files = self.snapshot.files(self.predicate.columns(), self.zone, chosen)
         decided = decide(self.predicate, files, self.zone)
         by_partition = self.judge(files.containers.by_partition(), decided)
         if self.snapshot.footers_describe_files:
@@ -65,8 +75,19 @@ class _Planner:
             group_judgement=None,
             decided=decided,
             unchecked=(),
+            manifests=manifests,
         )
         return self.with_row_groups(evidence)
+
+    def manifests(self) -> ManifestEvidence | None:
+        """The manifest level: one that is ruled out and says how many files it lists stays shut."""
+        manifests = self.snapshot.manifests()
+        if manifests is None:
+            return None
+        judgement = self.judge(manifests.containers, UNDECIDED)
+        counted = manifests.files.is_valid().to_numpy(zero_copy_only=False)
+        opened = judgement.kept | ~counted | self.options.full
+        return ManifestEvidence(manifests, judgement, opened)
 
     def judge(self, containers: Containers, decided: Decided) -> Judgement:
         told = containers.without_nan() if self.options.assume_no_nan else containers
@@ -141,18 +162,25 @@ def summarise(evidence: Evidence) -> ScanPlanSummary:
     """Count what a plan keeps."""
     files, kept = evidence.files, pa.array(evidence.judgement.kept)
     groups, found = evidence.groups, evidence.group_judgement
+    above = evidence.manifests
+    closed = 0 if above is None else above.closed_files
     return ScanPlanSummary(
-        manifests_total=None,
-        manifests_kept=None,
-        files_total=files.count,
+        manifests_total=None if above is None else above.manifests.count,
+        manifests_kept=None if above is None else int(above.judgement.kept.sum()),
+        files_total=files.count + closed,
         files_kept=kept.true_count,
         row_groups_total=None if groups is None else groups.count,
         row_groups_kept=None if found is None else int(found.kept.sum()),
-        bytes_total=total(files.bytes),
+        bytes_total=None if closed else total(files.bytes),
         bytes_kept=total(files.bytes.filter(kept)),
-        rows_total=total(files.rows),
+        rows_total=_and_closed(total(files.rows), above),
         rows_kept=total(files.rows.filter(kept)),
     )
+
+
+def _and_closed(rows: int | None, above: ManifestEvidence | None) -> int | None:
+    closed = 0 if above is None else above.closed_rows
+    return None if rows is None or closed is None else rows + closed
 
 
 def total(values: pa.Array) -> int | None:

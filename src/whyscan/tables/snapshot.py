@@ -105,11 +105,17 @@ class Snapshot(Protocol):
         """The columns; `named` are names that must be looked for harder before they are missed."""
         ...
 
-    def files(self, columns: Sequence[Column], zone: Zone) -> Files:
+    def manifests(self) -> Manifests | None:
+        """What groups the files and can be ruled out before they are listed; None for nothing."""
+        ...
+
+    def files(
+        self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None = None
+    ) -> Files:
         """Every live file with what is known of `columns` without opening it.
 
         `zone` is the session's: partition values of instants are read in it where the text of a
-        folder names none.
+        folder names none. `manifests` are the positions of those to open, None for all.
         """
         ...
 

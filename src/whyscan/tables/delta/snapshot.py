@@ -61,10 +61,18 @@ class DeltaSnapshot:
     def schema(self, named: Sequence[str] = ()) -> Schema:  # noqa: ARG002 - the log names all
         return self.state.schema.logical
 
+    def manifests(self) -> None:
+        """Nothing stands above the files."""
+
+    def manifests(self) -> None:
+        """Nothing groups the files of a Delta table."""
+        return
+
     def files(
         self,
         columns: Sequence[Column],
         zone: Zone | None = None,  # noqa: ARG002 - the writer's zone matters, and is not recorded
+        manifests: pa.Array | None = None,  # noqa: ARG002 - there are none
     ) -> Files:
         """Every live file with what the log says of `columns`."""
         known = self.state.schema.columns

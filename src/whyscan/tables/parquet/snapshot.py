@@ -90,7 +90,15 @@ class ParquetSnapshot:
         chosen = self.objects.take(pa.array(at, pa.int64()))
         return read_footers(self.store, chosen["path"].to_pylist(), chosen["size"].to_pylist())
 
-    def files(self, columns: Sequence[Column], zone: Zone | None = None) -> Files:
+    def manifests(self) -> None:
+        """Nothing stands above the files."""
+
+    def files(
+        self,
+        columns: Sequence[Column],
+        zone: Zone | None = None,
+        manifests: pa.Array | None = None,  # noqa: ARG002 - there are none
+    ) -> Files:
         """Every file with what its path says; `zone` is the session's, None where unknown."""
         asked = {column.path for column in columns}
         known = self.partitions.intervals(zone)
