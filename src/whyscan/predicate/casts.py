@@ -69,8 +69,11 @@ def explicit(operand: Operand, target: Type, failure: Failure, scope: Scope) -> 
             raise _unfit(operand, expression, target, error, scope) from error
         if converted is not None:
             return converted
-    if _stands_alike(source, target):
+    if source == target:
         return expression
+    # Arithmetic overflows by its operands' types, so that a cast which changes no value stays.
+    if _stands_alike(source, target):
+        return Cast(expression, target)
     if scope.dialect.family is Family.OTHER:
         raise Uninterpreted("a cast whose failures this dialect may turn to NULL")
     return Cast(expression, target, failure)
@@ -103,7 +106,16 @@ def together(operands: Sequence[Operand], scope: Scope) -> Meeting:
 
 
 def _in_type(operands: Sequence[Operand], target: Type, scope: Scope) -> Meeting:
-    return Meeting(tuple(implicit(operand, target, scope) for operand in operands), target)
+    return Meeting(tuple(_bare(implicit(operand, target, scope)) for operand in operands), target)
+
+
+def _bare(expression: Expression) -> Expression:
+    """`CAST(int_column AS BIGINT)` beside a bigint: the column, whose values are the same."""
+    match expression:
+        case Cast(inner, target) if _stands_alike(type_of(inner), target):
+            return inner
+        case _:
+            return expression
 
 
 def _meeting_type(operands: Sequence[Operand], scope: Scope) -> Type:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from whyscan.predicate.tree import (
     Or,
     type_of,
 )
-from whyscan.predicate.types import BOOLEAN, FloatType
+from whyscan.predicate.types import BIGINT, BOOLEAN, FloatType, IntegerType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,26 +30,49 @@ if TYPE_CHECKING:
     from whyscan.predicate.types import Type
 
 
+_UPWARDS = {Comparator.LESS, Comparator.LESS_EQUAL}
+_ORDERS = _UPWARDS | {Comparator.GREATER, Comparator.GREATER_EQUAL}
+
+
 def compare(operator: Comparator, left: Operand, right: Operand, scope: Scope) -> Expression:
     """`left operator right`, both cast to the type they meet in."""
+    if scope.dialect.is_spark and (settled := _beyond_bigint(operator, left, right)) is not None:
+        return settled
     first, second = casts.meet(left, right, scope)
     return Comparison(operator, first, second)
 
 
+def _beyond_bigint(operator: Comparator, left: Operand, right: Operand) -> Literal | None:
+    """Spark settles `integer < literal beyond bigint` at once: TRUE or FALSE, for NULL too."""
+    if operator not in _ORDERS:
+        return None
+    match (left.expression, right.expression):
+        case (subject, Literal(Decimal() as value, _)):
+            upwards = operator in _UPWARDS
+        case (Literal(Decimal() as value, _), subject):
+            upwards = operator not in _UPWARDS
+        case _:
+            return None
+    if BIGINT.least <= value <= BIGINT.greatest or not isinstance(type_of(subject), IntegerType):
+        return None
+    return Literal((value > 0) == upwards, BOOLEAN)
+
+
 def between(operand: Operand, low: Operand, high: Operand, scope: Scope) -> Expression:
     """`operand BETWEEN low AND high`; two comparisons where each bound meets in another type."""
-    below = casts.meet(operand, low, scope)
-    above = casts.meet(operand, high, scope)
-    if below[0] == above[0] and arrow.arrow_type(type_of(below[1])) == arrow.arrow_type(
-        type_of(above[1])
-    ):
-        return Between(below[0], below[1], above[1])
-    return And(
-        (
-            Comparison(Comparator.GREATER_EQUAL, *below),
-            Comparison(Comparator.LESS_EQUAL, *above),
-        )
-    )
+    below = compare(Comparator.GREATER_EQUAL, operand, low, scope)
+    above = compare(Comparator.LESS_EQUAL, operand, high, scope)
+    match (below, above):
+        case (Comparison(left=subject, right=least), Comparison(left=same, right=most)) if (
+            subject == same and _alike(least, most)
+        ):
+            return Between(subject, least, most)
+        case _:
+            return all_of([below, above])
+
+
+def _alike(left: Expression, right: Expression) -> bool:
+    return bool(arrow.arrow_type(type_of(left)) == arrow.arrow_type(type_of(right)))
 
 
 def is_one_of(operand: Operand, values: Sequence[Operand], scope: Scope) -> Expression:

@@ -57,7 +57,7 @@ _OPERATIONS: dict[type[exp.Expr], Operation] = {
     exp.IntDiv: Operation.QUOTIENT,
     exp.Mod: Operation.REMAINDER,
 }
-_SUBQUERIES = (exp.Subquery, exp.Select, exp.SetOperation, exp.Exists)
+_SUBQUERIES = (exp.Subquery, exp.Select, exp.SetOperation)
 
 
 def bind_condition(node: exp.Expr, scope: Scope) -> Expression:
@@ -113,20 +113,19 @@ def _comparison(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _tuples(node: exp.Expr, left: exp.Tuple, right: exp.Tuple, scope: Scope) -> Expression:
-    """`(a, b) = (1, 2)`: a = 1 AND b = 2."""
-    if not isinstance(node, exp.EQ | exp.NEQ | exp.NullSafeEQ):
+    """`(a, b) = (1, 2)`: both members equal."""
+    if not isinstance(node, exp.EQ | exp.NEQ):
         raise Uninterpreted("an order of tuples")
-    equal = _tuple_equals(left, right, scope, null_safe=isinstance(node, exp.NullSafeEQ))
+    equal = _tuple_equals(left, right, scope)
     return Not(equal) if isinstance(node, exp.NEQ) else equal
 
 
-def _tuple_equals(
-    left: exp.Tuple, right: exp.Expr, scope: Scope, *, null_safe: bool = False
-) -> Expression:
+def _tuple_equals(left: exp.Tuple, right: exp.Expr, scope: Scope) -> Expression:
+    """All members equal. In Spark tuples are structs, in which NULL equals NULL."""
     others = right.expressions if isinstance(right, exp.Tuple) else []
     if len(left.expressions) != len(others):
         raise Uninterpreted("tuples of different lengths")
-    operator = Comparator.NULL_SAFE_EQUAL if null_safe else Comparator.EQUAL
+    operator = Comparator.NULL_SAFE_EQUAL if scope.dialect.is_spark else Comparator.EQUAL
     pairs = zip(left.expressions, others, strict=True)
     return all_of(
         [compare(operator, bind_value(a, scope), bind_value(b, scope), scope) for a, b in pairs]
@@ -274,6 +273,11 @@ def _joined(node: exp.Expr, scope: Scope) -> Expression:
     return strings.joined(parts, scope)
 
 
+def _adjacent(node: exp.Expr, scope: Scope) -> Expression:
+    """`'a' 'b'`: one string. Called concat has another node."""
+    return strings.joined([bind_value(part, scope) for part in node.expressions], scope)
+
+
 def _case(node: exp.Expr, scope: Scope) -> Expression:
     subject = None if node.this is None else bind_value(node.this, scope)
     branches = [
@@ -402,6 +406,7 @@ _VALUES: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.TryCast: _cast,
     **dict.fromkeys(_OPERATIONS, _arithmetic),
     exp.DPipe: _joined,
+    exp.Concat: _adjacent,
     exp.Case: _case,
     exp.If: _if,
     exp.Anonymous: _call,
@@ -421,6 +426,7 @@ _VALUES: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
 }
 _UNSUPPORTED: dict[type[exp.Expr], str] = {
     **dict.fromkeys(_SUBQUERIES, "a subquery"),
+    exp.Exists: "EXISTS",
     exp.Any: "a comparison with ANY",
     exp.All: "a comparison with ALL",
     exp.Lambda: "a lambda",

@@ -129,7 +129,8 @@ def _tokenize(text: str, dialect: Dialect) -> list[Token]:
         ) from error
     if len(tokens) > tokens_.MAX_TOKENS:
         raise SyntaxProblem(f"the predicate has more than {tokens_.MAX_TOKENS:,} tokens")
-    return tokens
+    doubled = "''" in text or '""' in text
+    return tokens_.join_quotes(tokens, text) if doubled else tokens
 
 
 def _unclosed(text: str) -> Span:

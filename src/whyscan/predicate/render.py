@@ -36,6 +36,7 @@ from whyscan.predicate.tree import (
     type_of,
 )
 from whyscan.predicate.types import (
+    BIGINT,
     DOUBLE,
     INT,
     NULL,
@@ -224,12 +225,23 @@ def _written(value: int) -> Type:
 
 
 def _values(expression: In) -> str:
-    kind = type_of(expression.operand)
+    kind = _widest(type_of(expression.operand))
     literals = [Literal(value, kind) for value in _from_arrow(expression.values, kind)]
     if expression.nan:
         literals.append(Literal(math.nan, kind))
     words = [_short(literal, kind) for literal in literals]
     return ", ".join([*words, "NULL"] if expression.null else words)
+
+
+def _widest(kind: Type) -> Type:
+    """The type of a list's values, which may go beyond the operand's own."""
+    match kind:
+        case IntegerType():
+            return BIGINT
+        case FloatType():
+            return DOUBLE
+        case _:
+            return kind
 
 
 def _from_arrow(values: pa.Array, kind: Type) -> list[Value]:

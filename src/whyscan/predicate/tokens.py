@@ -157,6 +157,24 @@ def mark_calls(tokens: Sequence[Token]) -> list[Token]:
     return marked
 
 
+def join_quotes(tokens: Sequence[Token], text: str) -> list[Token]:
+    """`'it''s'` as one string, as Spark 4 reads it; the tokenizer makes two of it."""
+    joined: list[Token] = []
+    for token in tokens:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and last.token_type is token.token_type is TokenType.STRING
+            and last.end + 1 == token.start
+            and text[last.end] == text[token.start]
+        ):
+            content = last.text + text[token.start] + token.text
+            token = Token(last.token_type, content, last.line, token.col, last.start, token.end)  # noqa: PLW2901
+            joined.pop()
+        joined.append(token)
+    return joined
+
+
 def split_conjuncts(tokens: list[Token]) -> Iterator[list[Token]]:
     """The top-level AND fragments, parentheses around an AND taken off."""
     pending = [tokens]
