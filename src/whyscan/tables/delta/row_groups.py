@@ -11,7 +11,9 @@ from whyscan.errors import TableError
 from whyscan.predicate.tree import Column
 from whyscan.pruning.containers import Containers
 from whyscan.tables.parquet import schemas
-from whyscan.tables.parquet.footers import measure, read_footers
+from whyscan.tables.parquet.footers import read_footers
+from whyscan.tables.parquet.metadata import Decoder
+from whyscan.tables.parquet.statistics import measure
 from whyscan.tables.snapshot import Files, RowGroups
 
 if TYPE_CHECKING:
@@ -39,10 +41,10 @@ class _Watch:
     missing: set[Path] = field(default_factory=set)
 
     def over(self, footers: Iterator[Footer]) -> Iterator[Footer]:
+        decoder = Decoder()
         for footer in footers:
-            self.missing |= {
-                c.path for c in self.columns if schemas.find(footer.schema, c.path) is None
-            }
+            schema = decoder.schema(footer.data)
+            self.missing |= {c.path for c in self.columns if schemas.find(schema, c.path) is None}
             yield footer
 
 
@@ -76,13 +78,17 @@ def row_groups(
     sizes = files.bytes.take(opened).to_pylist()
     named = stored.asked(asked.columns)
     watch = _Watch(list(named.values()))
-    footers = watch.over(read_footers(store, paths, sizes))
-    found = measure(footers, watch.columns, stored.projected(asked.projection))
-    unsure = watch.missing if stored.by_id else set()
+    footers = read_footers(store, paths, sizes)
+    found = measure(
+        watch.over(footers) if stored.by_id else footers,
+        watch.columns,
+        stored.projected(asked.projection),
+    )
+    # By id a column may stand under another name: that it is missing does not make it NULL.
     statistics = {
         path: found.statistics[column.path]
         for path, column in named.items()
-        if column.path not in unsure
+        if column.path not in watch.missing
     }
     at = opened.cast(pa.int64()).take(found.file)
     partition = files.containers.take(at).partition

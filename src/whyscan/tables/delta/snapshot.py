@@ -64,10 +64,6 @@ class DeltaSnapshot:
     def manifests(self) -> None:
         """Nothing stands above the files."""
 
-    def manifests(self) -> None:
-        """Nothing groups the files of a Delta table."""
-        return
-
     def files(
         self,
         columns: Sequence[Column],
