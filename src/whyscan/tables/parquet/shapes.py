@@ -10,6 +10,7 @@ compiling one takes as long as reading some dozens of chunks.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from whyscan.tables.parquet import thrift
@@ -32,9 +33,11 @@ def statistic(number: int) -> int:
     return STATISTICS << 8 | number
 
 
+_BOUNDS = tuple(map(statistic, (1, 2, 5, 6)))
+_NUMBERS = (*_PLACES, *map(statistic, (3, 9)))
 _CAPTURED: dict[tuple[int, ...], int] = {
     **{(_METADATA, number): number for number in _PLACES},
-    **{(_METADATA, STATISTICS, number): statistic(number) for number in range(1, 10)},
+    **{(_METADATA, STATISTICS, key & 0xFF): key for key in (*_BOUNDS, *_NUMBERS[len(_PLACES) :])},
 }
 
 
@@ -85,12 +88,19 @@ class Shapes:
             raise Malformed("a column without metadata, or an encrypted one")
         self.slow += 1
         if self.slow % _COMMON == 0 and len(self.known) < _FEW:
-            self.known.append(_shape(reader.data[start : reader.at], fixed=self.fixed))
-        fields = {n: v for n, v in metadata.items() if n in _PLACES}
+            with suppress(Malformed):
+                self.known.append(_shape(reader.data[start : reader.at], fixed=self.fixed))
         statistics = metadata.get(STATISTICS)
-        if isinstance(statistics, dict):
-            fields |= {statistic(number): value for number, value in statistics.items()}
-        return fields
+        told = statistics if isinstance(statistics, dict) else {}
+        fields = {**metadata, **{statistic(number): value for number, value in told.items()}}
+        return {key: value for key, value in fields.items() if _is_expected(key, value)}
+
+
+def _is_expected(key: int, value: object) -> bool:
+    """A field that somebody will ask for, and of the type that it should have."""
+    if key in _BOUNDS:
+        return isinstance(value, bytes)
+    return key in _NUMBERS and isinstance(value, int) and not isinstance(value, bool)
 
 
 def _match(shape: tuple[_Segment, ...], data: bytes, at: int, fields: Fields | None) -> int | None:
@@ -149,6 +159,8 @@ class _Sketch:
             self.reader.varint()
             self.put(_VARINT, trail, is_bytes=False)
         elif kind in (thrift.BYTE, thrift.DOUBLE):
+            if trail in _CAPTURED:
+                raise Malformed("a number of another type than it should be")
             size = 1 if kind == thrift.BYTE else 8
             self.reader.take(size)
             self.pattern += b".{%d}" % size
@@ -160,24 +172,25 @@ class _Sketch:
         for _ in range(count):
             if kind in (thrift.TRUE, thrift.FALSE):
                 kind = thrift.BYTE
-            self.value(kind, trail)
+            self.value(kind, (*trail, 0))
 
     def binary(self, trail: tuple[int, ...]) -> None:
         start = self.reader.at
         size = self.reader.varint()
         head = self.reader.data[start : self.reader.at]
         text = self.reader.take(size)
-        if trail == _PATH_IN_SCHEMA:
+        if trail == (*_PATH_IN_SCHEMA, 0):
             self.pattern += re.escape(head + text)
-        elif self.fixed and trail in _CAPTURED and size <= _LONGEST_FIXED:
+        elif self.fixed and _CAPTURED.get(trail) in _BOUNDS and size <= _LONGEST_FIXED:
             self.pattern += re.escape(head)
             self.put(b".{%d}" % size, trail, is_bytes=True)
         else:
-            self.end(_CAPTURED.get(trail), last=False)
+            key = _CAPTURED.get(trail)
+            self.end(key if key in _BOUNDS else None, last=False)
 
     def put(self, pattern: bytes, trail: tuple[int, ...], *, is_bytes: bool) -> None:
         key = _CAPTURED.get(trail)
-        if key is None:
+        if key is None or (key in _BOUNDS) is not is_bytes:
             self.pattern += pattern
         else:
             self.pattern += b"(" + pattern + b")"

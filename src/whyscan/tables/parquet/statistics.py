@@ -172,7 +172,8 @@ class _Statistics:
         """What one chunk says."""
         lower, upper = trust.bounds(chunk, leaf, footer)
         self.append(self._kind(leaf), lower, upper, nulls=_count(chunk, trust.NULL_COUNT))
-        self.nan_counts[-1] = _count(chunk, trust.NAN_COUNT)
+        counted = _count(chunk, trust.NAN_COUNT)
+        self.nan_counts[-1] = None if counted is None or counted < 0 else counted
         self.greatest[-1] = nan_is_greatest(footer.created_by)
 
     def append(
