@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
-TESTS = ("tests/soundness", "tests/pruning")
+TESTS = ("tests/soundness", "tests/pruning/test_law.py")
 IGNORED = ("spark",)
 
 

@@ -79,7 +79,7 @@ def truths(example: Example) -> list[set[Any]]:
 # Sound.
 
 
-@tried(1500)
+@tried(1000)
 @given(examples())
 def test_no_container_with_a_true_row_is_none(example):
     for rows, verdict in zip(example.possible(), judged(example), strict=True):
@@ -87,7 +87,7 @@ def test_no_container_with_a_true_row_is_none(example):
             assert verdict is not Verdict.NONE
 
 
-@tried(1000)
+@tried(700)
 @given(examples())
 def test_every_row_of_an_all_container_is_true(example):
     for rows, verdict in zip(example.possible(), judged(example), strict=True):
@@ -95,7 +95,7 @@ def test_every_row_of_an_all_container_is_true(example):
             assert all(answers <= {True} for answers in rows), rows
 
 
-@tried(1200)
+@tried(800)
 @given(examples())
 def test_every_answer_of_a_row_is_in_the_truth_set(example):
     """Stronger than a verdict: NOT, IS NULL and CASE build on FALSE and NULL too."""
@@ -104,7 +104,7 @@ def test_every_answer_of_a_row_is_in_the_truth_set(example):
             assert answers <= allowed
 
 
-@tried(500)
+@tried(350)
 @given(examples())
 def test_a_container_is_not_pruned_by_p_by_not_p_and_by_p_is_null_unless_it_may_raise(example):
     p = example.predicate
@@ -115,7 +115,7 @@ def test_a_container_is_not_pruned_by_p_by_not_p_and_by_p_is_null_unless_it_may_
         assert not pruned or counted_empty or RAISED in truths(example)[index]
 
 
-@tried(500)
+@tried(350)
 @given(examples())
 def test_all_of_p_is_none_of_not_p_and_none_of_p_is_null(example):
     p = example.predicate
@@ -140,7 +140,7 @@ def weakened(draw: Any) -> tuple[Example, Containers]:
     return example, built(example.world, told)
 
 
-@tried(1000)
+@tried(700)
 @given(weakened())
 def test_removing_or_widening_a_statistic_never_turns_some_into_none_or_all(case):
     example, weak = case
@@ -149,7 +149,7 @@ def test_removing_or_widening_a_statistic_never_turns_some_into_none_or_all(case
         assert now in {before, Verdict.SOME}
 
 
-@tried(400)
+@tried(300)
 @given(twins())
 def test_a_disjunction_is_pruned_only_where_every_part_is(pair):
     p, q = pair
@@ -158,7 +158,7 @@ def test_a_disjunction_is_pruned_only_where_every_part_is(pair):
         assert (together is Verdict.NONE) == (parts == [Verdict.NONE, Verdict.NONE])
 
 
-@tried(400)
+@tried(300)
 @given(twins())
 def test_a_conjunction_is_pruned_wherever_a_part_is(pair):
     p, q = pair
@@ -170,7 +170,7 @@ def test_a_conjunction_is_pruned_wherever_a_part_is(pair):
 OPAQUE = Opaque("f(x)", "no such function", ())
 
 
-@tried(400)
+@tried(300)
 @given(examples())
 def test_an_opaque_conjunct_costs_no_pruning(example):
     beside = judged(replace(example, predicate=_and(OPAQUE, example.predicate)))
@@ -179,7 +179,7 @@ def test_an_opaque_conjunct_costs_no_pruning(example):
         assert now is not Verdict.ALL
 
 
-@tried(200)
+@tried(150)
 @given(examples())
 def test_an_opaque_disjunct_ends_pruning(example):
     beside = judged(replace(example, predicate=_or(OPAQUE, example.predicate)))
@@ -199,7 +199,7 @@ def _or(*parts: Expression) -> Or:
 # Equivalent ways to ask.
 
 
-@tried(400)
+@tried(300)
 @given(examples())
 def test_not_not_p_is_p(example):
     assert truths(replace(example, predicate=Not(Not(example.predicate)))) == truths(example)
@@ -259,7 +259,7 @@ def null_safe(maker: Maker) -> tuple[Expression, Expression]:
 
 @pytest.mark.parametrize("ways", [flipped, denied, listed_alone, ranged, null_safe])
 def test_two_ways_to_ask_have_one_answer(ways):
-    @tried(200)
+    @tried(150)
     @given(asked_twice(ways))
     def holds(case):
         world, one, other = case
@@ -268,7 +268,7 @@ def test_two_ways_to_ask_have_one_answer(ways):
     holds()
 
 
-@tried(300)
+@tried(250)
 @given(worlds(), st.data())
 def test_a_list_is_true_where_one_of_its_equalities_is(world, data):
     maker = Maker(Dice(data.draw), world)
@@ -285,7 +285,7 @@ def test_a_list_is_true_where_one_of_its_equalities_is(world, data):
 # Exact where the statistics are.
 
 
-@tried(800)
+@tried(600)
 @given(worlds(), st.data())
 def test_a_container_of_one_row_and_exact_statistics_gives_that_rows_answer(world, data):
     points = replace(world, rows=tuple((row,) for rows in world.rows for row in rows))
@@ -328,7 +328,7 @@ class Plain(Maker):
 # One evaluator, however the containers are batched.
 
 
-@tried(250)
+@tried(200)
 @given(examples())
 def test_containers_together_are_judged_as_one_by_one(example):
     world, apart = example.world, []
@@ -343,7 +343,7 @@ def test_containers_together_are_judged_as_one_by_one(example):
     assert apart == truths(example)
 
 
-@tried(200)
+@tried(150)
 @given(examples(), st.lists(st.integers(0, 2), max_size=5))
 def test_taken_containers_keep_their_verdicts(example, places):
     whole = judged(example)
@@ -352,7 +352,7 @@ def test_taken_containers_keep_their_verdicts(example, places):
     assert judge(example.predicate, taken, example.world.zone) == [whole[i] for i in chosen]
 
 
-@tried(200)
+@tried(150)
 @given(examples())
 def test_partition_values_prune_as_statistics_do_and_alone_no_more(example):
     containers = example.world.containers()
@@ -368,7 +368,7 @@ def test_partition_values_prune_as_statistics_do_and_alone_no_more(example):
             assert alone in {together, Verdict.SOME}
 
 
-@tried(250)
+@tried(200)
 @given(examples(types=(FLOAT, DOUBLE, INT)))
 def test_without_nan_nothing_is_pruned_less_and_tables_without_nan_stay_sound(example):
     assumed = judge(example.predicate, example.world.containers().without_nan(), example.world.zone)
@@ -396,7 +396,7 @@ def written(example: Example) -> Predicate:
 WRITABLE = tuple(kind for kind in TYPES if kind != NANOS)
 
 
-@tried(400)
+@tried(300)
 @given(examples(certain=True, types=WRITABLE))
 def test_text_means_what_its_tree_means(example):
     bound = replace(example, predicate=written(example).expression)
@@ -405,7 +405,7 @@ def test_text_means_what_its_tree_means(example):
             assert read == told or UNSURE in {told, read}
 
 
-@tried(500)
+@tried(350)
 @given(examples(certain=True, types=WRITABLE))
 def test_text_is_judged_soundly(example):
     bound = replace(example, predicate=written(example).expression)
@@ -414,7 +414,7 @@ def test_text_is_judged_soundly(example):
         assert verdict is not Verdict.ALL or all(answers <= {True} for answers in rows)
 
 
-@tried(200)
+@tried(150)
 @given(examples(certain=True, types=WRITABLE))
 def test_conjuncts_together_are_the_predicate(example):
     predicate = written(example)

@@ -244,6 +244,11 @@ DECIMAL_CASES = [
          "x = -123456789012345678901234567890.13": NONE},
     ),
     Case(
+        "e8_thirty_eight_nines",
+        column(DecimalType(38, 0), [Decimal("9" * 38)]),
+        {f"x = {'9' * 38}": ALL, f"x IN (CAST('{'9' * 37}8' AS DECIMAL(38,0)))": NONE},
+    ),
+    Case(
         "e10_decimals_of_another_scale",
         column(DecimalType(4, 1), [Decimal("1.0"), Decimal("3.0")]),
         {"x = 2": SOME, "x = 2.00": SOME, "x = 3.05": NONE, "x > 3.0000001": NONE},

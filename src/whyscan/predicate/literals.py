@@ -223,7 +223,8 @@ def rounded(value: Decimal, target: DecimalType) -> Decimal:
         result = value.quantize(Decimal(1).scaleb(-target.scale), context=EXACT)
     except InvalidOperation as error:
         raise Inconvertible(f"out of range for {target}") from error
-    if abs(result) >= Decimal(10) ** (target.precision - target.scale):
+    # copy_abs, because abs rounds to the 28 digits of Python's context.
+    if result.copy_abs() >= Decimal(10) ** (target.precision - target.scale):
         raise Inconvertible(f"out of range for {target}")
     return result
 
