@@ -21,8 +21,17 @@ Json = dict[str, Any]
 
 
 def to_json(report: Report) -> str:
-    """The document as text. ASCII alone: a name full of escape codes stays inert."""
-    return json.dumps(document(report), indent=2, allow_nan=False) + "\n"
+    """The document as text, with one line a file: a table may have a hundred thousand of them.
+
+    ASCII alone: a name full of escape codes stays inert.
+    """
+    whole = document(report)
+    files = whole.pop("files", None)
+    text = json.dumps(whole, indent=2, allow_nan=False)
+    if files is not None:
+        lines = ",".join(f"\n    {json.dumps(file, allow_nan=False)}" for file in files)
+        text = f'{text[:-2]},\n  "files": [{lines}\n  ]\n}}'
+    return f"{text}\n"
 
 
 def document(report: Report) -> Json:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 NARROW_BAR = 10
 WIDE_BAR = 40
 LEVEL_NAMES = {"files": "files", "row_groups": "row groups"}
+PERCENT_GATES = frozenset({"min_pruning", "min_pruning_bytes", "stats_complete"})
 AT_MOST_GATES = frozenset({"max_files", "max_bytes"})
 
 
@@ -252,5 +253,15 @@ def _gates(report: Report, page: Page) -> Iterator[str]:
 
 def _gate(assertion: Assertion) -> str:
     bound = "at most" if assertion.name in AT_MOST_GATES else "at least"
-    actual = "unknown" if assertion.actual is None else f"{assertion.actual:,}"
-    return f"{assertion.name}: {actual}, {bound} {assertion.threshold:,} asked"
+    actual, threshold = (
+        _measure(assertion.name, n) for n in (assertion.actual, assertion.threshold)
+    )
+    return f"{assertion.name}: {actual}, {bound} {threshold} asked"
+
+
+def _measure(gate: str, number: float | None) -> str:
+    if number is None:
+        return "unknown"
+    if gate == "max_bytes":
+        return size(int(number))
+    return f"{number:,.10g} %" if gate in PERCENT_GATES else f"{number:,.0f}"

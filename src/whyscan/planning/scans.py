@@ -20,14 +20,17 @@ def file_scans(predicate: Predicate, evidence: Evidence) -> Iterator[FileScan]:
     """Every file that must be read, in the table's order."""
     groups = _surviving_groups(evidence)
     residual = Residuals(predicate, evidence)
-    for index in np.flatnonzero(evidence.judgement.kept).tolist():
+    files = evidence.files
+    kept = np.flatnonzero(evidence.judgement.kept)
+    columns = (c.take(pa.array(kept)).to_pylist() for c in (files.paths, files.bytes, files.rows))
+    for index, path, size, rows in zip(kept.tolist(), *columns, strict=True):
         ordinals, ranges = groups.get(index, ((), ())) if groups is not None else (None, ())
         if groups is not None and not ordinals:
             continue
         yield FileScan(
-            path=evidence.files.paths[index].as_py(),
-            bytes=evidence.files.bytes[index].as_py(),
-            rows=evidence.files.rows[index].as_py(),
+            path=path,
+            bytes=size,
+            rows=rows,
             row_groups=ordinals,
             byte_ranges=ranges,
             residual=residual.of(index),
