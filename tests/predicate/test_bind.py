@@ -1,3 +1,4 @@
+# ruff: noqa: E501  a case is a line
 """Predicates as Spark reads them, shown as the SQL of the bound tree: casts and types visible."""
 
 import pyarrow as pa
@@ -94,7 +95,9 @@ flag = 'yes'                                    | flag = true
 
 
 def cases(table):
-    return [tuple(part.strip() for part in line.rsplit(" | ", 1)) for line in table.strip().splitlines()]
+    return [
+        tuple(part.strip() for part in line.rsplit(" | ", 1)) for line in table.strip().splitlines()
+    ]
 
 
 def shown(text, session=NOON):

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  a case is a line
 """Every refusal says what is wrong, underlines where, and hints at what to do."""
 
 import pytest

@@ -1,4 +1,5 @@
-"""What we compute at binding is what Spark computes: parsing, coercion, types, and whole predicates."""
+# ruff: noqa: E501  a case is a line
+"""What binding computes is what Spark computes: parsing, coercion, types, whole predicates."""
 
 from __future__ import annotations
 
@@ -51,7 +52,9 @@ def zone_of(spark, name):
 def texts_of(spark, texts, *columns):
     """Columns over a table of one text a row."""
     rows = ", ".join("(X'" + text.encode().hex() + "')" for text in texts)
-    return spark.sql(f"SELECT s, {', '.join(columns)} FROM (SELECT string(b) s FROM VALUES {rows} t(b))")
+    return spark.sql(
+        f"SELECT s, {', '.join(columns)} FROM (SELECT string(b) s FROM VALUES {rows} t(b))"
+    )
 
 
 def converted(text, target):
@@ -355,7 +358,7 @@ def rows_of(spark):
       (true, 127Y, 32767S, 1000000000, 9007199254740993L, 0.1F, 0.1D, 99999999.99BD,
        DATE'9999-12-31', TIMESTAMP'1900-01-01 00:00:00Z', TIMESTAMP_NTZ'2024-03-08 00:00:00',
        '5', 'foo_bar', X'616263')
-    """  # noqa: S608
+    """
     names = [f.name for f in EVENTS.fields if f.name not in NOT_IN_SPARK]
     return spark.sql(f"SELECT * FROM VALUES {rows} AS t({', '.join(names)})")
 

@@ -16,7 +16,7 @@ from whyscan.errors import Span, SyntaxProblem, UsageError
 from whyscan.predicate import tokens as tokens_
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from whyscan.predicate.tokens import Item
 
@@ -33,7 +33,7 @@ _STATEMENT = {
     TokenType.UPDATE,
     TokenType.WITH,
 }
-_CHAINED = (exp.And, exp.Or, exp.Paren, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.DPipe, exp.If)
+_SPINES = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,23 +218,24 @@ def _span_of_error(text: str, details: Mapping[str, object]) -> Span | None:
 
 def _check_tree_depth(tree: exp.Expr, text: str, span: Span) -> None:
     """Refuse chains of suffixes, `a::int::int…`: flat for the parser, deep for who comes after."""
-    pending = [(tree, 0)]
+    pending: list[tuple[exp.Expr, int, type | None]] = [(tree, 0, None)]
     while pending:
-        node, depth = pending.pop()
+        node, depth, around = pending.pop()
         if depth > tokens_.MAX_DEPTH:
-            raise SyntaxProblem(
-                f"the predicate nests deeper than {tokens_.MAX_DEPTH} levels", text=text, span=span
-            )
-        step = 0 if isinstance(node, _CHAINED) else 1
-        pending.extend((child, depth + step) for child in _children(node))
+            raise SyntaxProblem("the predicate nests too deep", text=text, span=span)
+        below = around if isinstance(node, exp.Paren) else type(node)
+        pending.extend(
+            (child, depth + _step(node, child, around), below) for child in node.iter_expressions()
+        )
 
 
-def _children(node: exp.Expr) -> Iterator[exp.Expr]:
-    for value in node.args.values():
-        if isinstance(value, exp.Expr):
-            yield value
-        elif isinstance(value, list):
-            yield from (item for item in value if isinstance(item, exp.Expr))
+def _step(node: exp.Expr, child: exp.Expr, around: type | None) -> int:
+    """1 where binding `child` takes a stack frame more, 0 where a chain is walked in a loop."""
+    if isinstance(node, exp.Paren | exp.If):
+        return 0
+    if isinstance(node, exp.And | exp.Or | exp.Not | exp.DPipe):
+        return int(type(node) is not around)
+    return int(not (isinstance(node, _SPINES) and child is node.this))
 
 
 def _span(tokens: Sequence[Token]) -> Span:

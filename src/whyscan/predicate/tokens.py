@@ -18,7 +18,10 @@ from whyscan.errors import Span, SyntaxProblem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-MAX_DEPTH = 200
+MAX_DEPTH = 100
+"""Of a tree, and of calls within calls: a stack frame or several each, here and in evaluation."""
+MAX_BRACKETS = 250
+"""Of parentheses: they cost the parser's stack alone."""
 MAX_TOKENS = 2_000_000
 SHORTEST_LIFTED = 16
 
@@ -94,36 +97,35 @@ class Item(NamedTuple):
 
 @dataclass(slots=True)
 class _Depth:
-    """How many recursions the parser is in: open brackets, and runs of prefix operators."""
+    """How deep the parser is: what each open bracket, and the prefixes before it, cost it."""
 
-    open_runs: list[int] = field(default_factory=list)
-    kept: int = 0
+    open_costs: list[int] = field(default_factory=list)
+    total: int = 0
     run: int = 0
 
-    def read(self, kind: TokenType) -> int:
-        if kind in _OPENING:
-            self.open_runs.append(self.run)
-            self.kept += self.run
+    def read(self, kind: TokenType, previous: TokenType | None) -> int:
+        if kind in _OPENING or (kind is TokenType.LT and previous in _NESTED_TYPE):
+            plain = kind is TokenType.L_PAREN and previous not in _CALLED
+            self.open_costs.append(self.run + (1 if plain else MAX_BRACKETS // MAX_DEPTH))
+            self.total += self.open_costs[-1]
             self.run = 0
         elif kind in _PREFIX:
             self.run += 1
         else:
             self.run = 0
-            if kind in _CLOSING and self.open_runs:
-                self.kept -= self.open_runs.pop()
-        return len(self.open_runs) + self.kept + self.run
+            if kind in _CLOSING and self.open_costs:
+                self.total -= self.open_costs.pop()
+        return self.total + self.run
 
 
 def check_depth(tokens: Sequence[Token], text: str) -> None:
     """Refuse what would take the parser's stack."""
-    depth, nested_types, previous = _Depth(), 0, None
+    depth, previous = _Depth(), None
     for token in tokens:
         kind = token.token_type
-        if kind is TokenType.LT and previous in _NESTED_TYPE:
-            nested_types += 1
-        if depth.read(kind) > MAX_DEPTH or nested_types > MAX_DEPTH:
+        if depth.read(kind, previous) > MAX_BRACKETS:
             raise SyntaxProblem(
-                f"the predicate nests deeper than {MAX_DEPTH} levels",
+                "the predicate nests too deep",
                 text=text,
                 span=span_of(token),
                 hint="flatten it: AND and OR need no parentheses among themselves",

@@ -1,0 +1,214 @@
+# ruff: noqa: E501  a case is a line
+"""One meaning, six dialects: the Spark SQL of the bound tree, or opaque (`?`) where it differs."""
+
+import pytest
+
+from predicate.schemas import EVENTS
+from whyscan.predicate.bind import bind
+from whyscan.predicate.render import to_sql
+from whyscan.predicate.session import Session
+from whyscan.predicate.tree import Opaque
+
+SIX = ("spark", "trino", "duckdb", "postgres", "bigquery", "snowflake")
+
+# What every dialect reads alike.
+SHARED = r"""
+id = 5                              | id = 5
+id <> 5 AND name = 'x'              | id <> 5 AND name = 'x'
+id IN (1, 2)                        | id IN (1, 2)
+id BETWEEN 1 AND 5                  | id BETWEEN 1 AND 5
+name IS NOT NULL                    | name IS NOT NULL
+id IS DISTINCT FROM 5               | NOT (id <=> 5)
+day = DATE '2024-03-01'             | day = DATE '2024-03-01'
+ts >= '2024-03-01'                  | ts >= TIMESTAMP '2024-03-01 00:00:00Z'
+name LIKE 'a%' AND name NOT LIKE '%b' | name LIKE 'a%' AND name NOT LIKE '%b'
+name LIKE 'a!_%' ESCAPE '!'         | name LIKE 'a!_%' ESCAPE '!'
+day - INTERVAL '7' DAY > '2024-01-01' | day - INTERVAL '7' DAY > DATE '2024-01-01'
+CAST(ts AS DATE) = '2024-03-01'     | CAST(ts AS DATE) = DATE '2024-03-01'
+CASE WHEN id = 1 THEN 'x' END = 'x' | CASE WHEN id = 1 THEN 'x' END = 'x'
+coalesce(name, 'x') = 'y'           | coalesce(name, 'x') = 'y'
+EXTRACT(YEAR FROM ts) = 2024        | year(ts) = 2024
+lower(name) = 'x' AND abs(id) = 1   | lower(name) = 'x' AND abs(id) = 1
+substr(name, 2, 3) = 'x'            | substring(name, 2, 3) = 'x'
+name || 'x' = 'y'                   | concat(name, 'x') = 'y'
+id % 2 = 1                          | id % 2 = 1
+d / 2 = 1                           | d / 2.0D = 1.0D
+current_date > day                  | DATE '2024-03-01' > day
+a.b.c = 1                           | a.b.c = 1
+my_udf(id) = 1                      | ?
+id = 1 OR my_udf(id) = 1            | id = 1 OR (my_udf(id) = 1)
+"""
+
+# Where they differ: the text, then one line a dialect that is asked.
+OWN = r"""
+TIMESTAMP '2024-03-01 00:00:00' <= ntz
+  spark      TIMESTAMP '2024-03-01 00:00:00Z' <= CAST(ntz AS TIMESTAMP)
+  bigquery   TIMESTAMP '2024-03-01 00:00:00Z' <= CAST(ntz AS TIMESTAMP)
+  trino      TIMESTAMP_NTZ '2024-03-01 00:00:00' <= ntz
+  duckdb     TIMESTAMP_NTZ '2024-03-01 00:00:00' <= ntz
+  postgres   TIMESTAMP_NTZ '2024-03-01 00:00:00' <= ntz
+  snowflake  TIMESTAMP_NTZ '2024-03-01 00:00:00' <= ntz
+name LIKE 'a\_b'
+  spark      name LIKE 'a\\_b'
+  postgres   name LIKE 'a\\_b'
+  trino      name LIKE 'a\\\\_b'
+  duckdb     name LIKE 'a\\\\_b'
+  mysql      ?
+name LIKE 'a\bc'
+  postgres   name LIKE 'abc'
+id / 2 = 1
+  spark      CAST(id AS DOUBLE) / 2.0D = 1.0D
+  duckdb     CAST(id AS DOUBLE) / 2.0D = 1.0D
+  bigquery   CAST(id AS DOUBLE) / 2.0D = 1.0D
+  trino      id div 2 = 1
+  postgres   id div 2 = 1
+  snowflake  ?
+id / big = 1
+  duckdb     CAST(id AS DOUBLE) / CAST(nullif(big, 0L) AS DOUBLE) = 1.0D
+  trino      id div big = 1
+price / 2 = 1
+  spark      price / 2BD = CAST(1.000000 AS DECIMAL(16,6))
+  duckdb     CAST(price AS DOUBLE) / 2.0D = 1.0D
+  trino      ?
+  snowflake  ?
+date_trunc('month', ts) = '2024-03-01'
+  spark      date_trunc('month', ts) = TIMESTAMP '2024-03-01 00:00:00Z'
+  trino      date_trunc('month', ts) = TIMESTAMP '2024-03-01 00:00:00Z'
+  duckdb     date_trunc('month', ts) = TIMESTAMP '2024-03-01 00:00:00Z'
+  postgres   date_trunc('month', ts) = TIMESTAMP '2024-03-01 00:00:00Z'
+  snowflake  date_trunc('month', ts) = TIMESTAMP '2024-03-01 00:00:00Z'
+date_trunc('month', day) = '2024-03-01'
+  spark      date_trunc('month', CAST(day AS TIMESTAMP)) = TIMESTAMP '2024-03-01 00:00:00Z'
+  trino      trunc(day, 'month') = DATE '2024-03-01'
+  duckdb     trunc(day, 'month') = DATE '2024-03-01'
+  postgres   trunc(day, 'month') = DATE '2024-03-01'
+  snowflake  trunc(day, 'month') = DATE '2024-03-01'
+date_trunc('week', ts) = ts
+  trino      date_trunc('week', ts) = ts
+  snowflake  ?
+date_trunc(day, MONTH) = '2024-03-01'
+  bigquery   trunc(day, 'month') = DATE '2024-03-01'
+timestamp_trunc(ts, WEEK) = ts
+  bigquery   ?
+timestamp_trunc(ts, ISOWEEK) = ts
+  bigquery   date_trunc('week', ts) = ts
+EXTRACT(DOW FROM ts) = 1
+  spark      dayofweek(ts) = 1
+  trino      weekday(ts) + 1 = 1
+  duckdb     dayofweek(ts) - 1 = 1
+  postgres   dayofweek(ts) - 1 = 1
+EXTRACT(WEEK FROM ts) = 1
+  spark      weekofyear(ts) = 1
+  trino      weekofyear(ts) = 1
+  bigquery   ?
+  snowflake  ?
+EXTRACT(SECOND FROM ts) = 1
+  spark      ?
+  postgres   ?
+  trino      second(ts) = 1
+date_add('day', 7, day) > '2024-01-01'
+  trino      day + INTERVAL '7' DAY > DATE '2024-01-01'
+date_add(day, INTERVAL 7 DAY) > '2024-01-01'
+  bigquery   day + INTERVAL '7' DAY > DATE '2024-01-01'
+  duckdb     day + INTERVAL '7' DAY > DATE '2024-01-01'
+dateadd(month, -1, ts) > '2024-01-01'
+  snowflake  ts + INTERVAL '-1' MONTH > TIMESTAMP '2024-01-01 00:00:00Z'
+  spark      ts + INTERVAL '-1' MONTH > TIMESTAMP '2024-01-01 00:00:00Z'
+  trino      ?
+date_diff('day', day, DATE '2024-03-01') > 1
+  trino      datediff(DATE '2024-03-01', day) > 1
+  duckdb     datediff(DATE '2024-03-01', day) > 1
+date_diff('day', ts, DATE '2024-03-01') > 1
+  trino      ?
+  duckdb     datediff(DATE '2024-03-01', CAST(ts AS DATE)) > 1
+date_diff(DATE '2024-03-01', day, DAY) > 1
+  bigquery   datediff(DATE '2024-03-01', day) > 1
+day - DATE '2024-01-01' > 5
+  postgres   datediff(day, DATE '2024-01-01') > 5
+  duckdb     datediff(day, DATE '2024-01-01') > 5
+  spark      ?
+  trino      ?
+concat(name, Country) = 'x'
+  spark      concat(name, Country) = 'x'
+  trino      concat(name, Country) = 'x'
+  duckdb     concat(coalesce(name, ''), coalesce(Country, '')) = 'x'
+  postgres   concat(coalesce(name, ''), coalesce(Country, '')) = 'x'
+least(id, big) = 1
+  spark      least(id, big) = 1
+  duckdb     least(id, big) = 1
+  trino      CASE WHEN id IS NULL OR big IS NULL THEN CAST(NULL AS BIGINT) ELSE least(id, big) END = 1
+substr(name, -2) = 'x'
+  spark      substring(name, -2, 2147483647) = 'x'
+  trino      ?
+  duckdb     ?
+"$path" = 'x'
+  trino      _metadata.file_path = 'x'
+"ID" = 5
+  trino      id = 5
+  snowflake  id = 5
+  postgres   id = 5
+date_format(ts, '%Y-%m') = '2024-03'
+  trino      date_format(ts, 'yyyy-MM') = '2024-03'
+strftime(ts, '%Y-%m-%d') = '2024-03-01'
+  duckdb     date_format(ts, 'yyyy-MM-dd') = '2024-03-01'
+format_date('%Y', day) = '2024'
+  bigquery   date_format(CAST(day AS TIMESTAMP), 'yyyy') = '2024'
+from_unixtime(big) > ts
+  trino      timestamp_seconds(big) > ts
+  duckdb     ?
+CAST(name AS NUMERIC) = 1
+  trino      CAST(name AS DECIMAL(38,0)) = CAST(1 AS DECIMAL(38,0))
+  postgres   ?
+CAST(name AS VARCHAR(3)) = 'x'
+  spark      name = 'x'
+  trino      ?
+(id, name) = (1, 'x')
+  spark      id <=> 1 AND name <=> 'x'
+  trino      id = 1 AND name = 'x'
+name ~ '^a'
+  postgres   name RLIKE '^a'
+regexp_like(name, '^a')
+  trino      name RLIKE '^a'
+  snowflake  ?
+SAFE_CAST(name AS INT64) = 5
+  bigquery   TRY_CAST(name AS BIGINT) = 5
+name = E'a\'b'
+  postgres   name = 'a\'b'
+name = "x"
+  bigquery   name = 'x'
+  spark      name = 'x'
+"""
+
+
+def shown(text, dialect):
+    session = Session(dialect, "UTC", 1_709_294_400_000_000)
+    conjuncts = bind(text, EVENTS, session).conjuncts
+    found = [c.expression for c in conjuncts]
+    if any(isinstance(expression, Opaque) for expression in found):
+        return "?"
+    return " AND ".join(map(to_sql, found))
+
+
+def shared_cases():
+    return [tuple(p.strip() for p in line.split(" | ")) for line in SHARED.strip().splitlines()]
+
+
+def own_cases():
+    text = None
+    for line in OWN.strip().splitlines():
+        if line.startswith("  "):
+            dialect, expected = line.split(None, 1)
+            yield text, dialect, expected
+        else:
+            text = line
+
+
+@pytest.mark.parametrize("dialect", SIX)
+@pytest.mark.parametrize(("text", "expected"), shared_cases())
+def test_all_dialects_agree(text, expected, dialect):
+    assert shown(text, dialect) == expected
+
+
+@pytest.mark.parametrize(("text", "dialect", "expected"), list(own_cases()))
+def test_a_dialect_keeps_its_own_meaning(text, dialect, expected):
+    assert shown(text, dialect) == expected
