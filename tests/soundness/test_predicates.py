@@ -1,7 +1,7 @@
 """The cases of soundness-cases.md that are a predicate over rows and their statistics.
 
-Each line is named after its case. Cases of the reader (footers, paths) are in test_parquet.py
-and test_hive.py, those of partition transforms in test_transforms.py.
+Each line is named after its case. Cases that need files (footers, row groups, paths) are in
+test_tables.py and tests/tables, those of partition transforms in test_transforms.py.
 
 | later | why |
 |---|---|
