@@ -75,6 +75,16 @@ def test_alone_and_only_do_not_depend_on_the_order_of_conjuncts(predicate):
     assert conjuncts["country = 'DE'"]["only"] == {"files": 2, "bytes": 800}
 
 
+def test_a_conjunct_that_nothing_excludes_leaves_no_share_open():
+    shares = [
+        (conjunct["alone"], conjunct["only"])
+        for conjunct in explained(users(), "my_function(age) = 1 AND country = 'DE'")["conjuncts"]
+    ]
+
+    nothing, four = {"files": 0, "bytes": 0}, {"files": 4, "bytes": 1900}
+    assert shares == [(nothing, nothing), (four, four)]
+
+
 def test_rows_matched_counts_row_groups_where_they_were_opened():
     document = explained(prices(), "x > 1000")
 

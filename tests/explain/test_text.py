@@ -33,6 +33,7 @@ CASES = {
     "nothing_kept": (users(), "country = 'FR'", {}),
     "everything_kept": (users(), "age > 0", {}),
     "unsplittable": (users(), "country = 'DE' OR age > 40", {}),
+    "uninterpreted": (users(), "my_function(age) = 1 AND country = 'DE'", {}),
     "row_groups": (prices(), "x > 1000", {}),
     "nan": (prices(DOUBLE, nan=True), "x > 1000", {}),
     "no_nan_on_your_word": (prices(DOUBLE, nan=True), "x > 1000", {"assume_no_nan": True}),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 NARROW_BAR = 10
 WIDE_BAR = 40
+SHORTEST_CUT = 8
 LEVEL_NAMES = {"files": "files", "row_groups": "row groups"}
 PERCENT_GATES = frozenset({"min_pruning", "min_pruning_bytes", "stats_complete"})
 AT_MOST_GATES = frozenset({"max_files", "max_bytes"})
@@ -135,7 +136,7 @@ def _conjuncts(report: Report, page: Page) -> Iterator[str]:
     head = ("conjunct", "bucket", "class", "alone", "only")
     rows = [head, *map(_conjunct, report.conjuncts)]
     others = sum(max(columns(row[i]) for row in rows) + len(GAP) for i in range(1, 5))
-    room = max(page.width - others, 16)
+    room = max(page.width - others, SHORTEST_CUT)
     cut = [(page.cut(row[0], room), *row[1:]) for row in rows]
     title, *lines = table(cut, right=frozenset({3, 4}))
     yield page.paint(title, Ink.FAINT)
@@ -232,7 +233,8 @@ def _statistics(report: Report) -> Iterator[tuple[str, str]]:
 def _selected(report: Report) -> Iterator[tuple[str, str]]:
     if report.selection is not None:
         names = inert(", ".join(report.selection.columns))
-        yield "selected", f"{names}: {size(report.selection.bytes)} to read"
+        read = size(report.selection.bytes)
+        yield "selected", f"{names}, with what the predicate names: {read} to read"
 
 
 def _terms(report: Report) -> Iterator[tuple[str, str]]:

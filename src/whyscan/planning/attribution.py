@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from whyscan.planning.judgement import Flags
 from whyscan.planning.planner import total
+from whyscan.planning.pushdown import can_exclude
 from whyscan.predicate.tree import columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
+    from whyscan.planning.judgement import Flags
     from whyscan.planning.plan import Evidence, ScanPlan
-    from whyscan.predicate.tree import Conjunct, Path
+    from whyscan.predicate.tree import Conjunct
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +42,7 @@ class Attribution:
 def attribute(plan: ScanPlan) -> tuple[Attribution, ...]:
     """The share of each conjunct, in their order."""
     evidence = plan.evidence
-    settled = [
-        _settled(conjunct, plan.evidence.files.containers.partition.keys())
-        for conjunct in plan.predicate.conjuncts
-    ]
+    settled = [_settled(conjunct, plan) for conjunct in plan.predicate.conjuncts]
     kept = evidence.judgement.conjunct_kept
     return tuple(
         Attribution(_alone(evidence, i, settled), _only(evidence, kept, i, settled))
@@ -54,9 +50,14 @@ def attribute(plan: ScanPlan) -> tuple[Attribution, ...]:
     )
 
 
-def _settled(conjunct: Conjunct, partition: Collection[Path]) -> bool:
-    """Opening a file cannot change the verdict: partition values are all that it looks at."""
-    return all(column.path in partition for column in columns_of(conjunct.expression))
+def _settled(conjunct: Conjunct, plan: ScanPlan) -> bool:
+    """Opening a file cannot change the verdict.
+
+    Partition values are all that the conjunct looks at, or no statistic could ever exclude it.
+    """
+    partition = plan.evidence.files.containers.partition.keys()
+    named = {column.path for column in columns_of(conjunct.expression)}
+    return named <= partition or not can_exclude(conjunct, named, plan.zone)
 
 
 def _alone(evidence: Evidence, at: int, settled: list[bool]) -> Share:

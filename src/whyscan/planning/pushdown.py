@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whyscan.planning.judgement import Flags, flags
+from whyscan.planning.judgement import flags
 from whyscan.planning.probes import probes
 from whyscan.predicate.tree import columns_of
 from whyscan.pruning.evaluate import evaluate
-from whyscan.pruning.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+    import numpy.typing as npt
 
     from whyscan.planning.plan import Evidence, ScanPlan
     from whyscan.predicate.tree import Conjunct, Path
     from whyscan.predicate.zones import Zone
     from whyscan.pruning.containers import Containers, Intervals
+    from whyscan.pruning.truth import Truth
 
 
 class Bucket(StrEnum):
@@ -77,7 +79,7 @@ def _class(conjunct: Conjunct, position: int, partition: set[Path], plan: ScanPl
     points = _settled_by_points(conjunct, named, plan.zone) or ran
     if points and named <= partition and _live_values_settle(plan.evidence, position):
         pushdown = Pushdown.EXACT
-    elif _can_exclude(conjunct, plan, position):
+    elif _prunes(conjunct, plan, position):
         pushdown = Pushdown.INEXACT
     else:
         pushdown = Pushdown.UNSUPPORTED
@@ -97,7 +99,7 @@ def _settled_by_points(conjunct: Conjunct, named: Collection[Path], zone: Zone) 
     return bool((_possible(found, imagined) <= 1).all())
 
 
-def _possible(found: Truth, containers: Containers) -> Flags:
+def _possible(found: Truth, containers: Containers) -> npt.NDArray[np.int8]:
     """How many of TRUE, and of FALSE or NULL, are possible: TRUE or not is what decides."""
     may = flags(found.true, containers.count).astype(np.int8)
     may_not = flags(found.false, containers.count) | flags(found.null, containers.count)
@@ -109,13 +111,17 @@ def _live_values_settle(evidence: Evidence, position: int) -> bool:
     return bool((~by.conjunct_kept[position] | by.conjunct_every[position]).all())
 
 
-def _can_exclude(conjunct: Conjunct, plan: ScanPlan, position: int) -> bool:
+def _prunes(conjunct: Conjunct, plan: ScanPlan, position: int) -> bool:
     """Some container, here or imagined, for which TRUE is impossible."""
     if not plan.evidence.judgement.conjunct_kept[position].all():
         return True
-    known = _recorded(conjunct, plan.evidence)
+    return can_exclude(conjunct, _recorded(conjunct, plan.evidence), plan.zone)
+
+
+def can_exclude(conjunct: Conjunct, known: Collection[Path], zone: Zone) -> bool:
+    """With values of the `known` columns, some container is imaginable without a match."""
     imagined = probes(conjunct.expression, known)
-    found = evaluate(conjunct.expression, imagined, plan.zone)
+    found = evaluate(conjunct.expression, imagined, zone)
     return not flags(found.true, imagined.count).all()
 
 
