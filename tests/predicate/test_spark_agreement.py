@@ -252,10 +252,18 @@ def typed(kind):
 
 
 def test_two_types_meet_where_they_meet_in_spark(spark):
-    pairs = list(itertools.combinations(ATOMS, 2))
-    theirs = {(a, b): analysed(spark, f"coalesce({typed(a)}, {typed(b)})") for a, b in pairs}
-    met = {pair: coercion.common_type(*pair) for pair in pairs}
-    assert {pair: None if kind is None else str(kind) for pair, kind in met.items()} == theirs
+    met = {pair: coercion.common_type(*pair) for pair in itertools.combinations(ATOMS, 2)}
+    ours = {pair: str(kind) for pair, kind in met.items() if kind is not None}
+    columns = [f"coalesce({typed(a)}, {typed(b)}) AS c{i}" for i, (a, b) in enumerate(ours)]
+    schema = spark.sql("SELECT " + ", ".join(columns)).schema
+    assert ours == {pair: f.dataType.simpleString() for pair, f in zip(ours, schema, strict=True)}
+
+
+@pytest.mark.parametrize("a", [BOOLEAN, DATE, BINARY], ids=str)
+@pytest.mark.parametrize("b", [BIGINT, DecimalType(10, 2)], ids=str)
+def test_types_that_do_not_meet_are_refused_by_spark_too(spark, a, b):
+    assert coercion.common_type(a, b) is None
+    assert analysed(spark, f"coalesce({typed(a)}, {typed(b)})") is None
 
 
 def test_decimal_arithmetic_has_the_digits_that_spark_gives_it(spark):

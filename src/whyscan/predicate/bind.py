@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from whyscan.predicate import zones
@@ -12,9 +13,10 @@ from whyscan.predicate.names import Columns
 from whyscan.predicate.parse import parse
 from whyscan.predicate.scope import Scope
 from whyscan.predicate.session import Session
-from whyscan.predicate.tree import Conjunct, Predicate
+from whyscan.predicate.tree import Conjunct, Opaque, Predicate
 
 if TYPE_CHECKING:
+    from whyscan.predicate.parse import Fragment
     from whyscan.predicate.types import Schema
 
 
@@ -28,9 +30,13 @@ def bind(text: str, schema: Schema, session: Session | None = None) -> Predicate
     clock = Clock(zones.zone(session.timezone), session.now)
     syntax = parse(text, session.dialect)
     scope = Scope(syntax, dialect_of(session.dialect), Columns(schema), clock)
-    conjuncts = tuple(
-        Conjunct(bind_condition(fragment.tree, scope), fragment.sql)
-        for fragment in syntax.fragments
-    )
+    conjuncts = tuple(_conjunct(fragment, scope) for fragment in syntax.fragments)
     now = session.now if clock.asked else None
     return Predicate(text, session.dialect, session.timezone, now, conjuncts)
+
+
+def _conjunct(fragment: Fragment, scope: Scope) -> Conjunct:
+    expression = bind_condition(fragment.tree, scope)
+    if isinstance(expression, Opaque):
+        expression = replace(expression, sql=fragment.sql)
+    return Conjunct(expression, fragment.sql)
