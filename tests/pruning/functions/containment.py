@@ -155,6 +155,10 @@ def check(rule, scalar, kinds, seed, *, exact=True):
             assert answer.contains(found), f"{found!r} of {parts} is not in {answer}"
         if exact and all(part.point for part in parts):
             assert answer.is_just(outcomes[0]), f"{parts}: {outcomes[0]!r} is exact, got {answer}"
+    assert unpacked(rule(*(interval(kind, []) for kind in kinds)), 0) == []
+    for i in range(3):
+        (alone,) = unpacked(rule(*(single(x, i) for x in arguments)), 1)
+        assert told[i].covers(alone), f"as constants {alone}, as columns {told[i]}"
     for weaker in vaguer(arguments):
         for tight, loose in zip(told, unpacked(rule(*weaker), count), strict=True):
             assert loose.covers(tight), f"knowing less gave {loose}, knowing more {tight}"
@@ -166,6 +170,12 @@ def outcome(scalar, rows):
     except Raised:
         return Raised
     return stored(found)
+
+
+def single(x: Interval, index: int) -> Interval:
+    """One container as a constant: scalars and plain booleans."""
+    flags = {flag: getattr(x, flag)[index].as_py() for flag in ("value", "null", "nan")}
+    return replace(x, lower=x.lower[index], upper=x.upper[index], **flags)
 
 
 def vaguer(arguments):

@@ -172,12 +172,16 @@ half_up = rounding(ROUND_HALF_UP)
 half_even = rounding(ROUND_HALF_EVEN)
 
 
+NEGATING = Context(prec=34, rounding=ROUND_HALF_EVEN)
+"""Scala negates a BigDecimal in its default context, and so rounds the longest ones."""
+
+
 def negative(x, kind):
-    return fit(WIDE.minus(x) if isinstance(x, Decimal) else -x, kind)
+    return fit(NEGATING.minus(x) if isinstance(x, Decimal) else -x, kind)
 
 
 def absolute(x, kind):
-    return fit(WIDE.abs(x) if isinstance(x, Decimal) else abs(x), kind)
+    return negative(x, kind) if x < 0 else x
 
 
 def sign(x, kind):
@@ -250,6 +254,8 @@ def cast(value, source, target):
             return float_to_integer(value, target)
         case (FloatType(), DecimalType()):
             return fit(Decimal(repr(value)), target) if math.isfinite(value) else None
+        case (DecimalType(), IntegerType()) if source.precision > 18 and target.bits < 64:
+            return float_to_integer(float(value), target)
         case (DecimalType(), IntegerType()):
             return fit(int(value.to_integral_value(ROUND_DOWN)), target)
         case (IntegerType(), DecimalType()):

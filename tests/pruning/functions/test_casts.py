@@ -38,8 +38,9 @@ def is_exact(source, target) -> bool:
     """Points of text may be unread; a double's decimal text is not looked at."""
     text = source == STRING
     rounded = source in (FLOAT, DOUBLE) and isinstance(target, DecimalType)
-    twice = isinstance(source, DecimalType) and (target == FLOAT or source in (FINE, LONG))
-    return not text and not rounded and not (twice and target in (FLOAT, DOUBLE))
+    twice = source in (FINE, LONG) and target in (TINYINT, INT, FLOAT, DOUBLE)
+    narrow = isinstance(source, DecimalType) and target == FLOAT
+    return not (text or rounded or twice or narrow)
 
 
 def on_values(source, target, failure):

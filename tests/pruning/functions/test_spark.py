@@ -32,7 +32,8 @@ from whyscan.predicate.types import (
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 ROWS = 200
-PRICE, RATE, LONG = DecimalType(7, 2), DecimalType(4, 3), DecimalType(38, 20)
+PRICE, RATE = DecimalType(7, 2), DecimalType(4, 3)
+LONG, FINE = DecimalType(38, 20), DecimalType(20, 19)
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,11 @@ NUMBERS = {
         ("round(a, -2)", DecimalType(6, 0), scalars.half_up, -2),
         ("bround(a, 1)", DecimalType(7, 1), scalars.half_even, 1),
     ],
-    LONG: [("ceil(a)", DecimalType(19, 0), scalars.ceil)],
+    LONG: [
+        ("abs(a)", LONG, scalars.absolute),
+        ("-a", LONG, scalars.negative),
+        ("ceil(a)", DecimalType(19, 0), scalars.ceil),
+    ],
     FLOAT: [("round(a, 1)", FLOAT, scalars.half_up, 1)],
     DOUBLE: [
         ("abs(a)", DOUBLE, scalars.absolute),
@@ -211,7 +216,7 @@ def test_logarithms_lie_within_a_few_last_places(spark):
             assert same(expected, found) or abs(found - expected) <= 4 * math.ulp(expected), row
 
 
-CASTS = (TINYINT, BIGINT, PRICE, LONG, FLOAT, DOUBLE, BOOLEAN, STRING)
+CASTS = (TINYINT, BIGINT, PRICE, LONG, FINE, FLOAT, DOUBLE, BOOLEAN, STRING)
 # Text that Spark and the reference's plain grammar agree on.
 WRITTEN = ("0", " 12 ", "+3", "-7", "127", "128", "x", "", " ", "-")
 
