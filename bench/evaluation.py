@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
@@ -14,7 +14,11 @@ from whyscan.predicate.types import BIGINT
 from whyscan.predicate.zones import zone
 from whyscan.pruning.containers import ColumnStatistics, Containers, believe
 from whyscan.pruning.evaluate import evaluate
-from whyscan.pruning.truth import Truth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.pruning.truth import Truth
 
 COUNT = 1_000_000
 CONDITION = "a_min <= 500 AND a_max >= 500 AND b_max > 300 AND c_min < 700"
@@ -77,7 +81,9 @@ def _containers(table: pa.Table) -> Containers:
 
     rows = column("rows")
     told = {
-        name: ColumnStatistics(column(f"{name}_min"), column(f"{name}_max"), column(f"{name}_nulls"))
+        name: ColumnStatistics(
+            column(f"{name}_min"), column(f"{name}_max"), column(f"{name}_nulls")
+        )
         for name in "abc"
     }
     return Containers(

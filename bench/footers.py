@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
@@ -13,6 +12,10 @@ import pyarrow.parquet as pq
 from measure import Ratio, compare
 
 import whyscan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 PARTITIONS = 1_000
 FILES_EACH = 10
@@ -63,7 +66,9 @@ def _write(lake: Path) -> None:
         target = lake / f"p={partition}"
         target.mkdir()
         for number in range(FILES_EACH):
-            shutil.copyfile(models[(partition * 7 + number) % 100], target / f"part-{number}.parquet")
+            shutil.copyfile(
+                models[(partition * 7 + number) % 100], target / f"part-{number}.parquet"
+            )
     for model in models:
         model.unlink()
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Unpack, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from whyscan.explain.report import Report
     from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.types import Schema

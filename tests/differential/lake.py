@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import random
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 FILES_IN_A_PARTITION = 3
 ROWS = 40
 ROWS_IN_A_GROUP = 10
-EPOCH = datetime.date(2024, 1, 1)
+EPOCH = dt.date(2024, 1, 1)
 
 SCHEMA = pa.schema(
     {
@@ -43,9 +46,7 @@ def write_lake(root: Path) -> None:
                 rows = [_row(chance, start) for _ in range(ROWS)]
                 rows.sort(key=lambda row: row["i"])
                 table = pa.Table.from_pylist(rows, SCHEMA)
-                pq.write_table(
-                    table, folder / f"{number}.parquet", row_group_size=ROWS_IN_A_GROUP
-                )
+                pq.write_table(table, folder / f"{number}.parquet", row_group_size=ROWS_IN_A_GROUP)
 
 
 def _row(chance: random.Random, start: int) -> dict[str, object]:
@@ -56,8 +57,8 @@ def _row(chance: random.Random, start: int) -> dict[str, object]:
         "s": f"k{chance.randrange(start, start + 30):04d}",
         "d": (start + chance.randrange(30)) / 4,
         "x": Decimal(chance.randrange(start * 100, (start + 30) * 100)).scaleb(-2),
-        "day": EPOCH + datetime.timedelta(days=i),
-        "t": datetime.datetime(2024, 1, 1) + datetime.timedelta(hours=6 * i, minutes=i % 7),  # noqa: DTZ001 - a wall clock
+        "day": EPOCH + dt.timedelta(days=i),
+        "t": dt.datetime(2024, 1, 1) + dt.timedelta(hours=6 * i, minutes=i % 7),  # noqa: DTZ001 - a wall clock
         "flag": i % 40 < 20,
     }
 
@@ -144,10 +145,10 @@ def _value(chance: random.Random, column: str) -> tuple[str, object]:
             value = Decimal(number).quantize(Decimal("0.01"))
             return f"CAST({value} AS DECIMAL(10,2))", pa.scalar(value, pa.decimal128(10, 2))
         case "day":
-            day = EPOCH + datetime.timedelta(days=number)
+            day = EPOCH + dt.timedelta(days=number)
             return f"DATE '{day}'", day
         case "t":
-            moment = datetime.datetime(2024, 1, 1) + datetime.timedelta(hours=6 * number)  # noqa: DTZ001 - a wall clock
+            moment = dt.datetime(2024, 1, 1) + dt.timedelta(hours=6 * number)  # noqa: DTZ001 - a wall clock
             return f"TIMESTAMP '{moment}'", pa.scalar(moment, pa.timestamp("us"))
         case _:
             return ("TRUE", True) if number % 2 else ("FALSE", False)

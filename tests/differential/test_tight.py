@@ -5,13 +5,16 @@ NaN is taken on the user's word here, as the peers take it without asking.
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+import whyscan
 from differential.lake import Case, cases, write_lake
 from differential.peers import DataFusion, DuckDB, Kept, PyArrow
 
-import whyscan
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PREDICATES = 360
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from types import MappingProxyType
 
+import pyarrow as pa
+
 from whyscan.predicate.tree import (
     And,
     Arithmetic,
@@ -32,6 +34,7 @@ from whyscan.predicate.tree import (
     Operation,
     Or,
     Path,
+    Value,
     type_of,
 )
 from whyscan.predicate.types import (
@@ -47,7 +50,7 @@ from whyscan.predicate.types import (
 Names = Mapping[Path, str]
 
 
-class NotTheSame(Exception):  # noqa: N818 - a signal inside this file, not an error for users
+class NotTheSame(Exception):
     """DuckDB has no expression of this meaning."""
 
 
@@ -92,14 +95,50 @@ def _sql(expression: Expression, names: Names) -> str:
             return _cast(expression, names)
         case Arithmetic():
             return _arithmetic(expression, names)
-        case In() | Like() | Opaque():
+        case In():
+            return f"({sql(expression.operand)} IN ({_listed(expression)}))"
+        case Like():
+            return f"({sql(expression.operand)} {_pattern(expression)})"
+        case Opaque():
             raise NotTheSame
+
+
+def _listed(listed: In) -> str:
+    """The values of a list, NULL among them where it has one."""
+    kind = type_of(listed.operand)
+    values = [_literal(Literal(_value(v, kind), kind)) for v in listed.values]
+    if listed.nan or not (values or listed.null):
+        raise NotTheSame
+    return ", ".join([*values, "NULL"] if listed.null else values)
+
+
+def _value(scalar: pa.Scalar, kind: Type) -> Value:
+    match kind:
+        case StringType():
+            return str(scalar.as_py().decode())
+        case DateType():
+            return int(scalar.cast(pa.int32()).as_py())
+        case IntegerType() | BooleanType():
+            number: Value = scalar.as_py()
+            return number
+        case _:
+            raise NotTheSame
+
+
+def _pattern(like: Like) -> str:
+    operator = "ILIKE" if like.ignore_case else "LIKE"
+    escape = "" if like.escape is None else f" ESCAPE {_text(like.escape)}"
+    return f"{operator} {_text(like.pattern)}{escape}"
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _comparator(comparison: Comparison) -> str:
     if comparison.operator is Comparator.NULL_SAFE_EQUAL:
         return "IS NOT DISTINCT FROM"
-    return comparison.operator.value
+    return str(comparison.operator.value)
 
 
 def _literal(literal: Literal) -> str:
@@ -115,7 +154,7 @@ def _literal(literal: Literal) -> str:
         case Decimal() as value:
             return f"CAST('{value}' AS {_type_name(literal.type)})"
         case str() as text:
-            return "'" + text.replace("'", "''") + "'"
+            return _text(text)
         case _:
             raise NotTheSame
 
@@ -203,8 +242,7 @@ _REGEXP_SYNTAX = re.compile(
 
 
 def _portable(pattern: Expression) -> bool:
-    """A regular expression that Java and RE2 read alike: no look-around, no back reference,
-    no possessive quantifier, no inline flags."""
+    """Java and RE2 read it alike: no look-around, back reference, possessive or flag in it."""
     match pattern:
         case Literal(value=str() as text):
             inert = "(?" not in text and not re.search(r"[*+?}]\+", text)

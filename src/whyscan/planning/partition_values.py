@@ -18,7 +18,7 @@ from whyscan.planning.judgement import Decided, flags
 from whyscan.predicate.tree import Column, columns_of
 from whyscan.predicate.types import DateType, IntegerType, StringType
 from whyscan.pruning.evaluate import evaluate
-from whyscan.pruning.mask import Mask, both, either, opposite, tally
+from whyscan.pruning.mask import Mask, both, either, opposite, settled, tally, unknown_as
 from whyscan.pruning.truth import Truth, fixed
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ def _is_a_point(column: Column, containers: Containers) -> bool:
     interval = containers.partition.get(column.path)
     if interval is None or not isinstance(column.type, IntegerType | StringType | DateType):
         return False
-    alone = either(
-        both(interval.point(), opposite(interval.null)), opposite(interval.present)
-    )
+    alone = either(both(interval.point(), opposite(interval.null)), opposite(interval.present))
     return tally(alone, containers.count) == containers.count
 
 
@@ -74,16 +72,14 @@ def _is_open(found: Truth, count: int) -> bool:
     return bool((possible > 1).any())
 
 
-def _run(
-    expression: Expression, columns: Sequence[Column], containers: Containers
-) -> Truth | None:
+def _run(expression: Expression, columns: Sequence[Column], containers: Containers) -> Truth | None:
     """The expression on each distinct tuple; None where DuckDB may mean something else."""
     names = {column.path: f"c{i}" for i, column in enumerate(columns)}
     sql = to_duckdb(expression, names)
-    values = [_values(column, containers) for column in columns]
-    if sql is None or any(v is None or not _is_plain(v) for v in values):
+    values = [v for c in columns if (v := _values(c, containers)) is not None]
+    if sql is None or len(values) < len(columns) or not all(map(_is_plain, values)):
         return None
-    first, tuple_of = _distinct([v for v in values if v is not None])
+    first, tuple_of = _distinct(values)
     tuples = pa.table({n: v.take(first) for n, v in zip(names.values(), values, strict=True)})
     answers = _query(sql, tuples)
     return None if answers is None else _truth(answers.take(pa.array(tuple_of)))
@@ -144,7 +140,7 @@ def _query(sql: str, tuples: pa.Table) -> pa.Array | None:
 
 def _truth(answers: pa.Array) -> Truth:
     return fixed(
-        true=answers.fill_null(False),
-        false=pc.invert(answers.fill_null(True)),
-        null=answers.is_null(),
+        true=unknown_as(answers, verdict=False),
+        false=opposite(unknown_as(answers, verdict=True)),
+        null=settled(answers.is_null()),
     )

@@ -145,6 +145,8 @@ class _Planner:
 
 def _with_rows(files: Files, groups: RowGroups) -> Files:
     """The files' rows, now that their footers were read; unknown for the ones left closed."""
+    if groups.containers.rows is None:
+        return files
     rows = np.bincount(
         groups.file.to_numpy(),
         weights=groups.containers.rows.to_numpy(zero_copy_only=False),

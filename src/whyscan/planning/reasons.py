@@ -33,27 +33,13 @@ class Reason(StrEnum):
 
 def reasons(plan: ScanPlan, classes: tuple[Class, ...]) -> npt.NDArray[np.object_]:
     """A `Reason` for every file that is kept, None for the others."""
-    evidence = plan.evidence
-    judgement = evidence.judgement
-    unread = _left_open(plan, [not c.interpreted for c in classes])
-    blind = _without_statistics(plan)
-    found = np.select(
-        [
-            ~judgement.kept,
-            judgement.every,
-            ~judgement.kept_without_nan,
-            blind,
-            unread,
-        ],
-        [
-            None,
-            Reason.MATCHES_ALL,
-            Reason.NAN_POSSIBLE,
-            Reason.NO_STATISTICS,
-            Reason.UNINTERPRETED,
-        ],
-        Reason.STRADDLES,
-    )
+    judgement = plan.evidence.judgement
+    found = np.full(judgement.count, Reason.STRADDLES, dtype=np.object_)
+    found[_left_open(plan, [not c.interpreted for c in classes])] = Reason.UNINTERPRETED
+    found[_without_statistics(plan)] = Reason.NO_STATISTICS
+    found[~judgement.kept_without_nan] = Reason.NAN_POSSIBLE
+    found[judgement.every] = Reason.MATCHES_ALL
+    found[~judgement.kept] = None
     return found
 
 
@@ -86,9 +72,7 @@ def _rolled_up(plan: ScanPlan, evidence: Evidence) -> Flags:
     return files
 
 
-def _blind(
-    conjuncts: tuple[Conjunct, ...], containers: Containers, judgement: Judgement
-) -> Flags:
+def _blind(conjuncts: tuple[Conjunct, ...], containers: Containers, judgement: Judgement) -> Flags:
     found: Flags = np.zeros(containers.count, np.bool_)
     for conjunct, every in zip(conjuncts, judgement.conjunct_every, strict=True):
         unbounded = any_of(

@@ -34,8 +34,8 @@ from whyscan.pruning.comparison import compare
 from whyscan.pruning.domains import may_satisfy_together
 from whyscan.pruning.functions import apply, arithmetic, cast, coalesced, like
 from whyscan.pruning.interval import Interval, anything, hull, of_literal, restrict
-from whyscan.pruning.membership import member
 from whyscan.pruning.mask import Mask, both, either
+from whyscan.pruning.membership import member
 from whyscan.pruning.transforms import in_bucket
 from whyscan.pruning.truth import Truth
 
@@ -160,8 +160,10 @@ def _hashed(found: Truth, expression: Comparison | In, batch: Batch) -> Truth:
 
 
 def _case(expression: Case, batch: Batch) -> Interval:
-    """The hull of the branches that may be taken: one whose condition may be TRUE while every
-    earlier condition may be something else."""
+    """The hull of the branches that may be taken.
+
+    One may be where its condition may be TRUE while every earlier one may be something else.
+    """
     taken: list[Interval] = []
     reached: Mask = True
     raises: Mask = False

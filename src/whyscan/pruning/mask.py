@@ -102,9 +102,13 @@ def choose(mask: Mask, chosen: Vector | None, other: Vector | None) -> Vector | 
     """`chosen` where the mask says yes, else `other`; None stays "unknown everywhere"."""
     if isinstance(mask, bool):
         return chosen if mask else other
-    if chosen is None and other is None:
+    like = other if chosen is None else chosen
+    if like is None:
         return None
-    return pc.if_else(mask, _vector(chosen, other), _vector(other, chosen))
+    unknown = pa.scalar(None, like.type)
+    return pc.if_else(
+        mask, unknown if chosen is None else chosen, unknown if other is None else other
+    )
 
 
 def keep(mask: Mask, values: Vector | None) -> Vector | None:
@@ -124,10 +128,3 @@ def tally(mask: Mask, count: int) -> int:
     if isinstance(mask, bool):
         return count if mask else 0
     return int(mask.true_count)
-
-
-def _vector(values: Vector | None, like: Vector | None) -> Vector:
-    if values is not None:
-        return values
-    assert like is not None
-    return pa.scalar(None, like.type)

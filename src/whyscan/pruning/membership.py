@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.pruning.interval import Interval
 from whyscan.pruning.mask import Mask, Vector, both, either, may, opposite, surely
 from whyscan.pruning.truth import Truth
 
 if TYPE_CHECKING:
     from whyscan.predicate.tree import In
+    from whyscan.pruning.interval import Interval
 
 
 def member(x: Interval, listed: In) -> Truth:

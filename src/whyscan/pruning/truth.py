@@ -131,9 +131,7 @@ def pruned(truth: Truth) -> Mask:
 
 def matches_all(truth: Truth) -> Mask:
     """Only TRUE is possible, and nothing raises."""
-    return both(
-        truth.true, opposite(truth.false), opposite(truth.null), opposite(truth.raises)
-    )
+    return both(truth.true, opposite(truth.false), opposite(truth.null), opposite(truth.raises))
 
 
 def verdicts(truth: Truth, count: int) -> pa.Array:

@@ -74,6 +74,7 @@ def by_divisor(found: Interval, left: Interval, right: Interval, divisor: Ends) 
         value=both(
             either(found.value, both(left.value, right.value, may_be_zero)), opposite(only_zero)
         ),
+        nan=both(found.nan, either(opposite(only_zero), right.nan)),
         raises=either(found.raises, both(left.present, may_be_zero)),
     )
 
