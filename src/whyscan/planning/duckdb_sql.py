@@ -31,7 +31,6 @@ from whyscan.predicate.tree import (
     Literal,
     Not,
     Opaque,
-    Operation,
     Or,
     Path,
     Value,
@@ -93,13 +92,12 @@ def _sql(expression: Expression, names: Names) -> str:
             return _call(expression, names)
         case Cast():
             return _cast(expression, names)
-        case Arithmetic():
-            return _arithmetic(expression, names)
         case In():
             return f"({sql(expression.operand)} IN ({_listed(expression)}))"
         case Like():
             return f"({sql(expression.operand)} {_pattern(expression)})"
-        case Opaque():
+        case Arithmetic() | Opaque():
+            # DuckDB turns p + 1 > 3 into p > 2, and so loses the overflow that Spark raises.
             raise NotTheSame
 
 
@@ -148,7 +146,7 @@ def _literal(literal: Literal) -> str:
         case bool() as value:
             return "TRUE" if value else "FALSE"
         case int() as value if isinstance(literal.type, IntegerType):
-            return f"CAST({value} AS BIGINT)"
+            return f"CAST({value} AS {_type_name(literal.type)})"
         case int() as value if isinstance(literal.type, DateType):
             return f"(DATE '1970-01-01' + CAST({value} AS INTEGER))"
         case Decimal() as value:
@@ -192,16 +190,6 @@ def _cast(cast: Cast, names: Names) -> str:
     return f"CAST({_sql(cast.operand, names)} AS {_type_name(target)})"
 
 
-def _arithmetic(arithmetic: Arithmetic, names: Names) -> str:
-    """Integer arithmetic; division differs (Spark's `/` is fractional) and stays out."""
-    left, right = arithmetic.left, arithmetic.right
-    if not all(isinstance(type_of(e), IntegerType) for e in (left, right)):
-        raise NotTheSame
-    if arithmetic.operation not in (Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY):
-        raise NotTheSame
-    return f"({_sql(left, names)} {arithmetic.operation.value} {_sql(right, names)})"
-
-
 Template = Callable[[Call, list[str]], str]
 
 
@@ -221,6 +209,23 @@ def _regexp(template: str, arity: int) -> Template:
         return template.format(*arguments)
 
     return render
+
+
+def _regexp_replace(call: Call, arguments: list[str]) -> str:
+    """Every match, by a text without references: Java and RE2 write them differently."""
+    match call.arguments:
+        case (_, pattern, Literal(value=str() as text)) if "$" not in text and "\\" not in text:
+            if _portable(pattern):
+                return f"regexp_replace({', '.join(arguments)}, 'g')"
+    raise NotTheSame
+
+
+def _regexp_extract(call: Call, arguments: list[str]) -> str:
+    """The first match, or a group of it; the first group where Spark's call names none."""
+    if not _portable(call.arguments[1]):
+        raise NotTheSame
+    group = arguments[2] if len(arguments) > 2 else "1"  # noqa: PLR2004 - the third argument
+    return f"regexp_extract({arguments[0]}, {arguments[1]}, {group})"
 
 
 def _substring(call: Call, arguments: list[str]) -> str:
@@ -255,6 +260,8 @@ SAME_MEANING: Mapping[str, Template] = MappingProxyType(
     {
         "rlike": _regexp("regexp_matches({0}, {1})", 2),
         "regexp_like": _regexp("regexp_matches({0}, {1})", 2),
+        "regexp_replace": _regexp_replace,
+        "regexp_extract": _regexp_extract,
         "concat": lambda _, arguments: "(" + " || ".join(arguments) + ")",
         "lower": _plain("lower({0})", 1),
         "upper": _plain("upper({0})", 1),
@@ -270,7 +277,9 @@ SAME_MEANING: Mapping[str, Template] = MappingProxyType(
         "startswith": _plain("starts_with({0}, {1})", 2),
         "endswith": _plain("ends_with({0}, {1})", 2),
         "substring": _substring,
-        "abs": _plain("abs({0})", 1),
+        "left": _plain("left({0}, CAST(greatest({1}, 0) AS BIGINT))", 2),
+        "right": _plain("right({0}, CAST(greatest({1}, 0) AS BIGINT))", 2),
+        "repeat": _plain("repeat({0}, greatest({1}, 0))", 2),
     }
 )
 

@@ -1,0 +1,138 @@
+"""What is run on partition values means in DuckDB what it means in Spark, or is not run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+import whyscan
+from whyscan.planning.duckdb_sql import SAME_MEANING, to_duckdb
+from whyscan.planning.partition_values import _query
+from whyscan.predicate.bind import bind
+from whyscan.predicate.types import INT, STRING, Field, Schema
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+SCHEMA = Schema((Field("q", STRING), Field("p", INT)))
+
+VALUES = [
+    *[("", 0), (" ", 1), ("a", 2), ("abc", 3), ("ABC", 4), ("aBcAbC", 5), ("x1y22", 6)],
+    *[("2024-03-01", 7), ("a.b", 12), ("  pad ", -5), ("it's", 100), ("100%", 0), ("a_b", 2024)],
+    *[("~!@#$^&*()[]{}|", 31), ("k=v;k2=v2", -77), ("0042", 9), (None, None)],
+]
+
+RUN = [
+    "q rlike '^a'",
+    "q rlike '[0-9]+$'",
+    "q rlike '(abc|x1)'",
+    "q rlike 'b.?c'",
+    "q rlike '\\\\d{2,4}'",
+    "regexp_like(q, '^\\\\w+$')",
+    "regexp_replace(q, '[0-9]+', '#') = 'x#y#'",
+    "regexp_replace(q, 'b', '') = 'ac'",
+    "regexp_extract(q, '([a-z]+)([0-9]+)', 2) = '1'",
+    "regexp_extract(q, 'nothing', 0) = ''",
+    "concat(q, '-', p) >= 'a'",
+    "q || p BETWEEN '0' AND 'b'",
+    "lower(q) = 'abc'",
+    "upper(q) = 'ABC'",
+    "length(q) > 3",
+    "reverse(q) = 'cba'",
+    "trim(q) = 'pad'",
+    "ltrim(q) = 'pad '",
+    "rtrim(q) = '  pad'",
+    "replace(q, 'b', 'B') = 'aBc'",
+    "md5(q) < '8'",
+    "instr(q, 'b') = 2",
+    "contains(q, 'b')",
+    "startswith(q, 'a')",
+    "endswith(q, 'C')",
+    "substring(q, 2, 2) = 'bc'",
+    "substring(q, 1) = 'abc'",
+    "left(q, 2) = 'ab'",
+    "left(q, -1) = ''",
+    "right(q, 2) = 'bc'",
+    "right(q, 0) = ''",
+    "repeat(q, 2) = 'aa'",
+    "repeat(q, -1) = ''",
+    "p > 3 AND md5(q) > '4'",
+    "md5(q) IN ('900150983cd24fb0d6963f7d28e17f72', NULL)",
+    "md5(q) LIKE '9%'",
+    "reverse(q) LIKE 'c!%%' ESCAPE '!'",
+    "reverse(q) ILIKE 'CB_'",
+    "NOT (md5(q) <=> NULL)",
+    "CASE WHEN md5(q) > '8' THEN p > 5 ELSE coalesce(p, 0) < 3 END",
+]
+
+NOT_RUN = [
+    "q rlike '(?i)a'",
+    "q rlike '(?=a)b'",
+    "q rlike '(a)\\\\1'",
+    "q rlike 'a*+'",
+    "q rlike '\\\\s'",
+    "q rlike q",
+    "regexp_replace(q, 'a', '$0') = 'x'",
+    "substring(q, -2, 2) = 'bc'",
+    "hash(q) = 5",
+    "p / 2 > 1",
+    "p + 1 > 3",
+    "abs(p) > 5",
+]
+
+
+@pytest.mark.parametrize("sql", NOT_RUN)
+def test_what_may_differ_is_left_to_the_interpreter(sql: str) -> None:
+    assert to_duckdb(bind(sql, SCHEMA).expression, {("q",): "q", ("p",): "p"}) is None
+
+
+def test_every_function_that_is_run_is_compared_with_spark() -> None:
+    compared = {name for name in SAME_MEANING if any(f"{name}(" in sql for sql in RUN)}
+    assert compared | {"rlike"} == set(SAME_MEANING)
+
+
+@pytest.mark.xdist_group("spark")
+def test_duckdb_answers_as_spark_does(spark: SparkSession) -> None:
+    table = pa.table(
+        {"q": pa.array([q for q, _ in VALUES]), "p": pa.array([p for _, p in VALUES], pa.int32())}
+    )
+    rows = spark.createDataFrame(
+        [(i, q, p) for i, (q, p) in enumerate(VALUES)], "at int, q string, p int"
+    )
+    answers = rows.selectExpr("at", *[f"({sql}) AS a{i}" for i, sql in enumerate(RUN)])
+    theirs = sorted(answers.collect())
+    for number, sql in enumerate(RUN):
+        translated = to_duckdb(bind(sql, SCHEMA).expression, {("q",): "q", ("p",): "p"})
+        assert translated is not None, sql
+        ours = _query(translated, table)
+        assert ours is not None, sql
+        assert ours.to_pylist() == [row[number + 1] for row in theirs], sql
+
+
+def test_a_function_on_a_partition_column_is_exact(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    for q in ("abc", "xyz", "a1"):
+        (tmp_path / f"q={q}").mkdir()
+        pq.write_table(pa.table({"v": [1, 2]}), tmp_path / f"q={q}" / "0.parquet")
+    report = whyscan.open(str(tmp_path)).explain("q rlike '[0-9]'").to_dict()
+    assert report["levels"][0]["kept"] == 1
+    assert report["levels"][0]["all"] == 1
+    assert report["conjuncts"][0]["pushdown"] == "exact"
+    assert report["confidence"] == "exact"
+    assert report["residual"] is None
+
+
+def test_text_beyond_printable_ascii_is_not_sent(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    for q in ("abc", "ß"):
+        (tmp_path / f"q={q}").mkdir()
+        pq.write_table(pa.table({"v": [1]}), tmp_path / f"q={q}" / "0.parquet")
+    report = whyscan.open(str(tmp_path)).explain("q rlike '^a'").to_dict()
+    assert report["levels"][0]["kept"] == 2
+    assert report["conjuncts"][0]["pushdown"] != "exact"
