@@ -221,15 +221,16 @@ def test_mixed_types_bind_as_spark_coerces_them(interpreted):
             continue
         try:
             expression = bind(text, schema, Session()).expression
-        except WhyscanError as error:
-            refused.append(f"{text}: {error}")
+        except WhyscanError:
+            refused.append(text)  # a constant that Spark cannot read either, once it has a row
             continue
         try:
             answers = [evaluate_row(expression, row) for row in world.rows[0]]
         except Unsupported:
             continue
         cases.append((text, answers))
-    assert not refused, "Spark takes these:\n" + "\n".join(refused[:10])
+    taken = [text for text in refused[:ERRORS] if not raises(table, text)]
+    assert not taken, "Spark takes these:\n" + "\n".join(taken)
     assert len(cases) > PREDICATES / 10
     told = spark_says(
         table,
@@ -245,6 +246,16 @@ def test_mixed_types_bind_as_spark_coerces_them(interpreted):
         if answers[at] is not RAISED and told[index][at] is not answers[at]
     ]
     assert not wrong, f"{len(wrong)} answers differ:\n" + "\n".join(wrong[:10])
+
+
+def raises(table: DataFrame, text: str) -> bool:
+    from pyspark.errors import PySparkException
+
+    try:
+        table.selectExpr(f"{text} AS p").collect()
+    except PySparkException:
+        return True
+    return False
 
 
 def accepted(table: DataFrame, text: str) -> bool:

@@ -213,6 +213,16 @@ INTEGER_CASES = [
         {"x = -9223372036854775808": ALL, "x < -9223372036854775807": ALL, "-x > 0": NONE},
     ),
     Case(
+        "d10_the_least_of_every_width_by_its_suffix",
+        column(INT, [-128, 5]),
+        {"x = -128Y": SOME, "x = -32768S": NONE, "x > -9223372036854775808L": ALL},
+    ),
+    Case(
+        "d8_spark_folds_a_literal_outside_bigint_without_looking_at_null",
+        column(BIGINT, [None]),
+        {"x = 9223372036854775808": NONE},
+    ),
+    Case(
         "d12_an_int_column_and_a_long_literal",
         column(INT, [5, 9]),
         {"x = 7L": SOME, "x > 9L": NONE, "7L = x": SOME, "x = CAST(70 AS SMALLINT)": NONE},

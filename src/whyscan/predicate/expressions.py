@@ -234,7 +234,16 @@ def _negative(node: exp.Expr, scope: Scope) -> Expression:
     inner = unwrapped(node.this)
     if isinstance(inner, exp.Literal) and not inner.is_string:
         return constants.number("-" + inner.name, Operand(NOTHING.expression, inner), scope)
+    if isinstance(inner, exp.Cast) and _is_digits(inner.this):
+        # `-128Y`: the parser makes a cast of the suffix, and leaves the sign outside.
+        signed = inner.copy()
+        signed.set("this", exp.Neg(this=inner.this.copy()))
+        return _cast(signed, scope)
     return arithmetic.negative(bind_value(inner, scope), scope)
+
+
+def _is_digits(node: object) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string
 
 
 def _cast(node: exp.Expr, scope: Scope) -> Expression:
