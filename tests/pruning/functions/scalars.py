@@ -106,7 +106,7 @@ def float_operation(operation: Operation, a: float, b: float) -> float:
         case Operation.DIVIDE:
             return a / nonzero(b) if math.isfinite(b) or math.isfinite(a) else math.nan
         case Operation.REMAINDER:
-            finite = math.isfinite(a) and not math.isnan(nonzero(b))
+            finite = not math.isnan(nonzero(b)) and math.isfinite(a)
             return math.fmod(a, b) if finite else math.nan
         case _:
             return whole_operation(operation, a, b)

@@ -8,10 +8,19 @@ from hypothesis import given
 from pruning.functions import scalars
 from pruning.functions.containment import check, seeds, some
 from whyscan.predicate.tree import Call, Literal
-from whyscan.predicate.types import BIGINT, DOUBLE, FLOAT, INT, SMALLINT, TINYINT, DecimalType
+from whyscan.predicate.types import (
+    BIGINT,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TINYINT,
+    DecimalType,
+)
 from whyscan.predicate.zones import zone
 from whyscan.pruning.functions import apply
-from whyscan.pruning.interval import of_literal
+from whyscan.pruning.interval import anything, of_literal
 
 UTC = zone("UTC")
 PRICE, FINE, LONG = DecimalType(7, 2), DecimalType(20, 18), DecimalType(38, 20)
@@ -46,6 +55,7 @@ CASES = [
     ("round", BIGINT, BIGINT, (-1,), scalars.half_up, True),
     ("round", PRICE, DecimalType(7, 1), (1,), scalars.half_up, True),
     ("round", PRICE, DecimalType(6, 0), (-2,), scalars.half_up, True),
+    ("round", DecimalType(38, 0), DecimalType(38, 0), (-1,), scalars.half_up, True),
     ("round", DOUBLE, DOUBLE, (0,), scalars.half_up, True),
     ("round", DOUBLE, DOUBLE, (2,), scalars.half_up, False),
     ("round", DOUBLE, DOUBLE, (-3,), scalars.half_up, False),
@@ -83,6 +93,12 @@ def test_functions_of_numbers(case, seed):
 
 def test_unknown_functions_are_anything_and_may_raise():
     result = calling("no_such_function", INT)(of_literal(Literal(1, INT)))
+    assert (result.lower, result.upper, result.raises) == (None, None, True)
+
+
+@pytest.mark.parametrize("function", ["sqrt", "exp", "ln", "~", "abs", "sign", "floor", "round"])
+def test_text_is_no_number(function):
+    result = calling(function, DOUBLE)(anything(STRING))
     assert (result.lower, result.upper, result.raises) == (None, None, True)
 
 

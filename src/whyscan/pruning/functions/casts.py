@@ -54,6 +54,7 @@ from whyscan.pruning.functions.rules import (
     least_of,
     pointwise,
     strict,
+    wide,
 )
 from whyscan.pruning.interval import Interval, anything, equal, less, less_equal, only_null
 from whyscan.pruning.mask import Mask, Vector, both, either, keep, may, opposite, surely
@@ -133,11 +134,11 @@ def _float_to_integer(x: Interval, target: IntegerType) -> Interval:
     escapes = either(surely(less, lower, least), surely(less, greatest, upper))
     inside = both(may(less_equal, lower, greatest), may(less_equal, least, upper))
     whole = strict(target, [x])
-    bounds = (saturated(least_of(greatest_of(end, least), greatest)) for end in (lower, upper))
+    first, last = (least_of(greatest_of(end, least), greatest) for end in (lower, upper))
     return replace(
         whole,
-        lower=next(bounds),
-        upper=next(bounds),
+        lower=saturated(first),
+        upper=saturated(last),
         value=both(x.value, inside),
         raises=either(x.raises, x.nan, both(x.value, escapes)),
     )
@@ -146,7 +147,7 @@ def _float_to_integer(x: Interval, target: IntegerType) -> Interval:
 def _to_decimal(x: Interval, target: DecimalType) -> Interval | None:
     match x.type:
         case IntegerType() | DecimalType():
-            lower, upper = (decimals.half_up(_wide(end), target.scale) for end in ends(x))
+            lower, upper = (decimals.half_up(wide(end), target.scale) for end in ends(x))
             return fitted(strict(target, [x]), (lower, upper), target)
         case FloatType():
             return _float_to_decimal(x, target)
@@ -159,21 +160,16 @@ def _to_decimal(x: Interval, target: DecimalType) -> Interval | None:
             return None
 
 
-def _wide(values: Vector) -> Vector:
-    scale = values.type.scale if pa.types.is_decimal(values.type) else 0
-    return values.cast(pa.decimal256(WIDE_DIGITS, scale))
-
-
 def _float_to_decimal(x: Interval, target: DecimalType) -> Interval:
     """Half up from the shortest decimal text, which lies between the double's two neighbours."""
     limit = pa.scalar(10.0 ** (target.precision - target.scale))
-    wide = pa.decimal256(WIDE_DIGITS, target.scale)
+    room = pa.decimal256(WIDE_DIGITS, target.scale)
     lower, upper = ends(x)
-    bounds = (
-        greatest_of(least_of(end, limit), pc.negate(limit)).cast(wide)
+    first, last = (
+        greatest_of(least_of(end, limit), pc.negate(limit)).cast(room)
         for end in (outward(lower, -np.inf), outward(upper, np.inf))
     )
-    found = fitted(strict(target, [x]), (next(bounds), next(bounds)), target)
+    found = fitted(strict(target, [x]), (first, last), target)
     infinite = either(contains(x, pa.scalar(np.inf)), contains(x, pa.scalar(-np.inf)))
     return replace(found, null=either(x.null, x.nan, infinite))
 

@@ -19,7 +19,6 @@ from whyscan.pruning.functions.arithmetic import INT64_DIGITS, numeric
 from whyscan.pruning.functions.corners import number
 from whyscan.pruning.functions.floats import outward, saturated
 from whyscan.pruning.functions.rules import (
-    WIDE_DIGITS,
     Entry,
     as_vector,
     constant,
@@ -28,9 +27,10 @@ from whyscan.pruning.functions.rules import (
     fitted,
     greatest_of,
     increasing,
-    narrowed,
+    mapped,
     pointwise,
     strict,
+    wide,
 )
 from whyscan.pruning.interval import Interval, anything, defined, greater, hull, less, less_equal
 from whyscan.pruning.mask import Mask, Vector, both, either, keep, may, opposite, surely
@@ -52,9 +52,9 @@ MOST_PLACES = 300
 def _negative(kind: Type, x: Interval) -> Interval:
     """-x: the ends change sign and places; the least integer has no opposite."""
     match kind:
-        case FloatType():
+        case FloatType() if x.type == kind:
             return decreasing(x, kind, pc.negate)
-        case IntegerType() | DecimalType():
+        case IntegerType() | DecimalType() if x.type == kind:
             lower, upper = _exact(x)
             found = fitted(strict(kind, [x]), (pc.negate(upper), pc.negate(lower)), kind)
             return _vague(found, _rounds(kind, lower, upper))
@@ -64,7 +64,7 @@ def _negative(kind: Type, x: Interval) -> Interval:
 
 def _abs(kind: Type, x: Interval) -> Interval:
     """abs(x): the further end from zero, and zero where the interval holds it."""
-    if not isinstance(kind, IntegerType | DecimalType | FloatType):
+    if x.type != kind or not isinstance(kind, IntegerType | DecimalType | FloatType):
         return anything(kind, raises=True)
     lower, upper = _exact(x)
     zero = number(0, lower)
@@ -164,13 +164,11 @@ def _rounded(kind: Type, x: Interval, places: Interval | None, mode: str) -> Int
         case (IntegerType(), IntegerType(), int()) if digits >= 0:
             return replace(x, type=kind)
         case (IntegerType(), IntegerType(), int()) if digits >= -decimals.SHORT_DIGITS:
-            wide = pa.decimal256(WIDE_DIGITS, 0)
-            lower, upper = (pc.round(e.cast(wide), digits, round_mode=mode) for e in ends(x))
-            return fitted(strict(kind, [x]), (lower, upper), kind)
+            return _rounded_exactly(kind, x, digits, mode)
         case (DecimalType(scale=scale), DecimalType(), int()) if (
             scale - digits <= decimals.SHORT_DIGITS
         ):
-            return increasing(x, kind, lambda end: _settled(end, digits, mode, kind))
+            return _rounded_exactly(kind, x, min(digits, scale), mode)
         case (FloatType(), FloatType(), 0):
             return increasing(x, kind, lambda end: pc.round(end, 0, round_mode=mode))
         case (FloatType(), FloatType(), int()) if abs(digits) <= MOST_PLACES:
@@ -179,10 +177,11 @@ def _rounded(kind: Type, x: Interval, places: Interval | None, mode: str) -> Int
             return anything(kind, raises=True)
 
 
-def _settled(values: Vector, digits: int, mode: str, kind: DecimalType) -> Vector:
-    wide = values.cast(pa.decimal256(WIDE_DIGITS, values.type.scale))
-    rounded = pc.round(wide, min(digits, values.type.scale), round_mode=mode)
-    return narrowed(rounded, kind)
+def _rounded_exactly(
+    kind: IntegerType | DecimalType, x: Interval, digits: int, mode: str
+) -> Interval:
+    lower, upper = (pc.round(wide(end), digits, round_mode=mode) for end in ends(x))
+    return fitted(strict(kind, [x]), (lower, upper), kind)
 
 
 def _near(kind: FloatType, x: Interval, unit: float) -> Interval:
@@ -200,7 +199,18 @@ def _moved(end: Vector, sign: float, unit: float, margin: float) -> Vector:
     return pc.if_else(pc.is_inf(end), end, pc.add(end, pc.multiply(distance, sign)))
 
 
-# Roots, powers and logarithms, which are functions of doubles.
+# Roots, powers and logarithms.
+
+
+def _of_doubles(rule: Callable[..., Interval]) -> Callable[..., Interval]:
+    """A rule that speaks of doubles; of other arguments it says nothing."""
+
+    def guarded(kind: Type, *arguments: Interval) -> Interval:
+        if all(isinstance(x.type, FloatType) for x in arguments):
+            return rule(kind, *arguments)
+        return anything(kind, raises=True)
+
+    return guarded
 
 
 def _sqrt(kind: Type, x: Interval) -> Interval:
@@ -226,7 +236,7 @@ def _logarithm(kernel: Kernel) -> Callable[[Type, Interval], Interval]:
 
     def rule(kind: Type, x: Interval) -> Interval:
         lower, upper = (keep(surely(less, ZERO, end), end) for end in ends(x))
-        whole = strict(kind, [x], (_of(kernel, lower), _of(kernel, upper)))
+        whole = strict(kind, [x], (mapped(kernel, lower), mapped(kernel, upper)))
         return replace(
             _widened(whole),
             value=both(x.value, may(less, ZERO, x.upper)),
@@ -234,10 +244,6 @@ def _logarithm(kernel: Kernel) -> Callable[[Type, Interval], Interval]:
         )
 
     return rule
-
-
-def _of(kernel: Kernel, end: Vector | None) -> Vector | None:
-    return None if end is None else kernel(end)
 
 
 def _power(kind: Type, x: Interval, exponent: Interval) -> Interval:
@@ -291,13 +297,21 @@ def _pmod(kind: Type, x: Interval, divisor: Interval) -> Interval:
     )
 
 
-def _bits(kernel: Kernel) -> Callable[[Type, Interval, Interval], Interval]:
+def _bits(kernel: Kernel) -> Callable[..., Interval]:
     """Exact on points: sign extension makes the bits of every width those of 64."""
-    return lambda kind, a, b: pointwise(kind, [a, b], kernel)
+
+    def rule(kind: Type, *arguments: Interval) -> Interval:
+        if all(isinstance(x.type, IntegerType) for x in arguments):
+            return pointwise(kind, arguments, kernel)
+        return anything(kind, raises=True)
+
+    return rule
 
 
 def _invert_bits(kind: Type, x: Interval) -> Interval:
     """~x: -1 - x, falling."""
+    if not isinstance(x.type, IntegerType):
+        return anything(kind, raises=True)
     return decreasing(x, kind, pc.bit_wise_not)
 
 
@@ -309,22 +323,22 @@ NUMERIC: Mapping[str, Entry] = MappingProxyType(
         "bround": Entry(_bround, 1, 2),
         "ceil": Entry(_ceil, 1),
         "ceiling": Entry(_ceil, 1),
-        "exp": Entry(_exp, 1),
+        "exp": Entry(_of_doubles(_exp), 1),
         "floor": Entry(_floor, 1),
-        "ln": Entry(_logarithm(pc.ln), 1),
-        "log": Entry(_logarithm(pc.ln), 1),
-        "log10": Entry(_logarithm(pc.log10), 1),
-        "log2": Entry(_logarithm(pc.log2), 1),
+        "ln": Entry(_of_doubles(_logarithm(pc.ln)), 1),
+        "log": Entry(_of_doubles(_logarithm(pc.ln)), 1),
+        "log10": Entry(_of_doubles(_logarithm(pc.log10)), 1),
+        "log2": Entry(_of_doubles(_logarithm(pc.log2)), 1),
         "mod": Entry(_mod, 2),
         "negative": Entry(_negative, 1),
         "pmod": Entry(_pmod, 2),
         "positive": Entry(_positive, 1),
-        "pow": Entry(_power, 2),
-        "power": Entry(_power, 2),
+        "pow": Entry(_of_doubles(_power), 2),
+        "power": Entry(_of_doubles(_power), 2),
         "round": Entry(_round, 1, 2),
         "sign": Entry(_sign, 1),
         "signum": Entry(_sign, 1),
-        "sqrt": Entry(_sqrt, 1),
+        "sqrt": Entry(_of_doubles(_sqrt), 1),
         "|": Entry(_bits(pc.bit_wise_or), 2),
         "~": Entry(_invert_bits, 1),
     }

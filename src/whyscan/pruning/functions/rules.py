@@ -30,7 +30,6 @@ from whyscan.pruning.mask import (
     all_of,
     any_of,
     both,
-    choose,
     either,
     keep,
     may,
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 WIDE_DIGITS = 76
 """What decimal256 holds: room for the product of any two numbers that occur."""
 
-Numeric: TypeAlias = IntegerType | DecimalType | FloatType
 Kernel: TypeAlias = Callable[..., Vector]
 """A function of Arrow vectors: scalars for constants, null slots where an operand has one."""
 
@@ -101,15 +99,6 @@ def pointwise(kind: Type, arguments: Sequence[Interval], kernel: Kernel) -> Inte
         return strict(kind, arguments)
     result = kernel(*(keep(single, x.lower) for x in arguments))
     return strict(kind, arguments, (result, result))
-
-
-def piecewise(mask: Mask, one: Interval, other: Interval) -> Interval:
-    """`one` where the mask says yes, else `other`: bounds only, the rest is `other`'s."""
-    return replace(
-        other,
-        lower=choose(mask, one.lower, other.lower),
-        upper=choose(mask, one.upper, other.upper),
-    )
 
 
 def as_vector(mask: Mask) -> Vector:
@@ -181,14 +170,12 @@ def fitted(x: Interval, bounds: tuple[Vector, Vector], kind: IntegerType | Decim
     least, greatest, lower, upper = alike(*extremes(kind), *bounds)
     escapes = either(may(less, lower, least), may(less, greatest, upper))
     inside = both(may(less_equal, lower, greatest), may(less_equal, least, upper))
-    clamped = (
-        narrowed(least_of(greatest_of(end, least), greatest), kind) for end in (lower, upper)
-    )
+    first, last = (least_of(greatest_of(end, least), greatest) for end in (lower, upper))
     return replace(
         x,
         type=kind,
-        lower=next(clamped),
-        upper=next(clamped),
+        lower=narrowed(first, kind),
+        upper=narrowed(last, kind),
         value=both(x.value, inside),
         raises=either(x.raises, both(x.value, escapes)),
     )
@@ -200,6 +187,12 @@ def alike(*vectors: Vector) -> tuple[Vector, ...]:
         return vectors
     scales = [v.type.scale if pa.types.is_decimal(v.type) else 0 for v in vectors]
     return tuple(v.cast(pa.decimal256(WIDE_DIGITS, max(scales))) for v in vectors)
+
+
+def wide(values: Vector) -> Vector:
+    """Integers and decimals with all the room there is before the point."""
+    scale = values.type.scale if pa.types.is_decimal(values.type) else 0
+    return values.cast(pa.decimal256(WIDE_DIGITS, scale))
 
 
 def narrowed(values: Vector, kind: IntegerType | DecimalType) -> Vector:
