@@ -63,6 +63,7 @@ class MemoryTable:
     uri: str = "memory"
     version: int | None = None
     objects: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def format(self) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from whyscan.explain.report import Report
     from whyscan.planning.plan import ScanPlan
@@ -19,13 +20,26 @@ Location = str | PathLike[str]
 
 
 class Question(TypedDict, total=False):
-    """How a predicate is read and how far down to look; the defaults are the command line's."""
+    """How a predicate is read and how far down to look; the defaults are the command line's.
+
+    `verbose` is for a report that lists every live file: no manifest may stay closed.
+    """
 
     dialect: str
     timezone: str
     depth: str
     full: bool
     assume_no_nan: bool
+    verbose: bool
+
+
+class When(TypedDict, total=False):
+    """Which version: a Delta version, an Iceberg snapshot or ref, or the one at a time."""
+
+    version: int | None
+    snapshot: int | None
+    as_of: str | datetime | None
+    ref: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +70,11 @@ class Table:
         bound, options = bind_request(self.snapshot, predicate, columns, question)
         return make_plan(self.snapshot, bound, options)
 
-    def explain(
-        self, predicate: str, *, verbose: bool = False, **question: Unpack[Question]
-    ) -> Report:
+    def explain(self, predicate: str, **question: Unpack[Question]) -> Report:
         """The plan, and why: what removed each container and why the others stayed."""
         from whyscan.explain.report import make_report
 
+        verbose = question.get("verbose", False)
         return make_report(self.plan(predicate, **question), verbose=verbose)
 
 
@@ -70,9 +83,14 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     *,
     partition_types: Mapping[str, str] = MappingProxyType({}),
     options: Mapping[str, Any] = MappingProxyType({}),
+    **when: Unpack[When],
 ) -> Table:
-    """Open a table: a folder, a file, a glob or a list of Parquet files, local or in a store."""
+    """Open a table: a Delta or Iceberg table, or a folder, a glob or a list of Parquet files."""
     from whyscan.tables import open_snapshot
+    from whyscan.tables.travel import Travel, moment
 
     places = [location] if isinstance(location, str | PathLike) else list(location)
-    return Table(open_snapshot([str(place) for place in places], partition_types, options))
+    travel = Travel(
+        when.get("version"), when.get("snapshot"), moment(when.get("as_of")), when.get("ref")
+    )
+    return Table(open_snapshot([str(place) for place in places], partition_types, options, travel))

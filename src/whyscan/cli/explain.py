@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from whyscan.explain.gates import Gates
     from whyscan.explain.layout import Page
     from whyscan.explain.report import Report
+    from whyscan.table import When
 
 GATE_FAILED = 1
-ASKED = ("dialect", "timezone", "depth", "full", "assume_no_nan")
+ASKED = ("dialect", "timezone", "depth", "full", "assume_no_nan", "verbose")
 
 
 def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -49,6 +50,10 @@ QUESTION = _options(
     click.option(
         "-s", "--select", metavar="COLS", help="Columns to be read: a,b,c. [default: all]"
     ),
+    click.option("--at-version", type=int, metavar="N", help="A Delta version."),
+    click.option("--at-snapshot", type=int, metavar="ID", help="An Iceberg snapshot."),
+    click.option("--as-of", metavar="TIMESTAMP", help="The version at that time, UTC by default."),
+    click.option("--ref", metavar="NAME", help="An Iceberg branch or tag."),
     click.option("--dialect", default="spark", show_default=True, help="SQL of the predicate."),
     click.option("--timezone", default="UTC", show_default=True, help="Its session time zone."),
     click.option(
@@ -116,7 +121,8 @@ GATES = _options(
 def explain(places: tuple[str, ...], predicate: str, **asked: Any) -> int:
     """Which files and row groups PREDICATE reads, which it skips, and why.
 
-    TABLE is a folder, a Parquet file, a quoted glob, or several files; local or in a store.
+    TABLE is a Delta or Iceberg table, a metadata.json, a folder of Parquet files, a quoted
+    glob, or several files; local or in a store.
 
     Exit codes: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not evaluate.
     """
@@ -133,13 +139,23 @@ def _report(places: tuple[str, ...], predicate: str, asked: Mapping[str, Any]) -
     types = pairs("--partition-type", asked["partition_types"])
     storage = pairs("--option", asked["storage"])
     with Progress() as progress:
-        table = open_table(places, partition_types=types, options=storage)
+        table = open_table(places, partition_types=types, options=storage, **_when(asked))
         progress.watch(table.snapshot.traffic)
         from whyscan.explain.report import make_report
 
         question: Any = {name: asked[name] for name in ASKED}
         plan = table.plan(predicate, _columns(asked["select"]), **question)
         return make_report(plan, verbose=asked["verbose"])
+
+
+def _when(asked: Mapping[str, Any]) -> When:
+    """Which version of the table."""
+    return {
+        "version": asked["at_version"],
+        "snapshot": asked["at_snapshot"],
+        "as_of": asked["as_of"],
+        "ref": asked["ref"],
+    }
 
 
 def _read(predicate: str) -> str:

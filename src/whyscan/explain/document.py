@@ -53,6 +53,7 @@ def document(report: Report) -> Json:
         "confidence": report.confidence.value,
         "levels": [_level(level) for level in report.levels],
         "unchecked": [{"level": level, "why": why} for level, why in report.unchecked],
+        "notes": list(report.notes),
         "rows_matched": {
             "at_least": report.rows_matched.at_least,
             "at_most": report.rows_matched.at_most,

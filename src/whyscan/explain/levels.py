@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from whyscan.planning.judgement import Flags, Judgement
-    from whyscan.planning.plan import Evidence, ScanPlan
+    from whyscan.planning.plan import Evidence, ManifestEvidence, ScanPlan
     from whyscan.planning.pushdown import Class
     from whyscan.tables.snapshot import RowGroups
 
@@ -59,21 +59,42 @@ class RowsMatched:
 
 
 def levels(plan: ScanPlan, classes: tuple[Class, ...]) -> tuple[Level, ...]:
-    """Files, and row groups where a footer was opened."""
+    """Manifests where there are some, files, and row groups where a footer was opened."""
     evidence = plan.evidence
-    files = _files(plan, confidence(plan, classes))
-    if evidence.groups is None or evidence.group_judgement is None:
-        return (files,)
-    if not len(evidence.groups.opened):
-        return (files,)
-    groups = _row_groups(evidence, evidence.groups, evidence.group_judgement)
-    if files.confidence is Confidence.INCOMPLETE:
-        groups = replace(groups, confidence=Confidence.INCOMPLETE)
-    return (files, groups)
+    sure = confidence(plan, classes)
+    counted = [] if evidence.manifests is None else [_manifests(evidence.manifests)]
+    counted.append(_files(plan, sure))
+    groups, found = evidence.groups, evidence.group_judgement
+    if groups is not None and found is not None and len(groups.opened):
+        counted.append(_row_groups(evidence, groups, found))
+    if sure is Confidence.INCOMPLETE:
+        return tuple(replace(level, confidence=sure) for level in counted)
+    return tuple(counted)
+
+
+def _manifests(above: ManifestEvidence) -> Level:
+    """The manifest list's own figures: it counts files and rows, and knows no bytes."""
+    found, rows = above.judgement, above.manifests.rows
+    settled = bool((~found.kept | found.every).all())
+    return Level(
+        level="manifests",
+        total=above.manifests.count,
+        kept=int(found.kept.sum()),
+        every=int(found.every.sum()),
+        kept_without_nan=int(found.kept_without_nan.sum()),
+        confidence=Confidence.EXACT if settled else Confidence.CONSERVATIVE,
+        bytes_total=None,
+        bytes_kept=None,
+        rows_total=total(rows),
+        rows_kept=total(rows.filter(pa.array(found.kept))),
+        pruned_by={"partition": int((~found.kept).sum()), "statistics": 0},
+    )
 
 
 def _files(plan: ScanPlan, sure: Confidence) -> Level:
     evidence, summary = plan.evidence, plan.summary
+    credited = _credited(evidence.pruned_by())
+    credited["partition"] += evidence.closed_files
     return Level(
         level="files",
         total=summary.files_total,
@@ -85,7 +106,7 @@ def _files(plan: ScanPlan, sure: Confidence) -> Level:
         bytes_kept=summary.bytes_kept,
         rows_total=summary.rows_total,
         rows_kept=summary.rows_kept,
-        pruned_by=_credited(evidence.pruned_by()),
+        pruned_by=credited,
     )
 
 
@@ -171,18 +192,24 @@ class Removal:
 def removals(plan: ScanPlan) -> tuple[Removal, ...]:
     """One for each mechanism that removed a file."""
     mechanism = plan.evidence.pruned_by()
-    found = ((m, mechanism == m) for m in REMOVING)
-    return tuple(
-        Removal(m.name.lower(), int(removed.sum()), _culprit(plan, removed))
-        for m, removed in found
-        if removed.any()
-    )
+    found = []
+    for which in REMOVING:
+        removed = mechanism == which
+        closed = plan.evidence.closed_files if which is Mechanism.PARTITION else 0
+        if removed.any() or closed:
+            culprit = _culprit(plan, removed, in_manifests=bool(closed))
+            found.append(Removal(which.name.lower(), int(removed.sum()) + closed, culprit))
+    return tuple(found)
 
 
-def _culprit(plan: ScanPlan, removed: Flags) -> str | None:
-    kept = plan.evidence.judgement.conjunct_kept
-    for conjunct, stays in zip(plan.predicate.conjuncts, kept, strict=True):
-        if not stays[removed].any():
+def _culprit(plan: ScanPlan, removed: Flags, *, in_manifests: bool) -> str | None:
+    """The conjunct that removes all of them, those of closed manifests too."""
+    above = plan.evidence.manifests
+    for position, conjunct in enumerate(plan.predicate.conjuncts):
+        stays = plan.evidence.judgement.conjunct_kept[position][removed].any()
+        if in_manifests and above is not None:
+            stays |= above.judgement.conjunct_kept[position][~above.opened].any()
+        if not stays:
             return conjunct.sql
     return None
 

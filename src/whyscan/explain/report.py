@@ -109,6 +109,7 @@ class Report:
     removals: tuple[Removal, ...]
     survivors: tuple[Survivors, ...]
     unchecked: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
     rows_matched: RowsMatched
     conjuncts: tuple[ConjunctLine, ...]
     residual: str | None
@@ -164,6 +165,7 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
         removals=removals(plan),
         survivors=_survivors(why),
         unchecked=evidence.unchecked,
+        notes=plan.snapshot.notes,
         rows_matched=rows_matched(evidence),
         conjuncts=tuple(map(_conjunct, plan.predicate.conjuncts, classes, attribute(plan))),
         residual=Residuals(plan.predicate, evidence).overall(),

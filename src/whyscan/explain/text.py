@@ -195,6 +195,8 @@ def _unchecked(report: Report, page: Page) -> Iterator[str]:
     for level, why in report.unchecked:
         line = f"not checked: {LEVEL_NAMES.get(level, level)} ({inert(why)})"
         yield page.wrap(line, hanging="  ")
+    for note in report.notes:
+        yield page.wrap(f"note: {inert(note)}", hanging="  ")
 
 
 def _ground(report: Report, page: Page) -> Iterator[str]:

@@ -24,11 +24,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Removed files and their bytes; `at_least` where a closed footer could add to them."""
+    """Removed files and their bytes; `at_least` where what stayed closed could add to them."""
 
     files: int
     bytes: int | None
     at_least: bool
+
+    def __add__(self, other: Share) -> Share:
+        known = self.bytes is not None and other.bytes is not None
+        return Share(
+            self.files + other.files,
+            (self.bytes or 0) + (other.bytes or 0) if known else None,
+            self.at_least or other.at_least,
+        )
+
+
+NOTHING = Share(0, 0, at_least=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +74,7 @@ def _settled(conjunct: Conjunct, plan: ScanPlan) -> bool:
 def _alone(evidence: Evidence, at: int, settled: list[bool]) -> Share:
     removed = ~evidence.judgement.conjunct_kept[at]
     open_question = ~evidence.opened & ~removed & (not settled[at])
-    return _share(evidence, removed, open_question)
+    return _share(evidence, removed, bool(open_question.any())) + _closed(evidence, at)
 
 
 def _only(evidence: Evidence, kept: tuple[Flags, ...], at: int, settled: list[bool]) -> Share:
@@ -72,12 +83,24 @@ def _only(evidence: Evidence, kept: tuple[Flags, ...], at: int, settled: list[bo
     spared = reduce(np.logical_and, (k for k, _ in others), everywhere)
     certain = evidence.opened | all(s for _, s in others)
     candidate = ~kept[at] & spared
-    return _share(evidence, candidate & certain, candidate & ~certain)
+    found = _share(evidence, candidate & certain, bool((candidate & ~certain).any()))
+    if not others:
+        return found + _closed(evidence, at)
+    # A closed manifest does not say which of its files another conjunct removes as well.
+    return found + Share(0, 0, _closed(evidence, at).files > 0)
 
 
-def _share(evidence: Evidence, removed: Flags, open_question: Flags) -> Share:
-    return Share(
-        files=int(removed.sum()),
-        bytes=total(evidence.files.bytes.filter(pa.array(removed))),
-        at_least=bool(open_question.any()),
-    )
+def _share(evidence: Evidence, removed: Flags, at_least: bool) -> Share:  # noqa: FBT001
+    files = pa.array(removed)
+    return Share(files.true_count, total(evidence.files.bytes.filter(files)), at_least)
+
+
+def _closed(evidence: Evidence, at: int) -> Share:
+    """Files of closed manifests: those that the conjunct rules out whole, others may follow."""
+    above = evidence.manifests
+    if above is None or not evidence.closed_files:
+        return NOTHING
+    stays = above.judgement.conjunct_kept[at][~above.opened]
+    files = above.manifests.files.to_numpy(zero_copy_only=False)[~above.opened]
+    removed = int(files[~stays].sum())
+    return Share(removed, None if removed else 0, bool(files[stays].sum()))

@@ -42,10 +42,15 @@ class Mechanism(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a plan is made. `full` opens every metadata object, so that every figure is exact."""
+    """How a plan is made.
+
+    `full` opens every metadata object, so that every figure is exact; `every_manifest` opens
+    those above the files, so that every live file can be listed.
+    """
 
     depth: Depth = Depth.AUTO
     full: bool = False
+    every_manifest: bool = False
     assume_no_nan: bool = False
     projection: tuple[Path, ...] | None = None
 
@@ -120,6 +125,11 @@ class Evidence:
     decided: Decided
     unchecked: tuple[tuple[str, str], ...]
     manifests: ManifestEvidence | None = None
+
+    @property
+    def closed_files(self) -> int:
+        """The files that no manifest was opened for."""
+        return 0 if self.manifests is None else self.manifests.closed_files
 
     def pruned_by(self) -> npt.NDArray[np.int8]:
         """A `Mechanism` a file: each is credited once, to partition before statistics."""

@@ -86,7 +86,8 @@ class _Planner:
             return None
         judgement = self.judge(manifests.containers, UNDECIDED)
         counted = manifests.files.is_valid().to_numpy(zero_copy_only=False)
-        opened = judgement.kept | ~counted | self.options.full
+        every = self.options.full or self.options.every_manifest
+        opened = judgement.kept | ~counted | every
         return ManifestEvidence(manifests, judgement, opened)
 
     def judge(self, containers: Containers, decided: Decided) -> Judgement:
@@ -165,7 +166,7 @@ def summarise(evidence: Evidence) -> ScanPlanSummary:
     files, kept = evidence.files, pa.array(evidence.judgement.kept)
     groups, found = evidence.groups, evidence.group_judgement
     above = evidence.manifests
-    closed = 0 if above is None else above.closed_files
+    closed = evidence.closed_files
     return ScanPlanSummary(
         manifests_total=None if above is None else above.manifests.count,
         manifests_kept=None if above is None else int(above.judgement.kept.sum()),

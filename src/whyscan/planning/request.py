@@ -24,6 +24,7 @@ def bind_request(
     options = Options(
         depth=_depth(question.get("depth", Depth.AUTO.value)),
         full=question.get("full", False),
+        every_manifest=question.get("verbose", False),
         assume_no_nan=question.get("assume_no_nan", False),
         projection=None if columns is None else _projection(columns, snapshot),
     )

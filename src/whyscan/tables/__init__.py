@@ -4,23 +4,84 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whyscan.errors import TableError
+from whyscan.errors import TableError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from whyscan.tables.snapshot import Snapshot
     from whyscan.tables.storage import Store
-
-# Reading one of these as plain Parquet would show rows that were deleted.
-_OTHER_FORMATS = {"_delta_log": "Delta", ".hoodie": "Hudi"}
-_ICEBERG = "metadata"
+    from whyscan.tables.travel import Travel
 
 
 def open_snapshot(
+    places: Sequence[str],
+    partition_types: Mapping[str, str],
+    options: Mapping[str, Any],
+    travel: Travel | None = None,
+) -> Snapshot:
+    """Open a folder, a file, a glob, or several of them, at one version or as it is now."""
+    from whyscan.tables.travel import Travel
+
+    when = travel or Travel()
+    found = _with_metadata(places, options, when)
+    if found is None:
+        when.only(format_name="Parquet")
+        return _open_files(places, partition_types, options)
+    if partition_types:
+        raise UsageError("a table with metadata knows the types of its partition columns")
+    return found
+
+
+def _with_metadata(
+    places: Sequence[str], options: Mapping[str, Any], travel: Travel
+) -> Snapshot | None:
+    """The Delta or Iceberg table that was named. Read as plain files it would show deleted rows."""
+    from whyscan.tables.places import folder_of, metadata_file
+
+    if len(places) != 1:
+        return None
+    if (named := metadata_file(places[0])) is not None:
+        return _open_iceberg(folder_of(named.table, options), travel, named.file)
+    store = folder_of(places[0], options)
+    if store is None:
+        return None
+    if store.holds("_delta_log"):
+        return _open_delta(store, travel)
+    if store.holds(".hoodie"):
+        raise TableError(
+            f"{store.uri} is a Hudi table, which whyscan does not read",
+            hint="read as plain Parquet it would show deleted rows",
+        )
+    return _open_iceberg(store, travel) if _is_iceberg(store) else None
+
+
+def _is_iceberg(store: Store) -> bool:
+    if not store.holds("metadata"):
+        return False
+    names = store.list("metadata", enter=lambda _: False)["path"].to_pylist()
+    return any(".metadata.json" in name for name in names)
+
+
+def _open_delta(store: Store, travel: Travel) -> Snapshot:
+    from whyscan.tables.delta.snapshot import open_delta
+
+    travel.only("version", "as_of", format_name="Delta")
+    return open_delta(store, travel.version, travel.as_of)
+
+
+def _open_iceberg(store: Store | None, travel: Travel, file: str | None = None) -> Snapshot:
+    from whyscan.tables.iceberg.opening import open_iceberg
+
+    travel.only("snapshot", "as_of", "ref", format_name="Iceberg")
+    if store is None:
+        raise TableError("there is no such table", hint="name a folder or its metadata.json")
+    return open_iceberg(store, travel, file)
+
+
+def _open_files(
     places: Sequence[str], partition_types: Mapping[str, str], options: Mapping[str, Any]
 ) -> Snapshot:
-    """Open a folder, a file, a glob, or several of them."""
     from whyscan.tables.parquet.paths import is_visible_folder
     from whyscan.tables.parquet.snapshot import open_parquet
     from whyscan.tables.parquet.type_names import type_named
@@ -28,22 +89,4 @@ def open_snapshot(
 
     given = {name: type_named(text) for name, text in partition_types.items()}
     found = find(places, options, is_visible_folder)
-    _refuse_other_formats(found.store)
     return open_parquet(found.store, found.objects, given)
-
-
-def _refuse_other_formats(store: Store) -> None:
-    for folder, name in _OTHER_FORMATS.items():
-        if store.holds(folder):
-            raise _unread(store, name)
-    if store.holds(_ICEBERG):
-        names = store.list(_ICEBERG)["path"].to_pylist()
-        if any(name.endswith(".metadata.json") for name in names):
-            raise _unread(store, "Iceberg")
-
-
-def _unread(store: Store, name: str) -> TableError:
-    return TableError(
-        f"{store.uri} is a {name} table, which this version does not read yet",
-        hint="read as plain Parquet it would show deleted rows",
-    )

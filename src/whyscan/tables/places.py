@@ -66,6 +66,33 @@ def find(named: Sequence[str], options: Mapping[str, Any], enter: Callable[[str]
     return Found(store, objects.sort_by("path").combine_chunks())
 
 
+def folder_of(named: str, options: Mapping[str, Any]) -> Store | None:
+    """The store of one folder, None where the name is a glob, a file, or nothing on disk."""
+    place = parse(named)
+    if place.pattern is not None or _is_file(place):
+        return None
+    if not place.store and not Path(place.path).is_dir():
+        return None
+    return _open(place.store, place.path, options)
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataFile:
+    """An Iceberg metadata file that was named, and the folder of its table."""
+
+    table: str
+    file: str
+
+
+def metadata_file(named: str) -> MetadataFile | None:
+    """`TABLE/metadata/x.metadata.json` taken apart; None for any other name."""
+    folder, _, name = named.rpartition("/")
+    if not name.removesuffix(".gz").endswith(".metadata.json"):
+        return None
+    table, _, middle = folder.rpartition("/")
+    return MetadataFile(table or ("/" if folder.startswith("/") else "."), f"{middle}/{name}")
+
+
 def parse(text: str) -> Place:
     """Read a path or an address."""
     if not text.strip():

@@ -92,6 +92,11 @@ class Snapshot(Protocol):
     @property
     def version(self) -> int | None: ...
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What people should know of how the table was opened; none of it changes a plan."""
+        ...
+
+    @property
     def partition_sources(self) -> tuple[Path, ...]:
         """The columns that some partition field of a live spec is made from."""
         ...

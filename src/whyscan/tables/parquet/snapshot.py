@@ -46,6 +46,7 @@ class ParquetSnapshot:
     partitions: Partitions
     version: int | None = None
     footers_describe_files: bool = True
+    notes: tuple[str, ...] = ()
     _schema: Schema | None = field(default=None, repr=False)
     _complete: bool = field(default=False, repr=False)
 
