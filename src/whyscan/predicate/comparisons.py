@@ -14,6 +14,7 @@ from whyscan.predicate.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.tree import (
     And,
     Between,
+    Column,
     Comparator,
     Comparison,
     In,
@@ -110,10 +111,36 @@ def is_true(operand: Operand, expected: bool, scope: Scope) -> Expression:  # no
     return Comparison(Comparator.NULL_SAFE_EQUAL, condition, Literal(expected, BOOLEAN))
 
 
+LONG = 16
+"""So many equalities of one column under an OR are a list; fewer stay as they were written."""
+
+
 def any_of(operands: Sequence[Expression]) -> Expression:
-    """`a OR b OR c`, flat."""
+    """`a OR b OR c`, flat; `x = 1 OR x = 2 OR …` is `x IN (1, 2, …)` once it is long."""
     flat = [part for o in operands for part in (o.operands if isinstance(o, Or) else (o,))]
-    return flat[0] if len(flat) == 1 else Or(tuple(flat))
+    parts = _with_lists(flat) if len(flat) >= LONG else flat
+    return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+
+def _with_lists(parts: Sequence[Expression]) -> list[Expression]:
+    """The equalities of each column as one list, behind what stays as it is."""
+    values: dict[Column, list[Comparison]] = {}
+    others: list[Expression] = []
+    for part in parts:
+        match part:
+            case Comparison(Comparator.EQUAL, Column() as column, Literal()) if _alike(
+                column, part.right
+            ):
+                values.setdefault(column, []).append(part)
+            case _:
+                others.append(part)
+    for column, equalities in values.items():
+        if len(equalities) < LONG:
+            others.extend(equalities)
+        else:
+            listed = [_value(equality.right) for equality in equalities]
+            others.append(In(column, *as_set(listed, column.type)))
+    return others
 
 
 def all_of(operands: Sequence[Expression]) -> Expression:
