@@ -159,25 +159,46 @@ def group_rows(groups: RowGroups) -> pa.Array:
 
 
 def rows_matched(evidence: Evidence) -> RowsMatched:
-    """Between the rows of the containers that match whole and those of all that are kept.
+    """Between the live rows of the containers that match whole and those of all that are kept.
 
-    Row groups count where a footer was opened, files elsewhere.
+    Row groups count where a footer was opened, files elsewhere. Nobody knows in which row group
+    a deleted row was: all of a file's may have matched, or none.
     """
-    groups, found = evidence.groups, evidence.group_judgement
-    closed = np.ones(evidence.files.count, np.bool_)
-    parts = [(evidence.files.rows, evidence.judgement, closed)]
-    if groups is not None and found is not None:
-        closed[groups.opened.to_numpy()] = False
-        parts.append((group_rows(groups), found, np.ones(groups.count, np.bool_)))
+    files, found, inside = evidence.files, evidence.judgement, evidence.group_judgement
+    every = _rows_by_file(evidence, found.every, None if inside is None else inside.every)
+    kept = _rows_by_file(evidence, found.kept, None if inside is None else inside.kept)
+    live = files.rows if files.deleted is None else pc.subtract(files.rows, files.deleted)
+    if files.maybe_deleted is None:
+        surely = live
+    else:
+        surely = pc.fill_null(pc.subtract(live, files.maybe_deleted), 0)
+    gone = pc.subtract(files.rows, surely)
     return RowsMatched(
-        at_least=_sum([total(rows.filter(pa.array(j.every & here))) for rows, j, here in parts]),
-        at_most=_sum([total(rows.filter(pa.array(j.kept & here))) for rows, j, here in parts]),
+        at_least=total(pc.max_element_wise(_less(every, gone), 0, skip_nulls=False)),
+        at_most=total(pc.if_else(pc.equal(kept, 0), kept, pc.min_element_wise(kept, live))),
     )
 
 
-def _sum(parts: list[int | None]) -> int | None:
-    known = [part for part in parts if part is not None]
-    return sum(known) if len(known) == len(parts) else None
+def _less(rows: pa.Array, gone: pa.Array) -> pa.Array:
+    """Rows without the deleted ones; of none at all, none are."""
+    return pc.if_else(pc.equal(rows, 0), rows, pc.subtract(rows, gone))
+
+
+def _rows_by_file(evidence: Evidence, files: Flags, groups: Flags | None) -> pa.Array:
+    """The rows of flagged containers, file by file: row groups where a footer was opened."""
+    rows = pc.if_else(pa.array(files), evidence.files.rows, pa.scalar(0, pa.int64()))
+    opened = evidence.groups
+    if opened is None or groups is None:
+        return rows
+    counted = group_rows(opened).to_numpy(zero_copy_only=False)[groups]
+    at = opened.opened.to_numpy()
+    inside = np.bincount(opened.file.to_numpy()[groups], weights=counted, minlength=len(at))
+    whole = np.zeros(evidence.files.count)
+    whole[at] = inside
+    is_open = np.zeros(evidence.files.count, np.bool_)
+    is_open[at] = True
+    known = pa.array(np.nan_to_num(whole).astype(np.int64), mask=np.isnan(whole))
+    return pc.if_else(pa.array(is_open), known, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +236,9 @@ def _culprit(plan: ScanPlan, removed: Flags, *, in_manifests: bool) -> str | Non
 
 
 def selected_bytes(evidence: Evidence) -> int | None:
-    """The bytes of the asked column chunks in the row groups that stay; None if none is open."""
+    """The bytes of the asked chunks in the row groups that stay; None where a footer is closed."""
     groups, found = evidence.groups, evidence.group_judgement
-    if groups is None or found is None:
+    if groups is None or found is None or groups.unchecked:
         return None
     ranges = groups.ranges.filter(pa.array(found.kept)).flatten()
     start, end = (pc.list_element(ranges, at) for at in (0, 1))

@@ -119,7 +119,8 @@ class _Planner:
         if closed is not None:
             return replace(evidence, unchecked=(("row_groups", closed),))
         groups, found = self.open(evidence.files, kept, evidence.decided)
-        return replace(evidence, groups=groups, group_judgement=found)
+        unchecked = tuple(("row_groups", why) for why in groups.unchecked)
+        return replace(evidence, groups=groups, group_judgement=found, unchecked=unchecked)
 
     def left_closed(self, survivors: int) -> str | None:
         """Why the survivors' footers stay closed, None where they are to be opened."""
@@ -134,7 +135,7 @@ class _Planner:
         groups = self.snapshot.row_groups(
             files, pa.array(at), self.predicate.columns(), self._projection()
         )
-        positions = pa.array(at[groups.file.to_numpy()])
+        positions = groups.opened.take(groups.file)
         return groups, self.judge(groups.containers, spread(decided, positions))
 
     def _projection(self) -> tuple[Path, ...] | None:

@@ -24,8 +24,8 @@ def file_scans(predicate: Predicate, evidence: Evidence) -> Iterator[FileScan]:
     kept = np.flatnonzero(evidence.judgement.kept)
     columns = (c.take(pa.array(kept)).to_pylist() for c in (files.paths, files.bytes, files.rows))
     for index, path, size, rows in zip(kept.tolist(), *columns, strict=True):
-        ordinals, ranges = groups.get(index, ((), ())) if groups is not None else (None, ())
-        if groups is not None and not ordinals:
+        ordinals, ranges = groups.get(index, (None, ()))
+        if ordinals is not None and not ordinals:
             continue
         yield FileScan(
             path=path,
@@ -85,18 +85,20 @@ def joined(conjuncts: Sequence[str]) -> str | None:
 _Groups = dict[int, tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]
 
 
-def _surviving_groups(evidence: Evidence) -> _Groups | None:
-    """For each opened file its surviving ordinals and byte ranges; None where none was opened."""
+def _surviving_groups(evidence: Evidence) -> _Groups:
+    """For each opened file its surviving ordinals and byte ranges."""
     groups, found = evidence.groups, evidence.group_judgement
     if groups is None or found is None:
-        return None
+        return {}
     kept = pa.array(found.kept)
     files = groups.opened.take(groups.file.filter(kept)).to_pylist()
     ordinals = groups.ordinal.filter(kept).to_pylist()
     ranges = groups.ranges.filter(kept).to_pylist()
-    collected: dict[int, tuple[list[int], list[tuple[int, int]]]] = {}
+    collected: dict[int, tuple[list[int], list[tuple[int, int]]]] = {
+        file: ([], []) for file in groups.opened.to_pylist()
+    }
     for file, ordinal, chunks in zip(files, ordinals, ranges, strict=True):
-        chosen, bytes_of = collected.setdefault(file, ([], []))
+        chosen, bytes_of = collected[file]
         chosen.append(ordinal)
         bytes_of.extend((start, end) for start, end in chunks)
     return {index: (tuple(o), tuple(r)) for index, (o, r) in collected.items()}

@@ -35,7 +35,9 @@ class Manifests:
 class Files:
     """The live data files: `bytes` and `rows` are null where nothing recorded them.
 
-    `deleted` counts the rows of each that a deletion vector hides, None where there are none.
+    `deleted` counts the rows of each that a deletion vector hides, None where there are none;
+    `maybe_deleted` those that delete files may hide besides, null where nobody knows how many.
+    `formats` are the files' formats where they may be others than Parquet.
     Statistics were dropped because they cannot be true, `contradictions`, or cannot be read.
     """
 
@@ -45,6 +47,8 @@ class Files:
     partition: pa.Table
     containers: Containers
     deleted: pa.Array | None = None
+    maybe_deleted: pa.Array | None = None
+    formats: pa.Array | None = None
     contradictions: int = 0
     unreadable: int = 0
 
@@ -57,8 +61,10 @@ class Files:
 class RowGroups:
     """Row groups of opened files, file by file in the order of `opened`.
 
-    `file` is the position of each in `opened`, `ordinal` its number in the file, `bytes` its
-    size on disk, `ranges` the byte ranges of the asked column chunks as (start, end) lists.
+    A file that was asked for and is not among `opened` stays whole, and `unchecked` says why: it
+    is missing, of another format, or lies elsewhere. `file` is the position of each row group in
+    `opened`, `ordinal` its number in the file, `bytes` its size on disk, `ranges` the byte ranges
+    of the asked column chunks as (start, end) lists.
     """
 
     opened: pa.Array
@@ -68,6 +74,7 @@ class RowGroups:
     ranges: pa.Array
     containers: Containers
     contradictions: int = 0
+    unchecked: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:

@@ -108,6 +108,14 @@ class Store:
         modified = found["last_modified"].replace(tzinfo=None)
         return pa.table([[path], [found["size"]], [modified]], schema=LISTING)
 
+    def sizes(self, paths: Sequence[str]) -> Sequence[int | None]:
+        """The bytes of each object, None where there is none."""
+        if self.folder is not None:
+            return [_size(self.folder, path) for path in paths]
+        with ThreadPoolExecutor(REMOTE_AT_ONCE) as pool:
+            found = pool.map(self.find, paths)
+            return [next(iter(listing["size"].to_pylist()), None) for listing in found]
+
     def holds(self, folder: str) -> bool:
         """Whether there is anything in a folder."""
         if self.folder is not None:
@@ -218,6 +226,14 @@ def _entry(folder: str, path: str) -> pa.Table:
     if not stat.S_ISREG(facts.st_mode):
         raise TableError(f"{place} is not a regular file")
     return _listing(folder, [path], [facts.st_size], [facts.st_mtime_ns // 1000])
+
+
+def _size(folder: str, path: str) -> int | None:
+    try:
+        facts = Path(folder, path).stat()
+    except OSError:
+        return None
+    return facts.st_size if stat.S_ISREG(facts.st_mode) else None
 
 
 def _listing(folder: str, paths: list[str], sizes: list[int], times: list[int]) -> pa.Table:

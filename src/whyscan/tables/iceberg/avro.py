@@ -1,121 +1,120 @@
-"""Avro containers: headers read, joined and re-headed, so that fast readers can decode them.
+"""Avro containers: headers read, blocks inflated and joined, so that fast readers can decode them.
 
-A container is a header (schema, codec, sync marker) and blocks. Containers of one schema and
-one codec can be joined: their blocks are copied behind one header with one marker. A record
-without fields takes no bytes, so dropping it from the schema leaves the blocks as they are;
-DataFusion's reader refuses such records, and every manifest of an unpartitioned table has one.
+A container is a header (schema, codec, sync marker) and blocks. Containers whose records are
+laid out alike can be joined: their blocks, inflated, stand behind one header of our own.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import CorruptFile
+from whyscan.tables.iceberg.codecs import inflate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
 MAGIC = b"Obj\x01"
 SYNC_BYTES = 16
-VARINT_BYTES = 10
+OUR_SYNC = bytes(SYNC_BYTES)
+LARGEST = 1 << 29
+"""What one container may inflate to; beyond that it is taken for a decompression bomb."""
+
+_VARINT_BYTES = 10
+_MORE = 0x80
+_HEADERS_KEPT = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Header:
+    """What stands before a container's marker and blocks. Many containers may share one."""
+
+    path: str
+    metadata: Mapping[str, bytes]
+
+    @cached_property
+    def codec(self) -> str:
+        return self.metadata.get("avro.codec", b"null").decode("ascii", "replace")
+
+    @cached_property
+    def schema(self) -> Any:
+        try:
+            return json.loads(self.metadata["avro.schema"])
+        except (ValueError, RecursionError) as error:
+            raise CorruptFile(self.path, f"its schema is not JSON: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """One Avro file: its header, read, and where its blocks begin in `data`."""
+    """One Avro file: its header, its marker, and where its blocks begin in `data`."""
 
     path: str
-    metadata: dict[str, bytes]
+    header: Header
     sync: bytes
     data: bytes
     body: int
 
-    @property
-    def codec(self) -> str:
-        return self.metadata.get("avro.codec", b"null").decode()
-
-    @property
-    def schema(self) -> Any:
-        return json.loads(self.metadata["avro.schema"])
-
-    def count(self) -> int:
-        """How many records there are, by the counts of the blocks."""
-        return sum(_Reader(self.path, bytes(block[:VARINT_BYTES]), 0).number()
-                   for block in self.blocks())
-
-    def with_schema(self, schema: Any) -> bytes:
-        """The same blocks behind a header with another schema for the same bytes."""
-        return _header(self, schema) + self.data[self.body :]
-
-    def blocks(self) -> Iterator[memoryview]:
-        """Each block with its count and size, without the marker that ends it."""
-        reader = _Reader(self.path, self.data, self.body)
+    def blocks(self) -> Iterator[Block]:
+        """The blocks, inflated."""
+        reader = Reader(self.path, self.data, self.body)
+        left = LARGEST
         while reader.at < len(self.data):
-            start = reader.at
-            reader.number()
-            reader.take(reader.number())
-            end = reader.at
+            count, size = reader.number(), reader.number()
+            stored = reader.take(size)
             if reader.take(SYNC_BYTES) != self.sync:
                 raise CorruptFile(self.path, "a block does not end with the file's sync marker")
-            yield memoryview(self.data)[start:end]
+            inflated = inflate(self.header.codec, stored, left, self.path)
+            # No record of ours takes less than a byte.
+            if not 0 <= count <= len(inflated):
+                raise CorruptFile(self.path, f"a block of {len(inflated)} bytes counts {count}")
+            left -= len(inflated)
+            yield Block(count, inflated)
 
 
-def parse(path: str, data: bytes) -> Container:
-    """Read a container's header."""
-    reader = _Reader(path, data, 0)
+@dataclass(frozen=True, slots=True)
+class Block:
+    """So many records, one behind the other."""
+
+    count: int
+    data: bytes
+
+
+@dataclass(slots=True)
+class Headers:
+    """Reads containers, and learns: most manifests of a table begin with the same bytes."""
+
+    known: list[tuple[bytes, Header]] = field(default_factory=list)
+
+    def container(self, path: str, data: bytes) -> Container:
+        """Read a container's header."""
+        for prefix, header in self.known:
+            if data.startswith(prefix):
+                return _behind(path, header, data, len(prefix))
+        reader = Reader(path, data, 0)
+        header = _header(reader)
+        if len(self.known) < _HEADERS_KEPT:
+            self.known.append((data[: reader.at], header))
+        return _behind(path, header, data, reader.at)
+
+
+def _behind(path: str, header: Header, data: bytes, at: int) -> Container:
+    reader = Reader(path, data, at)
+    return Container(path, header, reader.take(SYNC_BYTES), data, reader.at)
+
+
+def _header(reader: Reader) -> Header:
     if reader.take(len(MAGIC)) != MAGIC:
-        raise CorruptFile(path, "it is not an Avro file")
+        raise CorruptFile(reader.path, "it is not an Avro file")
     metadata = dict(_metadata(reader))
     if "avro.schema" not in metadata:
-        raise CorruptFile(path, "its header has no schema")
-    sync = reader.take(SYNC_BYTES)
-    return Container(path, metadata, sync, data, reader.at)
+        raise CorruptFile(reader.path, "its header has no schema")
+    return Header(reader.path, metadata)
 
 
-def joined(containers: Sequence[Container]) -> bytes:
-    """One container with the blocks of all; they must have one schema and one codec."""
-    first = containers[0]
-    parts: list[bytes | memoryview] = [_header(first, without_empty_records(first.schema))]
-    for container in containers:
-        for block in container.blocks():
-            parts += (block, first.sync)
-    return b"".join(parts)
-
-
-def without_empty_records(schema: Any) -> Any:
-    """The schema less every record field whose type is a record without fields."""
-    match schema:
-        case {"type": "record", "fields": fields}:
-            kept = [
-                {**field, "type": without_empty_records(field["type"])}
-                for field in fields
-                if not _is_empty(field["type"])
-            ]
-            return {**schema, "fields": kept}
-        case {"type": inner} if not isinstance(inner, str):
-            return {**schema, "type": without_empty_records(inner)}
-        case {"items": items}:
-            return {**schema, "items": without_empty_records(items)}
-        case list():
-            return [without_empty_records(branch) for branch in schema]
-        case _:
-            return schema
-
-
-def _is_empty(schema: Any) -> bool:
-    return isinstance(schema, dict) and schema.get("type") == "record" and not schema["fields"]
-
-
-def _header(container: Container, schema: Any) -> bytes:
-    """A header of our own: another schema, the same codec and marker."""
-    metadata = {"avro.schema": json.dumps(schema).encode(), "avro.codec": container.codec.encode()}
-    entries = b"".join(_string(key.encode()) + _string(value) for key, value in metadata.items())
-    return MAGIC + _number(len(metadata)) + entries + _number(0) + container.sync
-
-
-def _metadata(reader: _Reader) -> Iterator[tuple[str, bytes]]:
+def _metadata(reader: Reader) -> Iterator[tuple[str, bytes]]:
     while count := reader.number():
         if count < 0:  # A negative count is followed by the size of the block in bytes.
             reader.number()
@@ -124,8 +123,22 @@ def _metadata(reader: _Reader) -> Iterator[tuple[str, bytes]]:
             yield key, reader.take(reader.number())
 
 
+def joined(schema: Any, blocks: Iterable[Block]) -> bytes:
+    """One uncompressed container of all blocks, whose records `schema` describes."""
+    metadata = {b"avro.schema": json.dumps(schema).encode(), b"avro.codec": b"null"}
+    parts = [MAGIC, _number(len(metadata))]
+    for key, value in metadata.items():
+        parts += (_number(len(key)), key, _number(len(value)), value)
+    parts += (_number(0), OUR_SYNC)
+    for block in blocks:
+        parts += (_number(block.count), _number(len(block.data)), block.data, OUR_SYNC)
+    return b"".join(parts)
+
+
 @dataclass(slots=True)
-class _Reader:
+class Reader:
+    """Takes bytes and numbers from a place on; `path` is for people."""
+
     path: str
     data: bytes
     at: int
@@ -140,23 +153,19 @@ class _Reader:
     def number(self) -> int:
         """A zigzag variable-length integer."""
         value = 0
-        for shift in range(0, 7 * VARINT_BYTES, 7):
+        for shift in range(0, 7 * _VARINT_BYTES, 7):
             byte = self.take(1)[0]
             value |= (byte & 0x7F) << shift
-            if byte < 0x80:
+            if byte < _MORE:
                 return (value >> 1) ^ -(value & 1)
         raise CorruptFile(self.path, "a number in it has no end")
-
-
-def _string(text: bytes) -> bytes:
-    return _number(len(text)) + text
 
 
 def _number(value: int) -> bytes:
     rest = value << 1 if value >= 0 else (-value << 1) - 1
     encoded = bytearray()
-    while rest >= 0x80:
-        encoded.append(rest & 0x7F | 0x80)
+    while rest >= _MORE:
+        encoded.append(rest & 0x7F | _MORE)
         rest >>= 7
     encoded.append(rest)
     return bytes(encoded)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.predicate.arrow import arrow_type
+from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS, arrow_type
 from whyscan.predicate.types import (
     BinaryType,
     BooleanType,
@@ -25,15 +25,19 @@ from whyscan.predicate.types import (
     StringType,
     TimestampType,
     Type,
-    Unit,
     UuidType,
 )
+from whyscan.pruning.unscaled import scaled_to
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DECIMAL_BYTES = 16
 UUID_BYTES = 16
+_INTEGERS = {32: {4: "<i4"}, 64: {4: "<i4", 8: "<i8"}}
+_FLOATS = {32: {4: "<f4"}, 64: {4: "<f4", 8: "<f8"}}
+_SECONDS_A_DAY = 86_400
+_SIGN = 0x80
 
 
 def decode(stored: pa.Array, kind: Type) -> pa.Array:
@@ -42,9 +46,9 @@ def decode(stored: pa.Array, kind: Type) -> pa.Array:
         case BooleanType():
             return _fixed(stored, {1: "<u1"}, pa.uint8()).cast(pa.bool_())
         case IntegerType():
-            return _fixed(stored, {4: "<i4", 8: "<i8"}, pa.int64())
+            return _fixed(stored, _INTEGERS[kind.bits], pa.int64())
         case FloatType():
-            return _fixed(stored, {4: "<f4", 8: "<f8"}, pa.float64())
+            return _fixed(stored, _FLOATS[kind.bits], pa.float64())
         case DateType():
             return _fixed(stored, {4: "<i4"}, pa.int32()).view(pa.date32())
         case TimestampType():
@@ -52,11 +56,32 @@ def decode(stored: pa.Array, kind: Type) -> pa.Array:
         case DecimalType():
             return _decimals(stored, kind)
         case UuidType():
-            return _where(pc.equal(pc.binary_length(stored), UUID_BYTES), stored)
+            right = pc.equal(pc.binary_length(stored), UUID_BYTES)
+            return pc.if_else(right, stored, pa.scalar(None, stored.type))
         case StringType() | BinaryType():
             return stored.cast(pa.binary())
         case _:
             return pa.nulls(len(stored), arrow_type(kind))
+
+
+def unread(stored: pa.Array, decoded: pa.Array) -> pa.Array:
+    """Where there was something that could not be read."""
+    return pc.and_(stored.is_valid(), decoded.is_null())
+
+
+def in_either_order(lower: pa.Array, upper: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """The bounds of uuids, whichever way their writer ordered them.
+
+    Java compared the halves of a uuid as signed numbers, the specification compares bytes. Where
+    the upper halves agree in sign both orders agree on them; the lower halves may stand the other
+    way round, so that they are opened, except for a single value.
+    """
+    same = pc.equal(lower, upper)
+    first, last = (pc.binary_slice(end, 0, 8) for end in (lower, upper))
+    return (
+        pc.if_else(same, lower, pc.binary_join_element_wise(first, bytes(8), b"")),
+        pc.if_else(same, upper, pc.binary_join_element_wise(last, b"\xff" * 8, b"")),
+    )
 
 
 def _fixed(stored: pa.Array, widths: Mapping[int, str], target: pa.DataType) -> pa.Array:
@@ -73,9 +98,11 @@ def _fixed(stored: pa.Array, widths: Mapping[int, str], target: pa.DataType) -> 
 
 def _timestamps(stored: pa.Array, kind: TimestampType) -> pa.Array:
     """Steps since 1970. A date that was promoted to a timestamp still has its four bytes."""
+    per_day = _SECONDS_A_DAY * kind.unit.per_second
     days = _fixed(stored, {4: "<i4"}, pa.int64())
-    per_day = 86_400 * (1_000_000 if kind.unit is Unit.MICROSECOND else 1_000_000_000)
-    steps = pc.coalesce(_fixed(stored, {8: "<i8"}, pa.int64()), pc.multiply(days, per_day))
+    reach = pc.less_equal(pc.abs(days), (1 << 63) // per_day)
+    midnights = pc.multiply(pc.if_else(reach, days, pa.scalar(None, pa.int64())), per_day)
+    steps = pc.coalesce(_fixed(stored, {8: "<i8"}, pa.int64()), midnights)
     return steps.view(arrow_type(kind))
 
 
@@ -87,12 +114,17 @@ def _decimals(stored: pa.Array, kind: DecimalType) -> pa.Array:
     for width in np.unique(lengths[known]).tolist():
         chosen = lengths == width
         digits = np.frombuffer(_bytes(stored, chosen), np.uint8).reshape(-1, width)
-        unscaled[chosen] = np.where(digits[:, :1] >= 0x80, 0xFF, 0)
+        unscaled[chosen] = np.where(digits[:, :1] >= _SIGN, 0xFF, 0)
         unscaled[chosen, DECIMAL_BYTES - width :] = digits
-    little_endian = np.ascontiguousarray(unscaled[:, ::-1])
+    little_endian = pa.py_buffer(np.ascontiguousarray(unscaled[:, ::-1]))
     validity = pa.array(known).buffers()[1]
     target = arrow_type(kind)
-    return pa.Array.from_buffers(target, len(stored), [validity, pa.py_buffer(little_endian)])
+    decoded = pa.Array.from_buffers(target, len(stored), [validity, little_endian])
+    # Sixteen bytes reach beyond 38 digits, and kernels refuse what lies there.
+    greatest = 10**MAX_DECIMAL_DIGITS - 1
+    least, most = (pa.scalar(scaled_to(n, kind.scale), target) for n in (-greatest, greatest))
+    right = pc.and_(pc.greater_equal(decoded, least), pc.less_equal(decoded, most))
+    return pc.if_else(right, decoded, pa.scalar(None, target))
 
 
 def _lengths(stored: pa.Array) -> npt.NDArray[np.int64]:
@@ -111,7 +143,3 @@ def _bytes(stored: pa.Array, chosen: npt.NDArray[np.bool_]) -> bytes:
         return b""
     ends = np.frombuffer(offsets, np.int64)[picked.offset : picked.offset + len(picked) + 1]
     return memoryview(data)[int(ends[0]) : int(ends[-1])].tobytes()
-
-
-def _where(mask: pa.Array, values: pa.Array) -> pa.Array:
-    return pc.if_else(mask, values, pa.scalar(None, values.type))

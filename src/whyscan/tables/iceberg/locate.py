@@ -1,11 +1,13 @@
-"""Which metadata file is the table's: by its hint, else the newest; and where its files are now.
+"""Which metadata file is the table's, and where the files that it records are now.
 
 Iceberg records absolute locations. A table that was moved or copied is read where it was found:
-what lies below the recorded location is looked for below the present one.
+what lies below the recorded location is looked for below the present one, and nothing else is
+followed: the operator's rights would open what the table's writer could not.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,73 +16,143 @@ from whyscan.errors import TableError
 from whyscan.tables.iceberg.metadata import Metadata, parse
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from whyscan.tables.storage import Store
 
-HINT = "metadata/version-hint.text"
-_METADATA_FILE = re.compile(
-    r"metadata/(?:v(?P<version>\d+)|(?P<number>\d+)-[^/]*?)(?:\.gz)?\.metadata\.json(?:\.gz)?"
-)
+FOLDER = "metadata"
+HINT = f"{FOLDER}/version-hint.text"
+_METADATA_FILE = re.compile(r"metadata/[^/]+\.metadata\.json(?:\.gz)?")
+_NUMBER = re.compile(r"metadata/v?(\d{1,18})(?:\.gz|-[^/]*)?\.metadata\.json(?:\.gz)?")
+_ENDINGS = (".metadata.json", ".gz.metadata.json", ".metadata.json.gz", "")
+_LONGEST_HINT = 1_000
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?=/)")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A table's metadata and what had to be guessed to find it."""
+    """A table's metadata, its file below the store's folder, and what was guessed to find it."""
 
     metadata: Metadata
+    path: str
     notes: tuple[str, ...]
 
 
+def is_iceberg(store: Store) -> bool:
+    """Whether a folder is an Iceberg table."""
+    if not store.holds(FOLDER):
+        return False
+    return any(_METADATA_FILE.fullmatch(path) for path in _listed(store)["path"].to_pylist())
+
+
+def is_metadata_file(path: str) -> bool:
+    """Whether a path is that of a metadata file, by its name."""
+    return path.endswith((".metadata.json", ".metadata.json.gz"))
+
+
 def find_metadata(store: Store) -> Found:
-    """The current metadata of the table in a folder."""
-    listing = store.list("metadata")
-    sizes = dict(zip(listing["path"].to_pylist(), listing["size"].to_pylist(), strict=True))
-    hinted = _hinted(store, sizes)
+    """The current metadata of the table in a folder: by the hint, else the newest."""
+    listing = _listed(store)
+    paths = listing["path"].to_pylist()
+    hinted = _hinted(store, set(paths))
     if hinted is not None:
-        return Found(read_metadata(store, hinted, sizes[hinted]), ())
-    path = newest(list(sizes))
+        return Found(read_metadata(store, hinted), hinted, ())
+    times = listing["modified"].cast("int64").to_pylist()
+    path = newest(dict(zip(paths, times, strict=True)))
     if path is None:
         raise TableError(
-            f"{store.uri} has no Iceberg metadata", hint="name a folder with metadata/*.metadata.json"
+            f"{store.uri} has no Iceberg metadata",
+            hint="name a folder with metadata/*.metadata.json",
         )
     note = f"no version hint: opened {path}, the newest metadata file"
-    return Found(read_metadata(store, path, sizes[path]), (note,))
+    return Found(read_metadata(store, path), path, (note,))
 
 
-def read_metadata(store: Store, path: str, size: int) -> Metadata:
+def _listed(store: Store) -> pa.Table:
+    return store.list(FOLDER, enter=lambda _: False)
+
+
+def read_metadata(store: Store, path: str) -> Metadata:
     """One metadata file."""
-    return parse(store.shown(path), store.read(path, 0, size).to_pybytes())
+    sizes = store.find(path)["size"].to_pylist()
+    if not sizes:
+        raise TableError(f"there is no {store.shown(path)}")
+    return parse(store.shown(path), store.read(path, 0, sizes[0]).to_pybytes())
 
 
-def _hinted(store: Store, sizes: dict[str, int]) -> str | None:
+def _hinted(store: Store, paths: set[str]) -> str | None:
     """The file that the hint names: a version's number, or a whole name."""
-    if HINT not in sizes:
+    if HINT not in paths:
         return None
-    hint = store.read(HINT, 0, sizes[HINT]).to_pybytes().decode("utf-8", "replace").strip()
-    stems = (f"v{hint}", hint)
-    endings = (".metadata.json", ".gz.metadata.json", ".metadata.json.gz", "")
-    names = (f"metadata/{stem}{ending}" for stem in stems for ending in endings)
-    return next((name for name in names if name in sizes), None)
+    size = min(store.find(HINT)["size"][0].as_py(), _LONGEST_HINT)
+    hint = store.read(HINT, 0, size).to_pybytes().decode("utf-8", "replace").strip()
+    names = (f"{FOLDER}/{stem}{ending}" for stem in (f"v{hint}", hint) for ending in _ENDINGS)
+    return next((name for name in names if name in paths), None)
 
 
-def newest(paths: list[str]) -> str | None:
-    """The metadata file with the highest number; the last by name among equals."""
-    numbered = []
-    for path in paths:
-        found = _METADATA_FILE.fullmatch(path)
-        if found is not None:
-            numbered.append((int(found["version"] or found["number"]), path))
-    return max(numbered, default=(0, None))[1]
+def newest(times: dict[str, int]) -> str | None:
+    """The metadata file with the highest number; one without a number only for want of others.
+
+    Of equals it is the one written last, then the last by name.
+    """
+    files = [path for path in times if _METADATA_FILE.fullmatch(path)]
+    return max(files, key=lambda path: (_version(path), times[path], path), default=None)
+
+
+def _version(path: str) -> int:
+    found = _NUMBER.fullmatch(path)
+    return -1 if found is None else int(found[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where recorded files are: below `location` as the metadata says, below `root` in fact.
+
+    `folder` is the folder of the metadata file that was opened, below the root.
+    """
+
+    location: str
+    root: str
+    folder: str = FOLDER
+
+    @property
+    def moved(self) -> bool:
+        """The table is not where its metadata says."""
+        return plain(self.location) != plain(self.root)
+
+    def below(self, recorded: str) -> str | None:
+        """A recorded path relative to the root; None for one that lies elsewhere."""
+        for base in (self.location, self.root):
+            found = relative(recorded, base)
+            if found is not None:
+                return found
+        return None
+
+    def metadata(self, recorded: str) -> str:
+        """Where a recorded metadata file is: a copy of the metadata folder alone is enough."""
+        found = self.below(recorded)
+        return posixpath.join(self.folder, _name(recorded)) if found is None else found
+
+
+def _name(recorded: str) -> str:
+    name = posixpath.basename(recorded)
+    if name in ("", ".", ".."):
+        raise TableError(f"the metadata names {recorded!r}, which is no file")
+    return name
 
 
 def relative(recorded: str, location: str) -> str | None:
-    """A recorded path below the recorded location, None for one that lies elsewhere."""
-    plain, base = _without_scheme(recorded), _without_scheme(location)
-    return plain[len(base) + 1 :] if plain.startswith(f"{base}/") else None
+    """A recorded path below a location, None for one that lies, or leads, elsewhere."""
+    path, base = plain(recorded), plain(location)
+    if not path.startswith(f"{base}/"):
+        return None
+    parts = path[len(base) + 1 :].split("/")
+    return None if ".." in parts else "/".join(part for part in parts if part not in ("", "."))
 
 
-def _without_scheme(path: str) -> str:
-    """Writers spell one place as `file:/x`, `file:///x` and `/x`, or `s3://` and `s3a://`."""
-    scheme, separator, rest = path.partition(":")
-    if not separator or "/" in scheme:
-        return path.rstrip("/")
-    return "/" + rest.strip("/")
+def plain(path: str) -> str:
+    """A path without its scheme: one place is `file:/x`, `file:///x` and `/x`, or s3 and s3a."""
+    scheme = _SCHEME.match(path)
+    if scheme is not None:
+        return "/" + path[scheme.end() :].strip("/")
+    return path.removeprefix("./").rstrip("/")

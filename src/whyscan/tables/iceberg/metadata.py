@@ -5,20 +5,26 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import CorruptFile, TableError
-from whyscan.predicate.types import Schema
-from whyscan.pruning.transforms import Transform, parse_transform
-from whyscan.tables.iceberg.schemas import Leaf, leaves, schema
+from whyscan.pruning.transforms import Transform, Unknown, Void, parse_transform
+from whyscan.tables.iceberg.schemas import TableSchema, table_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 GZIP = b"\x1f\x8b"
-LARGEST = 512 * 1024 * 1024
+LARGEST = 1 << 29
 """Metadata that inflates to more than this is taken for a decompression bomb."""
 
 SUPPORTED_VERSIONS = (1, 2, 3)
+MAIN = "main"
+NAME_MAPPING = "schema.name-mapping.default"
+_MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError)
+_FIRST_FIELD = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,55 +44,87 @@ class Spec:
     id: int
     fields: tuple[PartitionField, ...]
 
+    @property
+    def is_partitioned(self) -> bool:
+        """Some field tells files apart; void, what is left of a dropped one, does not."""
+        return any(not isinstance(field.transform, Void) for field in self.fields)
+
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRecord:
-    """One snapshot. Version 1 tables may name manifests instead of a manifest list."""
+    """One snapshot. Version 1 tables may name manifests instead of a manifest list.
+
+    `encrypted` means that its manifest list is.
+    """
 
     id: int
+    parent: int | None
     timestamp_ms: int
     manifest_list: str | None
     manifests: tuple[str, ...]
     schema_id: int | None
+    encrypted: bool
 
 
 @dataclass(frozen=True, slots=True)
-class TableSchema:
-    """A schema with its columns by field id."""
+class Reference:
+    """A name for a snapshot: a branch moves on, a tag does not."""
 
-    schema: Schema
-    leaves: tuple[Leaf, ...]
+    snapshot: int
+    is_branch: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Metadata:
-    """One metadata file."""
+    """One metadata file; `path` is where it was found. Schemas are read when they are asked for."""
 
     path: str
     format_version: int
     location: str
-    schemas: Mapping[int, TableSchema]
+    schema_documents: Mapping[int, Any]
     current_schema: int
     specs: Mapping[int, Spec]
+    default_spec: int
     snapshots: Mapping[int, SnapshotRecord]
     current_snapshot: int | None
-    refs: Mapping[str, int]
+    refs: Mapping[str, Reference]
     history: tuple[tuple[int, int], ...]
     properties: Mapping[str, str]
+
+    def schema(self, number: int | None) -> TableSchema:
+        """The schema of that number; the current one where a snapshot names none that is there."""
+        known = self.current_schema
+        if number is not None and number in self.schema_documents:
+            known = number
+        if known not in self._read:
+            try:
+                self._read[known] = table_schema(self.schema_documents[known])
+            except _MALFORMED as error:
+                raise CorruptFile(self.path, f"schema {known} is malformed: {error!r}") from None
+        return self._read[known]
+
+    @cached_property
+    def _read(self) -> dict[int, TableSchema]:
+        return {}
+
+    @property
+    def is_from_delta(self) -> bool:
+        """Delta writes such metadata beside its own log, and copies its statistics."""
+        return "delta-version" in self.properties or "delta-timestamp" in self.properties
 
 
 def parse(path: str, data: bytes) -> Metadata:
     """Read a metadata file, compressed or not."""
     document = _document(path, data)
     version = document.get("format-version")
-    if version not in SUPPORTED_VERSIONS:
+    if version not in SUPPORTED_VERSIONS or isinstance(version, bool):
         raise TableError(
-            f"{path}: Iceberg format version {version!r} is not supported",
+            f"{path}: Iceberg format version {str(version)[:20]!r} is not supported",
             hint="versions 1, 2 and 3 are",
         )
     try:
         return _metadata(path, document, version)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except _MALFORMED as error:
         raise CorruptFile(path, f"the metadata is malformed: {error!r}") from None
 
 
@@ -102,7 +140,7 @@ def _document(path: str, data: bytes) -> dict[str, Any]:
 
 
 def _inflate(path: str, data: bytes) -> bytes:
-    stream = zlib.decompressobj(wbits=31)
+    stream = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
     text = stream.decompress(data, LARGEST)
     if stream.unconsumed_tail:
         raise CorruptFile(path, f"it inflates to more than {LARGEST} bytes")
@@ -112,22 +150,33 @@ def _inflate(path: str, data: bytes) -> bytes:
 def _metadata(path: str, document: dict[str, Any], version: int) -> Metadata:
     schemas = document.get("schemas") or [document["schema"]]
     current = document.get("current-snapshot-id")
+    numbered = {_number(s.get("schema-id", 0)): s for s in schemas}
+    current_schema = document.get("current-schema-id", next(reversed(numbered)))
+    if current_schema not in numbered:
+        raise KeyError(f"schema {current_schema}, the current one")
     return Metadata(
         path=path,
         format_version=version,
         location=document["location"].rstrip("/"),
-        schemas={s.get("schema-id", 0): TableSchema(schema(s), tuple(leaves(s))) for s in schemas},
-        current_schema=document.get("current-schema-id", schemas[-1].get("schema-id", 0)),
+        schema_documents=numbered,
+        current_schema=current_schema,
         specs=_specs(document),
+        default_spec=_number(document.get("default-spec-id", 0)),
         snapshots={s["snapshot-id"]: _snapshot(s) for s in document.get("snapshots") or ()},
-        current_snapshot=None if current in (None, -1) else current,
-        refs={n: r["snapshot-id"] for n, r in (document.get("refs") or {}).items()},
+        current_snapshot=None if current in (None, -1) else _number(current),
+        refs={name: _reference(r) for name, r in (document.get("refs") or {}).items()},
         history=tuple(
-            (entry["timestamp-ms"], entry["snapshot-id"])
+            (_number(entry["timestamp-ms"]), _number(entry["snapshot-id"]))
             for entry in document.get("snapshot-log") or ()
         ),
-        properties=document.get("properties") or {},
+        properties={str(k): str(v) for k, v in (document.get("properties") or {}).items()},
     )
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int):
+        raise TypeError(f"{str(value)[:40]!r} is not a number")
+    return value
 
 
 def _specs(document: dict[str, Any]) -> Mapping[int, Spec]:
@@ -141,20 +190,36 @@ def _fields(documents: Any) -> tuple[PartitionField, ...]:
     """Version 1 fields have no ids of their own: they count from 1000."""
     return tuple(
         PartitionField(
-            id=field.get("field-id", 1000 + position),
-            source=field["source-id"] if "source-id" in field else field["source-ids"][0],
-            name=field["name"],
-            transform=parse_transform(field["transform"]),
+            id=_number(field.get("field-id", _FIRST_FIELD + position)),
+            source=_number(_sources(field)[0]),
+            name=str(field["name"]),
+            transform=_transform(field),
         )
         for position, field in enumerate(documents)
     )
 
 
+def _sources(field: dict[str, Any]) -> list[int]:
+    return [field["source-id"]] if "source-id" in field else field["source-ids"]
+
+
+def _transform(field: dict[str, Any]) -> Transform:
+    """A transform of several columns is none that we know, whatever its name."""
+    name = str(field["transform"])
+    return parse_transform(name) if len(_sources(field)) == 1 else Unknown(name)
+
+
 def _snapshot(document: dict[str, Any]) -> SnapshotRecord:
     return SnapshotRecord(
-        id=document["snapshot-id"],
-        timestamp_ms=document["timestamp-ms"],
+        id=_number(document["snapshot-id"]),
+        parent=document.get("parent-snapshot-id"),
+        timestamp_ms=_number(document["timestamp-ms"]),
         manifest_list=document.get("manifest-list"),
         manifests=tuple(document.get("manifests") or ()),
         schema_id=document.get("schema-id"),
+        encrypted=document.get("key-id") is not None,
     )
+
+
+def _reference(document: dict[str, Any]) -> Reference:
+    return Reference(_number(document["snapshot-id"]), document.get("type") == "branch")

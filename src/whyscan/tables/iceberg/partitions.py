@@ -13,48 +13,45 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.predicate.arrow import arrow_type
-from whyscan.predicate.types import (
-    BinaryType,
-    DateType,
-    DecimalType,
-    FloatType,
-    TimestampType,
-    Type,
-    UuidType,
-)
+from whyscan.predicate.types import FloatType, Type, UuidType
 from whyscan.pruning.containers import Buckets, Containers, Intervals
 from whyscan.pruning.interval import Interval, greater, meet
-from whyscan.pruning.mask import Mask, both, keep, opposite, surely, unknown_as
+from whyscan.pruning.mask import Mask, choose, either, keep, opposite, surely, tally, unknown_as
 from whyscan.pruning.transforms import (
     Bucket,
+    Identity,
     of_partition_values,
     partition_interval,
     result_type,
 )
-from whyscan.tables.iceberg.bounds import decode
+from whyscan.tables.iceberg.bounds import decode, in_either_order, unread
+from whyscan.tables.iceberg.partition_values import as_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from whyscan.predicate.tree import Path
+    from whyscan.pruning.transforms import Transform
     from whyscan.tables.iceberg.metadata import PartitionField, Spec
     from whyscan.tables.iceberg.schemas import Leaf
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One partition field over a batch: the interval of its values and the column it is made of."""
+    """One partition field over a batch: the interval of its values and the column it is made of.
+
+    `unreadable` counts the containers whose value could not be read: it may be anything there.
+    """
 
     field: PartitionField
     source: Leaf
     values: Interval
+    unreadable: int = 0
 
 
 def containers(told: Sequence[Told], count: int, rows: pa.Array | None) -> Containers:
     """The batch, with what its partition fields say of their sources."""
-    return Containers(
-        count, rows, partition=_sources(told), buckets=tuple(_buckets(told))
-    )
+    return Containers(count, rows, partition=_sources(told), buckets=tuple(_buckets(told)))
 
 
 def by_values(
@@ -63,20 +60,36 @@ def by_values(
     """Files: one value a field. `values` are by the id of the partition field."""
     for _, field, source, kind in _fields(spec, columns):
         if field.id in values:
-            stored = as_type(values[field.id], kind)
-            yield Told(field, source, of_partition_values(kind, stored))
+            stored = values[field.id]
+            read = as_type(stored, kind)
+            yield Told(field, source, *_points(kind, stored, read))
 
 
-def by_summaries(
-    spec: Spec, columns: Mapping[int, Leaf], summaries: pa.Array
-) -> Iterator[Told]:
+def _points(kind: Type, stored: pa.Array, read: pa.Array) -> tuple[Interval, int]:
+    """One value a container. What could not be read is not NULL: it may be anything."""
+    point = of_partition_values(kind, read)
+    lost = unknown_as(unread(stored, read), verdict=False)
+    if lost is False:
+        return point, 0
+    interval = Interval(
+        kind,
+        point.lower,
+        point.upper,
+        value=either(point.value, lost),
+        null=point.null,
+        nan=either(point.nan, lost) if isinstance(kind, FloatType) else False,
+    )
+    return interval, tally(lost, len(stored))
+
+
+def by_summaries(spec: Spec, columns: Mapping[int, Leaf], summaries: pa.Array) -> Iterator[Told]:
     """Manifests: two ends a field, in the order of the spec's fields.
 
     A summary without bounds says nothing of the values, whatever its flags are.
     """
     for position, field, source, kind in _fields(spec, columns):
         summary = pc.list_element(_padded(summaries, position), position)
-        yield Told(field, source, _summary(kind, summary))
+        yield Told(field, source, *_summary(kind, summary))
 
 
 def _fields(
@@ -93,33 +106,30 @@ def _fields(
 
 def _padded(summaries: pa.Array, position: int) -> pa.Array:
     """Lists too short for the position become null: `list_element` refuses them."""
-    enough = pc.greater(pc.list_value_length(summaries), position).fill_null(False)
+    long = pc.greater(pc.list_value_length(summaries), position)
     empty = pa.array([[None] * (position + 1)], summaries.type)[0]
-    return pc.if_else(enough, summaries, empty)
+    return choose(unknown_as(long, verdict=False), summaries, pa.repeat(empty, len(summaries)))
 
 
-def _summary(kind: Type, summary: pa.StructArray) -> Interval:
-    lower = decode(summary.field("lower_bound"), kind)
-    upper = decode(summary.field("upper_bound"), kind)
-    known = pc.is_valid(summary)
-    right = opposite(surely(greater, lower, upper))
-    null = pc.if_else(known, summary.field("contains_null"), pa.scalar(None, pa.bool_()))
+def _summary(kind: Type, summary: pa.StructArray) -> tuple[Interval, int]:
+    def of(name: str) -> pa.Array:
+        return pc.struct_field(summary, name)
+
+    stored = of("lower_bound"), of("upper_bound")
+    lower, upper = (decode(end, kind) for end in stored)
+    lost = pc.or_(unread(stored[0], lower), unread(stored[1], upper)).true_count
+    if isinstance(kind, UuidType):
+        lower, upper = in_either_order(lower, upper)
+    wrong = surely(greater, lower, upper)
     nan: Mask = False
     if isinstance(kind, FloatType):
-        nan = unknown_as(summary.field("contains_nan"), verdict=True)
-        right = both(right, _is_number(lower), _is_number(upper))
-    return Interval(
-        kind,
-        keep(right, lower),
-        keep(right, upper),
-        null=unknown_as(null, verdict=True),
-        nan=nan,
-    )
-
-
-def _is_number(end: pa.Array) -> Mask:
-    """A NaN end is no end."""
-    return opposite(surely(pc.is_nan, end))
+        # A NaN end is no end, and it is a NaN.
+        ends = either(surely(pc.is_nan, lower), surely(pc.is_nan, upper))
+        wrong = either(wrong, ends)
+        nan = either(unknown_as(of("contains_nan"), verdict=True), ends)
+    right = opposite(wrong)
+    null = unknown_as(of("contains_null"), verdict=True)
+    return Interval(kind, keep(right, lower), keep(right, upper), null=null, nan=nan), lost
 
 
 def _sources(told: Sequence[Told]) -> Intervals:
@@ -140,26 +150,16 @@ def _buckets(told: Sequence[Told]) -> Iterator[Buckets]:
                 pass
 
 
-def as_type(values: pa.Array, kind: Type) -> pa.Array:
-    """Partition values in the Arrow representation of `kind`, whichever reader gave them."""
-    target = arrow_type(kind)
-    match kind:
-        case DecimalType() if not pa.types.is_decimal(values.type):
-            return decode(values.cast(pa.binary()), kind)
-        case DateType() if pa.types.is_integer(values.type):
-            return values.cast(pa.int32()).view(target)
-        case TimestampType() if pa.types.is_integer(values.type):
-            return values.cast(pa.int64()).view(target)
-        case UuidType() if pa.types.is_string(values.type):
-            return _uuids(values)
-        case BinaryType():
-            return values.cast(pa.binary())
-        case _:
-            return values.cast(target)
+def identities(spec: Spec) -> frozenset[int]:
+    """The field ids of columns whose value a file's partition says, stored in the file or not."""
+    return frozenset(f.source for f in spec.fields if isinstance(f.transform, Identity))
 
 
-def _uuids(texts: pa.Array) -> pa.Array:
-    import uuid
-
-    return pa.array([None if t is None else uuid.UUID(t).bytes for t in texts.to_pylist()],
-                    pa.binary())
+def by_source(spec: Spec, columns: Mapping[int, Leaf]) -> dict[Path, tuple[Transform, ...]]:
+    """The transforms of a spec by the column that they are made of."""
+    found: dict[Path, tuple[Transform, ...]] = {}
+    for field in spec.fields:
+        source = columns.get(field.source)
+        if source is not None:
+            found[source.path] = (*found.get(source.path, ()), field.transform)
+    return found

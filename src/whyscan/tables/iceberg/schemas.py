@@ -1,4 +1,4 @@
-"""Iceberg schemas as ours: every column keeps its field id, which is what names it in a manifest."""
+"""Iceberg schemas as ours: a column keeps its field id, which names it in manifests and files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import TableError
+from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
 from whyscan.predicate.types import (
     BIGINT,
     BINARY,
@@ -15,6 +16,7 @@ from whyscan.predicate.types import (
     DOUBLE,
     FLOAT,
     INT,
+    NULL,
     STRING,
     UUID,
     DecimalType,
@@ -46,15 +48,20 @@ PRIMITIVES: dict[str, Type] = {
     "string": STRING,
     "uuid": UUID,
     "binary": BINARY,
+    "unknown": NULL,
 }
 
-_DECIMAL = re.compile(r"decimal\((\d{1,2}),\s*(\d{1,2})\)")
+_DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)")
 _DEEPEST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A column that a manifest may have statistics of. `default` is its initial default."""
+    """A column, or a member of a struct, by its field id.
+
+    `default` is the JSON of its initial default, which stands for the column in files that are
+    older than it; None where that is NULL.
+    """
 
     path: Path
     type: Type
@@ -62,30 +69,51 @@ class Leaf:
     default: Any = None
 
 
-def schema(document: Any) -> Schema:
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """A schema with its columns by field id, structs and their members included."""
+
+    schema: Schema
+    leaves: dict[int, Leaf]
+
+    def at(self, path: Path) -> Leaf | None:
+        """The column of that path."""
+        return next((leaf for leaf in self.leaves.values() if leaf.path == path), None)
+
+
+def table_schema(document: Any) -> TableSchema:
     """A struct document of `metadata.json`."""
-    return Schema(_fields(document, 0))
+    found = Schema(_fields(document, 0))
+    leaves: dict[int, Leaf] = {}
+    for leaf in _leaves(document, ()):
+        if leaf.id in leaves:
+            raise TableError(f"the schema has two columns with the field id {leaf.id}")
+        leaves[leaf.id] = leaf
+    return TableSchema(found, leaves)
 
 
-def leaves(document: Any, above: Path = ()) -> Iterator[Leaf]:
-    """Every column and struct member, structs included, with its field id."""
+def _leaves(document: Any, above: Path) -> Iterator[Leaf]:
     for member in document["fields"]:
         path = (*above, member["name"])
         yield Leaf(path, _type(member["type"], 0), member["id"], member.get("initial-default"))
         if isinstance(member["type"], dict) and member["type"].get("type") == "struct":
-            yield from leaves(member["type"], path)
+            yield from _leaves(member["type"], path)
 
 
 def _fields(document: Any, depth: int) -> tuple[Field, ...]:
     if depth > _DEEPEST:
         raise TableError(f"the schema nests structs deeper than {_DEEPEST} levels")
     try:
-        return tuple(
-            Field(member["name"], _type(member["type"], depth), member["id"])
-            for member in document["fields"]
-        )
+        return tuple(_field(member, depth) for member in document["fields"])
     except (KeyError, TypeError) as error:
         raise TableError(f"the schema is malformed: {error!r} in a struct") from None
+
+
+def _field(member: Any, depth: int) -> Field:
+    name, number = member["name"], member["id"]
+    if not isinstance(name, str) or not isinstance(number, int):
+        raise TableError(f"the schema is malformed: {name!r} with the id {number!r} is no column")
+    return Field(name, _type(member["type"], depth), number)
 
 
 def _type(document: Any, depth: int) -> Type:
@@ -97,10 +125,16 @@ def _type(document: Any, depth: int) -> Type:
         case str() as name if name in PRIMITIVES:
             return PRIMITIVES[name]
         case str() as name if found := _DECIMAL.fullmatch(name):
-            return DecimalType(int(found[1]), int(found[2]))
+            return _decimal(int(found[1]), int(found[2]))
         case str() as name if name.startswith("fixed["):
             return BINARY
         case str() as name:
             return OtherType(name)
         case _:
-            raise TableError(f"the schema is malformed: {document!r} is not a type")
+            raise TableError(f"the schema is malformed: {str(document)[:80]!r} is not a type")
+
+
+def _decimal(precision: int, scale: int) -> Type:
+    if not 0 <= scale <= precision or not 0 < precision <= MAX_DECIMAL_DIGITS:
+        return OtherType(f"decimal({precision},{scale})")
+    return DecimalType(precision, scale)

@@ -2,62 +2,89 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.predicate.arrow import arrow_type
-from whyscan.predicate.types import FloatType, UuidType
-from whyscan.pruning.containers import Believed, ColumnStatistics, believe
-from whyscan.pruning.interval import Interval
+from whyscan.predicate.types import FloatType, NullType, TimestampType, UuidType
+from whyscan.pruning.containers import ColumnStatistics, believe
+from whyscan.pruning.interval import only_null
 from whyscan.pruning.mask import Mask, unknown_as
-from whyscan.tables.iceberg.bounds import decode
+from whyscan.tables.iceberg.bounds import decode, in_either_order, unread
 from whyscan.tables.iceberg.manifests import lookup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.predicate.tree import Path
+    from whyscan.pruning.interval import Interval
     from whyscan.tables.iceberg.schemas import Leaf
 
-
-def intervals(entries: pa.Table, columns: Sequence[Leaf]) -> tuple[dict[Path, Interval], int]:
-    """What the entries say of each column, and how many statistics contradict themselves."""
-    believed = {
-        leaf.path: _column(entries, leaf)
-        for leaf in columns
-        if not pa.types.is_null(arrow_type(leaf.type))
-    }
-    return (
-        {path: one.interval for path, one in believed.items()},
-        sum(one.contradictions for one in believed.values()),
-    )
+_MILLISECOND = 1_000
 
 
-def _column(entries: pa.Table, leaf: Leaf) -> Believed:
-    def of(name: str) -> pa.Array:
-        return lookup(entries.column(name).combine_chunks(), leaf.id)
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What entries say of some columns; how much of it contradicts itself or cannot be read."""
 
-    lower, upper = decode(of("lower_bounds"), leaf.type), decode(of("upper_bounds"), leaf.type)
-    if isinstance(leaf.type, UuidType):
-        lower, upper = _in_either_order(lower, upper)
-    nan: Mask = False
-    if isinstance(leaf.type, FloatType):
-        nan = unknown_as(pc.greater(of("nan_value_counts"), 0), verdict=True)
-    told = ColumnStatistics(lower, upper, of("null_value_counts"), nan)
-    return believe(leaf.type, told, entries.column("record_count").combine_chunks(), len(entries))
+    intervals: dict[Path, Interval]
+    contradictions: int = 0
+    unreadable: int = 0
 
 
-def _in_either_order(lower: pa.Array, upper: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Java compared the halves of a uuid as signed numbers, the specification as bytes.
+@dataclass(frozen=True, slots=True)
+class StatisticsReader:
+    """Reads the statistics of some columns.
 
-    Where the upper halves agree in sign both orders agree on them; the lower halves may stand
-    the other way round, so that they are opened, except for a single value.
+    `from_delta`: the table is a Delta table's twin. Delta keeps milliseconds, and what it copies
+    as the greatest moment may lie up to 999 µs below it.
     """
-    same = pc.equal(lower, upper)
-    first, last = (pc.binary_slice(end, 0, 8) for end in (lower, upper))
-    return (
-        pc.if_else(same, lower, pc.binary_join_element_wise(first, bytes(8), b"")),
-        pc.if_else(same, upper, pc.binary_join_element_wise(last, b"\xff" * 8, b"")),
-    )
+
+    columns: Sequence[Leaf]
+    from_delta: bool = False
+
+    def read(self, entries: pa.Table, rows: pa.Array) -> Statistics:
+        """The intervals of every column that has an order."""
+        found: dict[Path, Interval] = {}
+        contradictions = unreadable = 0
+        for leaf in self.columns:
+            if isinstance(leaf.type, NullType):
+                found[leaf.path] = only_null(leaf.type)
+            if pa.types.is_null(arrow_type(leaf.type)):
+                continue
+            told, lost = self._told(entries, leaf)
+            believed = believe(leaf.type, told, rows, len(entries))
+            found[leaf.path] = believed.interval
+            contradictions += believed.contradictions
+            unreadable += lost
+        return Statistics(found, contradictions, unreadable)
+
+    def _told(self, entries: pa.Table, leaf: Leaf) -> tuple[ColumnStatistics, int]:
+        def of(name: str) -> pa.Array:
+            return lookup(entries[name].combine_chunks(), leaf.id)
+
+        stored = of("lower_bounds"), of("upper_bounds")
+        lower, upper = (decode(end, leaf.type) for end in stored)
+        lost = pc.or_(unread(stored[0], lower), unread(stored[1], upper)).true_count
+        match leaf.type:
+            case UuidType():
+                lower, upper = in_either_order(lower, upper)
+            case TimestampType() if self.from_delta:
+                upper = _to_the_next_millisecond(upper)
+            case _:
+                pass
+        nan: Mask = False
+        if isinstance(leaf.type, FloatType):
+            nan = unknown_as(pc.not_equal(of("nan_value_counts"), 0), verdict=True)
+        return ColumnStatistics(lower, upper, of("null_value_counts"), nan), lost
+
+
+def _to_the_next_millisecond(upper: pa.Array) -> pa.Array:
+    """The last microsecond of the millisecond that a bound begins."""
+    steps = upper.view(pa.int64())
+    room = pc.less(steps, (1 << 63) - _MILLISECOND)
+    raised = pc.add(pc.if_else(room, steps, pa.scalar(None, pa.int64())), _MILLISECOND - 1)
+    return raised.view(upper.type)

@@ -126,12 +126,16 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A named part of the schema. A leaf has no members; what lies in a list or map has no leaf."""
+    """A named part of the schema. A leaf has no members; what lies in a list or map has no leaf.
+
+    `id` is the field id that some formats know a column by, None where none is written.
+    """
 
     name: str
     type: Type
     leaf: Leaf | None = None
     members: tuple[Node, ...] = ()
+    id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +208,9 @@ class _Builder:
         members = tuple(self.node(depth + 1) for _ in range(_children(element)))
         special = _collection(element)
         if special is not None:
-            return Node(name, OtherType(special))
+            return Node(name, OtherType(special), id=_id(element))
         fields = tuple(Field(member.name, member.type) for member in members)
-        return Node(name, StructType(fields), members=members)
+        return Node(name, StructType(fields), members=members, id=_id(element))
 
     def _leaf(self, name: str, element: Fields) -> Node:
         kind, encoding = _kind(element)
@@ -214,8 +218,13 @@ class _Builder:
         leaf = Leaf(len(self.leaves), kind, encoding, fixed)
         self.leaves.append(leaf)
         if element.get(3) == _REPEATED:
-            return Node(name, OtherType("array"))
-        return Node(name, kind, leaf)
+            return Node(name, OtherType("array"), id=_id(element))
+        return Node(name, kind, leaf, id=_id(element))
+
+
+def _id(element: Fields) -> int | None:
+    written = element.get(9)
+    return written if isinstance(written, int) and not isinstance(written, bool) else None
 
 
 _REPEATED = 2

@@ -21,7 +21,7 @@ from whyscan.tables.parquet.shapes import SIZE
 from whyscan.tables.parquet.thrift import Fields, Malformed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from whyscan.predicate.tree import Column, Path
     from whyscan.pruning.containers import Believed
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.parquet.metadata import Metadata, RowGroup
     from whyscan.tables.parquet.schemas import FileSchema, Leaf, Node
+
+    Find = Callable[[FileSchema, Path], Node | None]
 
 _RANGES = pa.list_(pa.list_(pa.int64(), 2))
 
@@ -61,11 +63,18 @@ def read_schemas(footers: Iterator[Footer]) -> Iterator[FileSchema]:
 
 
 def measure(
-    footers: Iterator[Footer], columns: Sequence[Column], projection: Sequence[Path] | None
+    footers: Iterator[Footer],
+    columns: Sequence[Column],
+    projection: Sequence[Path] | None,
+    find: Find = schemas.find,
 ) -> Measured:
-    """What footers say of `columns`, and where the chunks of `projection` lie (None: of all)."""
+    """What footers say of `columns`, and where the chunks of `projection` lie (None: of all).
+
+    `find` gives the node of a path in a file's schema: None for a column that is NULL in all of
+    its rows, a node without a leaf for one of which nothing is known.
+    """
     decoder = Decoder()
-    collector = _Collector([_Statistics(column) for column in columns], projection)
+    collector = _Collector([_Statistics(column) for column in columns], projection, find)
     for position, footer in enumerate(footers):
         try:
             asked = collector.asked(decoder.schema(footer.data))
@@ -101,6 +110,7 @@ class _Asked:
 class _Collector:
     columns: Sequence[_Statistics]
     projection: Sequence[Path] | None
+    find: Find
     file: list[int] = field(default_factory=list)
     ordinal: list[int] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
@@ -116,10 +126,10 @@ class _Collector:
         return known[1]
 
     def _ask(self, schema: FileSchema) -> _Asked:
-        nodes = tuple(schemas.find(schema, told.column.path) for told in self.columns)
+        nodes = tuple(self.find(schema, told.column.path) for told in self.columns)
         chosen = None
         if self.projection is not None:
-            named = (schemas.find(schema, path) for path in self.projection)
+            named = (self.find(schema, path) for path in self.projection)
             chosen = tuple(sorted({leaf.index for node in named for leaf in _leaves(node)}))
         own = (node.leaf.index for node in nodes if node is not None and node.leaf is not None)
         return _Asked(nodes, chosen, frozenset((*own, *(chosen or ()))))

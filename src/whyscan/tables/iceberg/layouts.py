@@ -1,0 +1,177 @@
+"""The schemas of manifests, rewritten for decoders: the same bytes, described more simply.
+
+| written | as we describe it | why |
+|---|---|---|
+| a record in a record | its fields in place | a decoder can leave out what nobody asked for |
+| a record without fields | nothing: it takes no bytes | DataFusion refuses it |
+| logical types, defaults, names | plain types, names of our own | decoders disagree on them |
+| a partition field | `p` and its field id | names are mangled, ids are not |
+
+A schema is input: one that refers to itself, or holds lists of nothing, has no end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from whyscan.errors import CorruptFile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FLATTENED = ("data_file", "partition")
+_RENAMED = {
+    "added_data_files_count": "added_files_count",
+    "existing_data_files_count": "existing_files_count",
+}
+"""What version 1 called them."""
+
+_PLAIN: dict[str, tuple[pa.DataType, int]] = {
+    "null": (pa.null(), 0),
+    "boolean": (pa.bool_(), 1),
+    "int": (pa.int32(), 1),
+    "long": (pa.int64(), 1),
+    "float": (pa.float32(), 4),
+    "double": (pa.float64(), 8),
+    "string": (pa.string(), 1),
+    "bytes": (pa.binary(), 1),
+}
+"""Avro's plain types: in Arrow, and the least bytes that they take."""
+
+_DEEPEST = 24
+_LARGEST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the records of a container lie: `schema` is one flat record of plain types.
+
+    `columns` are its fields by name, with their Arrow types where those are plain. `partition`
+    are the names of the partition fields among them, by field id or, without one, position.
+    """
+
+    schema: Any
+    columns: Mapping[str, pa.DataType | None]
+    partition: Mapping[int, str]
+
+
+def layout(path: str, schema: Any) -> Layout:
+    """The layout of a manifest or a manifest list."""
+    rewriter = _Rewriter(path)
+    rewriter.record(schema, 0)
+    record = {"type": "record", "name": "entry", "fields": rewriter.fields}
+    if _least_bytes(record) < 1:
+        raise rewriter.wrong("its records take no bytes")
+    columns = {f["name"]: _arrow(f["type"]) for f in rewriter.fields}
+    return Layout(record, columns, rewriter.partition)
+
+
+@dataclass(slots=True)
+class _Rewriter:
+    path: str
+    fields: list[dict[str, Any]] = field(default_factory=list)
+    partition: dict[int, str] = field(default_factory=dict)
+    named: dict[str, Any] = field(default_factory=dict)
+    parts: int = 0
+
+    def wrong(self, why: str) -> CorruptFile:
+        return CorruptFile(self.path, f"its schema is malformed: {why}")
+
+    def record(self, schema: Any, depth: int, inside: str = "") -> None:
+        """Put the fields of a record in place."""
+        for position, member in enumerate(self.members(schema)):
+            name, kind = member["name"], member["type"]
+            if name in _FLATTENED and _is_record(kind) and depth < len(_FLATTENED):
+                self.record(kind, depth + 1, name)
+                continue
+            if inside == "partition":
+                number = member.get("field-id")
+                number = number if isinstance(number, int) else position
+                self.partition[number] = name = f"p{number}"
+            self.put(_RENAMED.get(name, name), self.type(kind, 0))
+
+    def put(self, name: str, kind: Any) -> None:
+        taken = any(f["name"] == name for f in self.fields)
+        plain = name if name.isidentifier() and name.isascii() and not taken else ""
+        self.fields.append({"name": plain or f"unnamed_{len(self.fields)}", "type": kind})
+
+    def members(self, schema: Any) -> list[dict[str, Any]]:
+        fields = schema.get("fields") if isinstance(schema, dict) else None
+        if not isinstance(fields, list):
+            raise self.wrong("a record has no fields")
+        for member in fields:
+            if not isinstance(member, dict) or "type" not in member:
+                raise self.wrong("a field has no type")
+            if not isinstance(member.get("name"), str):
+                raise self.wrong("a field has no name")
+        return fields
+
+    def type(self, schema: Any, depth: int) -> Any:
+        self.parts += 1
+        if depth > _DEEPEST or self.parts > _LARGEST:
+            raise self.wrong("it has no end")
+        match schema:
+            case str() if schema in _PLAIN:
+                return schema
+            case str() if schema in self.named:
+                return self.type(self.named[schema], depth + 1)
+            case [*branches]:
+                return [self.type(branch, depth + 1) for branch in branches]
+            case {"type": "record" | "error", "name": str() as name}:
+                self.named[name] = schema
+                members = [
+                    {"name": member["name"], "type": self.type(member["type"], depth + 1)}
+                    for member in self.members(schema)
+                ]
+                return {"type": "record", "name": f"t{self.parts}_{depth}", "fields": members}
+            case {"type": "fixed", "name": str() as name, "size": int() as size} if size >= 0:
+                self.named[name] = schema
+                return {"type": "fixed", "name": f"t{self.parts}_{depth}", "size": size}
+            case {"type": "enum"}:
+                return "int"  # A symbol is written as its number.
+            case {"type": "array", "items": items}:
+                return {"type": "array", "items": self.some(self.type(items, depth + 1))}
+            case {"type": "map", "values": values}:
+                return {"type": "map", "values": self.type(values, depth + 1)}
+            case {"type": inner}:
+                return self.type(inner, depth + 1)
+            case _:
+                raise self.wrong(f"{str(schema)[:80]!r} is not a type")
+
+    def some(self, items: Any) -> Any:
+        if _least_bytes(items) < 1:
+            raise self.wrong("a list of nothing")
+        return items
+
+
+def _is_record(schema: Any) -> bool:
+    return isinstance(schema, dict) and schema.get("type") == "record"
+
+
+def _least_bytes(schema: Any) -> int:
+    """The fewest bytes that a value takes."""
+    match schema:
+        case str():
+            return _PLAIN[schema][1]
+        case {"type": "record", "fields": fields}:
+            return sum(_least_bytes(member["type"]) for member in fields)
+        case {"type": "fixed", "size": size}:
+            return int(size)
+        case _:
+            return 1
+
+
+def _arrow(schema: Any) -> pa.DataType | None:
+    """The Arrow type of a plain type, or of one that may be null; None for what is not plain."""
+    match schema:
+        case str():
+            return _PLAIN[schema][0]
+        case {"type": "fixed"}:
+            return pa.binary()
+        case ["null", one] | [one, "null"]:
+            return _arrow(one)
+        case _:
+            return None

@@ -1,0 +1,61 @@
+"""The table's Avro files, found where they are now and opened many at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from whyscan.errors import CorruptFile, TableError
+from whyscan.tables.iceberg.avro import Container, Headers
+from whyscan.tables.iceberg.layouts import Layout, layout
+from whyscan.tables.storage import Range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.tables.iceberg.locate import Places
+    from whyscan.tables.storage import Store
+
+LARGEST = 1 << 31
+"""No metadata object is larger than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataFiles:
+    """Manifest lists and manifests of one table."""
+
+    store: Store
+    places: Places
+    headers: Headers = field(default_factory=Headers)
+    layouts: dict[bytes, Layout] = field(default_factory=dict)
+
+    def open(self, recorded: str) -> Container:
+        """One file, by its recorded path."""
+        path = self.places.metadata(recorded)
+        sizes = self.store.find(path)["size"].to_pylist()
+        if not sizes:
+            raise TableError(
+                f"{self.store.shown(path)} is missing, and the snapshot needs it",
+                hint="copy the whole metadata folder, or name another snapshot",
+            )
+        return self.container(path, self.store.read(path, 0, sizes[0]).to_pybytes())
+
+    def open_many(self, recorded: Sequence[str], sizes: Sequence[int]) -> Iterator[Container]:
+        """Several files in order, by their recorded paths and sizes."""
+        paths = [self.places.metadata(path) for path in recorded]
+        for path, size in zip(paths, sizes, strict=True):
+            if not 0 < size <= LARGEST:
+                raise CorruptFile(self.store.shown(path), f"{size} bytes are no manifest")
+        ranges = [Range(path, 0, size) for path, size in zip(paths, sizes, strict=True)]
+        for path, data in zip(paths, self.store.read_many(ranges), strict=True):
+            yield self.container(path, data.to_pybytes())
+
+    def container(self, path: str, data: bytes) -> Container:
+        return self.headers.container(self.store.shown(path), data)
+
+    def layout(self, container: Container) -> Layout:
+        """How a file's records lie; worked out once for each schema."""
+        schema = container.header.metadata["avro.schema"]
+        if schema not in self.layouts:
+            self.layouts[schema] = layout(container.path, container.header.schema)
+        return self.layouts[schema]

@@ -1,0 +1,107 @@
+"""Partition values of entries: from what Avro has to our types, and to what people read."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.predicate.arrow import arrow_type
+from whyscan.predicate.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    StringType,
+    TimestampType,
+    Type,
+    UuidType,
+)
+from whyscan.pruning.transforms import Hour, Month, Year
+from whyscan.tables.iceberg.bounds import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from whyscan.pruning.transforms import Transform
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_YEAR = 1970
+_INT32 = pa.scalar((1 << 31) - 1, pa.int64())
+
+
+def as_type(stored: pa.Array, kind: Type) -> pa.Array:
+    """Partition values in the Arrow representation of `kind`; null where they cannot be read."""
+    target, found = arrow_type(kind), stored.type
+    match kind:
+        case DecimalType() | BinaryType() if pa.types.is_binary(found):
+            return decode(stored, kind)
+        case UuidType() if pa.types.is_binary(found):
+            return decode(stored, kind)
+        case UuidType() if pa.types.is_string(found):
+            return pa.array([_uuid(text) for text in stored.to_pylist()], target)
+        case DateType() if pa.types.is_integer(found):
+            wide = stored.cast(pa.int64())
+            near = pc.less_equal(pc.abs(wide), _INT32)
+            return pc.if_else(near, wide, pa.scalar(None, pa.int64())).cast(pa.int32()).view(target)
+        # A date that became a timestamp has days in its old files: four bytes are no moment.
+        case TimestampType() if pa.types.is_int64(found):
+            return stored.view(target)
+        case IntegerType() if pa.types.is_integer(found):
+            return stored.cast(target)
+        case FloatType() if pa.types.is_floating(found):
+            return stored.cast(target)
+        case StringType() if pa.types.is_string(found):
+            return stored.cast(target)
+        case BooleanType() if pa.types.is_boolean(found):
+            return stored
+        case _:
+            return pa.nulls(len(stored), target)
+
+
+def _uuid(text: str | None) -> bytes | None:
+    try:
+        return None if text is None else uuid.UUID(text).bytes
+    except ValueError:
+        return None
+
+
+def shown(values: pa.Array, kind: Type, transform: Transform) -> pa.Array:
+    """Partition values as people read them: months as 2024-03, bytes in hexadecimal digits."""
+    match transform, kind:
+        case Year(), _:
+            return _texts(values, lambda unit: f"{_FIRST_YEAR + unit}")
+        case Month(), _:
+            return _texts(values, _month)
+        case Hour(), _:
+            return _texts(values, _hour)
+        case _, UuidType():
+            return _texts(values, lambda stored: str(uuid.UUID(bytes=stored)))
+        case _, BinaryType():
+            return _texts(values, bytes.hex)
+        case _, StringType():
+            return values.cast(pa.string())
+        case _:
+            return values
+
+
+def _texts(values: pa.Array, text: Callable[..., str]) -> pa.Array:
+    encoded = values.dictionary_encode()
+    texts = [None if v is None else text(v) for v in encoded.dictionary.to_pylist()]
+    return pa.array(texts, pa.string()).take(encoded.indices)
+
+
+def _month(unit: int) -> str:
+    return f"{_FIRST_YEAR + unit // 12}-{unit % 12 + 1:02}"
+
+
+def _hour(unit: int) -> str:
+    try:
+        return f"{_EPOCH + timedelta(hours=unit):%Y-%m-%d-%H}"
+    except OverflowError:
+        return f"{unit} hours after 1970"

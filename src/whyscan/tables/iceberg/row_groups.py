@@ -1,0 +1,164 @@
+"""The row groups of an Iceberg table's data files, their columns found by field id."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from whyscan.errors import StorageError
+from whyscan.predicate.types import FloatType
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.interval import Interval, meet
+from whyscan.tables.iceberg.defaults import default_value
+from whyscan.tables.parquet.file_columns import FILE_PATH
+from whyscan.tables.parquet.footers import read_footers
+from whyscan.tables.parquet.metadata import Decoder
+from whyscan.tables.parquet.statistics import Measured, measure
+from whyscan.tables.snapshot import Files, RowGroups
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.predicate.tree import Column, Path
+    from whyscan.tables.iceberg.locate import Places
+    from whyscan.tables.iceberg.stored_columns import StoredColumns
+    from whyscan.tables.parquet.footers import Footer
+    from whyscan.tables.storage import Store
+
+_PARQUET = "parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """Data files whose footers can be read: where each is among all files, its path, its bytes."""
+
+    at: list[int]
+    paths: list[str]
+    sizes: list[int]
+    unchecked: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Footers:
+    """The footers of a table's data files, below its present location only."""
+
+    store: Store
+    places: Places
+    stored: StoredColumns
+
+    def row_groups(
+        self,
+        files: Files,
+        opened: pa.Array,
+        columns: Sequence[Column],
+        projection: Sequence[Path] | None,
+    ) -> RowGroups:
+        """The row groups of those files at `opened` that can be opened."""
+        reached = self._reached(files, opened, look=self.store.folder is not None)
+        asked = [column for column in columns if column.path[0] != FILE_PATH[0]]
+        try:
+            found = self._measured(reached, asked, projection)
+        except StorageError:
+            if self.store.folder is not None:
+                raise
+            reached = self._reached(files, opened, look=True)
+            found = self._measured(reached, asked, projection)
+        at = pa.array(reached.at, pa.int64())
+        partition = files.containers.take(at.take(found.file))
+        return RowGroups(
+            opened=at,
+            file=found.file,
+            ordinal=found.ordinal,
+            bytes=found.bytes,
+            ranges=found.ranges,
+            containers=Containers(
+                len(found.file),
+                found.rows,
+                partition=partition.partition,
+                statistics=found.statistics,
+                buckets=partition.buckets,
+            ),
+            contradictions=found.contradictions,
+            unchecked=reached.unchecked,
+        )
+
+    def _reached(self, files: Files, opened: pa.Array, *, look: bool) -> _Reached:
+        """`look` asks the store for each file; else what the manifests say is taken for true."""
+        positions = opened.to_pylist()
+        places = [self.places.below(path) for path in files.paths.take(opened).to_pylist()]
+        sizes = files.bytes.take(opened).to_pylist()
+        if look:
+            sizes = self.store.sizes([place or "" for place in places])
+        formats = [_PARQUET] * len(positions)
+        if files.formats is not None:
+            formats = files.formats.take(opened).to_pylist()
+        why: Counter[str] = Counter()
+        reached = _Reached([], [], [], ())
+        for position, place, size, kind in zip(positions, places, sizes, formats, strict=True):
+            if kind != _PARQUET:
+                why[f"of the format {kind}"] += 1
+            elif place is None:
+                why["outside of the table's folder"] += 1
+            elif size is None:
+                why["missing"] += 1
+            else:
+                reached.at.append(position)
+                reached.paths.append(place)
+                reached.sizes.append(size)
+        told = tuple(f"{count} of {len(positions)} data files are {w}" for w, count in why.items())
+        return _Reached(reached.at, reached.paths, reached.sizes, told)
+
+    def _measured(
+        self, reached: _Reached, columns: Sequence[Column], projection: Sequence[Path] | None
+    ) -> Measured:
+        footers = read_footers(self.store, reached.paths, reached.sizes)
+        watch = _Older(self.stored, columns)
+        found = measure(watch.over(footers), columns, projection, self.stored.find)
+        for column in columns:
+            constant = watch.default(column, found.file)
+            if constant is not None:
+                told = found.statistics[column.path]
+                found.statistics[column.path] = meet(told, constant)
+        return found
+
+
+@dataclass(slots=True)
+class _Older:
+    """Passes footers on, and keeps which files are older than a column with a default."""
+
+    stored: StoredColumns
+    columns: Sequence[Column]
+    older: dict[Path, list[int]] = field(default_factory=dict)
+    count: int = 0
+
+    def over(self, footers: Iterator[Footer]) -> Iterator[Footer]:
+        named = [c.path for c in self.columns if c.path in self.stored.leaves]
+        watched = [path for path in named if self.stored.leaves[path].default is not None]
+        decoder = Decoder()
+        for footer in footers:
+            for path in watched:
+                if self.stored.takes_default(decoder.schema(footer.data), path):
+                    self.older.setdefault(path, []).append(self.count)
+            self.count += 1
+            yield footer
+
+    def default(self, column: Column, file: pa.Array) -> Interval | None:
+        """A column's default in the row groups of older files, anything in the others."""
+        older = self.older.get(column.path)
+        if older is None:
+            return None
+        value = default_value(self.stored.leaves[column.path].default, column.type)
+        if value is None:
+            return None
+        is_older = np.zeros(self.count, np.bool_)
+        is_older[older] = True
+        here = is_older[file.to_numpy()]
+        point = pa.repeat(value, 1).take(pa.array(np.zeros(len(here), np.int64), mask=~here))
+        # In a struct the default stands in rows that have the struct, and the others are NULL.
+        null = pa.array(~here) if len(column.path) == 1 else True
+        nan = pa.array(~here) if isinstance(column.type, FloatType) else False
+        return Interval(column.type, point, point, null=null, nan=nan)
