@@ -16,6 +16,7 @@ from whyscan.predicate import arrow
 from whyscan.predicate.types import Field, FloatType, Schema
 from whyscan.pruning.containers import ColumnStatistics, Containers, believe
 from whyscan.pruning.interval import Interval
+from whyscan.pruning.transforms import Identity
 from whyscan.tables.snapshot import Files, RowGroups, Traffic
 
 if TYPE_CHECKING:
@@ -74,6 +75,10 @@ class MemoryTable:
     @property
     def partition_sources(self):
         return tuple((name,) for name in self.partitioned_by)
+
+    @property
+    def specs(self):
+        return ({path: (Identity(),) for path in self.partition_sources},)
 
     def schema(self, named=()):  # noqa: ARG002 - the protocol's
         return Schema(tuple(Field(name, kind) for name, kind in self.columns.items()))

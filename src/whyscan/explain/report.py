@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Evidence, ScanPlan
     from whyscan.predicate.tree import Conjunct, Predicate
     from whyscan.tables.snapshot import Snapshot, Traffic
 
@@ -155,7 +155,7 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
         classes=classes,
         levels=levels(plan, classes),
         coverage=coverage(plan),
-        contradictions=0 if evidence.groups is None else evidence.groups.contradictions,
+        contradictions=_contradictions(evidence),
     )
     return Report(
         table=_subject(plan.snapshot),
@@ -177,6 +177,12 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
         assertions=(),
         metadata=_effort(plan.snapshot.traffic(), plan.seconds),
     )
+
+
+def _contradictions(evidence: Evidence) -> int:
+    """Statistics of files and of row groups that were dropped because they cannot be true."""
+    below = 0 if evidence.groups is None else evidence.groups.contradictions
+    return evidence.files.contradictions + below
 
 
 def _subject(snapshot: Snapshot) -> Subject:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from whyscan.planning.judgement import flags
-from whyscan.planning.probes import probes
+from whyscan.planning.probes import partitioned, probes
 from whyscan.predicate.tree import columns_of
 from whyscan.pruning.evaluate import evaluate
+from whyscan.pruning.transforms import Identity
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -76,8 +77,9 @@ PSEUDO_COLUMNS: frozenset[Path] = frozenset(
 def _class(conjunct: Conjunct, position: int, partition: set[Path], plan: ScanPlan) -> Class:
     named = {column.path for column in columns_of(conjunct.expression)}
     ran = position in plan.evidence.decided
-    points = _settled_by_points(conjunct, named, plan.zone) or ran
-    if points and named <= partition and _live_values_settle(plan.evidence, position):
+    points = ran or _settled_by_points(conjunct, named, plan.zone)
+    partitions = ran or _settled_by_partitions(conjunct, plan)
+    if named <= partition and partitions and _live_values_settle(plan.evidence, position):
         pushdown = Pushdown.EXACT
     elif _prunes(conjunct, plan, position):
         pushdown = Pushdown.INEXACT
@@ -97,6 +99,19 @@ def _settled_by_points(conjunct: Conjunct, named: Collection[Path], zone: Zone) 
     imagined = probes(conjunct.expression, named)
     found = evaluate(conjunct.expression, imagined, zone)
     return bool((_possible(found, imagined) <= 1).all())
+
+
+def _settled_by_partitions(conjunct: Conjunct, plan: ScanPlan) -> bool:
+    """Under every live spec, the partition of each imagined value leaves one answer."""
+    named = {column.path for column in columns_of(conjunct.expression)}
+    imagined = probes(conjunct.expression, named)
+    for spec in plan.snapshot.specs:
+        known = {path: (Identity(),) for path in PSEUDO_COLUMNS} | dict(spec)
+        containers = partitioned(imagined, known)
+        found = evaluate(conjunct.expression, containers, plan.zone)
+        if (_possible(found, containers) > 1).any():
+            return False
+    return True
 
 
 def _possible(found: Truth, containers: Containers) -> npt.NDArray[np.int8]:

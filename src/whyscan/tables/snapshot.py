@@ -5,16 +5,26 @@ Indices always point into the arrays of the object they were made for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import pyarrow as pa
+from whyscan.predicate.tree import Path
+from whyscan.pruning.transforms import Transform
 
-from whyscan.predicate.tree import Column, Path
-from whyscan.predicate.types import Schema
-from whyscan.predicate.zones import Zone
-from whyscan.pruning.containers import Containers
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from whyscan.predicate.tree import Column
+    from whyscan.predicate.types import Schema
+    from whyscan.predicate.zones import Zone
+    from whyscan.pruning.containers import Containers
+
+
+Spec = Mapping[Path, tuple[Transform, ...]]
+"""How files were partitioned: for each source column the transforms of its partition fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +116,11 @@ class Snapshot(Protocol):
     @property
     def partition_sources(self) -> tuple[Path, ...]:
         """The columns that some partition field of a live spec is made from."""
+        ...
+
+    @property
+    def specs(self) -> tuple[Spec, ...]:
+        """The specs of live files, and at least the current one."""
         ...
 
     @property

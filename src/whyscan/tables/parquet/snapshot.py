@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from whyscan.errors import CorruptFile, TableError
 from whyscan.predicate import zones
 from whyscan.pruning.containers import Containers
+from whyscan.pruning.transforms import Identity
 from whyscan.tables.parquet import file_columns, partitions
 from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.paths import read_keys, visible
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.parquet.partitions import Partitions
     from whyscan.tables.parquet.schemas import FileSchema
+    from whyscan.tables.snapshot import Spec
     from whyscan.tables.storage import Store
 
 _UTC = zones.zone("UTC")
@@ -61,6 +63,10 @@ class ParquetSnapshot:
     @property
     def partition_sources(self) -> tuple[Path, ...]:
         return tuple((f.name,) for f in self.partitions.fields)
+
+    @property
+    def specs(self) -> tuple[Spec, ...]:
+        return ({path: (Identity(),) for path in self.partition_sources},)
 
     def schema(self, named: Sequence[str] = ()) -> Schema:
         """The columns of the files and of their folders; every footer is read for a missing one."""
