@@ -55,6 +55,7 @@ class ActionSource:
     """Files of actions: `relation` goes behind FROM, `version` is the SQL of a row's version.
 
     `moment` orders rows that name the same file. `columns` are the actions with their types.
+    `by_lines`: the order of lines matters, which one thread alone keeps.
     """
 
     files: tuple[LogFile, ...]
@@ -62,6 +63,7 @@ class ActionSource:
     version: str
     moment: str
     columns: Mapping[str, DuckDBPyType]
+    by_lines: bool = False
 
     @property
     def is_json(self) -> bool:
@@ -111,7 +113,7 @@ class ActionReader:
         # Some writers list what a compacted file stands for newest first, and cancel nothing out.
         line = f"CASE WHEN ends_with(filename, '{_COMPACTED}') THEN {_LINES - 1} - line ELSE 0 END"
         numbered = f"(SELECT *, row_number() OVER () AS line FROM {source.relation})"
-        return replace(source, relation=numbered, moment=f"({moment} + {line})")
+        return replace(source, relation=numbered, moment=f"({moment} + {line})", by_lines=True)
 
     def rows(self, source: ActionSource, select: str, where: str) -> list[dict[str, Any]]:
         """The rows of a small query over one source."""
@@ -121,7 +123,7 @@ class ActionReader:
         try:
             rows: list[dict[str, Any]] = self.connection.sql(sql).to_arrow_table().to_pylist()
         except duckdb.Error as error:
-            raise self.failure([source], error) from None
+            raise self.failure([source], error) from error
         return rows
 
     def failure(self, sources: Sequence[ActionSource], error: Exception) -> TableError:
@@ -129,7 +131,7 @@ class ActionReader:
         readers = [
             (file.path, self._relation([file])) for source in sources for file in source.files
         ]
-        return query.corrupt(self.connection, readers, error)
+        return query.failure(self.connection, readers, error)
 
     def _checkpoint(self, files: tuple[LogFile, ...]) -> Iterator[ActionSource]:
         top = self._described(files, str(CHECKPOINT_VERSION))
@@ -146,7 +148,7 @@ class ActionReader:
             shape = self.connection.sql(f"SELECT * FROM {relation} LIMIT 0")
         except duckdb.Error as error:
             readers = [(file.path, self._relation([file])) for file in files]
-            raise query.corrupt(self.connection, readers, error) from None
+            raise query.failure(self.connection, readers, error) from error
         columns = dict(zip(shape.columns, shape.types, strict=True))
         return ActionSource(files, relation, version, version, columns)
 

@@ -61,16 +61,22 @@ def wanted(
     )
 
 
-def files(store: Store, told: pa.Table, asked: Wanted) -> Files:
+def whole(told: pa.Table) -> pa.RecordBatch:
+    """The rows as one batch. A column of a batch is an array: a table's would be copied."""
+    batches = told.combine_chunks().to_batches()
+    return batches[0] if batches else pa.RecordBatch.from_pylist([], told.schema)
+
+
+def files(store: Store, told: pa.RecordBatch, asked: Wanted) -> Files:
     """The live files, in the order of the log."""
-    recorded_rows = told.column(ROWS).combine_chunks()
-    deleted = told.column(replay.DELETED).combine_chunks()
+    recorded_rows = told.column(ROWS)
+    deleted = told.column(replay.DELETED)
     believed = statistics(asked.recorded, told, recorded_rows)
-    unread = told.column(UNREADABLE).combine_chunks().true_count
+    unread = told.column(UNREADABLE).true_count
     named = [p for p in asked.partitions if p.column.path in asked.paths]
     return Files(
-        paths=told.column(replay.PATH).combine_chunks(),
-        bytes=told.column(replay.SIZE).combine_chunks(),
+        paths=told.column(replay.PATH),
+        bytes=told.column(replay.SIZE),
         rows=recorded_rows,
         partition=_readable(asked.partitions, told),
         containers=Containers(
@@ -89,14 +95,14 @@ def files(store: Store, told: pa.Table, asked: Wanted) -> Files:
     )
 
 
-def _readable(partitions: Sequence[PartitionColumn], told: pa.Table) -> pa.Table:
+def _readable(partitions: Sequence[PartitionColumn], told: pa.RecordBatch) -> pa.Table:
     columns = {p.column.path[0]: p.readable(told) for p in partitions}
     if not columns:
-        return told.select([replay.PATH]).select([])
+        return pa.Table.from_batches([told.select([])])
     return pa.table(columns)
 
 
-def _partition(asked: Wanted, told: pa.Table) -> dict[Path, Interval]:
+def _partition(asked: Wanted, told: pa.RecordBatch) -> dict[Path, Interval]:
     """Partition columns by their values, and the sources of generated ones by their preimage."""
     needed = asked.paths | asked.generated.keys()
     own = {p.column.path: p.interval(told) for p in asked.partitions if p.column.path in needed}
@@ -106,19 +112,19 @@ def _partition(asked: Wanted, told: pa.Table) -> dict[Path, Interval]:
     return found
 
 
-def _constants(store: Store, told: pa.Table, asked: Collection[Path]) -> dict[Path, Interval]:
+def _constants(store: Store, told: pa.RecordBatch, asked: Collection[Path]) -> dict[Path, Interval]:
     """Spark's `_metadata` of each file."""
     return dict(_constant(store, told, asked))
 
 
 def _constant(
-    store: Store, told: pa.Table, asked: Collection[Path]
+    store: Store, told: pa.RecordBatch, asked: Collection[Path]
 ) -> Iterator[tuple[Path, Interval]]:
     if file_columns.FILE_SIZE in asked:
-        sizes = told.column(replay.SIZE).combine_chunks()
+        sizes = told.column(replay.SIZE)
         yield file_columns.FILE_SIZE, between(BIGINT, sizes, sizes)
     if file_columns.FILE_MODIFIED in asked:
-        steps = pc.multiply(told.column(replay.MODIFIED).combine_chunks(), _MILLISECOND)
+        steps = pc.multiply(told.column(replay.MODIFIED), _MILLISECOND)
         times = steps.cast(pa.timestamp("us"))
         yield file_columns.FILE_MODIFIED, between(TIMESTAMP, times, times)
     if file_columns.FILE_PATH in asked or file_columns.FILE_NAME in asked:

@@ -100,11 +100,11 @@ class PartitionColumn:
             case _:
                 return values.from_text(self.column.type, text)
 
-    def interval(self, told: pa.Table) -> Interval:
+    def interval(self, told: pa.RecordBatch) -> Interval:
         """Where the column lies in each file."""
         value = self.values(told)
         kind = self.column.type
-        null = told.column(f"null{self.at}").combine_chunks()
+        null = told.column(f"null{self.at}")
         unknown = pc.and_not(value.is_null(), null)
         nan: Mask = False
         if isinstance(kind, FloatType):
@@ -121,30 +121,30 @@ class PartitionColumn:
             nan=nan,
         )
 
-    def values(self, told: pa.Table) -> pa.Array:
+    def values(self, told: pa.RecordBatch) -> pa.Array:
         """The values in Arrow as the evaluator wants them."""
-        found = told.column(self.value_name).combine_chunks()
+        found = told.column(self.value_name)
         return found.cast(arrow_type(self.column.type))
 
-    def readable(self, told: pa.Table) -> pa.Array:
+    def readable(self, told: pa.RecordBatch) -> pa.Array:
         """The values for people."""
         if isinstance(self.column.type, StringType):
-            return told.column(self.value_name).combine_chunks()
+            return told.column(self.value_name)
         return self.values(told)
 
-    def unreadable(self, told: pa.Table) -> int:
+    def unreadable(self, told: pa.RecordBatch) -> int:
         """How many files have a value that cannot be read, or none."""
         known = pc.or_(
-            told.column(self.value_name).combine_chunks().is_valid(),
-            told.column(f"null{self.at}").combine_chunks(),
+            told.column(self.value_name).is_valid(),
+            told.column(f"null{self.at}"),
         )
         unknown: int = pc.invert(known).true_count
         return unknown
 
-    def _ends(self, value: pa.Array, told: pa.Table) -> tuple[Vector, Vector]:
+    def _ends(self, value: pa.Array, told: pa.RecordBatch) -> tuple[Vector, Vector]:
         if not is_instant(self.column.type):
             return value, value
-        zoned = told.column(f"zoned{self.at}").combine_chunks()
+        zoned = told.column(f"zoned{self.at}")
         steps = value.cast(pa.int64())
         slack = pc.if_else(zoned, 0, FARTHEST_ZONE)
         return (

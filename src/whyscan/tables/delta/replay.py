@@ -43,6 +43,8 @@ def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: R
     adding = [source for source in sources if source.members("add")]
     commits = [source for source in sources if not source.is_checkpoint]
     try:
+        if any(source.by_lines for source in sources):
+            reader.connection.execute("SET threads = 1")
         for source in commits:
             reader.connection.execute(_touch(source))
         selects = [
@@ -51,7 +53,7 @@ def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: R
         ]
         return query.to_arrow(reader.connection, " UNION ALL ".join(selects))
     except duckdb.Error as error:
-        raise reader.failure(sources, error) from None
+        raise reader.failure(sources, error) from error
 
 
 def _touch(commits: ActionSource) -> str:
@@ -91,12 +93,17 @@ class _Select:
             "WHERE add.path IS NOT NULL"
         )
         select = f"SELECT {', '.join(self._outer())} FROM ({actions}) AS actions"
-        if not hidden:
-            return select
+        if hidden:
+            select += (
+                f" LEFT JOIN touched ON touched.path = {_key('actions.path')} "
+                "AND touched.vector = actions.vector "
+                "WHERE touched.moment IS NULL OR touched.moment <= actions.moment"
+            )
+        # Threads read JSON files in no order; Parquet they give back as it stands.
         return (
-            f"{select} LEFT JOIN touched ON touched.path = {_key('actions.path')} "
-            "AND touched.vector = actions.vector "
-            "WHERE touched.moment IS NULL OR touched.moment <= actions.moment"
+            f"({select} ORDER BY actions.moment, actions.path)"
+            if self.source.is_json
+            else f"({select})"
         )
 
     def _inner(self) -> Iterator[str]:

@@ -11,7 +11,7 @@ from whyscan.tables.delta.actions import ActionReader, ActionSource
 from whyscan.tables.delta.copies import LocalCopies
 from whyscan.tables.delta.generated import Generated, read_generation
 from whyscan.tables.delta.history import own_times, version_at
-from whyscan.tables.delta.log import LOG, Log, read_log
+from whyscan.tables.delta.log import LOG, Log, LogSegment, read_log
 from whyscan.tables.delta.partitions import PartitionColumn, partition_columns
 from whyscan.tables.delta.state import TableState, read_state
 from whyscan.tables.delta.statistics import leaves
@@ -34,7 +34,7 @@ class DeltaSnapshot:
 
     store: Store
     version: int
-    reader: ActionReader
+    copies: LocalCopies
     sources: tuple[ActionSource, ...]
     state: TableState
     partitions: tuple[PartitionColumn, ...]
@@ -79,7 +79,11 @@ class DeltaSnapshot:
             self.generated,
         )
         request = replay.Request(leaves(asked.recorded), self.partitions, self.state.spark_versions)
-        return live.files(self.store, replay.live_files(self.reader, self.sources, request), asked)
+        with query.connect() as connection:
+            reader = ActionReader(connection, self.copies)
+            told = replay.live_files(reader, self.sources, request)
+        # Only now: a closed connection gives its memory back, and joining chunks copies them.
+        return live.files(self.store, live.whole(told), asked)
 
     def row_groups(
         self,
@@ -114,14 +118,14 @@ def open_delta(
     if not is_delta(store):
         raise TableError(f"{store.uri} is no Delta table: it has no {LOG} folder")
     log = read_log(store.list(LOG, enter=lambda _: False))
-    reader = ActionReader(query.connect(), LocalCopies(store))
-    if timestamp is not None:
-        version = _version_at(reader, log, timestamp)
-    return _open(store, reader, log, version)
+    with query.connect() as connection:
+        reader = ActionReader(connection, LocalCopies(store))
+        if timestamp is not None:
+            version = _version_at(reader, log, timestamp)
+        return _open(store, reader, log.segment(version))
 
 
-def _open(store: Store, reader: ActionReader, log: Log, version: int | None) -> DeltaSnapshot:
-    segment = log.segment(version)
+def _open(store: Store, reader: ActionReader, segment: LogSegment) -> DeltaSnapshot:
     sources = reader.sources(segment)
     state = read_state(reader, sources)
     partitions = partition_columns(state.partitioned_by)
@@ -130,7 +134,9 @@ def _open(store: Store, reader: ActionReader, log: Log, version: int | None) -> 
         for partition in partitions
         if (found := read_generation(state.schema, partition.column)) is not None
     }
-    return DeltaSnapshot(store, segment.version, reader, sources, state, partitions, generated)
+    return DeltaSnapshot(
+        store, segment.version, reader.copies, sources, state, partitions, generated
+    )
 
 
 def _version_at(reader: ActionReader, log: Log, moment: int) -> int:

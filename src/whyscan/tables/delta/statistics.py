@@ -210,7 +210,7 @@ _NUMBER_OF = r'"{}"\s*:\s*(-?[0-9][0-9.eE+-]*)'
 
 
 def statistics(
-    columns: Sequence[DeltaColumn], told: pa.Table, rows: pa.Array
+    columns: Sequence[DeltaColumn], told: pa.RecordBatch, rows: pa.Array
 ) -> dict[Path, Believed]:
     """The columns' statistics as intervals, from the leaves that `outer` named."""
     return {
@@ -219,12 +219,12 @@ def statistics(
     }
 
 
-def _of_column(column: DeltaColumn, at: int, told: pa.Table) -> ColumnStatistics:
-    nulls = told.column(f"nulls{at}").combine_chunks()
+def _of_column(column: DeltaColumn, at: int, told: pa.RecordBatch) -> ColumnStatistics:
+    nulls = told.column(f"nulls{at}")
     if values.sql_type(column.type) is None:
         return ColumnStatistics(null_count=nulls)
-    lower = told.column(f"lower{at}").combine_chunks()
-    upper = told.column(f"upper{at}").combine_chunks()
+    lower = told.column(f"lower{at}")
+    upper = told.column(f"upper{at}")
     match column.type:
         case StringType():
             lower, upper = lower.cast(pa.binary()), _above_tie_breaker(upper.cast(pa.binary()))
@@ -235,11 +235,11 @@ def _of_column(column: DeltaColumn, at: int, told: pa.Table) -> ColumnStatistics
     return ColumnStatistics(lower, upper, nulls, _may_be_nan(column.type, upper, told))
 
 
-def _may_be_nan(kind: Type, upper: pa.Array, told: pa.Table) -> Mask:
+def _may_be_nan(kind: Type, upper: pa.Array, told: pa.RecordBatch) -> Mask:
     """Spark makes NaN the maximum: without a maximum nothing says that there was none."""
     if not isinstance(kind, FloatType):
         return False
-    absent = pc.and_(told.column(BY_SPARK).combine_chunks(), upper.is_valid())
+    absent = pc.and_(told.column(BY_SPARK), upper.is_valid())
     return pc.invert(absent)
 
 

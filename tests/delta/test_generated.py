@@ -1,0 +1,163 @@
+"""Generated partition columns lift predicates to their source, no further than is known."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def generated(lake, source, columns):
+    """A table over `x`, partitioned by columns generated from it: name, type, expression."""
+    lake.create(
+        {"x": source} | {name: kind for name, kind, _ in columns},
+        tuple(name for name, _, _ in columns),
+        about={name: {"delta.generationExpression": text} for name, _, text in columns},
+    )
+
+
+DATE = [("d", "date", "CAST(x AS DATE)")]
+PARTS = [("y", "integer", "YEAR(x)"), ("m", "integer", "MONTH(x)"), ("d", "integer", "DAY(x)")]
+
+
+@pytest.mark.parametrize(
+    ("source", "columns", "partition", "hit", "miss"),
+    [
+        (
+            "timestamp_ntz",
+            DATE,
+            {"d": "2024-03-05"},
+            "x = TIMESTAMP_NTZ'2024-03-05 23:59:59.999999'",
+            "x = TIMESTAMP_NTZ'2024-03-06'",
+        ),
+        ("date", DATE, {"d": "2024-03-05"}, "x = DATE'2024-03-05'", "x = DATE'2024-03-06'"),
+        (
+            "date",
+            PARTS,
+            {"y": "2024", "m": "2", "d": "29"},
+            "x = DATE'2024-02-29'",
+            "x = DATE'2024-02-28'",
+        ),
+        (
+            "date",
+            PARTS[:2],
+            {"y": "2024", "m": "12"},
+            "x = DATE'2024-12-31'",
+            "x = DATE'2025-01-01'",
+        ),
+        ("date", PARTS[:1], {"y": "2024"}, "x = DATE'2024-12-31'", "x = DATE'2023-12-31'"),
+        (
+            "timestamp_ntz",
+            [*PARTS, ("h", "integer", "HOUR(x)")],
+            {"y": "2024", "m": "2", "d": "29", "h": "7"},
+            "x = TIMESTAMP_NTZ'2024-02-29 07:59:59'",
+            "x = TIMESTAMP_NTZ'2024-02-29 08:00:00'",
+        ),
+        (
+            "date",
+            [("f", "string", "DATE_FORMAT(x, 'yyyy-MM')")],
+            {"f": "2024-02"},
+            "x = DATE'2024-02-29'",
+            "x = DATE'2024-03-01'",
+        ),
+        (
+            "date",
+            [("t", "date", "trunc(x, 'MM')")],
+            {"t": "2024-02-01"},
+            "x = DATE'2024-02-29'",
+            "x = DATE'2024-03-01'",
+        ),
+        (
+            "timestamp_ntz",
+            [("t", "timestamp_ntz", "date_trunc('YEAR', x)")],
+            {"t": "2024-01-01 00:00:00"},
+            "x = TIMESTAMP_NTZ'2024-12-31 23:59:59'",
+            "x = TIMESTAMP_NTZ'2025-01-01'",
+        ),
+        ("string", [("p", "string", "SUBSTRING(x, 1, 2)")], {"p": "ab"}, "x = 'abz'", "x = 'ac'"),
+        ("string", [("p", "string", "LEFT(`X`, 2)")], {"p": "a"}, "x = 'a'", "x = 'ab'"),
+        ("long", [("p", "long", "x")], {"p": "5"}, "x = 5", "x = 6"),
+    ],
+)
+def test_a_known_shape_lifts_a_predicate_on_its_source(lake, source, columns, partition, hit, miss):
+    generated(lake, source, columns)
+    lake.commit(lake.add("f", partition=partition))
+
+    assert (lake.kept(hit), lake.kept(miss)) == (["f"], [])
+
+
+@pytest.mark.parametrize(
+    ("columns", "partition"),
+    [
+        (DATE, {"d": "2024-03-05"}),
+        (PARTS, {"y": "2024", "m": "3", "d": "5"}),
+        ([("f", "string", "DATE_FORMAT(x, 'yyyy-MM-dd')")], {"f": "2024-03-05"}),
+    ],
+)
+def test_an_instant_may_have_been_read_on_any_clock(lake, columns, partition):
+    generated(lake, "timestamp", columns)
+    lake.commit(lake.add("f", partition=partition))
+
+    assert lake.kept("x = TIMESTAMP'2024-03-04 06:00:00Z'") == ["f"]
+    assert lake.kept("x = TIMESTAMP'2024-03-06 17:59:59.999999Z'") == ["f"]
+    assert lake.kept("x = TIMESTAMP'2024-03-04 05:59:59.999999Z'") == []
+    assert lake.kept("x = TIMESTAMP'2024-03-06 18:00:00Z'") == []
+    assert lake.every("x >= TIMESTAMP'2024-03-05 00:00:00Z'") == []
+
+
+def test_a_months_start_on_a_clock_ahead_of_utc_holds_the_whole_month(lake):
+    generated(lake, "timestamp", [("t", "timestamp", "date_trunc('MONTH', x)")])
+    # 2024-03-01 00:00 in Tokyo.
+    lake.commit(lake.add("f", partition={"t": "2024-02-29T15:00:00.000000Z"}))
+
+    assert lake.kept("x = TIMESTAMP'2024-03-31 14:59:59Z'") == ["f"]
+    assert lake.kept("x = TIMESTAMP'2024-05-01 00:00:00Z'") == []
+
+
+@pytest.mark.parametrize("columns", [DATE, PARTS])
+def test_a_null_of_a_total_function_is_a_null_of_its_source(lake, columns):
+    generated(lake, "date", columns)
+    lake.commit(lake.add("f", partition={name: None for name, _, _ in columns}))
+
+    assert lake.every("x IS NULL") == ["f"]
+    assert lake.kept("x = DATE'2024-01-01'") == []
+
+
+def test_the_null_of_a_prefix_may_be_an_empty_string(lake):
+    generated(lake, "string", [("p", "string", "SUBSTRING(x, 1, 2)")])
+    lake.commit(lake.add("f", partition={"p": None}))
+
+    assert lake.kept("x = ''") == ["f"]
+    assert lake.kept("x = 'a'") == []
+    assert lake.every("x IS NULL") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "text"),
+    [
+        ("string", "date", "CAST(x AS DATE)"),
+        ("long", "long", "x % 10"),
+        ("timestamp", "string", "DATE_FORMAT(x, 'EEEE')"),
+        ("date", "integer", "MONTH(x)"),
+        ("timestamp", "date", "CAST(missing AS DATE)"),
+    ],
+)
+def test_an_unknown_shape_lifts_nothing(lake, source, kind, text):
+    generated(lake, source, [("g", kind, text)])
+    lake.commit(
+        lake.add("f", partition={"g": "3" if kind in {"integer", "long"} else "2024-01-01"})
+    )
+    literal = {
+        "string": "'q'",
+        "long": "1",
+        "timestamp": "TIMESTAMP'1999-01-01'",
+        "date": "DATE'1999-01-01'",
+    }
+
+    assert lake.kept(f"x = {literal[source]}") == ["f"]
+
+
+def test_an_unreadable_value_says_nothing_of_the_source(lake):
+    generated(lake, "date", DATE)
+    lake.commit(lake.add("f", partition={"d": "no date"}), lake.add("g", partition={}))
+
+    assert lake.kept("x = DATE'1999-01-01'") == ["f", "g"]
+    assert lake.kept("x IS NULL") == ["f", "g"]
