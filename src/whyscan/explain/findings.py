@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.tree import Conjunct
 
 
-UNITS = {"files": "file", "row_groups": "row group"}
+UNITS = {"manifests": "manifest", "files": "file", "row_groups": "row group"}
 
 
 class Code(StrEnum):

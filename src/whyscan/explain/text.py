@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NARROW_BAR = 10
 WIDE_BAR = 40
 SHORTEST_CUT = 8
-LEVEL_NAMES = {"files": "files", "row_groups": "row groups"}
+LEVEL_NAMES = {"manifests": "manifests", "files": "files", "row_groups": "row groups"}
 PERCENT_GATES = frozenset({"min_pruning", "min_pruning_bytes", "stats_complete"})
 AT_MOST_GATES = frozenset({"max_files", "max_bytes"})
 
@@ -142,7 +142,7 @@ def _conjuncts(report: Report, page: Page) -> Iterator[str]:
     yield page.paint(title, Ink.FAINT)
     yield from lines
     if any(c.alone.at_least or c.only.at_least for c in report.conjuncts):
-        yield page.wrap("n+: at least n; closed footers could add to it, --full opens them")
+        yield page.wrap("n+: at least n; what stayed closed could add to it, --full opens it")
 
 
 def _conjunct(conjunct: ConjunctLine) -> tuple[str, str, str, str, str]:

@@ -35,9 +35,9 @@ def size(count: int | None) -> str:
 
 
 def sizes(kept: int | None, total: int | None) -> str:
-    """`1.1 kB of 13 kB`; empty where neither is known."""
-    if kept is None and total is None:
-        return ""
+    """`1.1 kB of 13 kB`; without the total, or empty, where it is not known."""
+    if total is None:
+        return "" if kept is None else size(kept)
     return f"{size(kept)} of {size(total)}"
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from whyscan.errors import TableError
+from whyscan.pruning.transforms import Identity, Unknown
 from whyscan.tables.delta import live, query, replay
 from whyscan.tables.delta.actions import ActionReader, ActionSource
 from whyscan.tables.delta.copies import LocalCopies
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.tree import Column, Path
     from whyscan.predicate.types import Schema
     from whyscan.predicate.zones import Zone
+    from whyscan.tables.snapshot import Spec
     from whyscan.tables.storage import Store
 
 
@@ -52,6 +54,13 @@ class DeltaSnapshot:
         """The partition columns, and the columns that generated ones are made from."""
         own = [partition.column.path for partition in self.partitions]
         return tuple(dict.fromkeys([*own, *(g.source.path for g in self.generated.values())]))
+
+    @property
+    def specs(self) -> tuple[Spec, ...]:
+        """Partition columns are their own values; what is generated has a rule of its own."""
+        own = {partition.column.path: (Identity(),) for partition in self.partitions}
+        made = {g.source.path: (Unknown("generated"),) for g in self.generated.values()}
+        return ({**made, **own},)
 
     @property
     def notes(self) -> tuple[str, ...]:
