@@ -161,3 +161,11 @@ def test_an_unreadable_value_says_nothing_of_the_source(lake):
 
     assert lake.kept("x = DATE'1999-01-01'") == ["f", "g"]
     assert lake.kept("x IS NULL") == ["f", "g"]
+
+
+def test_one_unreadable_field_does_not_make_the_source_null(lake):
+    generated(lake, "date", PARTS)
+    lake.commit(lake.add("f", partition={"y": "2024", "m": "?", "d": "5"}))
+
+    assert lake.kept("x = DATE'2024-03-05'") == ["f"]
+    assert lake.kept("x IS NULL") == []
