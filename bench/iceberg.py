@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from measure import Ratio, compare
 
-import whyscan
+from whyscan.table import Table
 from whyscan.tables.iceberg import open_iceberg
 from whyscan.tables.storage import local_store
 
@@ -55,7 +55,7 @@ def measurements(folder: Path) -> Iterator[Ratio]:
 
 def kept(table: Path, predicate: str) -> int:
     """How many files our plan keeps, footers closed."""
-    opened = whyscan.Table(open_iceberg(local_store(str(table))))
+    opened = Table(open_iceberg(local_store(str(table))))
     return opened.plan(predicate, depth="files", assume_no_nan=True).summary.files_kept
 
 

@@ -158,6 +158,8 @@ class Store:
     def _fetch(self, piece: Range) -> pa.Buffer:
         import obstore
 
+        if not piece.length:
+            return pa.py_buffer(b"")
         end = piece.start + piece.length
         try:
             got = obstore.get_range(self.backend, self._key(piece.path), start=piece.start, end=end)

@@ -123,8 +123,8 @@ def _metadata(reader: Reader) -> Iterator[tuple[str, bytes]]:
             yield key, reader.take(reader.number())
 
 
-def joined(schema: Any, blocks: Iterable[Block]) -> bytes:
-    """One uncompressed container of all blocks, whose records `schema` describes."""
+def joined(schema: Any, blocks: Iterable[Block]) -> list[bytes]:
+    """One uncompressed container of all blocks, in parts; `schema` describes their records."""
     metadata = {b"avro.schema": json.dumps(schema).encode(), b"avro.codec": b"null"}
     parts = [MAGIC, _number(len(metadata))]
     for key, value in metadata.items():
@@ -132,7 +132,7 @@ def joined(schema: Any, blocks: Iterable[Block]) -> bytes:
     parts += (_number(0), OUR_SYNC)
     for block in blocks:
         parts += (_number(block.count), _number(len(block.data)), block.data, OUR_SYNC)
-    return b"".join(parts)
+    return parts
 
 
 @dataclass(slots=True)

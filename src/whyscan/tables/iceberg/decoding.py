@@ -9,9 +9,11 @@ from __future__ import annotations
 import io
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
@@ -19,7 +21,8 @@ from whyscan.errors import CorruptFile
 from whyscan.tables.iceberg.avro import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Future
 
     from whyscan.tables.iceberg.avro import Block, Container
     from whyscan.tables.iceberg.layouts import Layout
@@ -30,7 +33,7 @@ SMALL = 1 << 20
 SMALL_FOR_IMPORTED = 1 << 16
 """Up to so many it is done before DataFusion, already imported, has begun."""
 
-BATCH = 1 << 26
+BATCH = 1 << 23
 """How many bytes are decoded at once, so that memory does not follow the table."""
 
 
@@ -43,100 +46,130 @@ class Decoded:
     table: pa.Table
 
 
-def decode(
-    containers: Iterable[Container], layout: Layout, columns: Mapping[str, pa.DataType]
-) -> Iterator[Decoded]:
-    """The columns of all records, a batch at a time; a column that is not there is null.
+@dataclass(slots=True)
+class _Spent:
+    bytes: int = 0
 
-    The containers must be of one layout.
+
+@dataclass(frozen=True, slots=True)
+class Decoder:
+    """Decodes some columns of containers; a column that is not there is null.
+
+    `spent` is what was decoded so far: what is small many times is not small.
     """
-    for batch in _batches(containers):
-        blocks = [block for _, some in batch for block in some]
-        counts = [sum(block.count for block in some) for _, some in batch]
-        path = batch[0][0].path
-        try:
-            table = _table(path, blocks, layout, columns)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-            raise CorruptFile(path, f"its records are of the wrong types: {error}") from None
-        if len(table) != sum(counts):
-            raise CorruptFile(path, f"it holds {len(table)} records and counts {sum(counts)}")
-        yield Decoded([container for container, _ in batch], counts, table)
+
+    columns: Columns
+    spent: _Spent = field(default_factory=_Spent)
+
+    def also(self, columns: Columns) -> Decoder:
+        """The same, with more columns."""
+        return Decoder({**self.columns, **columns}, self.spent)
+
+    def decode(self, containers: Iterable[Container], layout: Layout) -> Iterator[Decoded]:
+        """The records of containers of one layout, a batch at a time.
+
+        One batch is decoded while the next is inflated: both leave the interpreter alone.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            pending: deque[Future[Decoded]] = deque()
+            for batch in _batches(containers):
+                self.spent.bytes += batch.size
+                small = SMALL_FOR_IMPORTED if "datafusion" in sys.modules else SMALL
+                decoder = _with_fastavro if self.spent.bytes <= small else _with_datafusion
+                pending.append(pool.submit(batch.decoded, layout, self.columns, decoder))
+                if len(pending) > 1:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
 
 
-def _batches(containers: Iterable[Container]) -> Iterator[list[tuple[Container, list[Block]]]]:
-    batch: list[tuple[Container, list[Block]]] = []
-    size = 0
-    for container in containers:
+@dataclass(slots=True)
+class _Batch:
+    """Containers with their blocks inflated."""
+
+    containers: list[Container] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, container: Container) -> None:
         blocks = list(container.blocks())
-        batch.append((container, blocks))
-        size += sum(len(block.data) for block in blocks)
-        if size >= BATCH:
+        self.containers.append(container)
+        self.counts.append(sum(block.count for block in blocks))
+        self.blocks += blocks
+        self.size += sum(len(block.data) for block in blocks)
+
+    def decoded(self, layout: Layout, columns: Columns, decoder: DecodeWith) -> Decoded:
+        count, path = sum(self.counts), self.containers[0].path
+        present = {name: kind for name, kind in columns.items() if name in layout.columns}
+        found: dict[str, pa.Array] = {}
+        if count and present:
+            data = joined(layout.schema, self.blocks)
+            try:
+                found = decoder(path, data, present)
+            except _Refused:
+                found = _with_fastavro(path, data, present)
+            if (read := len(next(iter(found.values())))) != count:
+                raise CorruptFile(path, f"it holds {read} records and counts {count}")
+        whole = {n: found[n] if n in found else pa.nulls(count, k) for n, k in columns.items()}
+        return Decoded(self.containers, self.counts, pa.table(whole))
+
+
+def _batches(containers: Iterable[Container]) -> Iterator[_Batch]:
+    batch = _Batch()
+    for container in containers:
+        batch.add(container)
+        if batch.size >= BATCH:
             yield batch
-            batch, size = [], 0
-    if batch:
+            batch = _Batch()
+    if batch.containers:
         yield batch
 
 
-def _table(
-    path: str, blocks: Sequence[Block], layout: Layout, columns: Mapping[str, pa.DataType]
-) -> pa.Table:
-    present = {name: kind for name, kind in columns.items() if name in layout.columns}
-    if not any(block.count for block in blocks) or not present:
-        count = sum(block.count for block in blocks)
-        return pa.table({name: pa.nulls(count, kind) for name, kind in columns.items()})
-    data = joined(layout.schema, blocks)
-    small = SMALL_FOR_IMPORTED if "datafusion" in sys.modules else SMALL
-    try:
-        found = None if len(data) <= small else _with_datafusion(data, present)
-    except _Refused:
-        found = None
-    if found is None:
-        found = _with_fastavro(path, data, present)
-    return pa.table(
-        {
-            name: found[name] if name in found else pa.nulls(len(found[next(iter(found))]), kind)
-            for name, kind in columns.items()
-        }
-    )
+Columns: TypeAlias = "Mapping[str, pa.DataType]"
+DecodeWith: TypeAlias = "Callable[[str, Sequence[bytes], Columns], dict[str, pa.Array]]"
 
 
 class _Refused(Exception):
     """DataFusion cannot read it; fastavro may, or says what is wrong."""
 
 
-def _with_datafusion(data: bytes, columns: Mapping[str, pa.DataType]) -> dict[str, pa.Array]:
+def _with_datafusion(path: str, data: Sequence[bytes], columns: Columns) -> dict[str, pa.Array]:
     import datafusion
 
+    # One partition: the records come as they are written.
+    config = datafusion.SessionConfig().with_target_partitions(1)
     with tempfile.TemporaryDirectory(prefix="whyscan-") as folder:
         place = Path(folder, "records.avro")
-        place.write_bytes(data)
+        with place.open("wb") as file:
+            file.writelines(data)
         try:
-            frame = datafusion.SessionContext(_in_order(datafusion)).read_avro(str(place))
+            frame = datafusion.SessionContext(config).read_avro(str(place))
             table = frame.select(*(datafusion.col(f'"{n}"') for n in columns)).to_arrow_table()
         # A panic in Rust arrives as a BaseException of no public type.
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
                 raise
             raise _Refused from None
-    return {n: table[n].combine_chunks().cast(kind) for n, kind in columns.items()}
+    try:
+        return {n: table[n].combine_chunks().cast(kind) for n, kind in columns.items()}
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise _of_wrong_types(path, error) from None
 
 
-def _in_order(datafusion: Any) -> Any:
-    """One partition: the records come as they are written."""
-    return datafusion.SessionConfig().with_target_partitions(1)
-
-
-def _with_fastavro(
-    path: str, data: bytes, columns: Mapping[str, pa.DataType]
-) -> dict[str, pa.Array]:
+def _with_fastavro(path: str, data: Sequence[bytes], columns: Columns) -> dict[str, pa.Array]:
     import fastavro
 
     try:
-        records: list[Any] = list(fastavro.reader(io.BytesIO(data)))
+        records: list[Any] = list(fastavro.reader(io.BytesIO(b"".join(data))))
     # Damaged bytes surface as whatever the decoder stumbles over first.
     except Exception as error:  # noqa: BLE001
         raise CorruptFile(path, f"its records cannot be read: {error!r}") from None
     try:
         return {n: pa.array([r[n] for r in records], kind) for n, kind in columns.items()}
-    except (OverflowError, TypeError, UnicodeError, AttributeError) as error:
-        raise CorruptFile(path, f"its records are of the wrong types: {error}") from None
+    except (ValueError, OverflowError, TypeError, AttributeError) as error:
+        raise _of_wrong_types(path, error) from None
+
+
+def _of_wrong_types(path: str, error: Exception) -> CorruptFile:
+    return CorruptFile(path, f"its records are of the wrong types: {error}")

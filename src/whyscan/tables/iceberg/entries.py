@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.errors import CorruptFile, TableError
-from whyscan.tables.iceberg.manifests import read_entries
+from whyscan.tables.iceberg.decoding import Decoder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from whyscan.tables.iceberg.avro import Container
     from whyscan.tables.iceberg.decoding import Decoded
@@ -70,31 +70,43 @@ class EntryReader:
     def read(self, listed: pa.Table, asked: dict[str, pa.DataType]) -> Iterator[Entries]:
         """The live entries of the listed manifests, by spec and layout, not in the list's order."""
         numbers = listed["partition_spec_id"].to_pylist()
-        held: dict[tuple[int, int], list[tuple[int, Container]]] = {}
-        sizes: dict[tuple[int, int], int] = {}
         opened = self.files.open_many(
             listed["manifest_path"].to_pylist(), listed["manifest_length"].to_pylist()
         )
+        decoder = Decoder(asked)
+        held: dict[tuple[int, int], _Held] = {}
         for position, (number, container) in enumerate(zip(numbers, opened, strict=True)):
-            key = (number, id(self.files.layout(container)))
-            held.setdefault(key, []).append((position, container))
-            sizes[key] = sizes.get(key, 0) + len(container.data)
-            if sizes[key] >= HELD:
-                yield from self._decode(number, held.pop(key), asked)
-                sizes[key] = 0
-        for (number, _), some in held.items():
-            yield from self._decode(number, some, asked)
+            found = self.files.layout(container)
+            some = held.setdefault((number, id(found)), _Held(self.spec(number), found))
+            some.add(position, container)
+            if some.size >= HELD:
+                yield from held.pop((number, id(found))).entries(decoder)
+        for some in held.values():
+            yield from some.entries(decoder)
 
-    def _decode(
-        self, number: int, some: Sequence[tuple[int, Container]], asked: dict[str, pa.DataType]
-    ) -> Iterator[Entries]:
-        spec = self.spec(number)
-        found = self.files.layout(some[0][1])
-        positions = iter([position for position, _ in some])
-        for decoded in read_entries([container for _, container in some], found, asked):
+
+@dataclass(slots=True)
+class _Held:
+    """Manifests of one spec and one layout, and their positions in the list."""
+
+    spec: Spec
+    layout: Layout
+    positions: list[int] = field(default_factory=list)
+    containers: list[Container] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, position: int, container: Container) -> None:
+        self.positions.append(position)
+        self.containers.append(container)
+        self.size += len(container.data) - container.body
+
+    def entries(self, decoder: Decoder) -> Iterator[Entries]:
+        whole = decoder.also(self.layout.plain_partition)
+        positions = iter(self.positions)
+        for decoded in whole.decode(self.containers, self.layout):
             mine = [next(positions) for _ in decoded.containers]
             manifest = np.repeat(np.array(mine, np.int64), decoded.counts)
-            yield _live(spec, manifest, decoded, found)
+            yield _live(self.spec, manifest, decoded, self.layout)
 
 
 def _live(spec: Spec, manifest: npt.NDArray[np.int64], decoded: Decoded, found: Layout) -> Entries:
@@ -114,10 +126,10 @@ def _live(spec: Spec, manifest: npt.NDArray[np.int64], decoded: Decoded, found: 
 def _partition(spec: Spec, table: pa.Table, found: Layout) -> dict[int, pa.Array]:
     """The values of the spec's fields; without field ids they are in the spec's order."""
     values = {}
-    for position, field in enumerate(spec.fields):
-        name = found.partition.get(field.id, found.partition.get(position))
+    for position, part in enumerate(spec.fields):
+        name = found.partition.get(part.id, found.partition.get(position))
         if name is not None and name in table.column_names:
-            values[field.id] = table[name].combine_chunks()
+            values[part.id] = table[name].combine_chunks()
     return values
 
 

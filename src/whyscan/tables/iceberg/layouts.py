@@ -57,6 +57,12 @@ class Layout:
     columns: Mapping[str, pa.DataType | None]
     partition: Mapping[int, str]
 
+    @property
+    def plain_partition(self) -> dict[str, pa.DataType]:
+        """The partition fields by name, with the Arrow types that Avro's give."""
+        kinds = ((name, self.columns[name]) for name in self.partition.values())
+        return {name: kind for name, kind in kinds if kind is not None}
+
 
 def layout(path: str, schema: Any) -> Layout:
     """The layout of a manifest or a manifest list."""

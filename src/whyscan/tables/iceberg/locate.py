@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from whyscan.errors import TableError
 from whyscan.tables.iceberg.metadata import Metadata, parse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from whyscan.tables.storage import Store
@@ -24,8 +26,10 @@ FOLDER = "metadata"
 HINT = f"{FOLDER}/version-hint.text"
 _METADATA_FILE = re.compile(r"metadata/[^/]+\.metadata\.json(?:\.gz)?")
 _NUMBER = re.compile(r"metadata/v?(\d{1,18})(?:\.gz|-[^/]*)?\.metadata\.json(?:\.gz)?")
+_HINT = re.compile(r"[\w.-]{1,200}", re.ASCII)
 _ENDINGS = (".metadata.json", ".gz.metadata.json", ".metadata.json.gz", "")
 _LONGEST_HINT = 1_000
+_UNNUMBERED_READ = 4
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?=/)")
 
 
@@ -52,20 +56,34 @@ def is_metadata_file(path: str) -> bool:
 
 def find_metadata(store: Store) -> Found:
     """The current metadata of the table in a folder: by the hint, else the newest."""
-    listing = _listed(store)
-    paths = listing["path"].to_pylist()
-    hinted = _hinted(store, set(paths))
+    hinted = _hinted(store)
     if hinted is not None:
         return Found(read_metadata(store, hinted), hinted, ())
+    listing = _listed(store)
+    paths = listing["path"].to_pylist()
     times = listing["modified"].cast("int64").to_pylist()
-    path = newest(dict(zip(paths, times, strict=True)))
-    if path is None:
+    found = _newest(store, candidates(dict(zip(paths, times, strict=True))))
+    return replace(
+        found, notes=(f"no version hint: opened {found.path}, the newest metadata file",)
+    )
+
+
+def _newest(store: Store, paths: Sequence[str]) -> Found:
+    """The metadata that was updated last; one that cannot be read only for want of others."""
+    if not paths:
         raise TableError(
             f"{store.uri} has no Iceberg metadata",
             hint="name a folder with metadata/*.metadata.json",
         )
-    note = f"no version hint: opened {path}, the newest metadata file"
-    return Found(read_metadata(store, path), path, (note,))
+    readable, failures = [], []
+    for path in paths:
+        try:
+            readable.append(Found(read_metadata(store, path), path, ()))
+        except TableError as error:
+            failures.append(error)
+    if not readable:
+        raise failures[0]
+    return max(readable, key=lambda found: found.metadata.updated_ms)
 
 
 def _listed(store: Store) -> pa.Table:
@@ -80,23 +98,29 @@ def read_metadata(store: Store, path: str) -> Metadata:
     return parse(store.shown(path), store.read(path, 0, sizes[0]).to_pybytes())
 
 
-def _hinted(store: Store, paths: set[str]) -> str | None:
+def _hinted(store: Store) -> str | None:
     """The file that the hint names: a version's number, or a whole name."""
-    if HINT not in paths:
+    sizes = store.find(HINT)["size"].to_pylist()
+    if not sizes:
         return None
-    size = min(store.find(HINT)["size"][0].as_py(), _LONGEST_HINT)
-    hint = store.read(HINT, 0, size).to_pybytes().decode("utf-8", "replace").strip()
-    names = (f"{FOLDER}/{stem}{ending}" for stem in (f"v{hint}", hint) for ending in _ENDINGS)
-    return next((name for name in names if name in paths), None)
+    stored = store.read(HINT, 0, min(sizes[0], _LONGEST_HINT)).to_pybytes()
+    hint = stored.decode("utf-8", "replace").strip()
+    if not _HINT.fullmatch(hint):
+        return None
+    names = [f"{FOLDER}/{stem}{ending}" for stem in (f"v{hint}", hint) for ending in _ENDINGS]
+    found = zip(names, store.sizes(names), strict=True)
+    return next((name for name, size in found if size is not None), None)
 
 
-def newest(times: dict[str, int]) -> str | None:
-    """The metadata file with the highest number; one without a number only for want of others.
+def candidates(times: dict[str, int]) -> tuple[str, ...]:
+    """The metadata file with the highest number, and the last written ones without a number.
 
     Of equals it is the one written last, then the last by name.
     """
     files = [path for path in times if _METADATA_FILE.fullmatch(path)]
-    return max(files, key=lambda path: (_version(path), times[path], path), default=None)
+    ordered = sorted(files, key=lambda path: (_version(path), times[path], path), reverse=True)
+    unnumbered = [path for path in ordered if _version(path) < 0]
+    return tuple(dict.fromkeys([*ordered[:1], *unnumbered[:_UNNUMBERED_READ]]))
 
 
 def _version(path: str) -> int:

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.pruning.mask import materialise, surely
-from whyscan.tables.iceberg.decoding import Decoded, decode
-from whyscan.tables.iceberg.layouts import Layout, layout
+from whyscan.tables.iceberg.decoding import Decoder
+from whyscan.tables.iceberg.layouts import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from whyscan.tables.iceberg.avro import Container
 
@@ -69,7 +69,7 @@ DELETING = {
 def read_list(container: Container) -> pa.Table:
     """A manifest list: one row a manifest, the columns of `LIST_FIELDS`."""
     found = layout(container.path, container.header.schema)
-    parts = [decoded.table for decoded in decode([container], found, LIST_FIELDS)]
+    parts = [decoded.table for decoded in Decoder(LIST_FIELDS).decode([container], found)]
     return pa.concat_tables(parts).combine_chunks()
 
 
@@ -93,15 +93,6 @@ _DIGITS = 9
 def _spec_id(container: Container) -> int:
     text = container.header.metadata.get("partition-spec-id", b"0")
     return int(text) if text.isdigit() and len(text) <= _DIGITS else 0
-
-
-def read_entries(
-    containers: Sequence[Container], found: Layout, asked: dict[str, pa.DataType]
-) -> Iterator[Decoded]:
-    """The entries of manifests of one layout: `asked` and the partition fields as `p<id>`."""
-    partition = {name: found.columns[name] for name in found.partition.values()}
-    plain = {name: kind for name, kind in partition.items() if kind is not None}
-    return decode(containers, found, {**asked, **plain})
 
 
 def lookup(map_of: pa.Array, key: int) -> pa.Array:

@@ -81,6 +81,7 @@ class Metadata:
     path: str
     format_version: int
     location: str
+    updated_ms: int
     schema_documents: Mapping[int, Any]
     current_schema: int
     specs: Mapping[int, Spec]
@@ -158,6 +159,7 @@ def _metadata(path: str, document: dict[str, Any], version: int) -> Metadata:
         path=path,
         format_version=version,
         location=document["location"].rstrip("/"),
+        updated_ms=_number(document.get("last-updated-ms", 0)),
         schema_documents=numbered,
         current_schema=current_schema,
         specs=_specs(document),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,7 +17,7 @@ from whyscan.predicate.arrow import arrow_type
 from whyscan.predicate.types import FloatType, Type, UuidType
 from whyscan.pruning.containers import Buckets, Containers, Intervals
 from whyscan.pruning.interval import Interval, greater, meet
-from whyscan.pruning.mask import Mask, choose, either, keep, opposite, surely, tally, unknown_as
+from whyscan.pruning.mask import Mask, either, keep, opposite, surely, tally, unknown_as
 from whyscan.pruning.transforms import (
     Bucket,
     Identity,
@@ -88,8 +89,7 @@ def by_summaries(spec: Spec, columns: Mapping[int, Leaf], summaries: pa.Array) -
     A summary without bounds says nothing of the values, whatever its flags are.
     """
     for position, field, source, kind in _fields(spec, columns):
-        summary = pc.list_element(_padded(summaries, position), position)
-        yield Told(field, source, *_summary(kind, summary))
+        yield Told(field, source, *_summary(kind, _element(summaries, position)))
 
 
 def _fields(
@@ -104,11 +104,11 @@ def _fields(
                 yield position, field, source, kind
 
 
-def _padded(summaries: pa.Array, position: int) -> pa.Array:
-    """Lists too short for the position become null: `list_element` refuses them."""
-    long = pc.greater(pc.list_value_length(summaries), position)
-    empty = pa.array([[None] * (position + 1)], summaries.type)[0]
-    return choose(unknown_as(long, verdict=False), summaries, pa.repeat(empty, len(summaries)))
+def _element(lists: pa.Array, position: int) -> pa.Array:
+    """The element at a position; null in lists that are too short, which `list_element` refuses."""
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    starts = np.cumsum(lengths) - lengths
+    return pc.list_flatten(lists).take(pa.array(starts + position, mask=lengths <= position))
 
 
 def _summary(kind: Type, summary: pa.StructArray) -> tuple[Interval, int]:

@@ -131,6 +131,10 @@ class IcebergSnapshot:
 
     def manifests(self) -> Manifests:
         """What the manifest list says of each manifest, before any of them is opened."""
+        return self._manifests
+
+    @cached_property
+    def _manifests(self) -> Manifests:
         parts: list[Containers] = []
         order: list[npt.NDArray[np.int64]] = []
         files = _sum(self._data, "added_files_count", "existing_files_count")
