@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,8 @@ from whyscan.planning.plan import Evidence, FileScan
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.planning.judgement import Flags
+    import numpy.typing as npt
+
     from whyscan.predicate.tree import Predicate
 
 
@@ -43,14 +45,20 @@ class Residuals:
     def __init__(self, predicate: Predicate, evidence: Evidence) -> None:
         self._conjuncts = [conjunct.sql for conjunct in predicate.conjuncts]
         self._kept = evidence.judgement.kept
-        every = evidence.judgement.conjunct_every
-        # Files with the same open conjuncts share one text: there are few such patterns.
-        self._open = ~np.array(every, np.bool_).reshape(len(every), len(self._kept))
-        self._patterns, pattern = np.unique(self._open, axis=1, return_inverse=True)
-        self._pattern = pattern.reshape(-1)
-        self._texts: list[str | None] = [
-            self._text(self._patterns[:, i]) for i in range(self._patterns.shape[1])
-        ]
+        self._open = [~every for every in evidence.judgement.conjunct_every]
+
+    @cached_property
+    def _pattern(self) -> npt.NDArray[np.int64]:
+        """Files with the same open conjuncts share a number, and so one text."""
+        numbers = np.zeros(len(self._kept), np.int64)
+        for here in self._open:
+            _, numbers = np.unique(numbers * 2 + here, return_inverse=True)
+        return numbers
+
+    @cached_property
+    def _texts(self) -> list[str | None]:
+        _, first = np.unique(self._pattern, return_index=True)
+        return [self._text([bool(here[at]) for here in self._open]) for at in first]
 
     def of(self, index: int) -> str | None:
         """The residual of one file; None where all its rows match."""
@@ -66,10 +74,9 @@ class Residuals:
 
     def overall(self) -> str | None:
         """The conjuncts that some surviving file must still check."""
-        left: Flags = np.any(self._open & self._kept, axis=1)
-        return self._text(left)
+        return self._text([bool((here & self._kept).any()) for here in self._open])
 
-    def _text(self, left: Flags) -> str | None:
+    def _text(self, left: Sequence[bool]) -> str | None:
         return joined([sql for sql, here in zip(self._conjuncts, left, strict=True) if here])
 
 
