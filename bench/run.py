@@ -12,8 +12,10 @@ from itertools import chain
 from pathlib import Path
 
 import cold_start
+import delta
 import evaluation
 import footers
+import iceberg
 
 FOLDER = Path(__file__).parent.parent / "build" / "bench"
 
@@ -23,7 +25,11 @@ def main() -> int:
     print(f"{'work':<46} {'ours':>9} {'peer':>9} {'ratio':>6} {'budget':>6}")
     missed = 0
     for found in chain(
-        evaluation.measurements(), footers.measurements(FOLDER), cold_start.measurements(FOLDER)
+        evaluation.measurements(),
+        footers.measurements(FOLDER),
+        cold_start.measurements(FOLDER),
+        delta.measurements(FOLDER),
+        iceberg.measurements(FOLDER),
     ):
         mark = "" if found.within else "  MISSED"
         print(

@@ -133,8 +133,9 @@ class Evidence:
 
     def pruned_by(self) -> npt.NDArray[np.int8]:
         """A `Mechanism` a file: each is credited once, to partition before statistics."""
-        mechanism = np.where(self.judgement.kept, Mechanism.NOTHING, Mechanism.STATISTICS)
-        return np.where(self.by_partition.kept, mechanism, Mechanism.PARTITION).astype(np.int8)
+        nothing, partition, statistics = map(np.int8, Mechanism)
+        mechanism = np.where(self.judgement.kept, nothing, statistics)
+        return np.where(self.by_partition.kept, mechanism, partition)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,13 +34,16 @@ class Reason(StrEnum):
 def reasons(plan: ScanPlan, classes: tuple[Class, ...]) -> npt.NDArray[np.object_]:
     """A `Reason` for every file that is kept, None for the others."""
     judgement = plan.evidence.judgement
-    found = np.full(judgement.count, Reason.STRADDLES, dtype=np.object_)
-    found[_left_open(plan, [not c.interpreted for c in classes])] = Reason.UNINTERPRETED
-    found[_without_statistics(plan)] = Reason.NO_STATISTICS
-    found[~judgement.kept_without_nan] = Reason.NAN_POSSIBLE
-    found[judgement.every] = Reason.MATCHES_ALL
-    found[~judgement.kept] = None
-    return found
+    kept = judgement.kept
+    unread = _left_open(plan, [not c.interpreted for c in classes])
+    found = np.full(int(kept.sum()), Reason.STRADDLES, dtype=np.object_)
+    found[unread[kept]] = Reason.UNINTERPRETED
+    found[_without_statistics(plan)[kept]] = Reason.NO_STATISTICS
+    found[~judgement.kept_without_nan[kept]] = Reason.NAN_POSSIBLE
+    found[judgement.every[kept]] = Reason.MATCHES_ALL
+    everywhere = np.full(judgement.count, None, dtype=np.object_)
+    everywhere[kept] = found
+    return everywhere
 
 
 def _left_open(plan: ScanPlan, chosen: list[bool]) -> Flags:
