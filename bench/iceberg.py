@@ -148,7 +148,7 @@ def _entry(table: Path, manifest: Manifest, at: int, partitioned: list[str]) -> 
         "file_sequence_number": 1,
         "data_file": {
             "content": 0,
-            "file_path": f"{table}/data/{manifest.number:05}/{at:05}-{number * 2_654_435_761 % 2**32:08x}.parquet",
+            "file_path": f"{table}/data/{manifest.number:05}/{at:05}-{_scattered(number)}.parquet",
             "file_format": "PARQUET",
             "partition": {"mission": manifest.mission, "at_day": manifest.day}
             if partitioned
@@ -165,6 +165,11 @@ def _entry(table: Path, manifest: Manifest, at: int, partitioned: list[str]) -> 
             "sort_order_id": 0,
         },
     }
+
+
+def _scattered(number: int) -> str:
+    """Digits that do not compress: real paths have random ones."""
+    return f"{number * 2_654_435_761 % 2**32:08x}"
 
 
 def _listed(path: Path, manifest: Manifest, partitioned: list[str]) -> dict[str, Any]:

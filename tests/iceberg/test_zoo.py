@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +19,10 @@ from whyscan.predicate.types import NullType, OtherType, StructType, UuidType
 from whyscan.tables.iceberg import open_iceberg
 from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.metadata import Decoder
-from whyscan.tables.parquet.schemas import FileSchema
 from whyscan.tables.storage import local_store
+
+if TYPE_CHECKING:
+    from whyscan.tables.parquet.schemas import FileSchema
 
 ZOO = Path(__file__).parents[3] / "shared" / "zoo" / "iceberg"
 ROWS_AT_MOST = 2000

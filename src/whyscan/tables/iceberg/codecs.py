@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zlib
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,10 @@ def _snappy(stored: bytes, limit: int) -> bytes:
 
 
 def _zstandard(stored: bytes, limit: int) -> bytes:
-    from backports import zstd
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
 
     stream = zstd.ZstdDecompressor()
     inflated: bytes = stream.decompress(stored, max_length=limit + 1)
