@@ -6,8 +6,9 @@ from lakes import delta_users, empty, users
 from memory_table import DataFile, MemoryTable, RowGroup
 from reports import explain, valid
 from whyscan.errors import UsageError
-from whyscan.explain.gates import Gates, parse_size
+from whyscan.explain.gates import Gates
 from whyscan.predicate.types import INT
+from whyscan.tables.sizes import parse_size
 
 BOTH = "country = 'DE' AND age > 40"
 BLIND = MemoryTable({"x": INT}, [DataFile("a", {}, [RowGroup(5)])])

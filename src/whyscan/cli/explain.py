@@ -79,6 +79,7 @@ QUESTION = _options(
         metavar="KEY=VALUE",
         help="Storage option, beside the environment's.",
     ),
+    click.option("--no-cache", is_flag=True, help="Keep no metadata of a store on this machine."),
 )
 
 OUTPUT = _options(
@@ -138,6 +139,8 @@ def explain(places: tuple[str, ...], predicate: str, **asked: Any) -> int:
 def _report(places: tuple[str, ...], predicate: str, asked: Mapping[str, Any]) -> Report:
     types = pairs("--partition-type", asked["partition_types"])
     storage = pairs("--option", asked["storage"])
+    if asked["no_cache"]:
+        storage["cache"] = "off"
     with Progress() as progress:
         table = open_table(places, partition_types=types, options=storage, **_when(asked))
         progress.watch(table.snapshot.traffic)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whyscan.cli.cache import cache
 from whyscan.cli.demo import demo
 from whyscan.cli.explain import explain
 from whyscan.cli.output import complain, silence
@@ -47,6 +48,7 @@ def whyscan() -> None:
 whyscan.add_command(explain)
 whyscan.add_command(demo)
 whyscan.add_command(schema)
+whyscan.add_command(cache)
 
 
 def main() -> None:

@@ -36,7 +36,7 @@ class _Size(click.ParamType[int]):
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        from whyscan.explain.gates import parse_size
+        from whyscan.tables.sizes import parse_size
 
         try:
             return parse_size(str(value))

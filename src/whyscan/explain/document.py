@@ -70,6 +70,7 @@ def document(report: Report) -> Json:
         "metadata": {
             "objects": report.metadata.objects,
             "bytes": report.metadata.bytes,
+            "from_cache": report.metadata.from_cache,
             "seconds": round(report.metadata.seconds, 6),
         },
         "result": "pass" if report.passed else "fail",

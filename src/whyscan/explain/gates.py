@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from whyscan.errors import UsageError
 from whyscan.planning.pushdown import Bucket, Pushdown
 
 if TYPE_CHECKING:
@@ -88,16 +86,3 @@ def _at_least(name: str, threshold: float, actual: float | None) -> Assertion:
 
 def _at_most(name: str, threshold: int, actual: int | None) -> Assertion:
     return Assertion(name, threshold, actual, actual is not None and actual <= threshold)
-
-
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgtp]?)(i?)b?)\s*", re.IGNORECASE)
-_POWERS = " kmgtp"
-
-
-def parse_size(text: str) -> int:
-    """`10GB`, `500MiB`, `1.5 TB` or a plain number, in bytes."""
-    found = _SIZE.fullmatch(text)
-    if found is None or (found[3] and not found[2]):
-        raise UsageError(f"not a size: {text!r}", hint="a number and a unit: 10GB, 500MiB, 4096")
-    base = 1024 if found[3] else 1000
-    return int(float(found[1]) * base ** _POWERS.index(found[2].lower() or " "))

@@ -91,10 +91,14 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What the run itself read, and how long it took."""
+    """What the run itself read, and how long it took.
+
+    `from_cache` of the objects came from the cache alone, None where nobody counted them.
+    """
 
     objects: int
     bytes: int
+    from_cache: int | None
     seconds: float
 
 
@@ -224,4 +228,4 @@ def _selection(plan: ScanPlan) -> Selection | None:
 
 
 def _effort(traffic: Traffic, seconds: float) -> Effort:
-    return Effort(traffic.objects, traffic.bytes, seconds)
+    return Effort(traffic.objects, traffic.bytes, traffic.from_cache, seconds)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from whyscan.explain.findings import Finding
     from whyscan.explain.gates import Assertion
     from whyscan.explain.levels import Level
-    from whyscan.explain.report import ConjunctLine, Report
+    from whyscan.explain.report import ConjunctLine, Effort, Report
     from whyscan.planning.attribution import Share
 
 NARROW_BAR = 10
@@ -201,7 +201,6 @@ def _unchecked(report: Report, page: Page) -> Iterator[str]:
 
 def _ground(report: Report, page: Page) -> Iterator[str]:
     """What the numbers rest on, and what they leave to do."""
-    effort = report.metadata
     rows = [
         ("confidence", report.confidence.value),
         ("matching rows", _rows(report)),
@@ -209,11 +208,16 @@ def _ground(report: Report, page: Page) -> Iterator[str]:
         *_statistics(report),
         *_selected(report),
         *_terms(report),
-        ("metadata", f"{counted(effort.objects, 'object')}, {size(effort.bytes)} read"),
+        ("metadata", _effort(report.metadata)),
     ]
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         yield page.wrap(f"{name:<{width}}{GAP}{value}", hanging=" " * (width + len(GAP)))
+
+
+def _effort(effort: Effort) -> str:
+    kept = f", {effort.from_cache:,} from the cache" if effort.from_cache else ""
+    return f"{counted(effort.objects, 'object')}, {size(effort.bytes)} read{kept}"
 
 
 def _rows(report: Report) -> str:

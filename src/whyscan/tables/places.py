@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.errors import StorageError, TableError, UsageError
+from whyscan.errors import TableError, UsageError
+from whyscan.tables.connections import connect
 from whyscan.tables.storage import Store, local_store
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _WILD = re.compile(r"[*?\[{]")
+_WEB = frozenset({"http", "https"})
+_WITH_CONTAINER = frozenset({"abfs", "abfss", "wasb", "wasbs"})
+_AZURE_HOSTS = (".core.windows.net", ".fabric.microsoft.com")
+# A lone `?` is a wildcard.
+_QUERY = re.compile(r"\?[\w.-]+=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +107,33 @@ def parse(text: str) -> Place:
         return _local(unquote(text.removeprefix("file://")))
     if _SCHEME.match(text) is None:
         return _local(str(Path(text).expanduser()))
-    parts = urlsplit(text)
-    if parts.username is not None or parts.password is not None or parts.query:
+    scheme, _, rest = text.partition("://")
+    host, _, path = rest.partition("/")
+    if _names_secrets(scheme.lower(), host, path):
         raise UsageError(
-            f"{parts.scheme}://{parts.hostname} was named together with credentials",
+            f"{scheme}://{host.rpartition('@')[2]} was named together with credentials",
             hint="use the cloud's own environment variables, a profile or --option",
         )
-    return _split(f"{parts.scheme}://{parts.netloc}", parts.path.strip("/"))
+    return _remote(scheme.lower(), host, path.strip("/"))
+
+
+def _names_secrets(scheme: str, host: str, path: str) -> bool:
+    """A user, a password or a signed query. Azure's `container@account` is neither."""
+    user, at, _ = host.rpartition("@")
+    if at and (scheme not in _WITH_CONTAINER or ":" in user):
+        return True
+    return "?" in path if scheme in _WEB else _QUERY.search(path) is not None
+
+
+def _remote(scheme: str, host: str, path: str) -> Place:
+    """On the web a path is written in percent codes; in a store it is as it is."""
+    if scheme not in _WEB:
+        return _split(f"{scheme}://{host}", path)
+    decoded = unquote(path)
+    if host.lower().endswith(_AZURE_HOSTS):
+        container, _, decoded = decoded.partition("/")
+        host = f"{host}/{container}"
+    return _split(f"{scheme}://{host}", decoded)
 
 
 def _local(text: str) -> Place:
@@ -156,17 +182,15 @@ def _open(address: str, root: str, options: Mapping[str, Any]) -> Store:
     if not address:
         _require_folder(root)
         return local_store(root)
-    from obstore.store import from_url
-
-    try:
-        backend = from_url(f"{address}/", **options)
-    except Exception as error:  # noqa: BLE001  obstore raises what it likes here
-        # The reason may quote an option's value: only its kind is told.
-        raise StorageError(
-            f"cannot open {address}: {type(error).__name__}",
-            hint="check the scheme, the bucket and --option",
-        ) from None
-    return Store(f"{address}/{root}".rstrip("/"), backend, prefix=root)
+    found = connect(address, options)
+    return Store(
+        uri=f"{address}/{root}".rstrip("/"),
+        backend=found.backend,
+        prefix=root,
+        identity=found.identity,
+        at_once=found.at_once,
+        cache=found.cache,
+    )
 
 
 def _require_folder(path: str) -> None:

@@ -93,10 +93,14 @@ class RowGroups:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What was fetched so far, for the report."""
+    """What was read so far, for the report; `from_cache` of the objects not from their store.
+
+    None is unknown: the format does not count them.
+    """
 
     objects: int
     bytes: int
+    from_cache: int | None = None
 
 
 class Snapshot(Protocol):

@@ -1,36 +1,45 @@
 """Where the bytes are: a folder on disk or in an object store, listed whole and read by range.
 
-Reading goes through obstore wherever the folder is. Listing a disk does not: obstore stops at
-the first name that is not plain Unicode, and takes twice as long.
+Reading goes through obstore wherever the folder is, and is whole or an error. What a store holds
+that cannot change is kept on this machine; what a disk holds is not.
 """
 
 from __future__ import annotations
 
-import os
-import stat
+import json
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from whyscan.errors import StorageError, TableError
+from whyscan.errors import CorruptFile, StorageError
+from whyscan.tables import disk
+from whyscan.tables.disk import LISTING
+from whyscan.tables.refusals import refusals
+from whyscan.tables.snapshot import Traffic
+from whyscan.tables.versions import Versions, is_metadata, tag_of, written_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
-LISTING = pa.schema([("path", pa.string()), ("size", pa.int64()), ("modified", pa.timestamp("us"))])
-"""A row an object: its path below the store's folder, its bytes, when it was written (UTC)."""
+    from whyscan.tables.cache import Cache
 
+    Keep = Callable[[memoryview], memoryview]
+    """What of some bytes is metadata and may be kept: an end of them."""
+
+# Measured against an S3 server: asyncio is no quicker than threads, which wait outside of Python.
 REMOTE_AT_ONCE = 64
 # Measured on two cores: reading is the smaller part of the work and the rest holds the
 # interpreter, so that more threads only wait for each other.
 LOCAL_AT_ONCE = 2
 LOCAL_BATCH = 32
 _LISTED_AT_ONCE = 10_000
+_ATTEMPTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +51,50 @@ class Range:
     length: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    content: pa.Buffer
+    from_cache: bool = False
+
+
 @dataclass(slots=True)
 class Meter:
-    """What was read so far: which objects, how many bytes."""
+    """What was read so far: which objects, which of them from their store, how many bytes."""
 
     paths: set[str] = field(default_factory=set)
+    fetched: set[str] = field(default_factory=set)
     bytes: int = 0
 
     def count(self, path: str, size: int) -> None:
+        self.fetched.add(path)
+        self.recall(path, size)
+
+    def recall(self, path: str, size: int) -> None:
+        """Count what came from the cache."""
         self.paths.add(path)
         self.bytes += size
+
+    def traffic(self) -> Traffic:
+        return Traffic(len(self.paths), self.bytes, len(self.paths) - len(self.fetched))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Store:
     """One folder of a store. Paths are relative to it, and `uri` is its name without secrets.
 
-    `folder` is the folder on disk, None in an object store, where `prefix` leads to it.
+    `folder` is the folder on disk, None in an object store, where `prefix` leads to it. `identity`
+    tells the store from others that go by the same name; `cache` None keeps nothing.
     """
 
     uri: str
     backend: Any
     folder: str | None = None
     prefix: str = ""
+    identity: str = ""
+    at_once: int = REMOTE_AT_ONCE
+    cache: Cache | None = None
     meter: Meter = field(default_factory=Meter)
+    versions: Versions = field(default_factory=Versions)
 
     def list(self, under: str = "", enter: Callable[[str], bool] = lambda _: True) -> pa.Table:
         """Every object at any depth below `under`; folders whose name `enter` refuses stay shut.
@@ -73,7 +102,7 @@ class Store:
         In an object store they are listed all the same: it has no folders to leave out.
         """
         if self.folder is not None:
-            return _walk(self.folder, under, enter)
+            return disk.walk(self.folder, under, enter)
         return self._list_objects(under)
 
     def _list_objects(self, under: str) -> pa.Table:
@@ -81,38 +110,38 @@ class Store:
 
         start = len(self.prefix) + 1 if self.prefix else 0
         batches = []
-        try:
+        with refusals(self.shown(under)):
             for found in obstore.list(
                 self.backend, self._key(under) or None, chunk_size=_LISTED_AT_ONCE
             ):
-                paths = [entry["path"][start:] for entry in found]
+                paths = pa.array([entry["path"][start:] for entry in found], pa.string())
                 sizes = [entry["size"] for entry in found]
                 times = [entry["last_modified"].replace(tzinfo=None) for entry in found]
                 batches.append(pa.record_batch([paths, sizes, times], schema=LISTING))
-        except obstore.exceptions.BaseError as error:
-            raise _refused(f"{self.uri}/{under}".rstrip("/"), error) from None
+                if self.cache is not None:
+                    self.versions.note_listing(paths, pa.array(map(tag_of, found), pa.string()))
         return pa.Table.from_batches(batches, LISTING)
 
     def find(self, path: str) -> pa.Table:
         """The object of exactly that path as a listing of one, or of none."""
         if self.folder is not None:
-            return _entry(self.folder, path)
+            return disk.entry(self.folder, path)
         import obstore
 
-        try:
-            found = obstore.head(self.backend, self._key(path))
-        except FileNotFoundError:
-            return LISTING.empty_table()
-        except obstore.exceptions.BaseError as error:
-            raise _refused(f"{self.uri}/{path}", error) from None
+        with refusals(self.shown(path)):
+            try:
+                found = obstore.head(self.backend, self._key(path))
+            except FileNotFoundError:
+                return LISTING.empty_table()
+        self.versions.note(path, tag_of(found))
         modified = found["last_modified"].replace(tzinfo=None)
         return pa.table([[path], [found["size"]], [modified]], schema=LISTING)
 
     def sizes(self, paths: Sequence[str]) -> Sequence[int | None]:
         """The bytes of each object, None where there is none."""
         if self.folder is not None:
-            return [_size(self.folder, path) for path in paths]
-        with ThreadPoolExecutor(REMOTE_AT_ONCE) as pool:
+            return [disk.size(self.folder, path) for path in paths]
+        with ThreadPoolExecutor(self.at_once) as pool:
             found = pool.map(self.find, paths)
             return [next(iter(listing["size"].to_pylist()), None) for listing in found]
 
@@ -122,50 +151,110 @@ class Store:
             return Path(self.folder, folder).is_dir()
         import obstore
 
-        try:
-            found = obstore.list_with_delimiter(self.backend, self._key(folder))
-        except obstore.exceptions.BaseError as error:
-            raise _refused(f"{self.uri}/{folder}", error) from None
-        return bool(found["objects"] or found["common_prefixes"])
+        with refusals(self.shown(folder)):
+            return any(obstore.list(self.backend, self._key(folder), chunk_size=1))
 
     def read(self, path: str, start: int, length: int) -> pa.Buffer:
         """Some bytes of one object."""
-        piece = self._fetch(Range(path, start, length))
-        self.meter.count(path, len(piece))
-        return piece
+        return next(self.read_many([Range(path, start, length)]))
 
-    def read_many(self, ranges: Sequence[Range]) -> Iterator[pa.Buffer]:
-        """The bytes of each range in order, many under way at once, few of them held."""
+    def read_many(self, ranges: Sequence[Range], keep: Keep | None = None) -> Iterator[pa.Buffer]:
+        """The bytes of each range in order, many under way at once, few of them held.
+
+        Metadata is kept whole. Of other objects only what `keep` says is: a range that was read
+        before comes back as that end of it.
+        """
+        if self.cache is not None:
+            self.versions.learn([piece.path for piece in ranges])
+        for asked, piece in zip(ranges, self._pieces(ranges, keep), strict=True):
+            count = self.meter.recall if piece.from_cache else self.meter.count
+            count(asked.path, len(piece.content))
+            yield piece.content
+
+    def _pieces(self, ranges: Sequence[Range], keep: Keep | None) -> Iterator[_Piece]:
         batch = LOCAL_BATCH if self.folder is not None else 1
-        width = LOCAL_AT_ONCE if self.folder is not None else REMOTE_AT_ONCE
+        width = LOCAL_AT_ONCE if self.folder is not None else self.at_once
         if len(ranges) <= batch:
-            yield from (self.read(r.path, r.start, r.length) for r in ranges)
+            yield from (self._piece(asked, keep) for asked in ranges)
             return
-        with ThreadPoolExecutor(width) as pool:
-            pending: deque[Future[Sequence[pa.Buffer]]] = deque()
+        pool = ThreadPoolExecutor(width)
+        try:
+            pending: deque[Future[Sequence[_Piece]]] = deque()
             for start in range(0, len(ranges), batch):
-                pending.append(pool.submit(self._fetch_all, ranges[start : start + batch]))
+                asked = ranges[start : start + batch]
+                pending.append(pool.submit(self._batch, asked, keep))
                 if len(pending) > 2 * width:
                     yield from pending.popleft().result()
             while pending:
                 yield from pending.popleft().result()
-        for piece in ranges:
-            self.meter.count(piece.path, piece.length)
+        finally:
+            # After an error nobody waits for what was not begun.
+            pool.shutdown(cancel_futures=True)
 
-    def _fetch_all(self, ranges: Sequence[Range]) -> Sequence[pa.Buffer]:
-        return [self._fetch(piece) for piece in ranges]
+    def _batch(self, ranges: Sequence[Range], keep: Keep | None) -> Sequence[_Piece]:
+        return [self._piece(asked, keep) for asked in ranges]
 
-    def _fetch(self, piece: Range) -> pa.Buffer:
+    def _piece(self, asked: Range, keep: Keep | None) -> _Piece:
+        if asked.length == 0:
+            return _Piece(pa.py_buffer(b""))
+        local = self.folder is not None
+        piece = _Piece(self._fetch_local(asked)) if local else self._kept(asked, keep)
+        if keep is not None and not piece.from_cache and len(piece.content) != asked.length:
+            raise CorruptFile(self.shown(asked.path), "it is shorter than its listing said")
+        return piece
+
+    def _kept(self, asked: Range, keep: Keep | None) -> _Piece:
+        """From the cache, or into it."""
+        tag = self.versions.of(asked.path)
+        key = self._cache_key(asked, tag, keep)
+        if self.cache is None or key is None:
+            return _Piece(self._fetch(asked)[0])
+        if (stored := self.cache.get(key)) is not None:
+            return _Piece(stored, from_cache=True)
+        content, found = self._fetch(asked)
+        # Another tag: the object was written again since it was listed.
+        if tag in {None, found} and len(content) == asked.length:
+            whole = memoryview(content)
+            self.cache.put(key, whole if keep is None else keep(whole))
+        return _Piece(content)
+
+    def _cache_key(self, asked: Range, tag: str | None, keep: Keep | None) -> str | None:
+        """What the bytes are kept under; None where nothing tells an object's contents apart."""
+        if keep is None and not is_metadata(asked.path):
+            return None
+        mark = written_once(asked.path) if tag is None else tag
+        if mark is None:
+            return None
+        return json.dumps([self.identity, self._key(asked.path), asked.start, asked.length, mark])
+
+    def _fetch_local(self, asked: Range) -> pa.Buffer:
         import obstore
 
-        if not piece.length:
-            return pa.py_buffer(b"")
-        end = piece.start + piece.length
-        try:
-            got = obstore.get_range(self.backend, self._key(piece.path), start=piece.start, end=end)
-        except (obstore.exceptions.BaseError, OSError, ValueError) as error:
-            raise _refused(self.shown(piece.path), error) from None
-        return pa.py_buffer(got)
+        with refusals(self.shown(asked.path)):
+            return pa.py_buffer(
+                obstore.get_range(self.backend, asked.path, start=asked.start, length=asked.length)
+            )
+
+    def _fetch(self, asked: Range) -> tuple[pa.Buffer, str]:
+        """The bytes and their tag. A body that is cut off is asked for once more, then refused.
+
+        An object may be shorter than its table says: then it came whole, and its reader decides.
+        """
+        import obstore
+
+        end = asked.start + asked.length
+        for _ in range(_ATTEMPTS):
+            with refusals(self.shown(asked.path)):
+                answer = obstore.get(
+                    self.backend, self._key(asked.path), options={"range": (asked.start, end)}
+                )
+            with suppress(obstore.exceptions.BaseError):
+                content = answer.bytes()
+                if len(content) == min(end, answer.meta["size"]) - asked.start:
+                    return pa.py_buffer(content), tag_of(answer.meta)
+        raise StorageError(
+            f"cannot read {self.shown(asked.path)}: the answer was cut off, {_ATTEMPTS} times"
+        )
 
     def shown(self, path: str) -> str:
         """An object's full name, for people."""
@@ -180,90 +269,3 @@ def local_store(folder: str) -> Store:
     from obstore.store import LocalStore
 
     return Store(folder, LocalStore(prefix=folder), folder=folder)
-
-
-def _walk(folder: str, under: str, enter: Callable[[str], bool]) -> pa.Table:
-    top = str(Path(folder, under))
-    paths: list[str] = []
-    sizes: list[int] = []
-    times: list[int] = []
-    pending = [(top, f"{under}/" if under else "", frozenset[tuple[int, int]]())]
-    while pending:
-        place, prefix, above = pending.pop()
-        try:
-            with os.scandir(place) as entries:
-                seen = above | {_identity(Path(place).stat())}
-                for entry in entries:
-                    if entry.is_dir():
-                        if enter(entry.name) and not _is_loop(entry, seen):
-                            pending.append((entry.path, f"{prefix}{entry.name}/", seen))
-                    elif entry.is_file():
-                        facts = entry.stat()
-                        paths.append(prefix + entry.name)
-                        sizes.append(facts.st_size)
-                        times.append(facts.st_mtime_ns // 1000)
-        except OSError as error:
-            raise _refused(place, error) from None
-    return _listing(folder, paths, sizes, times)
-
-
-def _identity(facts: os.stat_result) -> tuple[int, int]:
-    return facts.st_dev, facts.st_ino
-
-
-def _is_loop(entry: os.DirEntry[str], above: frozenset[tuple[int, int]]) -> bool:
-    """A link to one of the folders that it lies in."""
-    return entry.is_symlink() and _identity(entry.stat()) in above
-
-
-def _entry(folder: str, path: str) -> pa.Table:
-    place = Path(folder, path)
-    try:
-        facts = place.stat()
-    except FileNotFoundError:
-        return LISTING.empty_table()
-    except OSError as error:
-        raise _refused(str(place), error) from None
-    # Opening a pipe would wait for ever.
-    if not stat.S_ISREG(facts.st_mode):
-        raise TableError(f"{place} is not a regular file")
-    return _listing(folder, [path], [facts.st_size], [facts.st_mtime_ns // 1000])
-
-
-def _size(folder: str, path: str) -> int | None:
-    try:
-        facts = Path(folder, path).stat()
-    except OSError:
-        return None
-    return facts.st_size if stat.S_ISREG(facts.st_mode) else None
-
-
-def _listing(folder: str, paths: list[str], sizes: list[int], times: list[int]) -> pa.Table:
-    try:
-        names = pa.array(paths, pa.string())
-    except UnicodeEncodeError as error:
-        name = ascii(error.object)
-        raise TableError(
-            f"{folder} holds a name that is not Unicode: {name}", hint="rename the file"
-        ) from None
-    moments = pa.array(times, pa.int64()).view(pa.timestamp("us"))
-    return pa.table([names, pa.array(sizes, pa.int64()), moments], schema=LISTING)
-
-
-_REASONS = {
-    "FileNotFoundError": "it is not there",
-    "NotFoundError": "it is not there",
-    "PermissionError": "permission denied",
-    "PermissionDeniedError": "permission denied",
-    "UnauthenticatedError": "the store does not accept the credentials",
-    "InvalidPathError": "its name cannot be asked for",
-    "UnknownConfigurationKeyError": "an option that this store does not know",
-}
-
-
-def _refused(what: str, error: Exception) -> StorageError:
-    """The error as ours. A store's own text may hold addresses and tokens: it is left behind."""
-    why = _REASONS.get(type(error).__name__)
-    if why is None and isinstance(error, OSError) and error.strerror is not None:
-        why = error.strerror.lower()
-    return StorageError(f"cannot read {what}: {why or 'the store did not answer'}")

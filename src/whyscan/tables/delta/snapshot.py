@@ -112,7 +112,7 @@ class DeltaSnapshot:
         return row_groups(self.store, files, opened, stored, Asked(columns, projection))
 
     def traffic(self) -> Traffic:
-        return Traffic(len(self.store.meter.paths), self.store.meter.bytes)
+        return self.store.meter.traffic()
 
 
 def is_delta(store: Store) -> bool:

@@ -38,14 +38,18 @@ def read_footers(store: Store, paths: Sequence[str], sizes: Sequence[int]) -> It
         if size < len(MAGIC) + ENDING:
             raise CorruptFile(store.shown(path), f"{size} bytes are no Parquet file")
         ranges.append(Range(path, max(size - tail, 0), min(tail, size)))
-    for piece, end in zip(ranges, store.read_many(ranges), strict=True):
+    for piece, end in zip(ranges, store.read_many(ranges, _without_data), strict=True):
         yield Footer(store.shown(piece.path), _footer(store, piece, memoryview(end)))
+
+
+def _without_data(end: memoryview) -> memoryview:
+    """What of a file's end may be kept: the footer, if it is whole, and never the rows before."""
+    behind = ENDING + int.from_bytes(end[-ENDING:-4], "little")
+    return end[-(behind if behind <= len(end) else ENDING) :]
 
 
 def _footer(store: Store, piece: Range, end: memoryview) -> bytes:
     where = store.shown(piece.path)
-    if len(end) != piece.length:
-        raise CorruptFile(where, "it is shorter than its listing said")
     magic = bytes(end[-4:])
     if magic == ENCRYPTED_MAGIC:
         raise CorruptFile(where, "its footer is encrypted")
@@ -58,5 +62,10 @@ def _footer(store: Store, piece: Range, end: memoryview) -> bytes:
     if length > min(size - ENDING - len(MAGIC), LARGEST_FOOTER):
         raise CorruptFile(where, f"it declares a footer of {length} bytes")
     if length + ENDING > len(end):
-        return bytes(store.read(piece.path, size - ENDING - length, length))
+        rest = Range(piece.path, size - ENDING - length, length)
+        return bytes(next(store.read_many([rest], keep=_whole)))
     return bytes(end[-ENDING - length : -ENDING])
+
+
+def _whole(footer: memoryview) -> memoryview:
+    return footer

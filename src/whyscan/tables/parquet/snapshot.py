@@ -144,7 +144,7 @@ class ParquetSnapshot:
         )
 
     def traffic(self) -> Traffic:
-        return Traffic(len(self.store.meter.paths), self.store.meter.bytes)
+        return self.store.meter.traffic()
 
 
 def open_parquet(

@@ -1,0 +1,32 @@
+"""`whyscan cache`: what is kept of remote tables on this machine, and its end."""
+
+from __future__ import annotations
+
+import click
+
+from whyscan.cli.output import write
+
+
+@click.group(invoke_without_command=True, short_help="The local cache of remote metadata.")
+@click.pass_context
+def cache(context: click.Context) -> None:
+    """Say what the cache of remote metadata holds; WHYSCAN_CACHE_SIZE bounds it."""
+    if context.invoked_subcommand is not None:
+        return
+    from whyscan.explain.wording import counted, inert, size
+    from whyscan.tables.cache import users_cache
+
+    found = users_cache()
+    held = found.usage()
+    objects = counted(held.entries, "object")
+    write(f"{inert(str(found.folder))}: {objects}, {size(held.bytes)} of {size(found.bound)}\n")
+
+
+@cache.command()
+def clear() -> None:
+    """Remove everything that the cache holds."""
+    from whyscan.explain.wording import counted, size
+    from whyscan.tables.cache import users_cache
+
+    gone = users_cache().clear()
+    write(f"removed {counted(gone.entries, 'object')}, {size(gone.bytes)}\n")

@@ -1,0 +1,87 @@
+"""A store's refusal as an error of ours.
+
+A store's own text may hold addresses, tokens and whole responses: it is left behind, and only
+what it means is told.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from whyscan.errors import StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_STATUS = re.compile(r"status code: (\d{3})\b")
+# Where the clouds' machines ask for their own credentials, when nobody gave any.
+_MACHINE_CREDENTIALS = re.compile(r"169\.254\.169\.254|fd00:ec2::254|metadata\.google\.internal")
+_REASONS = {
+    "FileNotFoundError": "it is not there",
+    "NotFoundError": "it is not there",
+    "PermissionError": "permission denied",
+    "PermissionDeniedError": "permission denied",
+    "UnauthenticatedError": "the store does not accept the credentials",
+    "InvalidPathError": "its name cannot be asked for",
+    "NotSupportedError": "the store cannot do that",
+    "UnknownConfigurationKeyError": "an option that this store does not know",
+}
+_STATUS_REASONS = {
+    HTTPStatus.MOVED_PERMANENTLY: "the bucket is in another region",
+    HTTPStatus.TEMPORARY_REDIRECT: "the bucket is in another region",
+    HTTPStatus.UNAUTHORIZED: "the store does not accept the credentials",
+    HTTPStatus.FORBIDDEN: "permission denied",
+    HTTPStatus.NOT_FOUND: "it is not there",
+    HTTPStatus.METHOD_NOT_ALLOWED: "the server does not list folders",
+}
+_NO_CREDENTIALS = "no credentials were found"
+_HINTS = {
+    "the bucket is in another region": "set AWS_REGION, or --option region=NAME",
+    "the server does not list folders": "name its Parquet files or an Iceberg metadata.json",
+    _NO_CREDENTIALS: (
+        "set the cloud's environment variables or a profile; "
+        "--option skip_signature=true for a public bucket"
+    ),
+    "permission denied": "check the credentials; --option skip_signature=true asks without any",
+}
+
+
+@contextmanager
+def refusals(what: str) -> Iterator[None]:
+    """Whatever obstore raises inside, as an error of ours about `what`."""
+    import obstore
+
+    try:
+        yield
+    except (obstore.exceptions.BaseError, OSError, ValueError) as error:
+        raise refused(what, error) from None
+
+
+def refused(what: str, error: Exception) -> StorageError:
+    """The error as ours, about `what`."""
+    why = _reason(error)
+    hint = None if type(error) is PermissionError else _HINTS.get(why)
+    return StorageError(f"cannot read {what}: {why}", hint=hint)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror is not None:
+        return _REASONS.get(type(error).__name__) or error.strerror.lower()
+    told = str(error)
+    if _MACHINE_CREDENTIALS.search(told):
+        return _NO_CREDENTIALS
+    if known := _REASONS.get(type(error).__name__):
+        return known
+    found = _STATUS.search(told)
+    return "the store did not answer" if found is None else _status(int(found[1]))
+
+
+def _status(code: int) -> str:
+    try:
+        status = HTTPStatus(code)
+    except ValueError:
+        return f"the store answers {code}"
+    return _STATUS_REASONS.get(status) or f"the store answers {code} {status.phrase}"
