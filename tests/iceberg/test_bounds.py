@@ -45,7 +45,7 @@ VECTORS = [
     (DOUBLE, "000000000000f03f", 1.0),
     (DOUBLE, "0000803f", 1.0),
     (DOUBLE, "000000000000f0ff", -math.inf),
-    (DATE, "61440000", date(2017, 11, 16)),
+    (DATE, "4e440000", date(2017, 11, 16)),
     (DATE, "ffffffff", date(1969, 12, 31)),
     (TIMESTAMP_NTZ, "40420f0000000000", datetime(1970, 1, 1, 0, 0, 1)),  # noqa: DTZ001
     (TIMESTAMP_NTZ, "0a000000", datetime(1970, 1, 11)),  # noqa: DTZ001 - a promoted date
@@ -98,7 +98,7 @@ def test_uuids_keep_their_upper_half_and_open_their_lower_one():
     low, high = b"\x01" * 16, b"\x01" * 8 + b"\x02" * 8
     lower, upper = in_either_order(pa.array([low, low, None]), pa.array([high, low, high]))
     assert lower.to_pylist() == [b"\x01" * 8 + bytes(8), low, None]
-    assert upper.to_pylist() == [b"\x01" * 8 + b"\xff" * 8, low, b"\x01" * 8 + b"\xff" * 8]
+    assert upper.to_pylist() == [b"\x01" * 8 + b"\xff" * 8, low, None]  # One end says nothing.
 
 
 def test_a_map_is_looked_up_by_key():

@@ -74,7 +74,7 @@ def in_either_order(lower: pa.Array, upper: pa.Array) -> tuple[pa.Array, pa.Arra
 
     Java compared the halves of a uuid as signed numbers, the specification compares bytes. Where
     the upper halves agree in sign both orders agree on them; the lower halves may stand the other
-    way round, so that they are opened, except for a single value.
+    way round, so that they are opened, except for a single value. One end alone says nothing.
     """
     same = pc.equal(lower, upper)
     first, last = (pc.binary_slice(end, 0, 8) for end in (lower, upper))
