@@ -368,6 +368,11 @@ NULL_CASES = [
         column(INT, [1, None]),
         {"NOT (x <=> 1)": SOME, "x IS DISTINCT FROM 1": SOME, "x IS NOT DISTINCT FROM 1": SOME},
     ),
+    Case(
+        "i28_arithmetic_with_a_bare_null",
+        column(DecimalType(20, 3), [Decimal("1.000")]),
+        {"x + NULL = 1": NONE, "(x * NULL) IS NULL": ALL, "x % NULL <=> 1": NONE},
+    ),
     Case("i28_null_is_not_unequal", column(INT, [5, None]), {"x <> 5": NONE, "x = 5": SOME}),
     Case("i30_a_list_on_nulls", NULLS, {"x IN (1, 2, 3)": NONE, "x IN (1, NULL)": NONE}),
     Case(

@@ -24,6 +24,7 @@ from whyscan.predicate.types import (
     FloatType,
     IntegerType,
     IntervalType,
+    NullType,
     StringType,
     TimestampType,
     Type,
@@ -37,6 +38,8 @@ _SIMPLE = {
     Operation.SUBTRACT: operator.sub,
     Operation.MULTIPLY: operator.mul,
 }
+# Spark negates longer decimals in this many digits, and so rounds them: left to the evaluator.
+_NEGATED_DIGITS = 34
 _DAY_COUNTING = {Family.POSTGRES, Family.DUCKDB, Family.SNOWFLAKE}
 
 
@@ -72,8 +75,10 @@ def negative(operand: Operand, scope: Scope) -> Expression:
             return intervals.negated(interval)
         case Literal(int() as value, IntegerType() as kind) if -value <= kind.greatest:
             return Literal(-value, kind)
-        case Literal(float() | Decimal() as value, kind):
+        case Literal(float() as value, kind):
             return Literal(-value, kind)
+        case Literal(Decimal() as value, kind) if len(value.as_tuple().digits) <= _NEGATED_DIGITS:
+            return Literal(value.copy_negate(), kind)
         case expression if is_numeric(type_of(expression)):
             return Call("negative", (expression,), type_of(expression))
         case Literal(str(), _):
@@ -126,6 +131,7 @@ def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) 
     operation, left, right = _as_written(operation, left, right, scope)
     left, right = _from_strings(left, right, scope)
     left, right = _exact_beside_decimal(left, right), _exact_beside_decimal(right, left)
+    left, right = _typed_null(left, right), _typed_null(right, left)
     first, second = type_of(left.expression), type_of(right.expression)
     kind = arithmetic_type(operation, first, second)
     if kind is None:
@@ -138,6 +144,14 @@ def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) 
         return folded
     operands = (_decimal(left.expression, kind), _decimal(right.expression, kind))
     return Arithmetic(operation, *operands, kind)
+
+
+def _typed_null(operand: Operand, beside: Operand) -> Operand:
+    """A bare NULL takes the type of the number beside it."""
+    kind = type_of(beside.expression)
+    if isinstance(type_of(operand.expression), NullType) and is_numeric(kind):
+        return Operand(Literal(None, kind), operand.origin)
+    return operand
 
 
 def _as_written(
