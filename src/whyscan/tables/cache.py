@@ -110,7 +110,8 @@ class Cache:
             with suppress(OSError):
                 Path(entry.path).unlink()
                 removed.append(entry.bytes)
-        (self._root / _JOURNAL).unlink(missing_ok=True)
+        with suppress(OSError):
+            (self._root / _JOURNAL).unlink()
         return Usage(len(removed), sum(removed))
 
     @property

@@ -18,7 +18,6 @@ import os
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from whyscan.errors import StorageError, UsageError
 from whyscan.tables.aws_profiles import read_profile
@@ -231,6 +230,6 @@ def _provider(keys: Keys) -> Any:
 
 def _identity(settings: _Settings) -> str:
     """The store's address, and where it is; an endpoint's user and query may be secrets."""
-    _, _, host = urlsplit(settings.endpoint or "").netloc.rpartition("@")
+    host = (settings.endpoint or "").rpartition("@")[2].partition("?")[0]
     account = settings.store.get("account_name") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
     return " ".join([settings.address, host, account or "" if settings.kind == "az" else ""])

@@ -32,6 +32,8 @@ _WILD = re.compile(r"[*?\[{]")
 _WEB = frozenset({"http", "https"})
 _WITH_CONTAINER = frozenset({"abfs", "abfss", "wasb", "wasbs"})
 _AZURE_HOSTS = (".core.windows.net", ".fabric.microsoft.com")
+_HOST = re.compile(r"[\w.-]*(?::\d+)?|\[[\da-fA-F:.]+\](?::\d+)?")
+_HOST_IN_CONTAINER = re.compile(r"(?:[\w.$-]+@)?[\w.-]*(?::\d+)?")
 # A lone `?` is a wildcard.
 _QUERY = re.compile(r"\?[\w.-]+=")
 
@@ -111,16 +113,18 @@ def parse(text: str) -> Place:
     host, _, path = rest.partition("/")
     if _names_secrets(scheme.lower(), host, path):
         raise UsageError(
-            f"{scheme}://{host.rpartition('@')[2]} was named together with credentials",
+            f"a {scheme.lower()}:// address was named together with credentials",
             hint="use the cloud's own environment variables, a profile or --option",
         )
     return _remote(scheme.lower(), host, path.strip("/"))
 
 
 def _names_secrets(scheme: str, host: str, path: str) -> bool:
-    """A user, a password or a signed query. Azure's `container@account` is neither."""
-    user, at, _ = host.rpartition("@")
-    if at and (scheme not in _WITH_CONTAINER or ":" in user):
+    """A user, a password or a signed query. Azure's `container@account` is neither.
+
+    A password may hold a slash: then what looks like the host is half of it.
+    """
+    if not (_HOST_IN_CONTAINER if scheme in _WITH_CONTAINER else _HOST).fullmatch(host):
         return True
     return "?" in path if scheme in _WEB else _QUERY.search(path) is not None
 

@@ -16,7 +16,6 @@ from whyscan.tables.delta.log import LOG, Log, LogSegment, read_log
 from whyscan.tables.delta.partitions import PartitionColumn, partition_columns
 from whyscan.tables.delta.state import TableState, read_state
 from whyscan.tables.delta.statistics import leaves
-from whyscan.tables.snapshot import Files, RowGroups, Traffic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.tree import Column, Path
     from whyscan.predicate.types import Schema
     from whyscan.predicate.zones import Zone
-    from whyscan.tables.snapshot import Spec
+    from whyscan.tables.snapshot import Files, RowGroups, Spec, Traffic
     from whyscan.tables.storage import Store
 
 

@@ -1,0 +1,184 @@
+"""A proxy before the store that breaks what it is told to: the n-th answers, in a chosen way."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+from http.client import HTTPConnection, HTTPResponse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ALWAYS = 1_000_000
+
+
+class Kind(Enum):
+    SLOW = "the answer takes its time"
+    UNAVAILABLE = "503 with a body that quotes the request, and Retry-After"
+    RESET = "the connection is reset before the answer"
+    CUT = "the connection ends in the middle of the body"
+    SHORT = "the body is shorter than the range that it says it is"
+
+
+@dataclass
+class Fault:
+    """What goes wrong with the next `times` requests whose path holds `match`."""
+
+    kind: Kind
+    times: int = ALWAYS
+    match: str = ""
+    method: str = "GET"
+    seconds: float = 0.0
+
+
+@dataclass
+class Gauge:
+    """How many requests are under way, and how many were at most."""
+
+    now: int = 0
+    most: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.now -= 1
+
+
+@dataclass
+class Proxy:
+    """Passes requests on to the store. `seen` are the paths since the last reset."""
+
+    port: int
+    faults: list[Fault] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+    gauge: Gauge = field(default_factory=Gauge)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def reset(self) -> None:
+        self.faults.clear()
+        self.seen.clear()
+        self.gauge = Gauge()
+
+    def fault(self, method: str, path: str) -> Fault | None:
+        with self.lock:
+            self.seen.append(path)
+            for fault in self.faults:
+                if fault.times > 0 and fault.match in path and fault.method == method:
+                    fault.times -= 1
+                    return fault
+        return None
+
+
+@contextmanager
+def proxy(target: int) -> Iterator[Proxy]:
+    """A proxy before the server at a port of this machine."""
+    state = Proxy(0)
+
+    class Handler(_Handler):
+        pass
+
+    Handler.state, Handler.target = state, target
+    server = _Server(("127.0.0.1", 0), Handler)
+    state.port = server.server_address[1]
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+    def handle_error(self, request, client_address):
+        """A client that goes away is what the tests are about."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    state: Proxy
+    target: int
+
+    def do_GET(self):
+        with self.state.gauge.counted():
+            self.respond(self.state.fault(self.command, self.path))
+
+    do_HEAD = do_GET  # noqa: N815 - the base class's spelling
+
+    def respond(self, fault: Fault | None) -> None:
+        match fault:
+            case Fault(kind=Kind.SLOW):
+                time.sleep(fault.seconds)
+            case Fault(kind=Kind.UNAVAILABLE):
+                return self.unavailable()
+            case Fault(kind=Kind.RESET):
+                return self.hang_up()
+        answer, body = self.ask()
+        cut = fault is not None and fault.kind in {Kind.CUT, Kind.SHORT}
+        sent = body[: len(body) // 2] if cut else body
+        length = len(sent) if fault is not None and fault.kind is Kind.SHORT else len(body)
+        self.pass_on(answer, sent, length)
+        if cut:
+            self.close_connection = True
+        return None
+
+    def ask(self) -> tuple[HTTPResponse, bytes]:
+        """The store's own answer. The host stays as it was: the signature covers it."""
+        connection = HTTPConnection("127.0.0.1", self.target, timeout=30)
+        connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+        for name, value in self.headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer, body
+
+    def pass_on(self, answer: HTTPResponse, body: bytes, length: int) -> None:
+        self.send_response_only(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in {"content-length", "connection", "transfer-encoding"}:
+                self.send_header(name, value)
+        said = answer.getheader("Content-Length") if self.command == "HEAD" else None
+        self.send_header("Content-Length", said or str(length))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def unavailable(self) -> None:
+        body = f"<Error>{self.path} {self.headers['Authorization']}</Error>".encode()
+        self.send_response_only(503)
+        self.send_header("Retry-After", "1")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def hang_up(self) -> None:
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+        self.close_connection = True
+
+    def log_message(self, format, *args):  # noqa: A002 - the base class's name
+        """Nothing: the tests' own output is read."""
