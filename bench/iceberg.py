@@ -19,6 +19,9 @@ from whyscan.tables.storage import local_store
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+if TYPE_CHECKING:
+    from pyiceberg.table import StaticTable
+
 COLUMNS = 12
 DAY = 86_400_000_000
 EPOCH_DAY = 19_000
@@ -41,53 +44,59 @@ SCHEMA = {
 
 
 def measurements(folder: Path) -> Iterator[Ratio]:
-    """Cold processes first, then calls in this one."""
+    """Cold processes first, then plans in this one on tables that are open."""
     wide, artemis = folder / "wide", folder / "artemis"
     if not wide.exists():
         write(wide, [Manifest(None, None, number, 1_000) for number in range(100)], [])
     if not artemis.exists():
         write(artemis, _artemis(), ["mission", "at"])
-    yield _cold("100,000 files by a bound, cold", 1 / 5, wide, BOUND, BOUND)
-    yield _cold("Artemis, 4,000 manifests, cold", 1 / 6, artemis, BOUND, BOUND)
-    yield _warm("Artemis, 4,000 manifests, in process", 1 / 10, artemis, BOUND, BOUND)
-    yield _warm("one mission, one week", 1 / 5, artemis, MISSION_WEEK, PEER_MISSION_WEEK)
+    yield _cold("100,000 Iceberg files by a bound, cold", 1 / 5, wide)
+    yield _cold("Artemis: 4,000 manifests, cold", 1 / 6, artemis)
+    yield _warm("Artemis: 4,000 manifests", 1 / 10, artemis, (BOUND, BOUND))
+    yield _warm("Artemis: one mission, one week", 1 / 5, artemis, (MISSION_WEEK, PEER_MISSION_WEEK))
 
 
-def kept(table: Path, predicate: str) -> int:
-    """How many files our plan keeps, footers closed."""
-    opened = Table(open_iceberg(local_store(str(table))))
-    return opened.plan(predicate, depth="files", assume_no_nan=True).summary.files_kept
-
-
-def peer_kept(table: Path, predicate: str) -> int:
-    """How many files PyIceberg plans."""
+def peer_table(table: str) -> StaticTable:
+    """The table as PyIceberg opens it."""
     from pyiceberg.table import StaticTable
 
-    opened = StaticTable.from_metadata(str(table / "metadata" / "v1.metadata.json"))
-    return len(list(opened.scan(row_filter=predicate).plan_files()))
+    return StaticTable.from_metadata(f"{table}/metadata/v1.metadata.json")
 
 
-def _warm(work: str, budget: float, table: Path, predicate: str, theirs: str) -> Ratio:
-    assert kept(table, predicate) == peer_kept(table, theirs)
-    return compare(
-        work, "PyIceberg", budget, lambda: kept(table, predicate), lambda: peer_kept(table, theirs)
-    )
+def peer_kept(table: StaticTable, predicate: str) -> int:
+    """How many files PyIceberg plans."""
+    return len(list(table.scan(row_filter=predicate).plan_files()))
 
 
-def _cold(work: str, budget: float, table: Path, predicate: str, theirs: str) -> Ratio:
+def _warm(work: str, budget: float, folder: Path, predicates: tuple[str, str]) -> Ratio:
+    table, peer = Table(open_iceberg(local_store(str(folder)))), peer_table(str(folder))
+
+    def ours() -> int:
+        return table.plan(predicates[0], depth="files").summary.files_kept
+
+    def theirs() -> int:
+        return peer_kept(peer, predicates[1])
+
+    assert ours() == theirs()
+    return compare(work, "PyIceberg", budget, ours, theirs)
+
+
+def _cold(work: str, budget: float, table: Path) -> Ratio:
+    ours = [str(Path(sys.executable).parent / "whyscan"), "explain", str(table), "-w", BOUND]
+    call = f"peer_kept(peer_table({str(table)!r}), {BOUND!r})"
+    code = f"from iceberg import peer_kept, peer_table; {call}"
     return compare(
         work,
         "PyIceberg",
         budget,
-        lambda: _process(f"kept(Path({str(table)!r}), {predicate!r})"),
-        lambda: _process(f"peer_kept(Path({str(table)!r}), {theirs!r})"),
+        lambda: _run([*ours, "--depth", "files"]),
+        lambda: _run([sys.executable, "-c", code]),
     )
 
 
-def _process(call: str) -> None:
-    code = f"from pathlib import Path; from iceberg import kept, peer_kept; {call}"
-    here = str(Path(__file__).parent)
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=here)
+def _run(command: list[str]) -> None:
+    here = Path(__file__).parent
+    subprocess.run(command, check=True, cwd=here, stdout=subprocess.DEVNULL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from whyscan.table import Table
 from whyscan.tables.iceberg import open_iceberg
 from whyscan.tables.storage import local_store
 
-QUESTIONS = 45
+QUESTIONS = 36
 LAYOUTS = {
     "unpartitioned": {},
     "identity of text and numbers": {"yes": "identity", "i": "identity"},

@@ -12,7 +12,9 @@ import tempfile
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
@@ -33,8 +35,14 @@ SMALL = 1 << 20
 SMALL_FOR_IMPORTED = 1 << 16
 """Up to so many it is done before DataFusion, already imported, has begun."""
 
-BATCH = 1 << 23
+BATCH = 1 << 22
 """How many bytes are decoded at once, so that memory does not follow the table."""
+
+
+def anticipate(size: int) -> None:
+    """Begin to import DataFusion while so many bytes are read, if they will take it."""
+    if size > SMALL and "datafusion" not in sys.modules:
+        Thread(target=import_module, args=("datafusion",)).start()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +145,8 @@ class _Refused(Exception):
 def _with_datafusion(path: str, data: Sequence[bytes], columns: Columns) -> dict[str, pa.Array]:
     import datafusion
 
-    # One partition: the records come as they are written.
-    config = datafusion.SessionConfig().with_target_partitions(1)
+    # One partition: the records come as they are written. One batch: nothing is to be joined.
+    config = datafusion.SessionConfig().with_target_partitions(1).with_batch_size(BATCH)
     with tempfile.TemporaryDirectory(prefix="whyscan-") as folder:
         place = Path(folder, "records.avro")
         with place.open("wb") as file:
@@ -152,7 +160,7 @@ def _with_datafusion(path: str, data: Sequence[bytes], columns: Columns) -> dict
                 raise
             raise _Refused from None
     try:
-        return {n: table[n].combine_chunks().cast(kind) for n, kind in columns.items()}
+        return {n: whole(table[n]).cast(kind) for n, kind in columns.items()}
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise _of_wrong_types(path, error) from None
 
@@ -169,6 +177,11 @@ def _with_fastavro(path: str, data: Sequence[bytes], columns: Columns) -> dict[s
         return {n: pa.array([r[n] for r in records], kind) for n, kind in columns.items()}
     except (ValueError, OverflowError, TypeError, AttributeError) as error:
         raise _of_wrong_types(path, error) from None
+
+
+def whole(column: pa.ChunkedArray) -> pa.Array:
+    """A column as one array; Arrow would copy even a single chunk."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _of_wrong_types(path: str, error: Exception) -> CorruptFile:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.errors import CorruptFile, TableError
-from whyscan.tables.iceberg.decoding import Decoder
+from whyscan.tables.iceberg.decoding import Decoder, anticipate, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,7 +45,7 @@ class Entries:
         return len(self.table)
 
     def column(self, name: str) -> pa.Array:
-        return self.table[name].combine_chunks()
+        return whole(self.table[name])
 
     def counted(self, name: str) -> pa.Array:
         """A column of counts; null where one cannot be true."""
@@ -70,9 +70,9 @@ class EntryReader:
     def read(self, listed: pa.Table, asked: dict[str, pa.DataType]) -> Iterator[Entries]:
         """The live entries of the listed manifests, by spec and layout, not in the list's order."""
         numbers = listed["partition_spec_id"].to_pylist()
-        opened = self.files.open_many(
-            listed["manifest_path"].to_pylist(), listed["manifest_length"].to_pylist()
-        )
+        sizes = listed["manifest_length"].to_pylist()
+        anticipate(sum(sizes))
+        opened = self.files.open_many(listed["manifest_path"].to_pylist(), sizes)
         decoder = Decoder(asked)
         held: dict[tuple[int, int], _Held] = {}
         for position, (number, container) in enumerate(zip(numbers, opened, strict=True)):
@@ -114,7 +114,7 @@ def _live(spec: Spec, manifest: npt.NDArray[np.int64], decoded: Decoded, found: 
     for name in ("status", "file_path"):
         if table[name].null_count:
             raise CorruptFile(path, f"an entry has no {name}")
-    status = table["status"].combine_chunks().to_numpy()
+    status = whole(table["status"]).to_numpy()
     if ((status < _EXISTING) | (status > _DELETED)).any():
         raise CorruptFile(path, "an entry is neither existing nor added nor deleted")
     live = status != _DELETED
@@ -129,7 +129,7 @@ def _partition(spec: Spec, table: pa.Table, found: Layout) -> dict[int, pa.Array
     for position, part in enumerate(spec.fields):
         name = found.partition.get(part.id, found.partition.get(position))
         if name is not None and name in table.column_names:
-            values[part.id] = table[name].combine_chunks()
+            values[part.id] = whole(table[name])
     return values
 
 

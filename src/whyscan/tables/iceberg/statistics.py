@@ -14,6 +14,7 @@ from whyscan.pruning.containers import ColumnStatistics, believe
 from whyscan.pruning.interval import only_null
 from whyscan.pruning.mask import Mask, unknown_as
 from whyscan.tables.iceberg.bounds import decode, in_either_order, unread
+from whyscan.tables.iceberg.decoding import whole
 from whyscan.tables.iceberg.manifests import lookup
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class StatisticsReader:
 
     def _told(self, entries: pa.Table, leaf: Leaf) -> tuple[ColumnStatistics, int]:
         def of(name: str) -> pa.Array:
-            return lookup(entries[name].combine_chunks(), leaf.id)
+            return lookup(whole(entries[name]), leaf.id)
 
         stored = of("lower_bounds"), of("upper_bounds")
         lower, upper = (decode(end, leaf.type) for end in stored)
