@@ -163,11 +163,3 @@ def test_a_refusal_is_one_line_with_exit_code_3(s3, explain, place, more, said):
     assert (run.code, run.out) == (3, "")
     assert said in run.err
     assert len(run.err.splitlines()) <= 2
-
-
-def test_plain_web_servers_give_files_but_no_folders(server, uploaded, cloud, explain):
-    """SeaweedFS answers unsigned requests with 403: what matters is that we ask, and say so."""
-    run = explain(f"{server.endpoint}/{BUCKET}/hive/country=DE/part-0.parquet", "age > 1")
-
-    assert (run.code, run.out) == (3, "")
-    assert "permission denied" in run.err
