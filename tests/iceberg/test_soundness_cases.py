@@ -457,3 +457,19 @@ def test_a_schema_with_two_columns_of_one_id_is_refused(lake):
     table.manifest([])
     with pytest.raises(WhyscanError, match="two columns with the field id 1"):
         table.commit().kept("a = 1")
+
+
+def test_a_required_column_is_never_null_where_nobody_counted(lake):
+    inner = {"type": "struct", "fields": [{"id": 3, "name": "c", "required": True, "type": "int"}]}
+    table = lake({"a": {"type": "int", "id": 1, "required": True}, "b": {"type": inner, "id": 2}})
+    table.manifest([table.file("f", {"a": (1, 2)})])
+    table.commit()
+    assert table.kept("a IS NULL") == []
+    assert table.kept("b.c IS NULL") == ["f"]  # The struct around it may be.
+
+
+def test_delete_files_among_data_files_are_corrupt(lake):
+    table = lake({"a": "int"})
+    table.manifest([table.file("f", content=1)])
+    with pytest.raises(WhyscanError, match="lists delete files"):
+        table.commit().live()

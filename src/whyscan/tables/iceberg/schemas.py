@@ -60,13 +60,14 @@ class Leaf:
     """A column, or a member of a struct, by its field id.
 
     `default` is the JSON of its initial default, which stands for the column in files that are
-    older than it; None where that is NULL.
+    older than it; None where that is NULL. `required`: neither it nor a struct around it is NULL.
     """
 
     path: Path
     type: Type
     id: int
     default: Any = None
+    required: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +86,20 @@ def table_schema(document: Any) -> TableSchema:
     """A struct document of `metadata.json`."""
     found = Schema(_fields(document, 0))
     leaves: dict[int, Leaf] = {}
-    for leaf in _leaves(document, ()):
+    for leaf in _leaves(document, (), required=True):
         if leaf.id in leaves:
             raise TableError(f"the schema has two columns with the field id {leaf.id}")
         leaves[leaf.id] = leaf
     return TableSchema(found, leaves)
 
 
-def _leaves(document: Any, above: Path) -> Iterator[Leaf]:
+def _leaves(document: Any, above: Path, *, required: bool) -> Iterator[Leaf]:
     for member in document["fields"]:
-        path = (*above, member["name"])
-        yield Leaf(path, _type(member["type"], 0), member["id"], member.get("initial-default"))
-        if isinstance(member["type"], dict) and member["type"].get("type") == "struct":
-            yield from _leaves(member["type"], path)
+        path, kind = (*above, member["name"]), member["type"]
+        always = required and member.get("required") is True
+        yield Leaf(path, _type(kind, 0), member["id"], member.get("initial-default"), always)
+        if isinstance(kind, dict) and kind.get("type") == "struct":
+            yield from _leaves(kind, path, required=always)
 
 
 def _fields(document: Any, depth: int) -> tuple[Field, ...]:

@@ -169,12 +169,12 @@ class IcebergSnapshot:
         asked = live.Asked(StatisticsReader(leaves, self.metadata.is_from_delta), paths)
         wanted = ENTRY | (STATISTICS if leaves else {}) | (SEQUENCED if self._deletes else {})
         numbers = listed["sequence_number"].combine_chunks()
-        return live.gathered(
-            [
-                live.batch(some, self._leaves, asked, self._hidden(some, numbers))
-                for some in self._reader.read(listed, wanted)
-            ]
-        )
+        batches = []
+        for some in self._reader.read(listed, wanted):
+            if pc.any(pc.not_equal(some.column("content"), DATA)).as_py():
+                raise CorruptFile(self.metadata.path, "a manifest of data files lists delete files")
+            batches.append(live.batch(some, self._leaves, asked, self._hidden(some, numbers)))
+        return live.gathered(batches)
 
     def _hidden(self, entries: Entries, of_manifests: pa.Array) -> Hidden | None:
         if not self._deletes:

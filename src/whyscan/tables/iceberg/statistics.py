@@ -80,7 +80,10 @@ class StatisticsReader:
         nan: Mask = False
         if isinstance(leaf.type, FloatType):
             nan = unknown_as(pc.not_equal(of("nan_value_counts"), 0), verdict=True)
-        return ColumnStatistics(lower, upper, of("null_value_counts"), nan), lost
+        nulls = of("null_value_counts")
+        if leaf.required:
+            nulls = pc.fill_null(nulls, 0)
+        return ColumnStatistics(lower, upper, nulls, nan), lost
 
 
 def _to_the_next_millisecond(upper: pa.Array) -> pa.Array:
