@@ -12,9 +12,10 @@ from itertools import chain
 from pathlib import Path
 
 import cold_start
-import delta
 import evaluation
 import footers
+
+import delta
 import iceberg
 
 FOLDER = Path(__file__).parent.parent / "build" / "bench"
