@@ -33,8 +33,8 @@ class Travel:
         """Refuse a way of naming versions that the format does not have."""
         for way in self.given():
             if way not in known:
-                ways = ", ".join(known) or "nothing: it has one version"
-                raise UsageError(f"{format_name} tables have no {way}", hint=f"they take {ways}")
+                hint = f"they take {', '.join(known)}" if known else "they have one version: now"
+                raise UsageError(f"{format_name} tables have no {way}", hint=hint)
 
 
 def moment(given: str | datetime | None) -> int | None:
