@@ -205,7 +205,7 @@ class IcebergSnapshot:
         )
 
     def traffic(self) -> Traffic:
-        return Traffic(len(self.store.meter.paths), self.store.meter.bytes)
+        return self.store.meter.traffic()
 
 
 EMPTY_LIST = pa.schema(LIST_FIELDS).empty_table()
