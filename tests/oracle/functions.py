@@ -151,8 +151,13 @@ def _date_trunc(unit: str, value: int, kind: Type, target: Type, zone: str) -> i
     if days is None:
         return None
     start = days * DAY_MICROS
-    instant = isinstance(target, TimestampType) and target.instant
-    return clock.from_wall(start, zone) if instant else start
+    if not (isinstance(target, TimestampType) and target.instant):
+        return start
+    # A day keeps its offset where midnight is shown twice; longer units take the first one.
+    kept = value - (wall - start)
+    if name in {"day", "dd"} and clock.to_wall(kept, zone) == start:
+        return kept
+    return clock.from_wall(start, zone)
 
 
 def _add_months(days: int, months: int) -> int:

@@ -77,11 +77,14 @@ def _alike(left: Expression, right: Expression) -> bool:
 
 
 def is_one_of(operand: Operand, values: Sequence[Operand], scope: Scope) -> Expression:
-    """`operand IN (values)`: a set where all are literals, else an OR of comparisons."""
-    if not all(isinstance(value.expression, Literal) for value in values):
-        return any_of([compare(Comparator.EQUAL, operand, value, scope) for value in values])
+    """`operand IN (values)`: a set where all are literals, else an OR of comparisons.
+
+    All of them meet in one type: what two alone would meet in may be another.
+    """
     met = casts.together((operand, *values), scope)
     subject, *literals = met.operands
+    if not all(isinstance(value.expression, Literal) for value in values):
+        return any_of([Comparison(Comparator.EQUAL, subject, value) for value in literals])
     return In(subject, *as_set([_value(literal) for literal in literals], met.type))
 
 

@@ -51,6 +51,8 @@ _NOT_FINITE = {
     "nan": math.nan,
 }
 _SPACE = "".join(map(chr, range(0x21)))
+# Integers, booleans and times lose DEL too; numbers with a fraction are trimmed by Java.
+_BLANK = _SPACE + "\x7f"
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _DOUBLE = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[dDfF]?", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
@@ -125,7 +127,7 @@ def _convert(literal: Literal, target: Type, clock: Clock) -> Value:
 def _to_boolean(literal: Literal) -> bool | None:
     match literal.value:
         case str() as text:
-            word = text.strip(_SPACE).lower()
+            word = text.strip(_BLANK).lower()
             if word not in _TRUE | _FALSE:
                 raise Inconvertible("not a boolean")
             return word in _TRUE
@@ -146,7 +148,7 @@ def _whole(literal: Literal) -> int | None:
     """The number without its fraction; a string must not have one."""
     match literal.value:
         case str() as text:
-            text = text.strip(_SPACE)
+            text = text.strip(_BLANK)
             if not _INTEGER.fullmatch(text) or len(text) > MAX_DIGITS:
                 raise Inconvertible("not an integer")
             return int(text)
@@ -273,7 +275,7 @@ def _to_date(literal: Literal, clock: Clock) -> int | None:
 
 
 def _special_day(text: str, clock: Clock) -> int | None:
-    word = text.strip(_SPACE).lower()
+    word = text.strip(_BLANK).lower()
     if word == "epoch":
         return 0
     if word == "now":
@@ -333,7 +335,7 @@ def _read(text: str, target: TimestampType, clock: Clock) -> int:
 
 def _special_moment(text: str, target: TimestampType, clock: Clock) -> int | None:
     per_microsecond = target.unit.per_second // zones.SECOND
-    word = text.strip(_SPACE).lower()
+    word = text.strip(_BLANK).lower()
     if word == "epoch":
         return 0
     if word == "now":
