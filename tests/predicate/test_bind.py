@@ -54,7 +54,7 @@ id != 5                                         | id <> 5
 id NOT IN (1, 2)                                | id NOT IN (1, 2)
 id IN (2, NULL, 1, 2.0)                         | id IN (1, 2, NULL)
 id IN (1, 2.5)                                  | CAST(id AS DECIMAL(11,1)) IN (1.0, 2.5)
-id IN (1, big)                                  | id = 1 OR id = big
+id IN (1, big)                                  | id = 1L OR id = big
 d IN (-0.0, 0, 'NaN')                           | d IN (0.0D, CAST('NaN' AS DOUBLE))
 (id, name) IN ((1, 'x'), (2, 'y'))              | (id <=> 1 AND name <=> 'x') OR (id <=> 2 AND name <=> 'y')
 id BETWEEN 1 AND 2.5                            | id >= 1 AND CAST(id AS DECIMAL(11,1)) <= 2.5
