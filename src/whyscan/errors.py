@@ -1,14 +1,14 @@
 """Every error that whyscan raises, from one root.
 
-    WhyscanError            exit 3
-    ├── UsageError          exit 2: the call itself is wrong
-    ├── PredicateError      the predicate cannot be read or bound
-    │   ├── SyntaxProblem   not SQL of that dialect, or too deep, or too long
-    │   ├── UnknownColumn   no such column, or more than one
-    │   └── TypeProblem     a comparison or a cast that has no meaning
-    ├── TableError          the table cannot be opened
-    │   └── CorruptFile     a metadata object that cannot be read; names it
-    └── StorageError        the store did not answer, or said no
+WhyscanError            exit 3
+├── UsageError          exit 2: the call itself is wrong
+├── PredicateError      the predicate cannot be read or bound
+│   ├── SyntaxProblem   not SQL of that dialect, or too deep, or too long
+│   ├── UnknownColumn   no such column, or more than one
+│   └── TypeProblem     a comparison or a cast that has no meaning
+├── TableError          the table cannot be opened
+│   └── CorruptFile     a metadata object that cannot be read; names it
+└── StorageError        the store did not answer, or said no
 """
 
 from __future__ import annotations

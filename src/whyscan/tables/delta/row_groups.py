@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from whyscan.errors import TableError
 from whyscan.predicate.tree import Column
 from whyscan.pruning.containers import Containers
+from whyscan.tables.data_files import DataFiles
 from whyscan.tables.parquet import schemas
 from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.metadata import Decoder
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from whyscan.predicate.tree import Path
+    from whyscan.tables.data_files import Reached
     from whyscan.tables.delta.schema import DeltaColumn
     from whyscan.tables.parquet.footers import Footer
+    from whyscan.tables.parquet.statistics import Measured
     from whyscan.tables.storage import Store
 
 
@@ -73,27 +75,30 @@ class StoredColumns:
 def row_groups(
     store: Store, files: Files, opened: pa.Array, stored: StoredColumns, asked: Asked
 ) -> RowGroups:
-    """The row groups of the files at `opened`."""
-    paths = [place(store, p) for p in files.paths.take(opened).to_pylist()]
-    sizes = files.bytes.take(opened).to_pylist()
+    """The row groups of those files at `opened` that can be opened."""
     named = stored.asked(asked.columns)
     watch = _Watch(list(named.values()))
-    footers = read_footers(store, paths, sizes)
-    found = measure(
-        watch.over(footers) if stored.by_id else footers,
-        watch.columns,
-        stored.projected(asked.projection),
-    )
+
+    def work(reached: Reached) -> Measured:
+        footers = read_footers(store, reached.paths, reached.sizes)
+        return measure(
+            watch.over(footers) if stored.by_id else footers,
+            watch.columns,
+            stored.projected(asked.projection),
+        )
+
+    data = DataFiles(store, files, opened, lambda path: below(store, path))
+    reached, found = data.read(work)
     # By id a column may stand under another name: that it is missing does not make it NULL.
     statistics = {
         path: found.statistics[column.path]
         for path, column in named.items()
         if column.path not in watch.missing
     }
-    at = opened.cast(pa.int64()).take(found.file)
-    partition = files.containers.take(at).partition
+    at = pa.array(reached.at, pa.int64())
+    partition = files.containers.take(at.take(found.file)).partition
     return RowGroups(
-        opened=opened,
+        opened=at,
         file=found.file,
         ordinal=found.ordinal,
         bytes=found.bytes,
@@ -102,15 +107,12 @@ def row_groups(
             len(found.file), found.rows, partition=partition, statistics=statistics
         ),
         contradictions=found.contradictions,
+        unchecked=reached.unchecked,
     )
 
 
-def place(store: Store, path: str) -> str:
-    """A data file's path below the table's folder.
-
-    The log is input: a path that leads elsewhere is refused, as the operator's rights would
-    open what its writer could not.
-    """
+def below(store: Store, path: str) -> str | None:
+    """A data file's path below the table's folder, None for one that lies elsewhere."""
     local = path
     if path.startswith("file:"):
         local = "/" + path.removeprefix("file:").lstrip("/")
@@ -119,8 +121,5 @@ def place(store: Store, path: str) -> str:
     elif path.startswith(store.uri.rstrip("/") + "/"):
         local = path.removeprefix(store.uri.rstrip("/") + "/")
     if local.startswith("/") or "://" in local or ".." in local.split("/"):
-        raise TableError(
-            f"the data file {path!r} lies outside the table's folder",
-            hint="plan with --depth files: its footer is not opened",
-        )
+        return None
     return local

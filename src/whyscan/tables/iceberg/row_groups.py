@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from whyscan.errors import StorageError
 from whyscan.predicate.types import FloatType
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.interval import Interval, meet
+from whyscan.tables.data_files import DataFiles
 from whyscan.tables.iceberg.defaults import default_value
 from whyscan.tables.parquet.file_columns import FILE_PATH
 from whyscan.tables.parquet.footers import read_footers
@@ -24,22 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from whyscan.predicate.tree import Column, Path
+    from whyscan.tables.data_files import Reached
     from whyscan.tables.iceberg.locate import Places
     from whyscan.tables.iceberg.stored_columns import StoredColumns
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.storage import Store
-
-_PARQUET = "parquet"
-
-
-@dataclass(frozen=True, slots=True)
-class _Reached:
-    """Data files whose footers can be read: where each is among all files, its path, its bytes."""
-
-    at: list[int]
-    paths: list[str]
-    sizes: list[int]
-    unchecked: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +46,9 @@ class Footers:
         projection: Sequence[Path] | None,
     ) -> RowGroups:
         """The row groups of those files at `opened` that can be opened."""
-        reached = self._reached(files, opened, look=self.store.folder is not None)
         asked = [column for column in columns if column.path[0] != FILE_PATH[0]]
-        try:
-            found = self._measured(reached, asked, projection)
-        except StorageError:
-            if self.store.folder is not None:
-                raise
-            reached = self._reached(files, opened, look=True)
-            found = self._measured(reached, asked, projection)
+        data = DataFiles(self.store, files, opened, self.places.below)
+        reached, found = data.read(lambda reached: self._measured(reached, asked, projection))
         at = pa.array(reached.at, pa.int64())
         partition = files.containers.take(at.take(found.file))
         return RowGroups(
@@ -86,34 +68,8 @@ class Footers:
             unchecked=reached.unchecked,
         )
 
-    def _reached(self, files: Files, opened: pa.Array, *, look: bool) -> _Reached:
-        """`look` asks the store for each file; else what the manifests say is taken for true."""
-        positions = opened.to_pylist()
-        places = [self.places.below(path) for path in files.paths.take(opened).to_pylist()]
-        sizes = files.bytes.take(opened).to_pylist()
-        if look:
-            sizes = self.store.sizes([place or "" for place in places])
-        formats = [_PARQUET] * len(positions)
-        if files.formats is not None:
-            formats = files.formats.take(opened).to_pylist()
-        why: Counter[str] = Counter()
-        reached = _Reached([], [], [], ())
-        for position, place, size, kind in zip(positions, places, sizes, formats, strict=True):
-            if kind != _PARQUET:
-                why[f"of the format {kind}"] += 1
-            elif place is None:
-                why["outside of the table's folder"] += 1
-            elif size is None:
-                why["missing"] += 1
-            else:
-                reached.at.append(position)
-                reached.paths.append(place)
-                reached.sizes.append(size)
-        told = tuple(f"{count} of {len(positions)} data files are {w}" for w, count in why.items())
-        return _Reached(reached.at, reached.paths, reached.sizes, told)
-
     def _measured(
-        self, reached: _Reached, columns: Sequence[Column], projection: Sequence[Path] | None
+        self, reached: Reached, columns: Sequence[Column], projection: Sequence[Path] | None
     ) -> Measured:
         footers = read_footers(self.store, reached.paths, reached.sizes)
         watch = _Older(self.stored, columns)
