@@ -54,6 +54,10 @@ name LIKE 'a\_b'
   trino      name LIKE 'a\\\\_b'
   duckdb     name LIKE 'a\\\\_b'
   mysql      ?
+name RLIKE 'a'
+  spark      name RLIKE 'a'
+  mysql      ?
+  snowflake  ?
 name LIKE 'a\bc'
   postgres   name LIKE 'abc'
 id / 2 = 1

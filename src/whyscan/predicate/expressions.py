@@ -221,6 +221,8 @@ def _quantified(
 def _regular(node: exp.Expr, scope: Scope) -> Expression:
     if node.args.get("full_match") or node.args.get("flag"):
         raise Uninterpreted("a regular expression with flags, or of the whole text")
+    if scope.dialect.family is Family.OTHER:
+        raise Uninterpreted("a regular expression that may not regard case")
     arguments = Arguments([node.this, node.expression], scope, _binder(scope))
     return calls.builder_of("rlike", Family.SPARK)(arguments)
 
