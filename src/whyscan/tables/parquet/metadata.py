@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from whyscan.tables.parquet import thrift
 from whyscan.tables.parquet.schemas import FileSchema, read_schema
-from whyscan.tables.parquet.shapes import DATA_PAGE, DICTIONARY_PAGE, SIZE, Shapes
+from whyscan.tables.parquet.shapes import DATA_PAGE, DICTIONARY_PAGE, SIZE, Shapes, Skips
 from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
 
 if TYPE_CHECKING:
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 _SCHEMA, _ROW_GROUPS, _CREATED_BY, _COLUMN_ORDERS = 2, 4, 6, 7
 _COLUMNS, _ROWS, _COMPRESSED = 1, 3, 6
+_FEW_RESTS = 64
+
+Orders: TypeAlias = tuple[int | None, ...] | None
+"""The number of each column's order; None where none are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +36,12 @@ class RowGroup:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """A footer. `orders` are the numbers of the columns' orders, None where none are written."""
+    """A footer: its row groups, and what it says of the whole file."""
 
     schema: FileSchema
     row_groups: tuple[RowGroup, ...]
     created_by: str
-    orders: tuple[int | None, ...] | None
+    orders: Orders
 
 
 @dataclass(slots=True)
@@ -46,7 +50,29 @@ class _Layout:
 
     schema: FileSchema
     prefix: bytes
-    shapes: tuple[Shapes, ...]
+    shapes: Skips
+    rests: dict[bytes, tuple[str, Orders]] = field(default_factory=dict)
+
+    def rest(self, behind: bytes) -> tuple[str, Orders]:
+        """Who wrote the file and how its columns are ordered, by the bytes behind row groups.
+
+        They are the same in every file of one writer, and are read once.
+        """
+        known = self.rests.get(behind)
+        if known is None:
+            if len(self.rests) >= _FEW_RESTS:
+                self.rests.clear()
+            known = self.rests[behind] = self._read_rest(behind)
+        return known
+
+    def _read_rest(self, behind: bytes) -> tuple[str, Orders]:
+        reader = Reader(behind)
+        found = {number: reader.value(kind, 0) for number, kind in reader.fields(_ROW_GROUPS)}
+        if _ROW_GROUPS in found:
+            raise Malformed("row groups twice")
+        created_by = found.get(_CREATED_BY, b"")
+        name = created_by.decode("utf-8", "replace") if isinstance(created_by, bytes) else ""
+        return name, _orders(found.get(_COLUMN_ORDERS), len(self.shapes.columns))
 
 
 @dataclass(slots=True)
@@ -62,34 +88,25 @@ class Decoder:
         """A footer with the chunks of the columns at the positions `asked`, None for all."""
         layout = self._layout(footer)
         reader = Reader(footer, len(layout.prefix))
-        found: dict[int, Any] = {}
         for number, kind in reader.fields(_SCHEMA):
             if number == _ROW_GROUPS:
-                found[number] = _row_groups(reader, kind, layout.shapes, asked)
-            else:
-                found[number] = reader.value(kind, 0)
-        if _ROW_GROUPS not in found:
-            raise Malformed("no row groups")
-        created_by = found.get(_CREATED_BY, b"")
-        return Metadata(
-            layout.schema,
-            found[_ROW_GROUPS],
-            created_by.decode("utf-8", "replace") if isinstance(created_by, bytes) else "",
-            _orders(found.get(_COLUMN_ORDERS), len(layout.shapes)),
-        )
+                groups = _row_groups(reader, kind, layout.shapes, asked)
+                return Metadata(layout.schema, groups, *layout.rest(footer[reader.at :]))
+            reader.value(kind, 0)
+        raise Malformed("no row groups")
 
     def _layout(self, footer: bytes) -> _Layout:
         for layout in self.layouts:
             if footer.startswith(layout.prefix):
                 return layout
         schema, end = read_schema(footer)
-        shapes = tuple(Shapes(leaf.fixed) for leaf in schema.leaves)
+        shapes = Skips(tuple(Shapes(leaf.fixed) for leaf in schema.leaves))
         self.layouts.insert(0, _Layout(schema, footer[:end], shapes))
         return self.layouts[0]
 
 
 def _row_groups(
-    reader: Reader, kind: int, shapes: tuple[Shapes, ...], asked: Collection[int] | None
+    reader: Reader, kind: int, shapes: Skips, asked: Collection[int] | None
 ) -> tuple[RowGroup, ...]:
     element, count = reader.list_head() if kind == thrift.LIST else (None, 0)
     if element != thrift.STRUCT and count:
@@ -97,28 +114,26 @@ def _row_groups(
     return tuple(_row_group(reader, shapes, asked) for _ in range(count))
 
 
-def _row_group(
-    reader: Reader, shapes: tuple[Shapes, ...], asked: Collection[int] | None
-) -> RowGroup:
-    start = reader.at
+def _row_group(reader: Reader, shapes: Skips, asked: Collection[int] | None) -> RowGroup:
+    start, count = reader.at, len(shapes.columns)
     # The ends of the group are looked at in any case: they say whether its chunks are one range.
-    wanted = None if asked is None else {*asked, 0, len(shapes) - 1}
+    wanted = None if asked is None or not count else {*asked, 0, count - 1}
     chunks, fields = _read_group(reader, shapes, wanted)
     size = fields.get(_COMPRESSED)
-    if wanted is not None and (size is None or _span(chunks, len(shapes), size) is None):
+    if wanted is not None and (size is None or _span(chunks, count, size) is None):
         # Not side by side, or nobody wrote how large they are together: look at every chunk.
         again = Reader(reader.data, start)
         chunks, _ = _read_group(again, shapes, None)
-    if len(chunks) == len(shapes):
+    if len(chunks) == count:
         size = sum(number(chunk, SIZE) for chunk in chunks.values())
     rows = fields.get(_ROWS)
     if not isinstance(rows, int) or rows < 0 or not isinstance(size, int):
         raise Malformed("a row group that does not say how many rows it has")
-    return RowGroup(rows, size, _span(chunks, len(shapes), size), chunks)
+    return RowGroup(rows, size, _span(chunks, count, size), chunks)
 
 
 def _read_group(
-    reader: Reader, shapes: tuple[Shapes, ...], wanted: Collection[int] | None
+    reader: Reader, shapes: Skips, wanted: Collection[int] | None
 ) -> tuple[dict[int, Fields], Fields]:
     """The wanted chunks of a row group, and its own fields."""
     chunks: dict[int, Fields] = {}
@@ -127,14 +142,18 @@ def _read_group(
         if number_ != _COLUMNS:
             fields[number_] = reader.value(kind, 0)
             continue
-        if kind != thrift.LIST or reader.list_head() != (thrift.STRUCT, len(shapes)):
+        if kind != thrift.LIST or reader.list_head() != (
+            thrift.STRUCT,
+            len(shapes.columns),
+        ):
             raise Malformed("a row group that contradicts the schema")
-        for at, shape in enumerate(shapes):
-            if wanted is None or at in wanted:
-                chunks[at] = shape.read(reader)
-            else:
-                shape.skip(reader)
-    if shapes and not chunks:
+        behind = 0
+        for at in range(len(shapes.columns)) if wanted is None else sorted(wanted):
+            if at > behind:
+                shapes.skip(reader, behind, at)
+            chunks[at] = shapes.columns[at].read(reader)
+            behind = at + 1
+    if shapes.columns and not chunks:
         raise Malformed("a row group without columns")
     return chunks, fields
 
@@ -162,7 +181,7 @@ def number(chunk: Fields, key: int) -> int:
     return value
 
 
-def _orders(written: Any, count: int) -> tuple[int | None, ...] | None:
+def _orders(written: Any, count: int) -> Orders:
     """The one field of each column's order, which is a union; None for what is none."""
     if not isinstance(written, list) or len(written) != count:
         return None

@@ -96,6 +96,37 @@ class Shapes:
         return {key: value for key, value in fields.items() if _is_expected(key, value)}
 
 
+@dataclass(slots=True)
+class Skips:
+    """The columns of one schema; chunks side by side that nobody asks for are skipped in one go.
+
+    A column that holds texts of any length has no pattern of its own end: its runs are skipped
+    chunk by chunk.
+    """
+
+    columns: tuple[Shapes, ...]
+    joined: dict[tuple[int, int], re.Pattern[bytes]] = field(default_factory=dict)
+
+    def skip(self, reader: Reader, first: int, end: int) -> None:
+        """Move on behind the chunks of the columns from `first` to before `end`."""
+        pattern = self.joined.get((first, end)) or self._join(first, end)
+        found = None if pattern is None else pattern.match(reader.data, reader.at)
+        if found is not None:
+            reader.at = found.end()
+            return
+        for column in self.columns[first:end]:
+            column.skip(reader)
+
+    def _join(self, first: int, end: int) -> re.Pattern[bytes] | None:
+        """The patterns of a run behind each other, None while one of them is not known."""
+        shapes = [column.known[0] for column in self.columns[first:end] if column.known]
+        if len(shapes) < end - first or any(len(shape) > 1 for shape in shapes):
+            return None
+        whole = b"".join(shape[0].pattern.pattern for shape in shapes)
+        self.joined[first, end] = re.compile(whole, re.DOTALL)
+        return self.joined[first, end]
+
+
 def _is_expected(key: int, value: object) -> bool:
     """A field that somebody will ask for, and of the type that it should have."""
     if key in _BOUNDS:
@@ -112,7 +143,7 @@ def _match(shape: tuple[_Segment, ...], data: bytes, at: int, fields: Fields | N
         at = found.end()
         if fields is not None:
             for (key, is_bytes), text in zip(segment.keys, found.groups(), strict=True):
-                fields[key] = text if is_bytes else Reader(text).zigzag()
+                fields[key] = text if is_bytes else _zigzag(text)
         if not segment.last:
             reader = Reader(data, at)
             text = reader.take(reader.varint())
@@ -120,6 +151,15 @@ def _match(shape: tuple[_Segment, ...], data: bytes, at: int, fields: Fields | N
             if fields is not None and segment.then is not None:
                 fields[segment.then] = text
     return at
+
+
+def _zigzag(varint: bytes) -> int:
+    """A signed number from the bytes of its variable-length encoding."""
+    value = shift = 0
+    for byte in varint:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+    return (value >> 1) ^ -(value & 1)
 
 
 @dataclass(slots=True)
