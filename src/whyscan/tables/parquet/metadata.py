@@ -120,16 +120,18 @@ def _row_group(reader: Reader, shapes: Skips, asked: Collection[int] | None) -> 
     wanted = None if asked is None or not count else {*asked, 0, count - 1}
     chunks, fields = _read_group(reader, shapes, wanted)
     size = fields.get(_COMPRESSED)
-    if wanted is not None and (size is None or _span(chunks, count, size) is None):
+    span = None if size is None else _span(chunks, count, size)
+    if wanted is not None and span is None:
         # Not side by side, or nobody wrote how large they are together: look at every chunk.
         again = Reader(reader.data, start)
         chunks, _ = _read_group(again, shapes, None)
     if len(chunks) == count:
         size = sum(number(chunk, SIZE) for chunk in chunks.values())
+        span = _span(chunks, count, size)
     rows = fields.get(_ROWS)
     if not isinstance(rows, int) or rows < 0 or not isinstance(size, int):
         raise Malformed("a row group that does not say how many rows it has")
-    return RowGroup(rows, size, _span(chunks, count, size), chunks)
+    return RowGroup(rows, size, span, chunks)
 
 
 def _read_group(
