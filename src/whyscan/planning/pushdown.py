@@ -78,8 +78,11 @@ def _class(conjunct: Conjunct, position: int, partition: set[Path], plan: ScanPl
     named = {column.path for column in columns_of(conjunct.expression)}
     ran = position in plan.evidence.decided
     points = ran or _settled_by_points(conjunct, named, plan.zone)
-    partitions = ran or _settled_by_partitions(conjunct, plan)
-    if named <= partition and partitions and _live_values_settle(plan.evidence, position):
+    if (
+        named <= partition
+        and _live_values_settle(plan.evidence, position)
+        and (ran or _settled_by_partitions(conjunct, named, plan))
+    ):
         pushdown = Pushdown.EXACT
     elif _prunes(conjunct, plan, position):
         pushdown = Pushdown.INEXACT
@@ -101,9 +104,8 @@ def _settled_by_points(conjunct: Conjunct, named: Collection[Path], zone: Zone) 
     return bool((_possible(found, imagined) <= 1).all())
 
 
-def _settled_by_partitions(conjunct: Conjunct, plan: ScanPlan) -> bool:
+def _settled_by_partitions(conjunct: Conjunct, named: Collection[Path], plan: ScanPlan) -> bool:
     """Under every live spec, the partition of each imagined value leaves one answer."""
-    named = {column.path for column in columns_of(conjunct.expression)}
     imagined = probes(conjunct.expression, named)
     for spec in plan.snapshot.specs:
         known = {path: (Identity(),) for path in PSEUDO_COLUMNS} | dict(spec)

@@ -49,11 +49,6 @@ def is_iceberg(store: Store) -> bool:
     return any(_METADATA_FILE.fullmatch(path) for path in _listed(store)["path"].to_pylist())
 
 
-def is_metadata_file(path: str) -> bool:
-    """Whether a path is that of a metadata file, by its name."""
-    return path.endswith((".metadata.json", ".metadata.json.gz"))
-
-
 def find_metadata(store: Store) -> Found:
     """The current metadata of the table in a folder: by the hint, else the newest."""
     hinted = _hinted(store)
