@@ -22,31 +22,23 @@ IVY = next((Path(pyspark.__file__).parent / "jars").glob("ivy-*.jar"))
 
 def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        told = subprocess.run(
-            [
-                *java(Path(scratch)),
-                "-jar",
-                str(IVY),
-                "-ivy",
-                str(HERE / "ivy.xml"),
-                "-confs",
-                "spark",
-            ]
-            + ["-cache", scratch, "-retrieve", f"{folder}/[artifact]-[revision].[ext]", "-sync"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    expected = dict(
-        reversed(line.split()) for line in (HERE / "jars.sha256").read_text().splitlines()
-    )
-    for name, digest in expected.items():
+        told = retrieve(folder, Path(scratch))
+    for line in (HERE / "jars.sha256").read_text().splitlines():
+        digest, name = line.split()
         jar = folder / name
         if not jar.exists():
-            sys.exit(f"{told.stdout}\n{name} was not downloaded")
+            sys.exit(f"{told}\n{name} was not downloaded")
         if hashlib.sha256(jar.read_bytes()).hexdigest() != digest:
             jar.unlink()
             sys.exit(f"{name} is not the file that jars.sha256 names")
+
+
+def retrieve(folder: Path, scratch: Path) -> str:
+    """Bring what ivy.xml lists, and nothing else, into the folder; what Ivy said."""
+    ivy = ["-jar", str(IVY), "-ivy", str(HERE / "ivy.xml"), "-confs", "spark", "-sync"]
+    where = ["-cache", str(scratch), "-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
+    command = [*java(scratch), *ivy, *where]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
 def java(scratch: Path) -> list[str]:

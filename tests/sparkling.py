@@ -43,6 +43,7 @@ exec "{java}" "$@"
 """
 
 
+DELTA = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 EXTENSIONS = (
     "io.delta.sql.DeltaSparkSessionExtension,"
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"

@@ -6,8 +6,8 @@ import pytest
 from predicate.schemas import EVENTS
 from whyscan.errors import SyntaxProblem
 from whyscan.predicate.bind import bind
+from whyscan.predicate.render import to_sql
 from whyscan.predicate.tree import And, In, Or
-from whyscan.predicate.types import BOOLEAN
 
 MANY = 50_000
 
@@ -58,7 +58,8 @@ NESTED = {
 
 @pytest.mark.parametrize("text", NESTED.values(), ids=NESTED.keys())
 def test_what_people_nest_binds(text):
-    assert bind(text, EVENTS).expression.type == BOOLEAN
+    rendered = to_sql(bind(text, EVENTS).expression)
+    assert to_sql(bind(rendered, EVENTS).expression) == rendered
 
 
 CHAINS = {
