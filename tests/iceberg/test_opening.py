@@ -7,12 +7,15 @@ import json
 import shutil
 
 import fastavro
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import whyscan
 from iceberg.by_hand import schema
 from whyscan.errors import CorruptFile, TableError
 from whyscan.table import Table
-from whyscan.tables.iceberg import is_iceberg, open_iceberg
+from whyscan.tables.iceberg import open_iceberg
 from whyscan.tables.storage import local_store
 
 
@@ -231,10 +234,14 @@ def test_every_codec(lake, codec):
     assert table.kept("a = 3") == []
 
 
-def test_a_folder_is_iceberg_by_its_metadata(history, tmp_path):
-    assert is_iceberg(local_store(str(history.folder)))
+def test_a_folder_is_iceberg_by_its_metadata_files(history, tmp_path):
+    assert whyscan.open(history.folder).format == "iceberg"
     (tmp_path / "metadata").mkdir()
-    assert not is_iceberg(local_store(str(tmp_path)))
+    (tmp_path / "metadata" / ".v1.metadata.json.crc").write_text("")
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "metadata" / "f.parquet")
+    assert whyscan.open(tmp_path).format == "parquet"
+    with pytest.raises(TableError, match="has no Iceberg metadata"):
+        open_iceberg(local_store(str(tmp_path)))
 
 
 def test_manifests_ruled_out_stay_closed(lake):

@@ -53,14 +53,19 @@ def _with_metadata(
             f"{store.uri} is a Hudi table, which whyscan does not read",
             hint="read as plain Parquet it would show deleted rows",
         )
-    return _open_iceberg(store, travel) if _is_iceberg(store) else None
+    return _if_iceberg(store, travel) if store.holds("metadata") else None
 
 
-def _is_iceberg(store: Store) -> bool:
-    if not store.holds("metadata"):
-        return False
-    names = store.list("metadata", enter=lambda _: False)["path"].to_pylist()
-    return any(".metadata.json" in name for name in names)
+def _if_iceberg(store: Store, travel: Travel) -> Snapshot | None:
+    """The Iceberg table in a folder that may be one."""
+    from whyscan.tables.iceberg.locate import find_metadata
+    from whyscan.tables.iceberg.opening import open_found
+
+    found = find_metadata(store)
+    if found is None:
+        return None
+    travel.only("snapshot", "as_of", "ref", format_name="Iceberg")
+    return open_found(store, found, travel)
 
 
 def _open_delta(store: Store, travel: Travel) -> Snapshot:
@@ -70,7 +75,7 @@ def _open_delta(store: Store, travel: Travel) -> Snapshot:
     return open_delta(store, travel.version, travel.as_of)
 
 
-def _open_iceberg(store: Store | None, travel: Travel, file: str | None = None) -> Snapshot:
+def _open_iceberg(store: Store | None, travel: Travel, file: str) -> Snapshot:
     from whyscan.tables.iceberg.opening import open_iceberg
 
     travel.only("snapshot", "as_of", "ref", format_name="Iceberg")

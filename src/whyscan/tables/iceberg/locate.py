@@ -18,8 +18,6 @@ from whyscan.tables.iceberg.metadata import Metadata, parse
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pyarrow as pa
-
     from whyscan.tables.storage import Store
 
 FOLDER = "metadata"
@@ -42,22 +40,21 @@ class Found:
     notes: tuple[str, ...]
 
 
-def is_iceberg(store: Store) -> bool:
-    """Whether a folder is an Iceberg table."""
-    if not store.holds(FOLDER):
-        return False
-    return any(_METADATA_FILE.fullmatch(path) for path in _listed(store)["path"].to_pylist())
+def find_metadata(store: Store) -> Found | None:
+    """The current metadata of the table in a folder: by the hint, else the newest.
 
-
-def find_metadata(store: Store) -> Found:
-    """The current metadata of the table in a folder: by the hint, else the newest."""
+    None where there is no metadata file: the folder is no Iceberg table.
+    """
     hinted = _hinted(store)
     if hinted is not None:
         return Found(read_metadata(store, hinted), hinted, ())
-    listing = _listed(store)
+    listing = store.list(FOLDER, enter=lambda _: False)
     paths = listing["path"].to_pylist()
     times = listing["modified"].cast("int64").to_pylist()
-    found = _newest(store, candidates(dict(zip(paths, times, strict=True))))
+    files = candidates(dict(zip(paths, times, strict=True)))
+    if not files:
+        return None
+    found = _newest(store, files)
     return replace(
         found, notes=(f"no version hint: opened {found.path}, the newest metadata file",)
     )
@@ -65,11 +62,6 @@ def find_metadata(store: Store) -> Found:
 
 def _newest(store: Store, paths: Sequence[str]) -> Found:
     """The metadata that was updated last; one that cannot be read only for want of others."""
-    if not paths:
-        raise TableError(
-            f"{store.uri} has no Iceberg metadata",
-            hint="name a folder with metadata/*.metadata.json",
-        )
     readable, failures = [], []
     for path in paths:
         try:
@@ -79,10 +71,6 @@ def _newest(store: Store, paths: Sequence[str]) -> Found:
     if not readable:
         raise failures[0]
     return max(readable, key=lambda found: found.metadata.updated_ms)
-
-
-def _listed(store: Store) -> pa.Table:
-    return store.list(FOLDER, enter=lambda _: False)
 
 
 def read_metadata(store: Store, path: str) -> Metadata:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from whyscan.errors import TableError
 from whyscan.tables.iceberg.history import choose
 from whyscan.tables.iceberg.locate import Found, Places, find_metadata, read_metadata
 from whyscan.tables.iceberg.metadata_files import MetadataFiles
@@ -20,6 +21,16 @@ _TODAY = Travel()
 def open_iceberg(store: Store, travel: Travel = _TODAY, file: str | None = None) -> IcebergSnapshot:
     """The table in a folder; `file` is the metadata file to read, None to look for the newest."""
     found = find_metadata(store) if file is None else Found(read_metadata(store, file), file, ())
+    if found is None:
+        raise TableError(
+            f"{store.uri} has no Iceberg metadata",
+            hint="name a folder with metadata/*.metadata.json",
+        )
+    return open_found(store, found, travel)
+
+
+def open_found(store: Store, found: Found, travel: Travel) -> IcebergSnapshot:
+    """The table in a folder whose metadata was found."""
     metadata = found.metadata
     places = Places(metadata.location, store.uri, posixpath.dirname(found.path))
     notes = found.notes
