@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import commands
 from storage.faults import Fault, Kind
-from storage.lakes_to_upload import QUESTIONS
+from storage.lakes_to_upload import QUESTIONS, about
 from storage.seaweed import BUCKET, KEY, SECRET
 
 pytestmark = pytest.mark.xdist_group("s3")
+
+UNIQUE = "part-00000-0188c3a1-1b2c-4d5e-8f90-0123456789ab-c000.parquet"
 
 
 def answer(report):
@@ -69,6 +73,59 @@ def test_a_delta_log_comes_from_the_cache_but_its_listing_does_not(s3, remote):
     assert any("list-type=2" in path and "_delta_log" in path for path in s3.seen)
 
 
+def test_a_metadata_folder_is_looked_into_and_then_listed_once(s3, remote):
+    remote("iceberg")
+
+    assert len([path for path in s3.seen if "list-type=2" in path and "metadata" in path]) == 2
+
+
+def footers(seen):
+    """The requests for the ends of data files."""
+    return [path for path in seen if ".parquet" in path and "_delta_log" not in path]
+
+
+@pytest.mark.parametrize("name", ["delta", "iceberg"])
+def test_footers_of_data_files_come_from_the_cache(s3, remote, name):
+    first = remote(name)
+    opened = len(footers(s3.seen))
+    s3.seen.clear()
+    second = remote(name)
+
+    assert answer(second) == answer(first)
+    assert (opened > 0, footers(s3.seen)) == (True, [])
+    assert second["metadata"]["from_cache"] >= opened + first["metadata"]["from_cache"]
+
+    remote(name, "--no-cache")
+    assert len(footers(s3.seen)) == opened
+
+
+def put_table_of_one_file(server, name, values):
+    """A Delta table with row groups of five rows; its file has the same name whatever is in it."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"x": pa.array(values, pa.int64())}), sink, row_group_size=5)
+    content = sink.getvalue().to_pybytes()
+    actions = [
+        {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
+        {"metaData": about() | {"partitionColumns": []}},
+        {"add": {"path": UNIQUE, "size": len(content), "partitionValues": {}}},
+    ]
+    server.store().put(f"{name}/{UNIQUE}", content)
+    log = "\n".join(map(json.dumps, actions)).encode()
+    server.store().put(f"{name}/_delta_log/{0:020}.json", log)
+
+
+def test_a_data_file_of_another_size_is_not_taken_for_the_one_before(s3, server, explain):
+    def row_groups():
+        report = json.loads(explain(f"s3://{BUCKET}/resized", "x >= 3").out)
+        return report["levels"][-1]["total"], report["metadata"]["from_cache"]
+
+    put_table_of_one_file(server, "resized", range(10))
+    assert (row_groups(), row_groups()) == ((2, 0), (2, 2))
+
+    put_table_of_one_file(server, "resized", range(20))
+    assert row_groups() == (4, 0)
+
+
 def test_a_table_written_again_at_the_same_place_is_not_taken_for_the_old_one(
     s3, server, explain, lake
 ):
@@ -87,9 +144,6 @@ def test_a_table_written_again_at_the_same_place_is_not_taken_for_the_old_one(
 
 
 def test_rows_are_never_kept(s3, server, explain, cloud, tmp_path):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     words = pa.array(["aaa", *("the row that is nobody's business",) * 3, "zzz"])
     pq.write_table(pa.table({"s": words}), tmp_path / "a.parquet", use_dictionary=False)
     server.upload(tmp_path, "private")
