@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 import warnings
 from typing import TYPE_CHECKING
 
@@ -95,13 +96,14 @@ def about():
 def add(folder: Path, number: int):
     """One data file, and what the log says of it."""
     key = "ab"[number % 2]
-    file = folder / f"k={key}" / f"{number}.parquet"
+    path = f"k={key}/part-{number:05}-{uuid.uuid4()}.parquet"
+    file = folder / path
     file.parent.mkdir(exist_ok=True)
     values = list(range(number * 20, number * 20 + 20))
     pq.write_table(pa.table({"x": pa.array(values, pa.int64())}), file, row_group_size=5)
     stats = {"numRecords": 20, "minValues": {"x": values[0]}, "maxValues": {"x": values[-1]}}
     return {
-        "path": f"k={key}/{number}.parquet",
+        "path": path,
         "partitionValues": {"k": key},
         "size": file.stat().st_size,
         "modificationTime": 1_700_000_000_000,

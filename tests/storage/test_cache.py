@@ -207,6 +207,18 @@ def test_what_nobody_listed_is_kept_only_by_a_name_that_is_used_once(cache, name
     assert store.meter.traffic().from_cache == again
 
 
+@pytest.mark.parametrize(
+    ("name", "again"), [(UNIQUE.replace("avro", "parquet"), 1), ("part-0.parquet", 0)]
+)
+def test_a_footer_that_nobody_listed_is_kept_only_by_a_name_that_is_used_once(cache, name, again):
+    objects = Objects(**{name: b"rows and footer"})
+    for _ in range(2):
+        store = objects.open(cache)
+        list(store.read_many([Range(name, 0, 15)], keep=lambda end: end[-6:]))
+
+    assert store.meter.traffic().from_cache == again
+
+
 def test_what_was_listed_is_kept_under_its_tag(cache):
     objects = Objects(**{"m0.avro": b"content"})
     for _ in range(2):

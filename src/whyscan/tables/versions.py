@@ -1,10 +1,10 @@
 """Which content stands behind a path: what may be kept, and under which key.
 
-| object | kept under its path, its bytes and |
+| object | kept under its path, where the bytes lie in it and |
 |---|---|
 | Delta commits, checkpoints, sidecars; Iceberg metadata, lists, manifests | its tag |
-| the same where nobody listed it | the uuid in its name, which is written once |
-| the footer of a data file | its tag |
+| the footer of a data file, which lies where its recorded size says | its tag |
+| either of them where nobody listed it | the uuid in its name, which is written once |
 | `_last_checkpoint`, `version-hint.text`, data, anything else | never |
 
 A tag is the store's entity tag, or when the object was written where a store has no such thing: a
@@ -42,9 +42,9 @@ def tag_of(facts: Mapping[str, Any]) -> str:
 
 
 def written_once(path: str) -> str | None:
-    """The uuid in the name of metadata, which no writer uses again; None where there is none."""
+    """The uuid in an object's name, which no writer uses again; None where there is none."""
     found = _UUID.search(path.rpartition("/")[2])
-    return found[0] if found is not None and is_metadata(path) else None
+    return None if found is None else found[0]
 
 
 @dataclass(slots=True)
