@@ -3,6 +3,7 @@ and shrink towards the first option."""
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,3 +35,14 @@ class Dice:
 
     def one_in(self, n: int) -> bool:
         return self.number(1, n) == n
+
+
+class Rolled(Dice):
+    """The same choices from a seed, without Hypothesis: Spark is asked once for all of them."""
+
+    @classmethod
+    def of(cls, seed: int) -> Rolled:
+        return cls(random.Random(seed))
+
+    def number(self, low: int, high: int) -> int:
+        return self.draw.randint(low, high)

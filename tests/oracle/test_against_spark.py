@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from oracle.dice import Dice
+from oracle.dice import Rolled
 from oracle.errors import Unsupported
 from oracle.predicates import Maker
 from oracle.render import spelled, sql
@@ -48,16 +48,9 @@ ERRORS = 12
 KINDS = [kind for kind in TYPES if kind != NANOS]
 
 
-class Rolled(Dice):
-    """The same choices from a seed, without Hypothesis: Spark is asked once for all of them."""
-
-    def number(self, low: int, high: int) -> int:
-        return self.draw.randint(low, high)
-
-
 def one_table(seed: int, zone: str) -> World:
     """Two columns of most types, sixty rows."""
-    dice = Rolled(random.Random(seed))
+    dice = Rolled.of(seed)
     schema: dict[tuple[str, ...], Type] = {(f"c{i}",): kind for i, kind in enumerate(KINDS)}
     schema |= {("d0",): INT, ("d1",): BOOLEAN}
     rows = tuple(
@@ -95,7 +88,7 @@ def _as_spark(world: World, path: tuple[str, ...], kind: Type) -> pa.Array:
 
 def asked(world: World, count: int) -> Iterator[tuple[Expression, str, list[Any]]]:
     """Predicates with their text and the oracle's answers; only those that it fully knows."""
-    maker = Maker(Rolled(random.Random(SEED)), world, certain=True)
+    maker = Maker(Rolled.of(SEED), world, certain=True)
     found = 0
     while found < count:
         predicate = maker.predicate(3)
