@@ -152,7 +152,9 @@ def _selection(report: Report) -> Json:
 
 
 def _files(report: Report) -> Json:
-    return {} if report.files is None else {"files": [_file(line) for line in report.files]}
+    if report.listing is None:
+        return {}
+    return {"files": [_file(line) for line in report.listing.lines()]}
 
 
 def _file(line: FileLine) -> Json:

@@ -1,20 +1,22 @@
-"""Every live file with what is known of it: the long form that `--verbose` asks for."""
+"""Every live file with what is known of it: the long form that `--verbose` asks for.
+
+Kept as columns, because a table may have a hundred thousand files; lines are made on the way out.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from whyscan.explain.file_bounds import ColumnBounds, file_bounds
 from whyscan.explain.levels import group_files
 from whyscan.explain.values import JsonValue, json_values
-from whyscan.planning.judgement import flags
 from whyscan.planning.plan import Mechanism
 from whyscan.planning.scans import Residuals
-from whyscan.predicate import arrow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,11 +24,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from whyscan.planning.plan import Evidence, ScanPlan
-    from whyscan.predicate.tree import Column
-    from whyscan.pruning.interval import Interval
-    from whyscan.pruning.mask import Vector
 
 Bounds = tuple[JsonValue, JsonValue]
+
+BATCH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,110 +50,142 @@ class FileLine:
     residual: str | None
 
 
-def listing(plan: ScanPlan, reasons: npt.NDArray[np.object_]) -> tuple[FileLine, ...]:
-    """One line a file, in the table's order."""
+@dataclass(frozen=True)
+class Listing:
+    """The live files in the table's order, one slot a file in every column.
+
+    `ranges` tells of each column of the predicate where it lies in each file.
+    """
+
+    paths: pa.Array
+    bytes: pa.Array
+    rows: pa.Array
+    partition: pa.Table
+    ranges: tuple[ColumnBounds, ...]
+    verdict: pa.DictionaryArray
+    pruned_by: pa.DictionaryArray
+    reason: pa.DictionaryArray
+    row_groups: pa.ListArray
+    residual: pa.DictionaryArray
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    @property
+    def bounds(self) -> tuple[ColumnBounds, ...]:
+        """The columns that partition values say nothing of: those are told by `partition`."""
+        return tuple(column for column in self.ranges if not column.partitioned)
+
+    def lines(self) -> Iterator[FileLine]:
+        """One line a file."""
+        for start in range(0, len(self), BATCH):
+            yield from self._batch(slice(start, start + BATCH))
+
+    def _batch(self, part: slice) -> Iterator[FileLine]:
+        columns = zip(
+            self.paths[part].to_pylist(),
+            self.bytes[part].to_pylist(),
+            self.rows[part].to_pylist(),
+            _partitions(self.partition[part], len(self.paths[part])),
+            self._bounds(part),
+            self.verdict[part].to_pylist(),
+            self.pruned_by[part].to_pylist(),
+            self.reason[part].to_pylist(),
+            (None if r is None else tuple(r) for r in self.row_groups[part].to_pylist()),
+            self.residual[part].to_pylist(),
+            strict=True,
+        )
+        return (FileLine(*line) for line in columns)
+
+    def _bounds(self, part: slice) -> Sequence[Mapping[str, Bounds]]:
+        lines: list[dict[str, Bounds]] = [{} for _ in range(len(self.paths[part]))]
+        for column in self.bounds:
+            lower, upper = (
+                json_values(end[part], column.type) for end in (column.lower, column.upper)
+            )
+            for line, low, high in zip(lines, lower, upper, strict=True):
+                if low is not None or high is not None:
+                    line[column.column] = (low, high)
+        return lines
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The same as one Arrow table; `partition` and `bounds` are structs, null for nothing."""
+        return pa.table(
+            {
+                "path": self.paths,
+                "bytes": self.bytes,
+                "rows": self.rows,
+                "partition": _struct(_by_name(self.partition), len(self)),
+                "bounds": _struct({c.column: c.typed() for c in self.bounds}, len(self)),
+                "verdict": self.verdict,
+                "pruned_by": self.pruned_by,
+                "reason": self.reason,
+                "row_groups": self.row_groups,
+                "residual": self.residual,
+            }
+        )
+
+
+def listing(plan: ScanPlan, reasons: npt.NDArray[np.object_]) -> Listing:
+    """Every file of the plan, with its verdict and the evidence for it."""
     evidence = plan.evidence
-    judgement = evidence.judgement
-    verdicts = np.where(judgement.every, "all", np.where(judgement.kept, "some", "none"))
-    mechanisms = [Mechanism(m) for m in evidence.pruned_by().tolist()]
-    columns = zip(
-        evidence.files.paths.to_pylist(),
-        evidence.files.bytes.to_pylist(),
-        evidence.files.rows.to_pylist(),
-        _partitions(evidence),
-        _bounds(plan),
-        verdicts.tolist(),
-        [None if m is Mechanism.NOTHING else m.name.lower() for m in mechanisms],
-        [None if r is None else str(r) for r in reasons.tolist()],
-        _row_groups(evidence),
-        Residuals(plan.predicate, evidence).texts(),
-        strict=True,
+    files, judgement = evidence.files, evidence.judgement
+    mechanism = evidence.pruned_by()
+    return Listing(
+        paths=files.paths,
+        bytes=files.bytes,
+        rows=files.rows,
+        partition=files.partition,
+        ranges=file_bounds(plan),
+        verdict=pa.DictionaryArray.from_arrays(
+            pa.array(judgement.kept.astype(np.int8) + judgement.every), ["none", "some", "all"]
+        ),
+        pruned_by=pa.DictionaryArray.from_arrays(
+            pa.array(mechanism, mask=mechanism == Mechanism.NOTHING),
+            [m.name.lower() for m in Mechanism],
+        ),
+        reason=_texts([None if r is None else str(r) for r in reasons.tolist()]),
+        row_groups=_row_groups(evidence),
+        residual=_texts(Residuals(plan.predicate, evidence).texts()),
     )
-    return tuple(FileLine(*line) for line in columns)
 
 
-def _partitions(evidence: Evidence) -> Sequence[Mapping[str, JsonValue]]:
-    table = evidence.files.partition
+def _texts(values: Sequence[str | None]) -> pa.DictionaryArray:
+    return pa.array(values, pa.string()).dictionary_encode()
+
+
+def _partitions(table: pa.Table, count: int) -> Sequence[Mapping[str, JsonValue]]:
     columns = [json_values(column) for column in table.columns]
     if not columns:
-        return [{}] * evidence.files.count
+        return [{}] * count
     names = table.column_names
     return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
-def _row_groups(evidence: Evidence) -> Sequence[tuple[int, ...] | None]:
-    lines: list[tuple[int, ...] | None] = [None] * evidence.files.count
+def _by_name(table: pa.Table) -> dict[str, pa.ChunkedArray]:
+    return dict(zip(table.column_names, table.columns, strict=True))
+
+
+def _row_groups(evidence: Evidence) -> pa.ListArray:
+    """The ordinals that stay, file by file; null for files that were not opened."""
     groups, found = evidence.groups, evidence.group_judgement
+    count = evidence.files.count
     if groups is None or found is None:
-        return lines
-    kept: dict[int, list[int]] = {file: [] for file in groups.opened.to_pylist()}
-    ordinals = groups.ordinal.to_numpy()
-    for file, ordinal in zip(
-        group_files(groups)[found.kept].tolist(), ordinals[found.kept].tolist(), strict=True
-    ):
-        kept[file].append(ordinal)
-    for file, chosen in kept.items():
-        lines[file] = tuple(chosen)
-    return lines
+        return pa.nulls(count, pa.list_(pa.int32()))
+    owners = group_files(groups)[found.kept]
+    closed = np.ones(count, np.bool_)
+    closed[groups.opened.to_numpy()] = False
+    offsets = np.concatenate(([0], np.bincount(owners, minlength=count).cumsum()))
+    ordinals = groups.ordinal.to_numpy()[found.kept][np.argsort(owners, kind="stable")]
+    return pa.ListArray.from_arrays(
+        pa.array(offsets, pa.int32()), pa.array(ordinals, pa.int32()), mask=pa.array(closed)
+    )
 
 
-def _bounds(plan: ScanPlan) -> Sequence[Mapping[str, Bounds]]:
-    partitioned = set(plan.snapshot.partition_sources)
-    lines: list[dict[str, Bounds]] = [{} for _ in range(plan.evidence.files.count)]
-    for column in plan.predicate.columns():
-        if column.path in partitioned:
-            continue
-        for file, ends in _ends(column, plan):
-            lines[file][".".join(column.path)] = ends
-    return lines
-
-
-def _ends(column: Column, plan: ScanPlan) -> Iterator[tuple[int, Bounds]]:
-    """The files of which a bound of the column is known, with both ends."""
-    evidence = plan.evidence
-    if plan.snapshot.footers_describe_files and evidence.groups is not None:
-        hulls = _hulls(evidence.groups.containers.statistics.get(column.path), evidence)
-    else:
-        hulls = _table(evidence.files.containers.statistics.get(column.path), evidence)
-    if hulls is None:
-        return
-    lower = json_values(hulls.column("lower"), column.type)
-    upper = json_values(hulls.column("upper"), column.type)
-    for file, low, high in zip(hulls.column("file").to_pylist(), lower, upper, strict=True):
-        if low is not None or high is not None:
-            yield file, (low, high)
-
-
-def _table(interval: Interval | None, evidence: Evidence) -> pa.Table | None:
-    """Bounds that the format records for the files themselves."""
-    return None if interval is None else _ranges(interval, np.arange(evidence.files.count))
-
-
-def _hulls(interval: Interval | None, evidence: Evidence) -> pa.Table | None:
-    """From the least to the greatest bound of a file's row groups.
-
-    A row group without values adds nothing; one without a bound leaves the file without it.
-    """
-    if interval is None or evidence.groups is None:
-        return None
-    ranges = _ranges(interval, group_files(evidence.groups))
-    if ranges is None:
-        return None
-    valued = ranges.filter(pa.array(flags(interval.value, len(ranges))))
-    whole = pc.ScalarAggregateOptions(skip_nulls=False)
-    grouped = valued.group_by("file").aggregate([("lower", "min", whole), ("upper", "max", whole)])
-    return grouped.rename_columns({"lower_min": "lower", "upper_max": "upper"})
-
-
-def _ranges(interval: Interval, files: npt.NDArray[np.int64]) -> pa.Table | None:
-    if interval.lower is None and interval.upper is None:
-        return None
-    stored = arrow.arrow_type(interval.type)
-    lower, upper = (_whole(end, stored, len(files)) for end in (interval.lower, interval.upper))
-    return pa.table({"file": files, "lower": lower, "upper": upper})
-
-
-def _whole(end: Vector | None, stored: pa.DataType, count: int) -> pa.Array:
-    if end is None:
-        return pa.nulls(count, stored)
-    return end if isinstance(end, pa.Array) else pa.repeat(end, count)
+def _struct(columns: Mapping[str, pa.Array | pa.ChunkedArray], count: int) -> pa.Array:
+    """One struct a file; nulls where there is no column, since Arrow's structs have some."""
+    if not columns:
+        return pa.nulls(count)
+    whole = [c.combine_chunks() if isinstance(c, pa.ChunkedArray) else c for c in columns.values()]
+    return pa.StructArray.from_arrays(whole, names=list(columns))

@@ -8,7 +8,7 @@ from whyscan.explain.layout import GAP, Ink, Page, columns
 from whyscan.explain.wording import counted, inert, size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from whyscan.explain.listing import Bounds, FileLine
     from whyscan.explain.values import JsonValue
@@ -18,7 +18,7 @@ LONGEST_BOUND = 32
 MARGIN = " " * 6
 
 
-def listed(files: Sequence[FileLine], page: Page) -> Iterator[str]:
+def listed(files: Iterable[FileLine], page: Page) -> Iterator[str]:
     """The files in the table's order. What does not fit beside the path goes below it."""
     for line in files:
         path = _tail(inert(line.path), page.width - len(MARGIN), page)

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from whyscan.errors import UsageError
 from whyscan.explain.coverage import Coverage, coverage
 from whyscan.explain.findings import Facts, Finding, findings
 from whyscan.explain.gates import Assertion, Gates, assertions
@@ -18,7 +19,7 @@ from whyscan.explain.levels import (
     rows_matched,
     selected_bytes,
 )
-from whyscan.explain.listing import FileLine, listing
+from whyscan.explain.listing import Listing, listing
 from whyscan.planning.attribution import Attribution, Share, attribute
 from whyscan.planning.pushdown import Bucket, Class, Confidence, Pushdown, classify
 from whyscan.planning.reasons import Reason, reasons
@@ -28,6 +29,7 @@ from whyscan.predicate.tree import columns_of
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    import pyarrow as pa
 
     from whyscan.planning.plan import Evidence, ScanPlan
     from whyscan.predicate.tree import Conjunct, Predicate
@@ -104,7 +106,7 @@ class Effort:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """What a predicate reads of a table, and why. `files` is None unless they were asked for."""
+    """What a predicate reads of a table, and why. `listing` is None unless it was asked for."""
 
     table: Subject
     question: Question
@@ -121,7 +123,7 @@ class Report:
     statistics: tuple[Coverage, ...]
     contradictory_statistics: int
     findings: tuple[Finding, ...]
-    files: tuple[FileLine, ...] | None
+    listing: Listing | None
     assertions: tuple[Assertion, ...]
     metadata: Effort
 
@@ -136,6 +138,14 @@ class Report:
     def gated(self, gates: Gates) -> Report:
         """The same report with the outcome of each gate."""
         return replace(self, assertions=tuple(assertions(self, gates)))
+
+    def files(self) -> pa.Table:
+        """Every live file: path, size, partition, bounds, verdict and the cause of it."""
+        if self.listing is None:
+            raise UsageError(
+                "this report does not list the files", hint="explain(…, verbose=True) does"
+            )
+        return self.listing.table
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON document: `whyscan schema` prints what it promises."""
@@ -177,7 +187,7 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
         statistics=facts.coverage,
         contradictory_statistics=facts.contradictions,
         findings=findings(facts),
-        files=listing(plan, why) if verbose else None,
+        listing=listing(plan, why) if verbose else None,
         assertions=(),
         metadata=_effort(plan.snapshot.traffic(), plan.seconds),
     )

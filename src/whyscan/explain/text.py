@@ -186,9 +186,9 @@ def _finding(finding: Finding, page: Page) -> Iterator[str]:
 
 
 def _files(report: Report, page: Page) -> Iterator[str]:
-    if report.files is not None:
+    if report.listing is not None:
         yield "every file"
-        yield from listed(report.files, page)
+        yield from listed(report.listing.lines(), page)
 
 
 def _unchecked(report: Report, page: Page) -> Iterator[str]:
