@@ -74,13 +74,13 @@ def asks(rows: pa.Table, count: int, seed: int) -> Iterator[Ask]:
 
 
 def _about(name: str, rows: pa.Table, dice: random.Random) -> Iterator[Ask]:
-    path = name
+    path = (name,)
     if pa.types.is_struct(rows[name].type):
-        path = f"{name}.{rows[name].type.field(0).name}"
-    values = [v for v in column(rows, path).to_pylist() if v is not None and str(v) != "nan"]
-    sql = ".".join(f"`{part}`" for part in path.split("."))
-    yield Ask(f"{sql} IS NULL", peer.IsNull(path), lambda r: column(r, path).is_null())
-    yield Ask(f"{sql} IS NOT NULL", peer.NotNull(path), lambda r: column(r, path).is_valid())
+        path = (name, rows[name].type.field(0).name)
+    values = [v for v in column(rows, *path).to_pylist() if v is not None and str(v) != "nan"]
+    sql, theirs = ".".join(f"`{part}`" for part in path), ".".join(path)
+    yield Ask(f"{sql} IS NULL", peer.IsNull(theirs), lambda r: column(r, *path).is_null())
+    yield Ask(f"{sql} IS NOT NULL", peer.NotNull(theirs), lambda r: column(r, *path).is_valid())
     for value in dice.sample(values, 3):
         for operator in dice.sample(list(OPERATORS), 3):
             if not isinstance(value, bool) or operator in ("=", "<>"):
@@ -92,41 +92,42 @@ def _about(name: str, rows: pa.Table, dice: random.Random) -> Iterator[Ask]:
         yield _prefixed(sql, path, some[0][: dice.randrange(1, 20)])
 
 
-def column(rows: pa.Table, path: str) -> pa.Array:
-    name, _, member = path.partition(".")
+def column(rows: pa.Table, name: str, *members: str) -> pa.Array:
     found = rows[name].combine_chunks()
-    return pc.struct_field(found, member) if member else found
+    return pc.struct_field(found, list(members)) if members else found
 
 
-def _compared(sql: str, path: str, operator: str, value: Any) -> Ask:
+def _compared(sql: str, path: tuple[str, ...], operator: str, value: Any) -> Ask:
     kernel, expression = OPERATORS[operator]
 
     def truth(rows: pa.Table) -> pa.Array:
-        values = column(rows, path)
+        values = column(rows, *path)
         found = kernel(values, pa.scalar(value, values.type))
         if pa.types.is_floating(values.type):
             found = pc.if_else(pc.is_nan(values), operator in ABOVE, found)
         return found
 
-    return Ask(f"{sql} {operator} {literal(value)}", expression(path, _plain(value)), truth)
+    theirs = expression(".".join(path), _plain(value))
+    return Ask(f"{sql} {operator} {literal(value)}", theirs, truth)
 
 
-def _listed(sql: str, path: str, values: list[Any]) -> Ask:
+def _listed(sql: str, path: tuple[str, ...], values: list[Any]) -> Ask:
     texts = ", ".join(literal(value) for value in values)
 
     def truth(rows: pa.Table) -> pa.Array:
-        found = column(rows, path)
+        found = column(rows, *path)
         inside = pc.is_in(found, value_set=pa.array(values, found.type))
         return pc.if_else(found.is_null(), pa.scalar(None, pa.bool_()), inside)
 
-    return Ask(f"{sql} IN ({texts})", peer.In(path, [_plain(v) for v in values]), truth)
+    theirs = peer.In(".".join(path), [_plain(v) for v in values])
+    return Ask(f"{sql} IN ({texts})", theirs, truth)
 
 
-def _prefixed(sql: str, path: str, prefix: str) -> Ask:
+def _prefixed(sql: str, path: tuple[str, ...], prefix: str) -> Ask:
     return Ask(
         f"startswith({sql}, {literal(prefix)})",
-        peer.StartsWith(path, prefix),
-        lambda rows: pc.starts_with(column(rows, path), prefix),
+        peer.StartsWith(".".join(path), prefix),
+        lambda rows: pc.starts_with(column(rows, *path), prefix),
     )
 
 
