@@ -1,0 +1,145 @@
+"""What a report says in words, for every renderer: nothing in them is obeyed by a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.explain.document import moment
+from whyscan.explain.findings import UNITS
+from whyscan.explain.wording import counted, inert, inert_sql, percent, size, sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.explain.gates import Assertion
+    from whyscan.explain.levels import Level
+    from whyscan.explain.report import Effort, Report
+    from whyscan.planning.attribution import Share
+
+LEVEL_NAMES = {"manifests": "manifests", "files": "files", "row_groups": "row groups"}
+PERCENT_GATES = frozenset({"min_pruning", "min_pruning_bytes", "stats_complete"})
+AT_MOST_GATES = frozenset({"max_files", "max_bytes"})
+
+
+def answer(report: Report) -> str:
+    """The answer in one line: how much is read, and what removed the rest."""
+    if not report.files_level.total:
+        return "reads nothing: the table has no files"
+    return f"reads {share_read(report)}: {why(report)}"
+
+
+def share_read(report: Report) -> str:
+    """`1 of 6 files (16.7 %), 1.1 kB of 6.6 kB`."""
+    files = report.files_level
+    share = percent(files.kept, files.total)
+    whose = "its" if files.kept == 1 else "their"
+    parts = [f"{files.kept:,} of {counted(files.total, 'file')} ({share})"]
+    parts += [
+        f"{level.kept:,} of {whose} {counted(level.in_kept_files, 'row group')}"
+        for level in report.levels
+        if level.in_kept_files is not None and level.kept < level.in_kept_files
+    ]
+    weight = sizes(files.bytes_kept, files.bytes_total)
+    return ", ".join([*parts, weight] if weight else parts)
+
+
+def why(report: Report) -> str:
+    """What removed files, and what would."""
+    causes = [
+        f"{inert_sql(r.conjunct)} removed {r.files:,} by {r.mechanism}"
+        if r.conjunct is not None
+        else f"{r.files:,} removed by {r.mechanism}"
+        for r in report.removals
+    ]
+    spared = [
+        f"{_more(level.kept - level.kept_without_nan, level)} would go without NaN"
+        for level in report.levels
+        if level.kept_without_nan < level.kept
+    ]
+    return "; ".join([", ".join(causes) or "no file could be removed", *spared])
+
+
+def _more(number: int, level: Level) -> str:
+    return counted(number, f"more {UNITS[level.level]}")
+
+
+def fate(level: Level) -> str:
+    """What removed containers of a level, and what is known of those that stay."""
+    gone = [f"{count:,} by {mechanism}" for mechanism, count in level.pruned_by.items() if count]
+    parts = [f"removed {', '.join(gone)}"] if gone else []
+    parts += [f"every row matches in {level.every:,}"] if level.every else []
+    parts += [f"{counted(level.files_emptied, 'file')} left empty"] if level.files_emptied else []
+    return "; ".join(parts)
+
+
+def removed(share: Share) -> str:
+    """`3 files`; `3+ files` where what stayed closed could add to it."""
+    if share.at_least:
+        return f"{share.files:,}+ files"
+    return counted(share.files, "file")
+
+
+def ground(report: Report) -> Iterator[tuple[str, str]]:
+    """What the numbers rest on, and what they leave to do."""
+    yield "confidence", report.confidence.value
+    yield "matching rows", _rows(report)
+    yield "left to check", inert_sql(report.residual or "nothing")
+    yield from _statistics(report)
+    yield from _selected(report)
+    yield "terms", _terms(report)
+    yield "metadata", _effort(report.metadata)
+
+
+def _effort(effort: Effort) -> str:
+    kept = f", {effort.from_cache:,} from the cache" if effort.from_cache else ""
+    return f"{counted(effort.objects, 'object')}, {size(effort.bytes)} read{kept}"
+
+
+def _rows(report: Report) -> str:
+    low, high = report.rows_matched.at_least, report.rows_matched.at_most
+    if low is None or high is None:
+        return "unknown"
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _statistics(report: Report) -> Iterator[tuple[str, str]]:
+    covered = [
+        f"{inert(c.column)} in {c.files_with_bounds:,} of {counted(c.files, 'file')}"
+        for c in report.statistics
+    ]
+    if covered:
+        yield "bounds known", ", ".join(covered)
+
+
+def _selected(report: Report) -> Iterator[tuple[str, str]]:
+    if report.selection is not None:
+        names = inert(", ".join(report.selection.columns))
+        read = size(report.selection.bytes)
+        yield "selected", f"{names}, with what the predicate names: {read} to read"
+
+
+def _terms(report: Report) -> str:
+    asked = report.question
+    terms = [f"{asked.dialect} SQL", f"time zone {asked.timezone}"]
+    if asked.now is not None:
+        terms.append(f"now is {moment(asked.now)}")
+    if asked.assume_no_nan:
+        terms.append("no value is NaN, on your word")
+    return inert("; ".join(terms))
+
+
+def gate(assertion: Assertion) -> str:
+    """`max_files: 3, at most 1 asked`."""
+    bound = "at most" if assertion.name in AT_MOST_GATES else "at least"
+    actual, threshold = (
+        _measure(assertion.name, n) for n in (assertion.actual, assertion.threshold)
+    )
+    return f"{assertion.name}: {actual}, {bound} {threshold} asked"
+
+
+def _measure(gate: str, number: float | None) -> str:
+    if number is None:
+        return "unknown"
+    if gate == "max_bytes":
+        return size(int(number))
+    return f"{number:,.10g} %" if gate in PERCENT_GATES else f"{number:,.0f}"
