@@ -17,7 +17,7 @@ from whyscan.predicate.types import Field, FloatType, Schema
 from whyscan.pruning.containers import ColumnStatistics, Containers, believe
 from whyscan.pruning.interval import Interval
 from whyscan.pruning.transforms import Identity
-from whyscan.tables.snapshot import Files, RowGroups, Traffic
+from whyscan.tables.snapshot import Collected, Files, Recording, RowGroups, Traffic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,6 +65,7 @@ class MemoryTable:
     version: int | None = None
     objects: int = 0
     notes: tuple[str, ...] = ()
+    recordings: Mapping[str, Recording] = field(default_factory=dict)
 
     @property
     def format(self) -> str:
@@ -79,6 +80,10 @@ class MemoryTable:
     @property
     def specs(self):
         return ({path: (Identity(),) for path in self.partition_sources},)
+
+    @property
+    def numbered_specs(self):
+        return ()
 
     def schema(self, named=()):  # noqa: ARG002 - the protocol's
         return Schema(tuple(Field(name, kind) for name, kind in self.columns.items()))
@@ -130,6 +135,9 @@ class MemoryTable:
             ),
             contradictions=sum(contradictions),
         )
+
+    def recording(self, column):
+        return self.recordings.get(column.path[0], Recording(Collected.YES))
 
     def traffic(self):
         return Traffic(self.objects, self.objects * 1000)

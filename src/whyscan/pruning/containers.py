@@ -23,6 +23,7 @@ from whyscan.pruning.mask import (
     both,
     either,
     keep,
+    known,
     may,
     opposite,
     surely,
@@ -145,6 +146,7 @@ def believe(kind: Type, told: ColumnStatistics, rows: pa.Array | None, count: in
         value=may(pc.less, nulls, rows),
         null=may(lambda n: pc.greater(n, 0), nulls),
         nan=both(either(nan, wrong), may(pc.less, nulls, rows)) if _has_nan(kind) else False,
+        counted=known(nulls),
     )
     return Believed(interval, tally(wrong, count))
 
@@ -180,6 +182,7 @@ def _take(interval: Interval, indices: pa.Array) -> Interval:
         null=_mask_at(interval.null, indices),
         nan=_mask_at(interval.nan, indices),
         raises=_mask_at(interval.raises, indices),
+        counted=_mask_at(interval.counted, indices),
     )
 
 

@@ -59,6 +59,7 @@ def _interval(kind: Type, parts: Sequence[Interval], counts: Sequence[int]) -> I
         null=_masks([part.null for part in parts], counts),
         nan=_masks([part.nan for part in parts], counts),
         raises=_masks([part.raises for part in parts], counts),
+        counted=_masks([part.counted for part in parts], counts),
     )
 
 

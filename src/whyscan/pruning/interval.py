@@ -40,7 +40,8 @@ class Interval:
     """One expression over a batch of containers.
 
     `lower` and `upper` have the Arrow type of `type` (see predicate/arrow.py) and are inclusive.
-    `value` says that some row may be neither NULL nor NaN.
+    `value` says that some row may be neither NULL nor NaN. Where NULLs were not `counted`, `null`
+    is yes for want of a number.
     """
 
     type: Type
@@ -50,6 +51,7 @@ class Interval:
     null: Mask = True
     nan: Mask = False
     raises: Mask = False
+    counted: Mask = True
 
     @property
     def present(self) -> Mask:
@@ -123,6 +125,7 @@ def meet(first: Interval, second: Interval) -> Interval:
         null=both(first.null, second.null),
         nan=both(first.nan, second.nan),
         raises=either(first.raises, second.raises),
+        counted=either(first.counted, second.counted),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from whyscan.predicate.tree import Path
@@ -47,7 +48,9 @@ class Files:
 
     `deleted` counts the rows of each that a deletion vector hides, None where there are none;
     `maybe_deleted` those that delete files may hide besides, null where nobody knows how many.
-    `formats` are the files' formats where they may be others than Parquet.
+    `formats` are the files' formats where they may be others than Parquet; `manifest` is the
+    position of the manifest that lists each, `spec` the number of the spec it was written under,
+    None where the format has no such thing.
     Statistics were dropped because they cannot be true, `contradictions`, or cannot be read.
     """
 
@@ -59,6 +62,8 @@ class Files:
     deleted: pa.Array | None = None
     maybe_deleted: pa.Array | None = None
     formats: pa.Array | None = None
+    manifest: pa.Array | None = None
+    spec: pa.Array | None = None
     contradictions: int = 0
     unreadable: int = 0
 
@@ -89,6 +94,40 @@ class RowGroups:
     @property
     def count(self) -> int:
         return len(self.file)
+
+
+class Collected(StrEnum):
+    """Whether a table has its writers collect bounds of a column, and if not, why."""
+
+    YES = "yes"
+    BEYOND_BUDGET = "beyond the column budget"
+    SWITCHED_OFF = "switched off"
+    NEVER = "its type has none"
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What a table tells its writers to record of a column, and the setting that changes it.
+
+    `setting` is the name and value of a table property, None where there is no such. `prefix` is
+    how many characters of a text bound are kept, None for all, and `longer` the setting for more.
+    """
+
+    collected: Collected
+    why: str = ""
+    setting: tuple[str, str] | None = None
+    prefix: int | None = None
+    longer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SpecLine:
+    """A partition spec that live files were written under, for people."""
+
+    id: int
+    fields: tuple[str, ...]
+    sources: frozenset[Path]
+    current: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +167,11 @@ class Snapshot(Protocol):
         ...
 
     @property
+    def numbered_specs(self) -> tuple[SpecLine, ...]:
+        """The same specs by their numbers; none where the format does not number them."""
+        ...
+
+    @property
     def footers_describe_files(self) -> bool:
         """Nothing but the footers has statistics, so that pruning files means opening them."""
         ...
@@ -161,6 +205,10 @@ class Snapshot(Protocol):
 
         `projection` names the columns whose byte ranges are asked for, None all of them.
         """
+        ...
+
+    def recording(self, column: Column) -> Recording:
+        """What the table's settings have writers record of a column."""
         ...
 
     def traffic(self) -> Traffic: ...

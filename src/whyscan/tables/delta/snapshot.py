@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.tree import Column, Path
     from whyscan.predicate.types import Schema
     from whyscan.predicate.zones import Zone
-    from whyscan.tables.snapshot import Files, RowGroups, Spec, Traffic
+    from whyscan.tables.snapshot import Files, Recording, RowGroups, Spec, SpecLine, Traffic
     from whyscan.tables.storage import Store
 
 
@@ -60,6 +60,11 @@ class DeltaSnapshot:
         own = {partition.column.path: (Identity(),) for partition in self.partitions}
         made = {g.source.path: (Unknown("generated"),) for g in self.generated.values()}
         return ({**made, **own},)
+
+    @property
+    def numbered_specs(self) -> tuple[SpecLine, ...]:
+        """Delta does not number them: all files are partitioned alike."""
+        return ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -109,6 +114,12 @@ class DeltaSnapshot:
             by_id=self.state.properties.get("delta.columnMapping.mode") == "id",
         )
         return row_groups(self.store, files, opened, stored, Asked(columns, projection))
+
+    def recording(self, column: Column) -> Recording:
+        """What the table's properties have writers record of a column."""
+        from whyscan.tables.delta.recording import recording
+
+        return recording(column, self.state)
 
     def traffic(self) -> Traffic:
         return self.store.meter.traffic()

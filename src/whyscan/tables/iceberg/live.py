@@ -71,6 +71,8 @@ def batch(
             deleted=None if deleted is None else deleted.surely,
             maybe_deleted=None if deleted is None else deleted.maybe,
             formats=pc.utf8_lower(entries.column("file_format")),
+            manifest=pa.array(entries.manifest),
+            spec=pa.repeat(pa.scalar(entries.spec.id, pa.int32()), entries.count),
             contradictions=found.contradictions,
             unreadable=found.unreadable + sum(one.unreadable for one in told),
         ),
@@ -133,6 +135,8 @@ def gathered(batches: Sequence[Batch]) -> Files:
         deleted=_optional([f.deleted for f in files], put),
         maybe_deleted=_optional([f.maybe_deleted for f in files], put),
         formats=_optional([f.formats for f in files], put),
+        manifest=_optional([f.manifest for f in files], put),
+        spec=_optional([f.spec for f in files], put),
         contradictions=sum(f.contradictions for f in files),
         unreadable=sum(f.unreadable for f in files),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from whyscan.errors import CorruptFile, TableError
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.gather import concatenate
+from whyscan.pruning.transforms import Void
 from whyscan.tables.iceberg import live, partitions
 from whyscan.tables.iceberg.deletes import DeleteFiles, Hidden, Numbered, hidden, told_apart
 from whyscan.tables.iceberg.entries import DATA, MOST_ROWS, EntryReader, sequence_numbers
@@ -28,7 +29,7 @@ from whyscan.tables.iceberg.manifests import (
 from whyscan.tables.iceberg.metadata import NAME_MAPPING
 from whyscan.tables.iceberg.statistics import StatisticsReader
 from whyscan.tables.iceberg.stored_columns import StoredColumns, read_mapping
-from whyscan.tables.snapshot import Files, Manifests, RowGroups, Traffic
+from whyscan.tables.snapshot import Files, Manifests, RowGroups, SpecLine, Traffic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -40,9 +41,10 @@ if TYPE_CHECKING:
     from whyscan.predicate.zones import Zone
     from whyscan.tables.iceberg.entries import Entries
     from whyscan.tables.iceberg.history import Version
-    from whyscan.tables.iceberg.metadata import Metadata, SnapshotRecord
+    from whyscan.tables.iceberg.metadata import Metadata, SnapshotRecord, Spec
     from whyscan.tables.iceberg.metadata_files import MetadataFiles
     from whyscan.tables.iceberg.schemas import Leaf
+    from whyscan.tables.snapshot import Recording
     from whyscan.tables.snapshot import Spec as PartitionSpec
     from whyscan.tables.storage import Store
 
@@ -78,9 +80,32 @@ class IcebergSnapshot:
     @property
     def specs(self) -> tuple[PartitionSpec, ...]:
         """The specs that live manifests were written under; the current one of an empty table."""
+        return tuple(partitions.by_source(spec, self._leaves) for spec in self._live_specs)
+
+    @cached_property
+    def _live_specs(self) -> tuple[Spec, ...]:
         numbers = self._data["partition_spec_id"].unique().to_pylist()
-        specs = [self._reader.spec(number) for number in numbers or [self.metadata.default_spec]]
-        return tuple(partitions.by_source(spec, self._leaves) for spec in specs)
+        return tuple(map(self._reader.spec, numbers or [self.metadata.default_spec]))
+
+    @property
+    def numbered_specs(self) -> tuple[SpecLine, ...]:
+        """The specs of live files, and the one that new files are written under."""
+        live = {spec.id: spec for spec in self._live_specs}
+        current = self._reader.spec(self.metadata.default_spec)
+        specs = {**live, current.id: current}
+        return tuple(self._spec_line(specs[number]) for number in sorted(specs))
+
+    def _spec_line(self, spec: Spec) -> SpecLine:
+        made = {
+            path: [t for t in transforms if not isinstance(t, Void)]
+            for path, transforms in partitions.by_source(spec, self._leaves).items()
+        }
+        return SpecLine(
+            spec.id,
+            tuple(f"{t}({'.'.join(path)})" for path, found in made.items() for t in found),
+            frozenset(path for path, found in made.items() if found),
+            spec.id == self.metadata.default_spec,
+        )
 
     def schema(self, named: Sequence[str] = ()) -> Schema:  # noqa: ARG002 - the schema is whole
         return self.at.schema.schema
@@ -174,7 +199,10 @@ class IcebergSnapshot:
             if pc.any(pc.not_equal(some.column("content"), DATA)).as_py():
                 raise CorruptFile(self.metadata.path, "a manifest of data files lists delete files")
             batches.append(live.batch(some, self._leaves, asked, self._hidden(some, numbers)))
-        return live.gathered(batches)
+        found = live.gathered(batches)
+        if manifests is None or found.manifest is None:
+            return found
+        return replace(found, manifest=manifests.take(found.manifest))
 
     def _hidden(self, entries: Entries, of_manifests: pa.Array) -> Hidden | None:
         if not self._deletes:
@@ -203,6 +231,12 @@ class IcebergSnapshot:
             frozenset().union(*(partitions.identities(spec) for spec in specs)),
             None if mapping is None else read_mapping(mapping),
         )
+
+    def recording(self, column: Column) -> Recording:
+        """What the table's properties have writers record of a column."""
+        from whyscan.tables.iceberg.recording import recording
+
+        return recording(column, self.metadata.properties, tuple(self._leaves.values()))
 
     def traffic(self) -> Traffic:
         return self.store.meter.traffic()

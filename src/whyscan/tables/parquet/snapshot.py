@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from whyscan.errors import CorruptFile, TableError
 from whyscan.predicate import zones
+from whyscan.predicate.types import OtherType, StructType
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.transforms import Identity
 from whyscan.tables.parquet import file_columns, partitions
@@ -17,7 +18,7 @@ from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.paths import read_keys, visible
 from whyscan.tables.parquet.statistics import measure, read_schemas
 from whyscan.tables.parquet.union import unite, with_partitions
-from whyscan.tables.snapshot import Files, RowGroups, Traffic
+from whyscan.tables.snapshot import Collected, Files, Recording, RowGroups, Traffic
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.parquet.partitions import Partitions
     from whyscan.tables.parquet.schemas import FileSchema
-    from whyscan.tables.snapshot import Spec
+    from whyscan.tables.snapshot import Spec, SpecLine
     from whyscan.tables.storage import Store
 
 _UTC = zones.zone("UTC")
@@ -67,6 +68,11 @@ class ParquetSnapshot:
     @property
     def specs(self) -> tuple[Spec, ...]:
         return ({path: (Identity(),) for path in self.partition_sources},)
+
+    @property
+    def numbered_specs(self) -> tuple[SpecLine, ...]:
+        """Folders have no specs."""
+        return ()
 
     def schema(self, named: Sequence[str] = ()) -> Schema:
         """The columns of the files and of their folders; every footer is read for a missing one."""
@@ -142,6 +148,12 @@ class ParquetSnapshot:
             ),
             contradictions=found.contradictions,
         )
+
+    def recording(self, column: Column) -> Recording:
+        """Writers of Parquet decide for themselves; of what is not a plain value there is none."""
+        if isinstance(column.type, OtherType | StructType):
+            return Recording(Collected.NEVER, f"footers keep no bounds of type {column.type}")
+        return Recording(Collected.YES)
 
     def traffic(self) -> Traffic:
         return self.store.meter.traffic()

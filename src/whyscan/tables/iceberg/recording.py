@@ -1,0 +1,69 @@
+"""Of which columns an Iceberg table has its writers keep bounds: the metrics modes.
+
+| property | says |
+|---|---|
+| `write.metadata.metrics.column.NAME` | the mode of one column |
+| `write.metadata.metrics.default` | of all the others, `truncate(16)` unless it is set |
+| `write.metadata.metrics.max-inferred-column-defaults` | where it is not set: of so many columns |
+
+`none` and `counts` keep no bounds, `truncate(N)` so many characters, `full` them all.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from whyscan.predicate.types import BinaryType, NullType, OtherType, StringType, StructType
+from whyscan.tables.snapshot import Collected, Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from whyscan.predicate.tree import Column, Path
+    from whyscan.tables.iceberg.schemas import Leaf
+
+PREFIX = "write.metadata.metrics."
+DEFAULT = f"{PREFIX}default"
+INFERRED = f"{PREFIX}max-inferred-column-defaults"
+DEFAULT_MODE = "truncate(16)"
+DEFAULT_INFERRED = 100
+_TRUNCATE = re.compile(r"truncate\(\s*(\d{1,9})\s*\)")
+
+
+def recording(column: Column, properties: Mapping[str, str], leaves: Sequence[Leaf]) -> Recording:
+    """What the table's properties have writers record of a column."""
+    if isinstance(column.type, OtherType | StructType | NullType):
+        return Recording(Collected.NEVER, f"Iceberg keeps no bounds of type {column.type}")
+    own = f"{PREFIX}column.{'.'.join(column.path)}"
+    told = next((name for name in (own, DEFAULT) if name in properties), None)
+    if told is None:
+        return _inferred(column, own, properties, leaves)
+    return _of_mode(column, own, properties[told].strip().lower(), f"{told} is {properties[told]}")
+
+
+def _inferred(
+    column: Column, own: str, properties: Mapping[str, str], leaves: Sequence[Leaf]
+) -> Recording:
+    counted = _counted(leaves)
+    text = properties.get(INFERRED, "")
+    budget = int(text) if text.isdecimal() else DEFAULT_INFERRED
+    if column.path not in counted[budget:]:
+        return _of_mode(column, own, DEFAULT_MODE, "")
+    why = f"it is column {counted.index(column.path) + 1}, and {INFERRED} is {budget}"
+    return Recording(Collected.BEYOND_BUDGET, why, (own, DEFAULT_MODE))
+
+
+def _counted(leaves: Sequence[Leaf]) -> list[Path]:
+    """The columns of the table first, then the members of its structs."""
+    plain = [leaf.path for leaf in leaves if not isinstance(leaf.type, StructType)]
+    return sorted(plain, key=lambda path: len(path) > 1)
+
+
+def _of_mode(column: Column, own: str, mode: str, why: str) -> Recording:
+    if mode in {"none", "counts"}:
+        return Recording(Collected.SWITCHED_OFF, why, (own, DEFAULT_MODE))
+    cut = _TRUNCATE.fullmatch(mode)
+    if cut is None or not isinstance(column.type, StringType | BinaryType):
+        return Recording(Collected.YES)
+    return Recording(Collected.YES, prefix=int(cut[1]), longer=own)
