@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
 
-from whyscan.cli.cache import cache
-from whyscan.cli.demo import demo
-from whyscan.cli.explain import explain
-from whyscan.cli.output import complain, silence
-from whyscan.cli.schema import schema
 from whyscan.cli.startup import leave_out_pandas
-from whyscan.cli.trouble import describe
 from whyscan.errors import WhyscanError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+COMMANDS = ("explain", "demo", "schema", "cache")
+"""Each is the function of that name in the file of that name."""
+
 INTERRUPTED = 130
-COULD_NOT_EVALUATE = WhyscanError.exit_code
 
 
 def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's signature
@@ -32,7 +29,22 @@ def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> No
         context.exit()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Imports the one command that runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = getattr(import_module(f"whyscan.cli.{cmd_name}"), cmd_name)
+        return found
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
     is_flag=True,
@@ -43,12 +55,6 @@ def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> No
 )
 def whyscan() -> None:
     """The dry run for the lakehouse: which files a predicate reads, which it skips, and why."""
-
-
-whyscan.add_command(explain)
-whyscan.add_command(demo)
-whyscan.add_command(schema)
-whyscan.add_command(cache)
 
 
 def main() -> None:
@@ -67,9 +73,10 @@ def run(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except WhyscanError as error:
-        complain(describe(error))
-        return error.exit_code
+        return _complaint(error)
     except BrokenPipeError:
+        from whyscan.cli.output import silence
+
         silence()
         return 0
     except Exception as error:  # noqa: BLE001 - users never see a traceback
@@ -85,5 +92,12 @@ def _internal(error: Exception) -> int:
         f"whyscan itself failed: {type(error).__name__}: {error}",
         hint="this is a bug; WHYSCAN_TRACEBACK=1 shows where",
     )
-    complain(describe(what))
-    return COULD_NOT_EVALUATE
+    return _complaint(what)
+
+
+def _complaint(error: WhyscanError) -> int:
+    from whyscan.cli.output import complain
+    from whyscan.cli.trouble import describe
+
+    complain(describe(error))
+    return error.exit_code
