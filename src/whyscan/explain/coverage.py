@@ -9,8 +9,8 @@ import numpy as np
 
 from whyscan.explain.levels import group_files
 from whyscan.planning.judgement import flags
+from whyscan.planning.obstacles import bounded
 from whyscan.planning.pushdown import PSEUDO_COLUMNS
-from whyscan.planning.reasons import bounded
 
 if TYPE_CHECKING:
     from whyscan.planning.judgement import Flags

@@ -16,14 +16,14 @@ from whyscan.explain.file_bounds import ColumnBounds, file_bounds
 from whyscan.explain.levels import group_files
 from whyscan.explain.values import JsonValue, json_values
 from whyscan.planning.plan import Mechanism
+from whyscan.planning.reasons import REASONS, REMOVED
 from whyscan.planning.scans import Residuals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
-
     from whyscan.planning.plan import Evidence, ScanPlan
+    from whyscan.planning.reasons import Why
 
 Bounds = tuple[JsonValue, JsonValue]
 
@@ -127,7 +127,7 @@ class Listing:
         )
 
 
-def listing(plan: ScanPlan, reasons: npt.NDArray[np.object_]) -> Listing:
+def listing(plan: ScanPlan, why: Why) -> Listing:
     """Every file of the plan, with its verdict and the evidence for it."""
     evidence = plan.evidence
     files, judgement = evidence.files, evidence.judgement
@@ -145,7 +145,9 @@ def listing(plan: ScanPlan, reasons: npt.NDArray[np.object_]) -> Listing:
             pa.array(mechanism, mask=mechanism == Mechanism.NOTHING),
             [m.name.lower() for m in Mechanism],
         ),
-        reason=_texts([None if r is None else str(r) for r in reasons.tolist()]),
+        reason=pa.DictionaryArray.from_arrays(
+            pa.array(why.codes, mask=why.codes == REMOVED), [r.value for r in REASONS]
+        ),
         row_groups=_row_groups(evidence),
         residual=_texts(Residuals(plan.predicate, evidence).texts()),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +21,16 @@ from whyscan.explain.levels import (
 from whyscan.explain.listing import Listing, listing
 from whyscan.planning.attribution import Attribution, Share, attribute
 from whyscan.planning.pushdown import Bucket, Class, Confidence, Pushdown, classify
-from whyscan.planning.reasons import Reason, reasons
+from whyscan.planning.reasons import reasons
 from whyscan.planning.scans import Residuals
 from whyscan.predicate.tree import columns_of
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pyarrow as pa
 
     from whyscan.planning.plan import Evidence, ScanPlan
+    from whyscan.planning.reason_codes import Reason
+    from whyscan.planning.reasons import Why
     from whyscan.predicate.tree import Conjunct, Predicate
     from whyscan.tables.snapshot import Snapshot, Traffic
 
@@ -214,9 +213,8 @@ def _least(counted: tuple[Level, ...]) -> Confidence:
     return max((level.confidence for level in counted), key=order.index)
 
 
-def _survivors(why: npt.NDArray[np.object_]) -> tuple[Survivors, ...]:
-    counts = Counter(reason for reason in why.tolist() if reason is not None)
-    return tuple(Survivors(reason, counts[reason]) for reason in Reason if counts[reason])
+def _survivors(why: Why) -> tuple[Survivors, ...]:
+    return tuple(Survivors(reason, files) for reason, files in why.counts().items())
 
 
 def _conjunct(conjunct: Conjunct, found: Class, share: Attribution) -> ConjunctLine:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from whyscan.planning.reasons import Reason
+from whyscan.planning.reason_codes import Reason
 
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 SMALLEST_SHOWN = 0.1
@@ -10,8 +10,14 @@ SMALLEST_SHOWN = 0.1
 REASONS = {
     Reason.MATCHES_ALL: "every row matches",
     Reason.NAN_POSSIBLE: "only NaN could match, and nothing says that there is none",
+    Reason.NULLS_UNKNOWN: "NULLs were not counted: a count of none would settle it",
+    Reason.TRUNCATED_BOUND: "a bound was cut off: in full it could exclude the file",
+    Reason.OLD_SPEC: "written before the table was partitioned by a column of the predicate",
+    Reason.TRANSFORM_LOSSY: "its partition is a hash of the column: no help for a range",
     Reason.NO_STATISTICS: "a column of the predicate has no bounds there",
+    Reason.TYPE_MISMATCH: "compared as another type, in which its bounds are no bounds",
     Reason.UNINTERPRETED: "a part of the predicate cannot be evaluated from metadata",
+    Reason.DELETE_VECTOR_LOOSE: "its bounds are older than its deletes",
     Reason.STRADDLES: "the bounds reach across the condition: some rows may match",
 }
 

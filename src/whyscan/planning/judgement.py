@@ -52,14 +52,14 @@ def judge(
     predicate: Predicate, containers: Containers, zone: Zone, decided: Decided = UNDECIDED
 ) -> Judgement:
     """Every conjunct by itself, and all together."""
-    truths, together = _truths(predicate, containers, zone, decided)
+    each, together = truths(predicate, containers, zone, decided)
     kept = flags(together.true, containers.count)
     return Judgement(
         kept=kept,
         every=flags(matches_all(together), containers.count),
         kept_without_nan=_without_nan(kept, predicate, containers, zone, decided),
-        conjunct_kept=tuple(flags(t.true, containers.count) for t in truths),
-        conjunct_every=tuple(flags(matches_all(t), containers.count) for t in truths),
+        conjunct_kept=tuple(flags(t.true, containers.count) for t in each),
+        conjunct_every=tuple(flags(matches_all(t), containers.count) for t in each),
     )
 
 
@@ -68,15 +68,16 @@ def flags(mask: Mask, count: int) -> Flags:
     return np.asarray(materialise(mask, count).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
-def _truths(
+def truths(
     predicate: Predicate, containers: Containers, zone: Zone, decided: Decided
 ) -> tuple[list[Truth], Truth]:
+    """The truth of each conjunct by itself, and of all together."""
     expressions = [conjunct.expression for conjunct in predicate.conjuncts]
-    truths = [
+    found = [
         decided[i] if i in decided else evaluate(expression, containers, zone)
         for i, expression in enumerate(expressions)
     ]
-    return truths, conjoin(expressions, truths, containers)
+    return found, conjoin(expressions, found, containers)
 
 
 def _without_nan(
@@ -84,7 +85,7 @@ def _without_nan(
 ) -> Flags:
     if not any(isinstance(column.type, FloatType) for column in predicate.columns()):
         return kept
-    _, together = _truths(predicate, containers.without_nan(), zone, decided)
+    _, together = truths(predicate, containers.without_nan(), zone, decided)
     return kept & flags(together.true, containers.count)
 
 

@@ -1,15 +1,18 @@
-"""Why each survivor survived: one code a file, from a closed list."""
+"""Why each survivor survived: one code a file, from a closed list.
+
+Most codes are a counterfactual: what would have to be known for the file to go. A file stays for
+the reason of the row group that is hardest to remove where only its row groups have statistics.
+"""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whyscan.planning.judgement import Flags, flags
-from whyscan.predicate.tree import columns_of
-from whyscan.pruning.mask import Mask, any_of, either, known, opposite
+from whyscan.planning.obstacles import Survivors, obstacles
+from whyscan.planning.reason_codes import Reason
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -17,75 +20,85 @@ if TYPE_CHECKING:
     from whyscan.planning.judgement import Judgement
     from whyscan.planning.plan import Evidence, ScanPlan
     from whyscan.planning.pushdown import Class
-    from whyscan.predicate.tree import Column, Conjunct
     from whyscan.pruning.containers import Containers
+    from whyscan.tables.snapshot import RowGroups
 
 
-class Reason(StrEnum):
-    """What kept a container; where several did, the first of this list is named."""
-
-    MATCHES_ALL = "MATCHES_ALL"
-    NAN_POSSIBLE = "NAN_POSSIBLE"
-    NO_STATISTICS = "NO_STATISTICS"
-    UNINTERPRETED = "UNINTERPRETED"
-    STRADDLES = "STRADDLES"
+REASONS: tuple[Reason, ...] = tuple(Reason)
+REMOVED = -1
+TOGETHER = -1
+_ALL, _STRADDLES = REASONS.index(Reason.MATCHES_ALL), REASONS.index(Reason.STRADDLES)
 
 
-def reasons(plan: ScanPlan, classes: tuple[Class, ...]) -> npt.NDArray[np.object_]:
-    """A `Reason` for every file that is kept, None for the others."""
-    judgement = plan.evidence.judgement
-    kept = judgement.kept
-    unread = _left_open(plan, [not c.interpreted for c in classes])
-    found = np.full(int(kept.sum()), Reason.STRADDLES, dtype=np.object_)
-    found[unread[kept]] = Reason.UNINTERPRETED
-    found[_without_statistics(plan)[kept]] = Reason.NO_STATISTICS
-    found[~judgement.kept_without_nan[kept]] = Reason.NAN_POSSIBLE
-    found[judgement.every[kept]] = Reason.MATCHES_ALL
-    everywhere = np.full(judgement.count, None, dtype=np.object_)
-    everywhere[kept] = found
-    return everywhere
+@dataclass(frozen=True, slots=True)
+class Why:
+    """For each file a position in `REASONS`, `REMOVED` where it goes.
+
+    `conjunct` is the one that the reason is about, `TOGETHER` for all of them.
+    """
+
+    codes: npt.NDArray[np.int8]
+    conjunct: npt.NDArray[np.int16]
+
+    def counts(self) -> dict[Reason, int]:
+        """How many files stay for which reason."""
+        found = np.bincount(self.codes[self.codes != REMOVED], minlength=len(REASONS))
+        return {reason: int(n) for reason, n in zip(REASONS, found, strict=True) if n}
+
+    def named(self, reason: Reason) -> npt.NDArray[np.bool_]:
+        """The files that stay for one reason."""
+        found: npt.NDArray[np.bool_] = self.codes == REASONS.index(reason)
+        return found
 
 
-def _left_open(plan: ScanPlan, chosen: list[bool]) -> Flags:
-    """Files where one of the chosen conjuncts is neither `none` nor `all`."""
-    judgement = plan.evidence.judgement
-    found: Flags = np.zeros(judgement.count, np.bool_)
-    for every, take in zip(judgement.conjunct_every, chosen, strict=True):
-        if take:
-            found |= ~every
-    return found
-
-
-def _without_statistics(plan: ScanPlan) -> Flags:
-    """Files where a conjunct is left open and one of its columns has no bound at all."""
+def reasons(plan: ScanPlan, classes: tuple[Class, ...]) -> Why:
+    """The reason of every file that is kept."""
     evidence = plan.evidence
     if not plan.snapshot.footers_describe_files:
-        containers = evidence.files.containers
-        return _blind(plan.predicate.conjuncts, containers, evidence.judgement)
-    return _rolled_up(plan, evidence)
-
-
-def _rolled_up(plan: ScanPlan, evidence: Evidence) -> Flags:
+        everywhere = np.arange(evidence.files.count)
+        return _of(plan, classes, evidence.files.containers, evidence.judgement, everywhere)
     groups, found = evidence.groups, evidence.group_judgement
-    files: Flags = np.zeros(evidence.files.count, np.bool_)
     if groups is None or found is None:
-        return files
-    blind = _blind(plan.predicate.conjuncts, groups.containers, found) & found.kept
-    files[groups.opened.to_numpy()[groups.file.to_numpy()[blind]]] = True
-    return files
+        nothing = np.full(evidence.files.count, REMOVED)
+        return Why(nothing.astype(np.int8), nothing.astype(np.int16))
+    at = groups.opened.to_numpy()[groups.file.to_numpy()]
+    return _rolled_up(evidence, groups, _of(plan, classes, groups.containers, found, at))
 
 
-def _blind(conjuncts: tuple[Conjunct, ...], containers: Containers, judgement: Judgement) -> Flags:
-    found: Flags = np.zeros(containers.count, np.bool_)
-    for conjunct, every in zip(conjuncts, judgement.conjunct_every, strict=True):
-        unbounded = any_of(
-            opposite(bounded(column, containers)) for column in columns_of(conjunct.expression)
-        )
-        found |= ~every & flags(unbounded, containers.count)
-    return found
+def _of(
+    plan: ScanPlan,
+    classes: tuple[Class, ...],
+    containers: Containers,
+    judgement: Judgement,
+    files: npt.NDArray[np.int64],
+) -> Why:
+    """The reasons of some containers; `files` are where their files stand."""
+    here = Survivors.of(plan, containers, judgement, files)
+    codes = np.full(here.count, _STRADDLES, np.int8)
+    about = here.first_open()
+    # The last of the list first: what comes before it overwrites it.
+    for reason, conjunct, mask in obstacles(here, classes):
+        codes[mask] = REASONS.index(reason)
+        about[mask] = conjunct
+    codes[here.every] = _ALL
+    about[here.every] = TOGETHER
+    whole = np.full(containers.count, REMOVED, np.int8)
+    conjuncts = np.full(containers.count, TOGETHER, np.int16)
+    whole[here.at], conjuncts[here.at] = codes, about
+    return Why(whole, conjuncts)
 
 
-def bounded(column: Column, containers: Containers) -> Mask:
-    """Something is known of the column's values: a bound, or that there are none."""
-    interval = containers.interval(column)
-    return either(known(interval.lower), known(interval.upper), opposite(interval.value))
+def _rolled_up(evidence: Evidence, groups: RowGroups, inner: Why) -> Why:
+    """Of files, by their row groups: the hardest to remove; a mix of all and others straddles."""
+    at = groups.opened.to_numpy()[groups.file.to_numpy()]
+    codes = np.full(evidence.files.count, REMOVED, np.int8)
+    np.maximum.at(codes, at, inner.codes)
+    decisive = inner.codes == codes[at]
+    conjunct = np.full(evidence.files.count, TOGETHER, np.int16)
+    conjunct[at[decisive]] = inner.conjunct[decisive]
+    partly = np.zeros(evidence.files.count, np.bool_)
+    partly[at[inner.codes == _ALL]] = True
+    partly &= ~evidence.judgement.every
+    codes[partly] = _STRADDLES
+    codes[~evidence.judgement.kept] = REMOVED
+    return Why(codes, conjunct)

@@ -111,6 +111,7 @@ class Recording:
 
     `setting` is the name and value of a table property, None where there is no such. `prefix` is
     how many characters of a text bound are kept, None for all, and `longer` the setting for more.
+    A greatest text that is cut has one more character `appended`, or its last one raised.
     """
 
     collected: Collected
@@ -118,6 +119,7 @@ class Recording:
     setting: tuple[str, str] | None = None
     prefix: int | None = None
     longer: str | None = None
+    appended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

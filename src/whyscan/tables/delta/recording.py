@@ -48,7 +48,7 @@ def recording(column: Column, state: TableState) -> Recording:
     if recorded.collected is not Collected.YES or not isinstance(column.type, StringType):
         return recorded
     prefix = _number(state.properties.get(PREFIX_LENGTH), DEFAULT_PREFIX)
-    return Recording(Collected.YES, prefix=prefix, longer=PREFIX_LENGTH)
+    return Recording(Collected.YES, prefix=prefix, longer=PREFIX_LENGTH, appended=True)
 
 
 def _has_bounds(kind: Type) -> bool:
