@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from commands import WHYSCAN
+from golden import RENEWED
 
 README = Path(__file__).parents[1] / "README.md"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -64,7 +65,7 @@ def matches(expected, found):
 
 def test_every_command_of_the_readme_prints_what_it_shows(folder):
     text = README.read_text("utf-8")
-    if os.environ.get("WHYSCAN_GOLDEN") == "write":
+    if RENEWED:
         text = BLOCK.sub(lambda block: renewed(block[1], folder), text)
         README.write_text(text, "utf-8")
 

@@ -3,13 +3,13 @@
 WHYSCAN_GOLDEN=write renews the files under golden/.
 """
 
-import os
 import re
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from golden import golden
 from lakes import delta_users, empty, one_file, prices, users
 from memory_table import DataFile, MemoryTable, RowGroup
 from reports import explain
@@ -59,12 +59,9 @@ def report_of(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_text_is_as_it_was_last_read_by_a_person(name):
-    golden = GOLDEN / f"{name}.txt"
     found = text(report_of(name))
-    if os.environ.get("WHYSCAN_GOLDEN") == "write":
-        golden.write_text(found, "utf-8")
 
-    assert found == golden.read_text("utf-8")
+    assert found == golden(GOLDEN / f"{name}.txt", found)
 
 
 def test_every_golden_file_has_its_case():

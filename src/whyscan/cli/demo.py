@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from whyscan.cli.lake import write_lake
+from whyscan.cli.lake import TABLES, write_lake
 from whyscan.cli.output import terminal_page, write
 from whyscan.table import open as open_table
 
@@ -50,6 +50,14 @@ TOUR = (
         "one's bounds of country reach across DE: country alone removes nothing.",
     ),
     Step(
+        "the same users as a Delta table",
+        "users-delta",
+        "country = 'DE' AND age > 40",
+        (),
+        "The log has the partition values and the bounds: every file is decided before one is "
+        "opened. What is left shows its row groups in its footer.",
+    ),
+    Step(
         "row groups: none, some, all",
         "prices",
         "price > 1000",
@@ -72,6 +80,16 @@ TOUR = (
         ("--assume-no-nan",),
         "With your word for it, the first row group goes as it does for decimals.",
     ),
+    Step(
+        "an Iceberg archive: one mission, one week",
+        "archive",
+        "mission = 'artemis-2' AND at >= '2024-03-01' AND at < '2024-03-08' "
+        "AND panel_voltage < 24.5",
+        (),
+        "A pyramid: the manifest list rules out all manifests but two, and they are the only ones "
+        "that are read. Their partition values leave the days of the week, the bounds the files "
+        "with a deep night, and the footers of these the hours around midnight.",
+    ),
 )
 
 
@@ -82,7 +100,9 @@ def demo(folder: Path, *, force: bool) -> None:
     """Write a small lake into FOLDER (./whyscan-demo) and walk through it."""
     write_lake(folder, force=force)
     stops = [_stop(number, step, folder) for number, step in enumerate(TOUR, start=1)]
-    write("\n".join([f"A lake of five tables is in {folder}. A walk through it:\n", *stops]))
+    write(
+        "\n".join([f"A lake of {len(TABLES)} tables is in {folder}. A walk through it:\n", *stops])
+    )
 
 
 def _stop(number: int, step: Step, folder: Path) -> str:

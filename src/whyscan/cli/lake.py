@@ -1,12 +1,15 @@
-"""The demo's lake: four small tables in a folder, the same on every machine."""
+"""The demo's lake: small tables in a folder, the same on every machine."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from whyscan.cli.archive import write_archive
+from whyscan.cli.data_file import write_file
 from whyscan.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
@@ -16,13 +19,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MARKER = ".whyscan-demo"
-TABLES = ("months", "users", "users-flat", "prices", "prices-double")
+TABLES = ("months", "users", "users-flat", "users-delta", "prices", "prices-double", "archive")
 
 SEED = 7
 MONTHS = 12
 ORDERS_A_MONTH = 50
 PRICES = ((100, 900), (800, 1500), (1200, 2000))
 PRICES_A_GROUP = 50
+DELTA_WRITTEN = 1_709_251_200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,9 @@ def write_lake(folder: Path, *, force: bool) -> None:
         _months(folder / "months")
         _partitioned(folder / "users")
         _flat(folder / "users-flat")
+        _delta(folder / "users-delta")
         _prices(folder)
+        write_archive(folder / "archive")
     except OSError as error:
         raise StorageError(f"cannot write the demo to {folder}: {error.strerror}") from error
 
@@ -84,16 +90,6 @@ def _claim(folder: Path, *, force: bool) -> None:
             shutil.rmtree(folder / name)
 
 
-def _write(path: Path, *groups: pa.Table) -> None:
-    """One Parquet file with a row group for each table."""
-    from pyarrow import parquet
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with parquet.ParquetWriter(path, groups[0].schema, store_schema=False) as writer:
-        for group in groups:
-            writer.write_table(group)
-
-
 def _months(root: Path) -> None:
     """Orders of a year, one Hive partition a month."""
     from random import Random
@@ -111,14 +107,20 @@ def _months(root: Path) -> None:
                 ),
             }
         )
-        _write(root / f"month={month}" / "part-0.parquet", orders)
+        write_file(root / f"month={month}" / "part-0.parquet", orders)
 
 
 def _partitioned(root: Path) -> None:
     """Users, one Hive partition a country and two files in each."""
-    for country, file in dict.fromkeys((user.country, user.file) for user in USERS):
-        ages = [user.age for user in USERS if (user.country, user.file) == (country, file)]
-        _write(root / f"country={country}" / f"part-{file}.parquet", _ages(ages))
+    for path, users in _files_of_users().items():
+        write_file(root / path, _ages([user.age for user in users]))
+
+
+def _files_of_users() -> dict[str, list[User]]:
+    files: dict[str, list[User]] = {}
+    for user in USERS:
+        files.setdefault(f"country={user.country}/part-{user.file}.parquet", []).append(user)
+    return files
 
 
 def _flat(root: Path) -> None:
@@ -128,7 +130,59 @@ def _flat(root: Path) -> None:
     countries = {user.age: user.country for user in USERS}
     for at, ages in enumerate(FLAT):
         names = pa.array([countries[age] for age in ages], pa.string())
-        _write(root / f"part-{at}.parquet", _ages(ages).append_column("country", names))
+        write_file(root / f"part-{at}.parquet", _ages(ages).append_column("country", names))
+
+
+def _delta(root: Path) -> None:
+    """The same users as a Delta table, one commit a country."""
+    adds: dict[str, list[dict[str, Any]]] = {}
+    for path, users in _files_of_users().items():
+        rows = _ages([user.age for user in users])
+        add = _add(path, users[0].country, rows, write_file(root / path, rows))
+        adds.setdefault(users[0].country, []).append({"add": add})
+    start = [{"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}, {"metaData": _about()}]
+    (root / "_delta_log").mkdir()
+    for version, actions in enumerate(adds.values()):
+        lines = [json.dumps(action) for action in [*(() if version else start), *actions]]
+        commit = root / "_delta_log" / f"{version:020}.json"
+        commit.write_text("\n".join(lines), "utf-8")
+
+
+def _about() -> dict[str, Any]:
+    kinds = {"id": "long", "age": "integer", "country": "string"}
+    fields = [
+        {"name": name, "type": kind, "nullable": True, "metadata": {}}
+        for name, kind in kinds.items()
+    ]
+    return {
+        "id": "0f6f6a5e-8d0c-4a34-9c25-2f3f6d1b7a90",
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": json.dumps({"type": "struct", "fields": fields}),
+        "partitionColumns": ["country"],
+        "configuration": {},
+        "createdTime": DELTA_WRITTEN,
+    }
+
+
+def _add(path: str, country: str, rows: pa.Table, size: int) -> dict[str, Any]:
+    """What the log says of a file."""
+    import pyarrow.compute as pc
+
+    ends = {name: pc.min_max(rows[name]).as_py() for name in rows.column_names}
+    stats = {
+        "numRecords": rows.num_rows,
+        "minValues": {name: end["min"] for name, end in ends.items()},
+        "maxValues": {name: end["max"] for name, end in ends.items()},
+        "nullCount": dict.fromkeys(ends, 0),
+    }
+    return {
+        "path": path,
+        "partitionValues": {"country": country},
+        "size": size,
+        "modificationTime": DELTA_WRITTEN,
+        "dataChange": True,
+        "stats": json.dumps(stats),
+    }
 
 
 def _ages(ages: Sequence[int]) -> pa.Table:
@@ -146,7 +200,7 @@ def _prices(folder: Path) -> None:
     doubles = [prices.cast(pa.float64()) for prices in decimals]
     for name, groups in {"prices": decimals, "prices-double": doubles}.items():
         tables = [pa.table({"price": prices}) for prices in groups]
-        _write(folder / name / "part-0.parquet", *tables)
+        write_file(folder / name / "part-0.parquet", *tables)
 
 
 def _spread(low: int, high: int) -> list[Decimal]:
