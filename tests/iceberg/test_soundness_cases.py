@@ -338,6 +338,16 @@ def test_k26_each_manifest_under_its_own_spec(lake):
     assert table.open().partition_sources == (("t",), ("n",))
 
 
+def test_k26_buckets_of_one_spec_and_not_of_another(lake):
+    table = lake({"n": "int"})
+    table.specs.append({"spec-id": 1, "fields": [part(1, "bucket[16]", "b")]})
+    table.manifest([table.file("any")], spec=0)
+    table.manifest([table.file(f"b{b}", partition={"b": b}) for b in range(16)], spec=1)
+    table.commit()
+    kept = table.kept("n = 34")
+    assert kept == ["any", "b3"]  # appendix B: 34 hashes to 2017239379
+
+
 def test_k28_void_fields_and_fields_whose_source_is_gone(lake):
     table = lake({"n": "int"}, part(1, "void", "v"), part(99, "identity", "gone", 1001), version=1)
     table.manifest([table.file("f", partition={"v": None, "gone": "x"})])

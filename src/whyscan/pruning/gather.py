@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from whyscan.predicate.arrow import arrow_type
+from whyscan.predicate.types import INT
 from whyscan.pruning.containers import Buckets, Containers
 from whyscan.pruning.interval import Interval, anything
 from whyscan.pruning.mask import Mask, Vector, materialise
@@ -98,8 +99,8 @@ def _buckets(batches: Sequence[Containers], counts: Sequence[int]) -> tuple[Buck
             Buckets(
                 source,
                 number,
-                _vectors([n and n.lower for n in named], counts, pa.int32()),
-                _vectors([n and n.upper for n in named], counts, pa.int32()),
+                _vectors([n and n.lower for n in named], counts, arrow_type(INT)),
+                _vectors([n and n.upper for n in named], counts, arrow_type(INT)),
             )
         )
     return tuple(found)
