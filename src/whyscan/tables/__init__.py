@@ -20,7 +20,7 @@ def open_snapshot(
     options: Mapping[str, Any],
     travel: Travel | None = None,
 ) -> Snapshot:
-    """Open a folder, a file, a glob, or several of them, at one version or as it is now."""
+    """Open a folder, a file, a glob, several of them or a catalog's table, at one version."""
     from whyscan.tables.travel import Travel
 
     when = travel or Travel()
@@ -37,12 +37,17 @@ def _with_metadata(
     places: Sequence[str], options: Mapping[str, Any], travel: Travel
 ) -> Snapshot | None:
     """The Delta or Iceberg table that was named. Read as plain files it would show deleted rows."""
+    from whyscan.tables.catalogs.names import table_name
     from whyscan.tables.places import folder_of, metadata_file
 
     if len(places) != 1:
         return None
     if (named := metadata_file(places[0])) is not None:
         return _open_iceberg(folder_of(named.table, options), travel, named.file)
+    if (name := table_name(places[0])) is not None:
+        from whyscan.tables.catalogs.opening import open_named
+
+        return open_named(name, options, travel)
     store = folder_of(places[0], options)
     if store is None:
         return None

@@ -6,6 +6,7 @@
 | `cache` | `off` keeps nothing on this machine |
 | `max_retries`, `retry_timeout` | how often, and for how many seconds, a read is tried again |
 | `profile` | an AWS profile |
+| `credential_provider` | from Python: a function that obstore asks for credentials |
 | `timeout`, `proxy_url`, `allow_http`, … | of the HTTP client, by obstore's names |
 | anything else | of the store, by obstore's names: `region`, `skip_signature`, `account_name`, … |
 
@@ -25,14 +26,15 @@ from whyscan.tables.cache import users_cache
 from whyscan.tables.storage import REMOTE_AT_ONCE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from whyscan.tables.aws_profiles import Keys
     from whyscan.tables.cache import Cache
 
 CONCURRENCY_VARIABLE = "WHYSCAN_CONCURRENCY"
 _OFF = frozenset({"off", "false", "no", "0"})
-_OURS = frozenset({"cache", "concurrency", "max_retries", "retry_timeout", "profile"})
+_PROVIDER = "credential_provider"
+_OURS = frozenset({"cache", "concurrency", "max_retries", "retry_timeout", "profile", _PROVIDER})
 
 # A store that answers nothing is given up after some twenty seconds: two silences of ten, or
 # as many retries as fit into fifteen.
@@ -66,6 +68,27 @@ _ENDPOINT_OPTIONS = ("endpoint_url_s3", "endpoint_url", "endpoint", "base_url")
 _CLOUDS = ("", "aws_", "azure_", "google_")
 _KEY_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE")
 _KEY_OPTIONS = ("access_key_id", "aws_access_key_id", "skip_signature", "aws_skip_signature")
+CREDENTIAL_OPTIONS = frozenset(
+    {
+        "access_key",
+        "access_key_id",
+        "account_key",
+        "application_credentials",
+        "bearer_token",
+        "client_secret",
+        "credential_provider",
+        "profile",
+        "sas_key",
+        "sas_token",
+        "secret_access_key",
+        "service_account",
+        "service_account_key",
+        "session_token",
+        "skip_signature",
+        "token",
+    }
+)
+"""Options, by `option_name`, that say with which credentials."""
 # Names that Azure's own tools read, and obstore does not.
 _AZURE_VARIABLES = {"account_name": "AZURE_STORAGE_ACCOUNT", "account_key": "AZURE_STORAGE_KEY"}
 
@@ -87,12 +110,11 @@ class _Settings:
     address: str
     store: Mapping[str, str]
     client: Mapping[str, Any]
-    keys: Keys | None = None
+    provider: Callable[[], Any] | None = None
 
     @property
     def kind(self) -> str:
-        scheme = self.address.partition("://")[0]
-        return "az" if scheme == "abfss" else scheme
+        return kind_of(self.address)
 
     @property
     def endpoint(self) -> str | None:
@@ -115,10 +137,24 @@ def connect(address: str, options: Mapping[str, Any]) -> Connection:
     )
 
 
+def kind_of(address: str) -> str:
+    """Which kind of store an address names: s3, gs, az, or its scheme."""
+    scheme = _spelled(address).partition("://")[0]
+    return "az" if scheme == "abfss" else scheme
+
+
+def option_name(key: str) -> str:
+    """An option by its plain name: `AWS_ENDPOINT_URL` is `endpoint`."""
+    name = key.lower()
+    for cloud in filter(None, _CLOUDS):
+        name = name.removeprefix(cloud)
+    return "endpoint" if name in _ENDPOINT_OPTIONS else name
+
+
 def _settings(address: str, given: Mapping[str, Any]) -> _Settings:
     client = {key: value for key, value in given.items() if key in _CLIENT_KEYS}
     store = {k: str(v) for k, v in given.items() if k not in _CLIENT_KEYS | _OURS}
-    found = _Settings(_spelled(address), store, {**_CLIENT, **client})
+    found = _Settings(_spelled(address), store, {**_CLIENT, **client}, _given_provider(given))
     if found.kind == "s3":
         found = _with_profile(found, given.get("profile"))
     elif found.kind == "az":
@@ -127,6 +163,13 @@ def _settings(address: str, given: Mapping[str, Any]) -> _Settings:
         # Whoever writes http:// means it.
         found = replace(found, client={"allow_http": True, **found.client})
     return found
+
+
+def _given_provider(given: Mapping[str, Any]) -> Callable[[], Any] | None:
+    provider = given.get(_PROVIDER)
+    if provider is not None and not callable(provider):
+        raise UsageError(f"the option {_PROVIDER} takes a function")
+    return provider
 
 
 def _spelled(address: str) -> str:
@@ -139,7 +182,7 @@ def _spelled(address: str) -> str:
 
 def _with_profile(found: _Settings, named: str | None) -> _Settings:
     """What the profile adds. Keys of the environment come first, unless the profile was named."""
-    has_keys = any(key in found.store for key in _KEY_OPTIONS)
+    has_keys = found.provider is not None or any(key in found.store for key in _KEY_OPTIONS)
     if named is None:
         has_keys = has_keys or any(variable in os.environ for variable in _KEY_VARIABLES)
     profile = read_profile(named)
@@ -155,8 +198,9 @@ def _with_profile(found: _Settings, named: str | None) -> _Settings:
         added.pop("endpoint", None)
     if "AWS_REGION" in os.environ or "AWS_DEFAULT_REGION" in os.environ:
         added.pop("region", None)
-    keys = None if has_keys else profile.keys
-    return replace(found, store={**added, **found.store}, keys=keys)
+    if not has_keys and profile.keys is not None:
+        found = replace(found, provider=_provider(profile.keys))
+    return replace(found, store={**added, **found.store})
 
 
 def _with_azure_variables(found: _Settings) -> _Settings:
@@ -204,8 +248,8 @@ def _backend(settings: _Settings, retries: dict[str, Any]) -> Any:
     more: dict[str, Any] = {"client_options": dict(settings.client), "retry_config": retries}
     if settings.store:
         more["config"] = dict(settings.store)
-    if settings.keys is not None:
-        more["credential_provider"] = _provider(settings.keys)
+    if settings.provider is not None:
+        more[_PROVIDER] = settings.provider
     try:
         return from_url(f"{settings.address}/", **more)
     except Exception as error:  # noqa: BLE001 - obstore raises what it likes here
@@ -216,7 +260,7 @@ def _backend(settings: _Settings, retries: dict[str, Any]) -> Any:
         ) from None
 
 
-def _provider(keys: Keys) -> Any:
+def _provider(keys: Keys) -> Callable[[], Any]:
     def credentials() -> dict[str, Any]:
         return {
             "access_key_id": keys.access_key_id,

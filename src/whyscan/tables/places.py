@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_FILE = re.compile(r"^file:/+")
 _WILD = re.compile(r"[*?\[{]")
 _WEB = frozenset({"http", "https"})
 _WITH_CONTAINER = frozenset({"abfs", "abfss", "wasb", "wasbs"})
@@ -94,11 +95,24 @@ class MetadataFile:
 
 def metadata_file(named: str) -> MetadataFile | None:
     """`TABLE/metadata/x.metadata.json` taken apart; None for any other name."""
-    folder, _, name = named.rpartition("/")
-    if not name.removesuffix(".gz").endswith(".metadata.json"):
+    if not named.removesuffix(".gz").endswith(".metadata.json"):
         return None
+    return taken_apart(named)
+
+
+def taken_apart(metadata: str) -> MetadataFile:
+    """`TABLE/metadata/name`: the table's folder, and the file below it."""
+    folder, _, name = metadata.rpartition("/")
     table, _, middle = folder.rpartition("/")
     return MetadataFile(table or ("/" if folder.startswith("/") else "."), f"{middle}/{name}")
+
+
+def recorded_folder(location: str, options: Mapping[str, Any]) -> Store:
+    """The store of a folder by a name that a machine wrote: nothing in it is a wildcard."""
+    local = _FILE.sub("/", location)
+    place = Place("", local) if local.startswith("/") else parse(location)
+    path = place.path if place.pattern is None else f"{place.path}/{place.pattern}".lstrip("/")
+    return _open(place.store, path, options)
 
 
 def parse(text: str) -> Place:

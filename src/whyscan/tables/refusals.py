@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _STATUS = re.compile(r"status code: (\d{3})\b")
 # Where the clouds' machines ask for their own credentials, when nobody gave any.
 _MACHINE_CREDENTIALS = re.compile(r"169\.254\.169\.254|fd00:ec2::254|metadata\.google\.internal")
+# What obstore says of a function that it asks for credentials, and that failed.
+_PROVIDER = re.compile(r"External \w+ credential provider")
 _REASONS = {
     "FileNotFoundError": "it is not there",
     "NotFoundError": "it is not there",
@@ -73,6 +75,8 @@ def _reason(error: Exception) -> str:
     told = str(error)
     if _MACHINE_CREDENTIALS.search(told):
         return _NO_CREDENTIALS
+    if _PROVIDER.search(told):
+        return "its credentials could not be renewed"
     if known := _REASONS.get(type(error).__name__):
         return known
     found = _STATUS.search(told)

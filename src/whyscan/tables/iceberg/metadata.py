@@ -116,7 +116,11 @@ class Metadata:
 
 def parse(path: str, data: bytes) -> Metadata:
     """Read a metadata file, compressed or not."""
-    document = _document(path, data)
+    return read_document(path, _document(path, data))
+
+
+def read_document(path: str, document: dict[str, Any]) -> Metadata:
+    """Metadata that was parsed; `path` is what errors name it by."""
     version = document.get("format-version")
     if version not in SUPPORTED_VERSIONS or isinstance(version, bool):
         raise TableError(

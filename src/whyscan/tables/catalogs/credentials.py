@@ -1,0 +1,123 @@
+"""Credentials that a catalog has for a table's storage, renewed before they expire."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from whyscan.errors import StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from whyscan.tables.catalogs.entry import Entry, Properties
+
+    _Found = tuple[Mapping[str, str | None], Any] | None
+
+_EXPIRY_MARGIN = timedelta(minutes=1)
+# The shortest life of a session that AWS hands out, for servers that do not tell.
+_UNTOLD = timedelta(minutes=15)
+_S3_KEYS = (
+    ("s3.access-key-id", "s3.secret-access-key", "s3.session-token"),
+    ("client.access-key-id", "client.secret-access-key", "client.session-token"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What opens a store, by obstore's names; never shown. `until` None is without an end."""
+
+    secrets: Mapping[str, str | None] = field(repr=False)
+    until: datetime | None
+
+    def is_fresh(self) -> bool:
+        return self.until is None or datetime.now(UTC) < self.until
+
+
+@dataclass(slots=True)
+class Renewing:
+    """obstore's way to ask for credentials: at first, and whenever what it was given has ended."""
+
+    kind: str
+    place: str
+    entry: Entry = field(repr=False)
+    held: Credential = field(repr=False)
+    lock: Lock = field(default_factory=Lock, repr=False)
+
+    def __call__(self) -> dict[str, Any]:
+        with self.lock:
+            if self.entry.again is not None and not self.held.is_fresh():
+                found = credential(self.kind, self.place, self.entry.again())
+                if found is None:
+                    raise StorageError("the catalog vends credentials no more")
+                self.held = found
+            return {**self.held.secrets, "expires_at": self.held.until}
+
+
+def credential(kind: str, place: str, entry: Entry) -> Credential | None:
+    """The credentials of the narrowest layer that has any, and never parts of two."""
+    for layer in entry.layers:
+        found = _of(kind, place, layer)
+        if found is not None:
+            secrets, ends = found
+            vended = layer is not entry.configured
+            return Credential(secrets, _until(secrets, ends) if vended else None)
+    return None
+
+
+def _of(kind: str, place: str, layer: Properties) -> _Found:
+    """The credentials of one layer, and when they end, in milliseconds since 1970."""
+    if kind == "s3":
+        return _s3(layer)
+    if kind == "az":
+        return _azure(place, layer)
+    token = layer.get("gcs.oauth2.token") if kind == "gs" else None
+    return ({"token": token}, layer.get("gcs.oauth2.token-expires-at")) if token else None
+
+
+def _s3(layer: Properties) -> _Found:
+    for key, secret, token in _S3_KEYS:
+        if layer.get(key) and layer.get(secret):
+            keys = {"access_key_id": layer[key], "secret_access_key": layer[secret]}
+            return {**keys, "token": layer.get(token)}, layer.get("s3.session-token-expires-at-ms")
+    return None
+
+
+def _azure(place: str, layer: Properties) -> _Found:
+    """A signature for the place's account or for any, a token, or the account's key."""
+    host = place.partition("://")[2].partition("/")[0].rpartition("@")[2]
+    for suffix in (f".{host}", f".{host.partition('.')[0]}", ""):
+        if signature := layer.get(f"adls.sas-token{suffix}"):
+            ends = layer.get(f"adls.sas-token-expires-at-ms{suffix}")
+            return {"sas_token": str(signature).removeprefix("?")}, ends
+    if token := layer.get("adls.token"):
+        return {"token": token}, None
+    named = ("adls.account-key", "adls.auth.shared-key.account.key")
+    key = next((layer[name] for name in named if layer.get(name)), None)
+    key = key or _connection_string(layer).get("AccountKey")
+    return None if key is None else ({"access_key": key}, None)
+
+
+def _connection_string(layer: Properties) -> dict[str, str]:
+    words = str(layer.get("adls.connection-string") or "").split(";")
+    pairs = (word.partition("=") for word in words if word)
+    return {name.strip(): value for name, _, value in pairs}
+
+
+def _until(secrets: Mapping[str, str | None], ends: Any) -> datetime | None:
+    """When to renew: a little before the end, so that nothing ends on its way."""
+    now = datetime.now(UTC)
+    end = _moment(ends)
+    if end is not None:
+        return end - min(_EXPIRY_MARGIN, (end - now) / 10)
+    return now + _UNTOLD - _EXPIRY_MARGIN if secrets.get("token") else None
+
+
+def _moment(milliseconds: Any) -> datetime | None:
+    """None where it is not told, or not in a way that can be read."""
+    try:
+        return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,84 @@
+"""REST catalogs: what the server answers, as it is.
+
+PyIceberg makes the session: configuration, tokens, signatures, certificates. The answer is not
+read by its classes, which refuse what they do not know of newer tables, nor are a table's own
+properties taken for settings of the client: who writes a table would choose where credentials go.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+from whyscan.errors import TableError
+from whyscan.tables.catalogs.entry import Entry
+from whyscan.tables.catalogs.refusals import no_table, refused, status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyiceberg.catalog.rest import RestCatalog
+    from requests import Response
+
+    from whyscan.tables.catalogs.names import TableName
+
+_TIMEOUT = (10, 60)
+_SEPARATOR = "\x1f"
+# 419 is the Iceberg specification's own: the token has expired.
+_RENEW_TOKEN = frozenset({HTTPStatus.UNAUTHORIZED, 419})
+
+
+def entry(catalog: RestCatalog, name: TableName) -> Entry:
+    """What the catalog says of the table, with the credentials that it vends."""
+    try:
+        answer = _get(catalog, "tables", name)
+        if answer.status_code == HTTPStatus.NOT_FOUND:
+            raise _absent(catalog, name)
+        if not answer.ok:
+            raise refused(name.catalog, status(answer.status_code))
+        return _entry(catalog, name, answer.json())
+    finally:
+        catalog.close()
+
+
+def _get(catalog: RestCatalog, kind: str, name: TableName) -> Response:
+    *namespace, table = (quote(part, safe="") for part in name.parts)
+    separator = unquote(catalog.properties.get("namespace-separator") or _SEPARATOR)
+    path = f"namespaces/{separator.join(namespace)}/{kind}/{table}"
+    url = catalog.url("{path}", path=path)
+    session = catalog._session  # noqa: SLF001 - PyIceberg has no public way to a raw answer
+    answer = session.get(url, timeout=_TIMEOUT)
+    if answer.status_code in _RENEW_TOKEN:
+        catalog._refresh_token()  # noqa: SLF001 - as PyIceberg does around its own requests
+        answer = session.get(url, timeout=_TIMEOUT)
+    return answer
+
+
+def _absent(catalog: RestCatalog, name: TableName) -> TableError:
+    if _get(catalog, "views", name).ok:
+        return TableError(f"{name} is a view", hint="open the tables that it reads")
+    return no_table(name)
+
+
+def _entry(catalog: RestCatalog, name: TableName, answer: Mapping[str, Any]) -> Entry:
+    location = answer.get("metadata-location")
+    metadata = answer.get("metadata")
+    if not isinstance(metadata, dict) or not isinstance(location, str | None):
+        raise refused(name.catalog, "its answer is not that of an Iceberg catalog")
+    place = location or str(metadata.get("location", ""))
+    granted = _granted(answer.get("storage-credentials") or (), place)
+    return Entry(
+        location=location,
+        configured=dict(catalog.properties),
+        vended=(*granted, dict(answer.get("config") or {})),
+        metadata=metadata if location is None else None,
+        again=lambda: entry(catalog, name),
+    )
+
+
+def _granted(listed: Sequence[Mapping[str, Any]], place: str) -> list[dict[str, Any]]:
+    """The credentials for a place: those whose prefix says most about it."""
+    fitting = [grant for grant in listed if place.startswith(grant["prefix"])]
+    fitting.sort(key=lambda grant: len(grant["prefix"]), reverse=True)
+    return [dict(grant["config"]) for grant in fitting[:1]]
