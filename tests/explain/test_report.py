@@ -219,6 +219,9 @@ def test_files_tell_verdict_reason_row_groups_and_residual():
         "reason": "STRADDLES",
         "row_groups": [0],
         "residual": "age > 40",
+        "pruned_at": None,
+        "pruned_by_conjuncts": [],
+        "evidence": "age [40, 60] against age > 40",
     }
     pruned = by_path(document)["country=DE/b.parquet"]
     assert (pruned["verdict"], pruned["pruned_by"], pruned["reason"]) == (

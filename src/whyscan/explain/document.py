@@ -169,6 +169,9 @@ def _file(line: FileLine) -> Json:
         "reason": line.reason,
         "row_groups": None if line.row_groups is None else list(line.row_groups),
         "residual": line.residual,
+        "pruned_at": line.pruned_at,
+        "pruned_by_conjuncts": list(line.removers),
+        "evidence": line.evidence,
     }
 
 

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from whyscan.explain.evidence import Cause, Known, causes, of_removed, of_survivor
 from whyscan.explain.file_bounds import ColumnBounds, file_bounds
 from whyscan.explain.levels import group_files
 from whyscan.explain.values import JsonValue, json_values
 from whyscan.planning.plan import Mechanism
+from whyscan.planning.reason_codes import Reason
 from whyscan.planning.reasons import REASONS, REMOVED
 from whyscan.planning.scans import Residuals
 
@@ -35,7 +37,9 @@ class FileLine:
     """One live file. `row_groups` are the ordinals to read, None where nobody looked.
 
     `bounds` has the columns of which something is known. `reason` says why it stays, None where
-    it goes; `residual` is None where nothing is left to check.
+    it goes; `residual` is None where nothing is left to check. `pruned_at` is the level at which it
+    goes, `removers` the positions of the conjuncts that each remove it alone: none of them where
+    only several together do. `evidence` is the cause in words.
     """
 
     path: str
@@ -48,13 +52,17 @@ class FileLine:
     reason: str | None
     row_groups: tuple[int, ...] | None
     residual: str | None
+    pruned_at: str | None
+    removers: tuple[int, ...]
+    evidence: str
 
 
 @dataclass(frozen=True)
 class Listing:
     """The live files in the table's order, one slot a file in every column.
 
-    `ranges` tells of each column of the predicate where it lies in each file.
+    `ranges` tells of each column of the predicate where it lies in each file. `conjunct` is the
+    position in `causes` of what the reason is about, `spec` the number of the file's spec.
     """
 
     paths: pa.Array
@@ -67,6 +75,11 @@ class Listing:
     reason: pa.DictionaryArray
     row_groups: pa.ListArray
     residual: pa.DictionaryArray
+    pruned_at: pa.DictionaryArray
+    removers: pa.ListArray
+    conjunct: pa.Array
+    spec: pa.Array
+    causes: tuple[Cause, ...]
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -82,24 +95,52 @@ class Listing:
             yield from self._batch(slice(start, start + BATCH))
 
     def _batch(self, part: slice) -> Iterator[FileLine]:
+        partition = _partitions(self.partition[part], len(self.paths[part]))
+        ranges = self._ranges(part)
+        removers = [tuple(found) for found in self.removers[part].to_pylist()]
         columns = zip(
             self.paths[part].to_pylist(),
             self.bytes[part].to_pylist(),
             self.rows[part].to_pylist(),
-            _partitions(self.partition[part], len(self.paths[part])),
-            self._bounds(part),
+            partition,
+            self._bounds(ranges),
             self.verdict[part].to_pylist(),
             self.pruned_by[part].to_pylist(),
             self.reason[part].to_pylist(),
             (None if r is None else tuple(r) for r in self.row_groups[part].to_pylist()),
             self.residual[part].to_pylist(),
+            self.pruned_at[part].to_pylist(),
+            removers,
+            self._evidence(part, partition, ranges, removers),
             strict=True,
         )
         return (FileLine(*line) for line in columns)
 
-    def _bounds(self, part: slice) -> Sequence[Mapping[str, Bounds]]:
+    def _evidence(
+        self,
+        part: slice,
+        partition: Sequence[Mapping[str, JsonValue]],
+        ranges: Sequence[Mapping[str, Bounds]],
+        removers: Sequence[Sequence[int]],
+    ) -> Iterator[str]:
+        told = zip(ranges, partition, self.spec[part].to_pylist(), strict=True)
+        reasons, about = self.reason[part].to_pylist(), self.conjunct[part].to_pylist()
+        for known, reason, conjunct, removing in zip(told, reasons, about, removers, strict=True):
+            if reason is None:
+                cause = self.causes[removing[0]] if removing else self.causes[-1]
+                yield of_removed(cause, Known(*known))
+            else:
+                yield of_survivor(Reason(reason), self.causes[conjunct], Known(*known))
+
+    def _bounds(self, ranges: Sequence[Mapping[str, Bounds]]) -> Sequence[Mapping[str, Bounds]]:
+        if len(self.bounds) == len(self.ranges):
+            return ranges
+        names = {column.column for column in self.bounds}
+        return [{name: line[name] for name in line if name in names} for line in ranges]
+
+    def _ranges(self, part: slice) -> Sequence[Mapping[str, Bounds]]:
         lines: list[dict[str, Bounds]] = [{} for _ in range(len(self.paths[part]))]
-        for column in self.bounds:
+        for column in self.ranges:
             lower, upper = (
                 json_values(end[part], column.type) for end in (column.lower, column.upper)
             )
@@ -123,6 +164,8 @@ class Listing:
                 "reason": self.reason,
                 "row_groups": self.row_groups,
                 "residual": self.residual,
+                "pruned_at": self.pruned_at,
+                "removers": self.removers,
             }
         )
 
@@ -150,7 +193,30 @@ def listing(plan: ScanPlan, why: Why) -> Listing:
         ),
         row_groups=_row_groups(evidence),
         residual=_texts(Residuals(plan.predicate, evidence).texts()),
+        pruned_at=_pruned_at(evidence),
+        removers=_removers(evidence),
+        conjunct=pa.array(why.conjunct),
+        spec=pa.nulls(files.count) if files.spec is None else files.spec,
+        causes=causes(plan),
     )
+
+
+def _pruned_at(evidence: Evidence) -> pa.DictionaryArray:
+    """The level at which each file goes: one that its manifest rules out is not looked at."""
+    kept, above = evidence.judgement.kept, evidence.manifests
+    level = np.ones(len(kept), np.int8)
+    if above is not None and evidence.files.manifest is not None:
+        level[~above.judgement.kept[evidence.files.manifest.to_numpy()]] = 0
+    return pa.DictionaryArray.from_arrays(pa.array(level, mask=kept), ["manifests", "files"])
+
+
+def _removers(evidence: Evidence) -> pa.ListArray:
+    """The conjuncts that each remove a file by themselves."""
+    count = evidence.files.count
+    stays = np.array(evidence.judgement.conjunct_kept, np.bool_).reshape(-1, count)
+    files, conjuncts = np.nonzero(~stays.T & ~evidence.judgement.kept[:, None])
+    offsets = np.concatenate(([0], np.bincount(files, minlength=count).cumsum()))
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(conjuncts, pa.int32()))
 
 
 def _texts(values: Sequence[str | None]) -> pa.DictionaryArray:

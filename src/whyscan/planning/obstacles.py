@@ -22,6 +22,7 @@ from whyscan.predicate.tree import (
     IsNull,
     Like,
     Literal,
+    Opaque,
     columns_of,
     type_of,
     walk,
@@ -110,10 +111,7 @@ def obstacles(here: Survivors, classes: Sequence[Class]) -> Iterator[Obstacle]:
     if not here.count:
         return
     yield from _deleted(here)
-    for position in reversed(range(len(classes))):
-        if not classes[position].interpreted:
-            yield Reason.UNINTERPRETED, position, here.left[position]
-    yield from _lost_in_functions(here, classes)
+    yield from _unread(here, classes)
     for position in reversed(range(len(classes))):
         if classes[position].interpreted and position not in here.plan.evidence.decided:
             yield Reason.NO_STATISTICS, position, here.left[position] & _blind(here, position)
@@ -170,18 +168,27 @@ def _deleted(here: Survivors) -> Iterator[Obstacle]:
             yield Reason.DELETE_VECTOR_LOOSE, position, here.left[position] & loose[here.files]
 
 
-def _lost_in_functions(here: Survivors, classes: Sequence[Class]) -> Iterator[Obstacle]:
-    """Columns that have bounds, below a function or a cast that has none over them."""
+def _unread(here: Survivors, classes: Sequence[Class]) -> Iterator[Obstacle]:
+    """Conjuncts without a rule, and columns with bounds below a function that loses them."""
     found: list[Obstacle] = []
     for position in reversed(range(len(classes))):
-        if position in here.plan.evidence.decided or not classes[position].interpreted:
+        expression, left = here.conjuncts[position].expression, here.left[position]
+        if position in here.plan.evidence.decided:
             continue
-        for operand in _compared(here.conjuncts[position].expression):
-            lost = here.left[position] & _lost(operand, here)
-            code = Reason.TYPE_MISMATCH if _changes_type(operand) else Reason.UNINTERPRETED
-            found.append((code, position, lost))
+        if not classes[position].interpreted:
+            found.append((_why_unread(expression), position, left))
+            continue
+        found += [
+            (_why_unread(operand), position, left & _lost(operand, here))
+            for operand in _compared(expression)
+        ]
     yield from (o for o in found if o[0] is Reason.UNINTERPRETED)
     yield from (o for o in found if o[0] is Reason.TYPE_MISMATCH)
+
+
+def _why_unread(expression: Expression) -> Reason:
+    opaque = any(isinstance(node, Opaque) for node in walk(expression))
+    return Reason.TYPE_MISMATCH if not opaque and changes_type(expression) else Reason.UNINTERPRETED
 
 
 def _compared(expression: Expression) -> Iterator[Expression]:
@@ -204,12 +211,12 @@ def _lost(operand: Expression, here: Survivors) -> Flags:
     return here.flags(both(unknown, *(bounded(c, here.containers) for c in columns_of(operand))))
 
 
-def _changes_type(operand: Expression) -> bool:
+def changes_type(expression: Expression) -> bool:
     """A cast between text and another type: the order of one is not that of the other."""
     return any(
         isinstance(node, Cast)
         and isinstance(type_of(node.operand), StringType) is not isinstance(node.type, StringType)
-        for node in walk(operand)
+        for node in walk(expression)
     )
 
 
