@@ -11,10 +11,13 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from pyspark.sql import SparkSession
 
 # `make setup` brings them, pinned and hashed.
@@ -49,6 +52,13 @@ EXTENSIONS = (
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 )
 
+# For hundreds of expressions at a time: compiling them takes longer than running them.
+INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.subexpressionElimination.enabled": "false",
+}
+
 
 def start(folder: Path) -> SparkSession:
     """A quiet local session whose every file is in `folder`."""
@@ -82,6 +92,19 @@ def start(folder: Path) -> SparkSession:
         .config("spark.sql.catalog.ice.warehouse", str(folder / "warehouse" / "ice"))
         .getOrCreate()
     )
+
+
+@contextmanager
+def settings(spark: SparkSession, changed: Mapping[str, str]) -> Iterator[SparkSession]:
+    """The session with other settings for a while."""
+    before = {key: spark.conf.get(key, None) for key in changed}
+    for key, value in changed.items():
+        spark.conf.set(key, value)
+    try:
+        yield spark
+    finally:
+        for key, value in before.items():
+            spark.conf.set(key, value) if value is not None else spark.conf.unset(key)
 
 
 def _machine_has_java() -> bool:

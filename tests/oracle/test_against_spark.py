@@ -16,6 +16,7 @@ from oracle.render import spelled, sql
 from oracle.rows import RAISED, evaluate_row
 from oracle.tables import World
 from oracle.values import NANOS, TYPES, any_value
+from sparkling import INTERPRETED, settings
 from whyscan.errors import WhyscanError
 from whyscan.predicate import arrow
 from whyscan.predicate.bind import bind
@@ -103,18 +104,11 @@ def asked(world: World, count: int) -> Iterator[tuple[Expression, str, list[Any]
 
 @pytest.fixture
 def interpreted(spark: SparkSession) -> Iterator[SparkSession]:
-    """Hundreds of expressions in one SELECT: compiling them takes longer than running them."""
-    changed = {
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        "spark.sql.subexpressionElimination.enabled": "false",
-    }
-    before = {key: spark.conf.get(key, None) for key in [*changed, "spark.sql.session.timeZone"]}
-    for key, value in changed.items():
-        spark.conf.set(key, value)
-    yield spark
-    for key, value in before.items():
-        spark.conf.set(key, value) if value is not None else spark.conf.unset(key)
+    """As it is, but for expressions; the zone is put back as well."""
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    changed = INTERPRETED | {"spark.sql.session.timeZone": zone}
+    with settings(spark, changed):
+        yield spark
 
 
 @pytest.mark.parametrize("zone", ["UTC", "America/St_Johns"])
