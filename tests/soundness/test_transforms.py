@@ -62,11 +62,17 @@ def instant(year: int, month: int, day: int, seconds: int = 0) -> int:
 PARTITIONS = [
     Partition(
         "g2_a_negative_day", Day(), TIMESTAMP, -7, INT,
-        {"x = '1969-12-25 12:00:00'": SOME, "x >= '1970-01-01'": NONE, "x < '1969-12-26'": ALL},
+        {"x = '1969-12-25 12:00:00'": SOME, "x >= '1970-01-01'": NONE,
+         "x < '1969-12-26 00:00:01'": ALL},
+    ),
+    Partition(
+        "the_end_of_a_units_first_second_is_in_the_unit_before", Day(), TIMESTAMP, -7, INT,
+        {"x = '1969-12-26 00:00:00.999999'": SOME, "x > '1969-12-26 00:00:00.999999'": NONE,
+         "x < '1969-12-26'": SOME},
     ),
     Partition(
         "g4_a_month_before_1970", Month(), TIMESTAMP, -2, INT,
-        {"x = '1969-11-15'": SOME, "x >= '1969-12-01'": NONE, "x < '1969-09-01'": NONE},
+        {"x = '1969-11-15'": SOME, "x >= '1969-12-01 00:00:01'": NONE, "x < '1969-09-01'": NONE},
     ),
     Partition(
         "g4_a_year_before_1970", Year(), DATE, -1, INT,

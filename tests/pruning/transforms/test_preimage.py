@@ -38,7 +38,8 @@ from whyscan.pruning.transforms import (
 )
 
 NANOSECONDS = TimestampType(instant=False, unit=Unit.NANOSECOND)
-HOUR = 3_600_000_000
+SECOND = 1_000_000
+HOUR = 3_600 * SECOND
 DAY = 24 * HOUR
 MONEY = DecimalType(7, 3)
 
@@ -107,12 +108,14 @@ def test_the_source_lies_in_the_preimage_of_its_partition_value(transform, sourc
         (Month(), DATE, 0, (-31, 30)),
         (Month(), TIMESTAMP, -1, (-61 * DAY, -1)),
         (Day(), TIMESTAMP, 0, (-DAY, DAY - 1)),
-        (Day(), TIMESTAMP, -7, (-8 * DAY, -6 * DAY - 1)),
+        (Day(), TIMESTAMP, -7, (-8 * DAY, -6 * DAY + SECOND - 1)),
+        (Year(), TIMESTAMP, -2, (-3 * 365 * DAY - DAY, -365 * DAY + SECOND - 1)),
+        (Hour(), NANOSECONDS, -2, (-3 * HOUR * 1_000, (SECOND - HOUR) * 1_000 - 1)),
         (Hour(), TIMESTAMP, -1, (-2 * HOUR, -1)),
         (Day(), DATE, -7, (-7, -7)),
     ],
 )
-def test_units_up_to_1970_reach_down_by_one_because_old_writers_rounded_to_zero(
+def test_units_up_to_1970_reach_down_by_one_and_up_by_a_second_as_writers_erred(
     transform, source, value, expected
 ):
     assert point(transform, source, value) == expected
@@ -159,7 +162,7 @@ def test_one_value_may_stand_for_all_containers():
         (Hour(), TIMESTAMP, 1_800_000_000, (None, None)),
         (Hour(), NANOSECONDS, 2_562_046, (2_562_046 * HOUR * 1_000, 2_562_047 * HOUR * 1_000 - 1)),
         (Day(), TIMESTAMP, 106_751_991, (106_751_991 * DAY, None)),
-        (Day(), TIMESTAMP, -106_751_991, (None, -106_751_990 * DAY - 1)),
+        (Day(), TIMESTAMP, -106_751_991, (None, -106_751_990 * DAY + SECOND - 1)),
         (Day(), TIMESTAMP, 2**31 - 1, (None, None)),
         (Day(), DATE, 2**31 - 1, (2**31 - 1, 2**31 - 1)),
         (Year(), DATE, 2**31 - 1, (None, None)),

@@ -9,8 +9,9 @@
 | truncate[W] v, a shorter one | [v, v] |
 | bucket, void, unknown | anywhere |
 
-A manifest's summary is the same with two ends. Old writers rounded times before 1970 towards
-zero, so that a unit at or below 0 reaches down by one more.
+A manifest's summary is the same with two ends. Before 1970 writers err: old ones rounded towards
+zero, so that a unit at or below 0 reaches down by one more; Iceberg's Java library still takes the
+last step of a unit's first second for the unit before, so that a unit reaches up to it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from whyscan.predicate.types import (
     DateType,
     DecimalType,
     IntegerType,
+    TimestampType,
     Type,
 )
 from whyscan.pruning.functions.gregorian import MONTHS_A_YEAR, month_start
@@ -168,7 +170,16 @@ def _start(transform: Temporal, source: Type, units: Vector) -> Vector:
 
 
 def _end(transform: Temporal, source: Type, units: Vector) -> Vector:
-    return pc.subtract(_start(transform, source, pc.add(units, 1)), 1)
+    """The last step of a unit, or what Iceberg's Java library takes for one of its steps.
+
+    DateTimeUtil adds one step to a negative time and forgets to carry it into the seconds:
+    1969-12-27 01:00:00.999999 is its hour 00.
+    """
+    following = _start(transform, source, pc.add(units, 1))
+    last = pc.subtract(following, 1)
+    if not isinstance(source, TimestampType):
+        return last
+    return pc.if_else(pc.less(following, 0), pc.add(last, source.unit.per_second), last)
 
 
 def _truncated(source: Type, width: int, lower: Vector | None, upper: Vector | None) -> Bounds:
