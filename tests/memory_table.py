@@ -97,7 +97,7 @@ class MemoryTable:
         partition = self._partition(self.data)
         merged = [_merged(file) for file in self.data]
         return Files(
-            paths=pa.array([file.path for file in self.data], pa.string()),
+            read_paths=lambda: pa.array([file.path for file in self.data], pa.string()),
             bytes=pa.array([file.bytes for file in self.data], pa.int64()),
             rows=pa.array(rows, pa.int64()),
             partition=pa.table(

@@ -5,7 +5,7 @@ Indices always point into the arrays of the object they were made for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -46,6 +46,7 @@ class Manifests:
 class Files:
     """The live data files: `bytes` and `rows` are null where nothing recorded them.
 
+    `read_paths` gives their paths: few questions need them, and they are most of the memory.
     `deleted` counts the rows of each that a deletion vector hides, None where there are none;
     `maybe_deleted` those that delete files may hide besides, null where nobody knows how many.
     `formats` are the files' formats where they may be others than Parquet; `manifest` is the
@@ -54,7 +55,7 @@ class Files:
     Statistics were dropped because they cannot be true, `contradictions`, or cannot be read.
     """
 
-    paths: pa.Array
+    read_paths: Callable[[], pa.Array]
     bytes: pa.Array
     rows: pa.Array
     partition: pa.Table
@@ -68,8 +69,13 @@ class Files:
     unreadable: int = 0
 
     @property
+    def paths(self) -> pa.Array:
+        """As the table records them."""
+        return self.read_paths()
+
+    @property
     def count(self) -> int:
-        return len(self.paths)
+        return self.containers.count
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from whyscan.tables.parquet import file_columns
 from whyscan.tables.snapshot import Files
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from whyscan.predicate.tree import Path
     from whyscan.tables.delta.generated import Generated
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from whyscan.tables.delta.schema import DeltaColumn
     from whyscan.tables.storage import Store
 
+PATHS = frozenset({file_columns.FILE_PATH, file_columns.FILE_NAME})
 _MILLISECOND = 1_000
 
 
@@ -67,22 +68,24 @@ def whole(told: pa.Table) -> pa.RecordBatch:
     return batches[0] if batches else pa.RecordBatch.from_pylist([], told.schema)
 
 
-def files(store: Store, told: pa.RecordBatch, asked: Wanted) -> Files:
+def files(
+    store: Store, told: pa.RecordBatch, asked: Wanted, read_paths: Callable[[], pa.Array]
+) -> Files:
     """The live files, in the order of the log."""
     recorded_rows = told.column(ROWS)
-    deleted = told.column(replay.DELETED)
+    deleted = told.column(replay.DELETED) if replay.DELETED in told.schema.names else None
     believed = statistics(asked.recorded, told, recorded_rows)
     unread = told.column(UNREADABLE).true_count
     named = [p for p in asked.partitions if p.column.path in asked.paths]
     return Files(
-        paths=told.column(replay.PATH),
+        read_paths=read_paths,
         bytes=told.column(replay.SIZE),
         rows=recorded_rows,
         partition=_readable(asked.partitions, told),
         containers=Containers(
             told.num_rows,
             # Of live rows alone: where every row was deleted nothing can match.
-            rows=pc.subtract(recorded_rows, deleted),
+            rows=recorded_rows if deleted is None else pc.subtract(recorded_rows, deleted),
             partition={**_partition(asked, told), **_constants(store, told, asked.paths)},
             statistics={
                 **{path: b.interval for path, b in believed.items()},
@@ -112,13 +115,13 @@ def _partition(asked: Wanted, told: pa.RecordBatch) -> dict[Path, Interval]:
     return found
 
 
-def _constants(store: Store, told: pa.RecordBatch, asked: Collection[Path]) -> dict[Path, Interval]:
+def _constants(store: Store, told: pa.RecordBatch, asked: frozenset[Path]) -> dict[Path, Interval]:
     """Spark's `_metadata` of each file."""
     return dict(_constant(store, told, asked))
 
 
 def _constant(
-    store: Store, told: pa.RecordBatch, asked: Collection[Path]
+    store: Store, told: pa.RecordBatch, asked: frozenset[Path]
 ) -> Iterator[tuple[Path, Interval]]:
     if file_columns.FILE_SIZE in asked:
         sizes = told.column(replay.SIZE)
@@ -127,7 +130,7 @@ def _constant(
         steps = pc.multiply(told.column(replay.MODIFIED), _MILLISECOND)
         times = steps.cast(pa.timestamp("us"))
         yield file_columns.FILE_MODIFIED, between(TIMESTAMP, times, times)
-    if file_columns.FILE_PATH in asked or file_columns.FILE_NAME in asked:
+    if not asked.isdisjoint(PATHS):
         paths = told.column(replay.PATH).to_pylist()
         addresses = [None if _is_elsewhere(p) else file_columns.uri(store, p) for p in paths]
         names = [None if a is None else a.rpartition("/")[2] for a in addresses]

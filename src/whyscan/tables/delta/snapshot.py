@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from whyscan.errors import TableError
@@ -16,6 +17,7 @@ from whyscan.tables.delta.log import LOG, Log, LogSegment, read_log
 from whyscan.tables.delta.partitions import PartitionColumn, partition_columns
 from whyscan.tables.delta.state import TableState, read_state
 from whyscan.tables.delta.statistics import leaves
+from whyscan.tables.parquet import file_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,12 +93,26 @@ class DeltaSnapshot:
             self.partitions,
             self.generated,
         )
-        request = replay.Request(leaves(asked.recorded), self.partitions, self.state.spark_versions)
+        request = replay.Request(
+            leaves(asked.recorded),
+            self.partitions,
+            self.state.spark_versions,
+            paths=not asked.paths.isdisjoint(live.PATHS),
+            modified=file_columns.FILE_MODIFIED in asked.paths,
+        )
+        return live.files(self.store, self._replayed(request), asked, cache(self._paths))
+
+    def _paths(self) -> pa.Array:
+        """The paths of the live files, in the order of `files`."""
+        request = replay.Request((), (), frozenset(), paths=True)
+        return self._replayed(request).column(replay.PATH)
+
+    def _replayed(self, request: replay.Request) -> pa.RecordBatch:
         with query.connect() as connection:
             reader = ActionReader(connection, self.copies)
             told = replay.live_files(reader, self.sources, request)
         # Only now: a closed connection gives its memory back, and joining chunks copies them.
-        return live.files(self.store, live.whole(told), asked)
+        return live.whole(told)
 
     def row_groups(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -61,7 +62,7 @@ def batch(
     return Batch(
         entries,
         Files(
-            paths=entries.column("file_path"),
+            read_paths=partial(entries.column, "file_path"),
             bytes=entries.counted("file_size_in_bytes"),
             rows=recorded,
             partition=_shown(entries, told),
@@ -110,8 +111,10 @@ def _constants(entries: Entries, asked: Collection[Path]) -> dict[Path, Interval
 def gathered(batches: Sequence[Batch]) -> Files:
     """All batches in the order of the manifests."""
     if not batches:
-        paths, none = pa.array([], pa.string()), pa.array([], pa.int64())
-        return Files(paths, none, none, pa.table({}), Containers(0, none))
+        none = pa.array([], pa.int64())
+        return Files(
+            partial(pa.array, [], pa.string()), none, none, pa.table({}), Containers(0, none)
+        )
     manifests = np.concatenate([b.entries.manifest for b in batches])
     order = None
     if (np.diff(manifests) < 0).any():
@@ -127,7 +130,7 @@ def gathered(batches: Sequence[Batch]) -> Files:
     if order is not None and partition.num_columns:
         partition = partition.take(order)
     return Files(
-        paths=put([f.paths for f in files]),
+        read_paths=cache(partial(put, [f.paths for f in files])),
         bytes=put([f.bytes for f in files]),
         rows=put([f.rows for f in files]),
         partition=partition,

@@ -117,7 +117,7 @@ class ParquetSnapshot:
         known = self.partitions.intervals(zone)
         constant = file_columns.constants(self.store, self.objects, asked)
         return Files(
-            paths=self.objects["path"].combine_chunks(),
+            read_paths=self.objects["path"].combine_chunks,
             bytes=self.objects["size"].combine_chunks(),
             rows=pa.nulls(self.objects.num_rows, pa.int64()),
             partition=self.partitions.table(zone or _UTC),
