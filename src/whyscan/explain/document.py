@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 from whyscan.explain.report import SCHEMA_VERSION
 
 if TYPE_CHECKING:
+    from whyscan.explain.conjuncts import ConjunctLine, PartLine
     from whyscan.explain.coverage import Coverage
     from whyscan.explain.findings import Finding
     from whyscan.explain.gates import Assertion
     from whyscan.explain.levels import Level
     from whyscan.explain.listing import FileLine
-    from whyscan.explain.report import ConjunctLine, Report
+    from whyscan.explain.report import Report
     from whyscan.planning.attribution import Share
+    from whyscan.planning.engine_words import Words
 
 Json = dict[str, Any]
 
@@ -59,6 +61,11 @@ def document(report: Report) -> Json:
             "at_most": report.rows_matched.at_most,
         },
         "conjuncts": [_conjunct(conjunct) for conjunct in report.conjuncts],
+        "mechanisms": {
+            "partition": _share(report.overlap.partition),
+            "statistics": _share(report.overlap.statistics),
+            "both": _share(report.overlap.both),
+        },
         "residual": report.residual,
         "survivors": [{"reason": s.reason.value, "files": s.files} for s in report.survivors],
         "statistics": [_coverage(column) for column in report.statistics],
@@ -118,12 +125,38 @@ def _conjunct(conjunct: ConjunctLine) -> Json:
         "pushdown": conjunct.pushdown.value,
         "alone": _share(conjunct.alone),
         "only": _share(conjunct.only),
+        "why": conjunct.why,
+        "engines": _words(conjunct.words),
+        "operator": conjunct.operator,
+        "parts": [_part(part) for part in conjunct.parts],
+    }
+
+
+def _part(part: PartLine) -> Json:
+    return {
+        "sql": part.sql,
+        "operator": part.operator,
+        "bucket": part.bucket.value,
+        "pushdown": part.pushdown.value,
+        "engines": _words(part.words),
+        "files_kept": part.kept,
+        "alone": _share(part.removed),
+        "parts": [_part(inner) for inner in part.parts],
+    }
+
+
+def _words(words: Words) -> Json:
+    return {
+        "trino": words.trino.value,
+        "delta_spark": words.delta_spark.value,
+        "datafusion": words.datafusion.value,
+        "remains_above_scan": words.remains,
     }
 
 
 def _share(share: Share) -> Json:
     at_least = {"at_least": True} if share.at_least else {}
-    return {"files": share.files, "bytes": share.bytes, **at_least}
+    return {"files": share.files, "bytes": share.bytes, "rows": share.rows, **at_least}
 
 
 def _coverage(column: Coverage) -> Json:

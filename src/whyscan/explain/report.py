@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import UsageError
+from whyscan.explain.conjuncts import ConjunctLine, conjunct_lines
 from whyscan.explain.coverage import Coverage, coverage
 from whyscan.explain.findings import Facts, Finding, findings
 from whyscan.explain.gates import Assertion, Gates, assertions
@@ -19,11 +20,10 @@ from whyscan.explain.levels import (
     selected_bytes,
 )
 from whyscan.explain.listing import Listing, listing
-from whyscan.planning.attribution import Attribution, Share, attribute
-from whyscan.planning.pushdown import Bucket, Class, Confidence, Pushdown, classify
+from whyscan.planning.attribution import Overlap, overlap
+from whyscan.planning.pushdown import Confidence, classify
 from whyscan.planning.reasons import reasons
 from whyscan.planning.scans import Residuals
-from whyscan.predicate.tree import columns_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from whyscan.planning.plan import Evidence, ScanPlan
     from whyscan.planning.reason_codes import Reason
     from whyscan.planning.reasons import Why
-    from whyscan.predicate.tree import Conjunct, Predicate
+    from whyscan.predicate.tree import Predicate
     from whyscan.tables.snapshot import Snapshot, Traffic
 
 SCHEMA_VERSION = "1.0"
@@ -60,18 +60,6 @@ class Question:
     timezone: str
     now: int | None
     assume_no_nan: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ConjunctLine:
-    """One conjunct: its classes, and what it removes."""
-
-    sql: str
-    columns: tuple[str, ...]
-    bucket: Bucket
-    pushdown: Pushdown
-    alone: Share
-    only: Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +105,7 @@ class Report:
     notes: tuple[str, ...]
     rows_matched: RowsMatched
     conjuncts: tuple[ConjunctLine, ...]
+    overlap: Overlap
     residual: str | None
     selection: Selection | None
     statistics: tuple[Coverage, ...]
@@ -152,6 +141,12 @@ class Report:
 
         return document(self)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from whyscan.explain.html import fragment
+
+        return fragment(self)
+
     def __repr__(self) -> str:
         from whyscan.explain.text import text
 
@@ -180,7 +175,8 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
         unchecked=evidence.unchecked,
         notes=plan.snapshot.notes,
         rows_matched=rows_matched(evidence),
-        conjuncts=tuple(map(_conjunct, plan.predicate.conjuncts, classes, attribute(plan))),
+        conjuncts=conjunct_lines(plan, classes),
+        overlap=overlap(plan),
         residual=Residuals(plan.predicate, evidence).overall(),
         selection=_selection(plan),
         statistics=facts.coverage,
@@ -215,17 +211,6 @@ def _least(counted: tuple[Level, ...]) -> Confidence:
 
 def _survivors(why: Why) -> tuple[Survivors, ...]:
     return tuple(Survivors(reason, files) for reason, files in why.counts().items())
-
-
-def _conjunct(conjunct: Conjunct, found: Class, share: Attribution) -> ConjunctLine:
-    return ConjunctLine(
-        sql=conjunct.sql,
-        columns=tuple(".".join(c.path) for c in columns_of(conjunct.expression)),
-        bucket=found.bucket,
-        pushdown=found.pushdown,
-        alone=share.alone,
-        only=share.only,
-    )
 
 
 def _selection(plan: ScanPlan) -> Selection | None:

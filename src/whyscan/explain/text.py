@@ -13,8 +13,9 @@ from whyscan.explain.wording import REASONS, inert, inert_sql, sizes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from whyscan.explain.conjuncts import ConjunctLine
     from whyscan.explain.findings import Finding
-    from whyscan.explain.report import ConjunctLine, Report
+    from whyscan.explain.report import Report
 
 NARROW_BAR = 10
 WIDE_BAR = 40

@@ -1,6 +1,7 @@
 """Which conjunct removed what, independent of the order in which they were written.
 
-`alone` is what a conjunct removes by itself, `only` what no other conjunct removes.
+`alone` is what a conjunct removes by itself, `only` what no other conjunct removes. The same of
+partition values and statistics, whose overlap is what each of them removes alone.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from whyscan.planning.judgement import UNDECIDED, flags, truths
 from whyscan.planning.planner import total
 from whyscan.planning.pushdown import can_exclude
 from whyscan.predicate.tree import columns_of
@@ -20,26 +22,35 @@ if TYPE_CHECKING:
     from whyscan.planning.judgement import Flags
     from whyscan.planning.plan import Evidence, ScanPlan
     from whyscan.predicate.tree import Conjunct
+    from whyscan.pruning.containers import Containers
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Removed files and their bytes; `at_least` where what stayed closed could add to them."""
+    """Removed files, their bytes and rows; `at_least` where what stayed closed could add to them.
+
+    Bytes and rows are None where they are not known.
+    """
 
     files: int
     bytes: int | None
+    rows: int | None
     at_least: bool
 
     def __add__(self, other: Share) -> Share:
-        known = self.bytes is not None and other.bytes is not None
         return Share(
             self.files + other.files,
-            (self.bytes or 0) + (other.bytes or 0) if known else None,
+            _sum(self.bytes, other.bytes),
+            _sum(self.rows, other.rows),
             self.at_least or other.at_least,
         )
 
 
-NOTHING = Share(0, 0, at_least=False)
+def _sum(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b
+
+
+NOTHING = Share(0, 0, 0, at_least=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +79,13 @@ def _settled(conjunct: Conjunct, plan: ScanPlan) -> bool:
     """
     partition = plan.evidence.files.containers.partition.keys()
     named = {column.path for column in columns_of(conjunct.expression)}
-    return named <= partition or not can_exclude(conjunct, named, plan.zone)
+    return named <= partition or not can_exclude(conjunct.expression, named, plan.zone)
 
 
 def _alone(evidence: Evidence, at: int, settled: list[bool]) -> Share:
     removed = ~evidence.judgement.conjunct_kept[at]
     open_question = ~evidence.opened & ~removed & (not settled[at])
-    return _share(evidence, removed, bool(open_question.any())) + _closed(evidence, at)
+    return share(evidence, removed, at_least=bool(open_question.any())) + _closed(evidence, at)
 
 
 def _only(evidence: Evidence, kept: tuple[Flags, ...], at: int, settled: list[bool]) -> Share:
@@ -83,16 +94,22 @@ def _only(evidence: Evidence, kept: tuple[Flags, ...], at: int, settled: list[bo
     spared = reduce(np.logical_and, (k for k, _ in others), everywhere)
     certain = evidence.opened | all(s for _, s in others)
     candidate = ~kept[at] & spared
-    found = _share(evidence, candidate & certain, bool((candidate & ~certain).any()))
+    found = share(evidence, candidate & certain, at_least=bool((candidate & ~certain).any()))
     if not others:
         return found + _closed(evidence, at)
     # A closed manifest does not say which of its files another conjunct removes as well.
-    return found + Share(0, 0, _closed(evidence, at).files > 0)
+    return found + Share(0, 0, 0, _closed(evidence, at).files > 0)
 
 
-def _share(evidence: Evidence, removed: Flags, at_least: bool) -> Share:  # noqa: FBT001
+def share(evidence: Evidence, removed: Flags, *, at_least: bool) -> Share:
+    """The flagged files."""
     files = pa.array(removed)
-    return Share(files.true_count, total(evidence.files.bytes.filter(files)), at_least)
+    return Share(
+        files.true_count,
+        total(evidence.files.bytes.filter(files)),
+        total(evidence.files.rows.filter(files)),
+        at_least,
+    )
 
 
 def _closed(evidence: Evidence, at: int) -> Share:
@@ -103,4 +120,60 @@ def _closed(evidence: Evidence, at: int) -> Share:
     stays = above.judgement.conjunct_kept[at][~above.opened]
     files = above.manifests.files.to_numpy(zero_copy_only=False)[~above.opened]
     removed = int(files[~stays].sum())
-    return Share(removed, None if removed else 0, bool(files[stays].sum()))
+    rows = total(above.manifests.rows.filter(pa.array(~above.opened)).filter(pa.array(~stays)))
+    return Share(removed, None if removed else 0, rows, bool(files[stays].sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """What partition values and statistics each remove without the other, and both of them."""
+
+    partition: Share
+    statistics: Share
+    both: Share
+
+
+def overlap(plan: ScanPlan) -> Overlap:
+    """Who could have removed what."""
+    evidence = plan.evidence
+    by_partition = ~evidence.by_partition.kept
+    by_statistics = ~_kept_by_statistics(plan)
+    closed = _closed_by_partition(evidence)
+    unread = closed.files > 0 or not evidence.opened.all()
+    return Overlap(
+        share(evidence, by_partition, at_least=False) + closed,
+        share(evidence, by_statistics, at_least=unread),
+        share(evidence, by_partition & by_statistics, at_least=unread),
+    )
+
+
+def _closed_by_partition(evidence: Evidence) -> Share:
+    above = evidence.manifests
+    if above is None or not evidence.closed_files:
+        return NOTHING
+    return Share(above.closed_files, None, above.closed_rows, at_least=False)
+
+
+def _kept_by_statistics(plan: ScanPlan) -> Flags:
+    """The files that statistics alone leave; those that were not looked at among them."""
+    evidence = plan.evidence
+    kept = np.ones(evidence.files.count, np.bool_)
+    if not plan.snapshot.footers_describe_files:
+        return _kept(plan, evidence.files.containers)
+    groups = evidence.groups
+    if groups is not None:
+        at = groups.opened.to_numpy()
+        kept[at] = False
+        kept[at[groups.file.to_numpy()[_kept(plan, groups.containers)]]] = True
+    return kept
+
+
+def _kept(plan: ScanPlan, containers: Containers) -> Flags:
+    measured = {column.path for column in plan.predicate.columns()} & containers.statistics.keys()
+    if not measured:
+        return np.ones(containers.count, np.bool_)
+    told = containers.by_statistics()
+    if plan.options.assume_no_nan:
+        told = told.without_nan()
+    _, together = truths(plan.predicate, told, plan.zone, UNDECIDED)
+    return flags(together.true, containers.count)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from whyscan.planning.plan import Evidence, ScanPlan
-    from whyscan.predicate.tree import Conjunct, Path
+    from whyscan.predicate.tree import Conjunct, Expression, Path
     from whyscan.predicate.zones import Zone
     from whyscan.pruning.containers import Containers, Intervals
     from whyscan.pruning.truth import Truth
@@ -61,11 +61,16 @@ class Class:
 
 def classify(plan: ScanPlan) -> tuple[Class, ...]:
     """The class of each conjunct, in their order."""
-    partition = set(plan.snapshot.partition_sources) | PSEUDO_COLUMNS
+    partition = partition_columns(plan)
     return tuple(
         _class(conjunct, position, partition, plan)
         for position, conjunct in enumerate(plan.predicate.conjuncts)
     )
+
+
+def partition_columns(plan: ScanPlan) -> set[Path]:
+    """The sources of partition values, and what is a constant of each file."""
+    return {*plan.snapshot.partition_sources, *PSEUDO_COLUMNS}
 
 
 PSEUDO_COLUMNS: frozenset[Path] = frozenset(
@@ -75,16 +80,39 @@ PSEUDO_COLUMNS: frozenset[Path] = frozenset(
 
 
 def _class(conjunct: Conjunct, position: int, partition: set[Path], plan: ScanPlan) -> Class:
-    named = {column.path for column in columns_of(conjunct.expression)}
-    ran = position in plan.evidence.decided
-    points = ran or _settled_by_points(conjunct, named, plan.zone)
+    by, found = plan.evidence.by_partition, plan.evidence.judgement
+    here = Here(
+        settled=bool((~by.conjunct_kept[position] | by.conjunct_every[position]).all()),
+        prunes=not found.conjunct_kept[position].all(),
+        ran=position in plan.evidence.decided,
+    )
+    return class_of(conjunct.expression, here, partition, plan)
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What an expression did to the files that are there.
+
+    `settled`: partition values left each of them none or all; `prunes`: one of them goes; `ran`:
+    it was run on every partition value, not interpreted.
+    """
+
+    settled: bool
+    prunes: bool
+    ran: bool = False
+
+
+def class_of(expression: Expression, here: Here, partition: set[Path], plan: ScanPlan) -> Class:
+    """The class of a conjunct or of a part of one."""
+    named = {column.path for column in columns_of(expression)}
+    points = here.ran or _settled_by_points(expression, named, plan.zone)
     if (
         named <= partition
-        and _live_values_settle(plan.evidence, position)
-        and (ran or _settled_by_partitions(conjunct, named, plan))
+        and here.settled
+        and (here.ran or _settled_by_partitions(expression, named, plan))
     ):
         pushdown = Pushdown.EXACT
-    elif _prunes(conjunct, plan, position):
+    elif here.prunes or can_exclude(expression, _recorded(named, plan.evidence), plan.zone):
         pushdown = Pushdown.INEXACT
     else:
         pushdown = Pushdown.UNSUPPORTED
@@ -97,20 +125,20 @@ def _bucket(named: set[Path], partition: set[Path]) -> Bucket:
     return Bucket.UNSPLITTABLE if named & partition else Bucket.STATS_SAFE
 
 
-def _settled_by_points(conjunct: Conjunct, named: Collection[Path], zone: Zone) -> bool:
+def _settled_by_points(expression: Expression, named: Collection[Path], zone: Zone) -> bool:
     """With every value known, one answer is left."""
-    imagined = probes(conjunct.expression, named)
-    found = evaluate(conjunct.expression, imagined, zone)
+    imagined = probes(expression, named)
+    found = evaluate(expression, imagined, zone)
     return bool((_possible(found, imagined) <= 1).all())
 
 
-def _settled_by_partitions(conjunct: Conjunct, named: Collection[Path], plan: ScanPlan) -> bool:
+def _settled_by_partitions(expression: Expression, named: Collection[Path], plan: ScanPlan) -> bool:
     """Under every live spec, the partition of each imagined value leaves one answer."""
-    imagined = probes(conjunct.expression, named)
+    imagined = probes(expression, named)
     for spec in plan.snapshot.specs:
         known = {path: (Identity(),) for path in PSEUDO_COLUMNS} | dict(spec)
         containers = partitioned(imagined, known)
-        found = evaluate(conjunct.expression, containers, plan.zone)
+        found = evaluate(expression, containers, plan.zone)
         if (_possible(found, containers) > 1).any():
             return False
     return True
@@ -123,31 +151,18 @@ def _possible(found: Truth, containers: Containers) -> npt.NDArray[np.int8]:
     return may + may_not
 
 
-def _live_values_settle(evidence: Evidence, position: int) -> bool:
-    by = evidence.by_partition
-    return bool((~by.conjunct_kept[position] | by.conjunct_every[position]).all())
-
-
-def _prunes(conjunct: Conjunct, plan: ScanPlan, position: int) -> bool:
-    """Some container, here or imagined, for which TRUE is impossible."""
-    if not plan.evidence.judgement.conjunct_kept[position].all():
-        return True
-    return can_exclude(conjunct, _recorded(conjunct, plan.evidence), plan.zone)
-
-
-def can_exclude(conjunct: Conjunct, known: Collection[Path], zone: Zone) -> bool:
+def can_exclude(expression: Expression, known: Collection[Path], zone: Zone) -> bool:
     """With values of the `known` columns, some container is imaginable without a match."""
-    imagined = probes(conjunct.expression, known)
-    found = evaluate(conjunct.expression, imagined, zone)
+    imagined = probes(expression, known)
+    found = evaluate(expression, imagined, zone)
     return not flags(found.true, imagined.count).all()
 
 
-def _recorded(conjunct: Conjunct, evidence: Evidence) -> set[Path]:
+def _recorded(named: set[Path], evidence: Evidence) -> set[Path]:
     """The columns of which some live container has a bound or is known to be all NULL."""
     batches = [evidence.files.containers]
     if evidence.groups is not None:
         batches.append(evidence.groups.containers)
-    named = {column.path for column in columns_of(conjunct.expression)}
     return {
         path
         for batch in batches

@@ -1,0 +1,116 @@
+"""The conjuncts of a report: their classes in our words and the engines', and what each removes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from whyscan.explain.evidence import unread
+from whyscan.planning.attribution import Share, attribute
+from whyscan.planning.engine_words import Words, words
+from whyscan.planning.nodes import operator, parts
+from whyscan.planning.pushdown import Bucket, Class, Pushdown, partition_columns
+from whyscan.predicate.tree import Conjunct, Opaque, columns_of, walk
+
+if TYPE_CHECKING:
+    from whyscan.planning.attribution import Attribution
+    from whyscan.planning.nodes import Part
+    from whyscan.planning.plan import ScanPlan
+    from whyscan.predicate.tree import Expression, Path
+
+
+@dataclass(frozen=True, slots=True)
+class PartLine:
+    """One operand of an OR, an AND or a NOT: what it would do if it were asked alone."""
+
+    sql: str
+    operator: str | None
+    bucket: Bucket
+    pushdown: Pushdown
+    words: Words
+    kept: int
+    removed: Share
+    parts: tuple[PartLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConjunctLine:
+    """One conjunct: its classes and why, what it removes, and its parts where it has some.
+
+    `operator` is the word that joins the parts; None for a plain condition.
+    """
+
+    sql: str
+    columns: tuple[str, ...]
+    bucket: Bucket
+    pushdown: Pushdown
+    alone: Share
+    only: Share
+    why: str
+    words: Words
+    operator: str | None = None
+    parts: tuple[PartLine, ...] = ()
+
+
+def conjunct_lines(plan: ScanPlan, classes: tuple[Class, ...]) -> tuple[ConjunctLine, ...]:
+    """One line a conjunct, in their order."""
+    partition = partition_columns(plan)
+    told = zip(plan.predicate.conjuncts, classes, attribute(plan), strict=True)
+    return tuple(_line(conjunct, found, share, partition, plan) for conjunct, found, share in told)
+
+
+def _line(
+    conjunct: Conjunct, found: Class, share: Attribution, partition: set[Path], plan: ScanPlan
+) -> ConjunctLine:
+    below = parts(conjunct.expression, plan)
+    return ConjunctLine(
+        sql=conjunct.sql,
+        columns=tuple(".".join(c.path) for c in columns_of(conjunct.expression)),
+        bucket=found.bucket,
+        pushdown=found.pushdown,
+        alone=share.alone,
+        only=share.only,
+        why=_why(conjunct, found, below),
+        words=words(conjunct.expression, found, partition),
+        operator=operator(conjunct.expression) if below else None,
+        parts=tuple(_part(part, partition) for part in below),
+    )
+
+
+def _part(part: Part, partition: set[Path]) -> PartLine:
+    return PartLine(
+        part.sql,
+        part.operator,
+        part.found.bucket,
+        part.found.pushdown,
+        words(part.expression, part.found, partition),
+        part.kept,
+        part.removed,
+        tuple(_part(inner, partition) for inner in part.parts),
+    )
+
+
+def _why(conjunct: Conjunct, found: Class, below: tuple[Part, ...]) -> str:
+    """Why the class is what it is."""
+    match found.pushdown:
+        case Pushdown.EXACT:
+            return "partition values alone decide it: nothing is left to check"
+        case Pushdown.INEXACT:
+            if not found.interpreted:
+                return "a part of it can exclude files; the rest cannot be read from metadata"
+            return "it can exclude files, and the rows of the others are checked again"
+        case Pushdown.UNSUPPORTED:
+            return _unsupported(conjunct, found, below)
+
+
+def _unsupported(conjunct: Conjunct, found: Class, below: tuple[Part, ...]) -> str:
+    stopping = [p.sql for p in below if p.found.pushdown is Pushdown.UNSUPPORTED]
+    if operator(conjunct.expression) == "OR" and stopping and len(stopping) < len(below):
+        return f"a branch that excludes nothing may not be left out of an OR: {stopping[0]}"
+    if _has_opaque(conjunct.expression) or not found.interpreted:
+        return "; ".join(f"{sql}: {why}" for sql, why in unread(conjunct))
+    return "no file has statistics for what it names"
+
+
+def _has_opaque(expression: Expression) -> bool:
+    return any(isinstance(node, Opaque) for node in walk(expression))

@@ -1,0 +1,140 @@
+"""What engines call a conjunct, or a part of one, beside our own class for it.
+
+| ours | Trino | DataFusion | above the scan |
+|---|---|---|---|
+| exact | enforced | Exact | nothing |
+| inexact | unenforced | Inexact | the whole condition, once more |
+| unsupported | unsupported | Unsupported | the whole condition |
+
+Delta on Spark sorts filters by what they name: a *partition filter* names partition columns alone,
+a *data filter* is one that it can turn into a question to minima, maxima and null counts, and an
+*unused filter* is any other. It looks at the filter's form; we look at what it can exclude.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from whyscan.planning.pushdown import Bucket, Pushdown
+from whyscan.predicate.tree import (
+    And,
+    Between,
+    Comparison,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Not,
+    Or,
+)
+from whyscan.pruning.representation import column_below
+
+if TYPE_CHECKING:
+    from whyscan.planning.pushdown import Class
+    from whyscan.predicate.tree import Expression, Path
+
+
+class Trino(StrEnum):
+    """What Trino's connectors answer to a pushed constraint."""
+
+    ENFORCED = "enforced"
+    UNENFORCED = "unenforced"
+    UNSUPPORTED = "unsupported"
+
+
+class DeltaSpark(StrEnum):
+    """Where Delta on Spark puts a filter."""
+
+    PARTITION = "partition filter"
+    DATA = "data filter"
+    UNUSED = "unused filter"
+
+
+class DataFusion(StrEnum):
+    """`TableProviderFilterPushDown`."""
+
+    EXACT = "Exact"
+    INEXACT = "Inexact"
+    UNSUPPORTED = "Unsupported"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One condition in each engine's word; `remains`: it is evaluated above the scan, too."""
+
+    trino: Trino
+    delta_spark: DeltaSpark
+    datafusion: DataFusion
+    remains: bool
+
+
+_TRINO = {
+    Pushdown.EXACT: Trino.ENFORCED,
+    Pushdown.INEXACT: Trino.UNENFORCED,
+    Pushdown.UNSUPPORTED: Trino.UNSUPPORTED,
+}
+_DATAFUSION = {
+    Pushdown.EXACT: DataFusion.EXACT,
+    Pushdown.INEXACT: DataFusion.INEXACT,
+    Pushdown.UNSUPPORTED: DataFusion.UNSUPPORTED,
+}
+
+
+def words(expression: Expression, found: Class, partition: set[Path]) -> Words:
+    """What engines call an expression of that class."""
+    return Words(
+        _TRINO[found.pushdown],
+        _delta(expression, found, partition),
+        _DATAFUSION[found.pushdown],
+        remains=found.pushdown is not Pushdown.EXACT,
+    )
+
+
+def _delta(expression: Expression, found: Class, partition: set[Path]) -> DeltaSpark:
+    if found.bucket is Bucket.PARTITION_SAFE:
+        return DeltaSpark.PARTITION
+    return DeltaSpark.DATA if _asks_statistics(expression, partition) else DeltaSpark.UNUSED
+
+
+def _asks_statistics(expression: Expression, partition: set[Path]) -> bool:
+    """Some part of every alternative compares a data column itself with a constant."""
+
+    def asks(part: Expression) -> bool:
+        return _asks_statistics(part, partition)
+
+    match expression:
+        case And():
+            return any(map(asks, expression.operands))
+        case Or():
+            return all(map(asks, expression.operands))
+        case Not(operand=And(operands=operands)):
+            return all(asks(Not(operand)) for operand in operands)
+        case Not(operand=Or(operands=operands)):
+            return any(asks(Not(operand)) for operand in operands)
+        case Not(operand=Not(operand=operand)):
+            return asks(operand)
+        case Not(operand=operand):
+            return asks(operand)
+        case Comparison(left=left, right=right):
+            return _is_data(left, partition) is not _is_data(right, partition) and (
+                isinstance(left, Literal) or isinstance(right, Literal)
+            )
+        case Between(operand=operand) | In(operand=operand) | IsNull(operand=operand):
+            return _is_data(operand, partition)
+        case Like(operand=operand, pattern=pattern):
+            return _is_data(operand, partition) and _is_prefix(pattern)
+        case _:
+            return False
+
+
+def _is_data(expression: Expression, partition: set[Path]) -> bool:
+    column = column_below(expression)
+    return column is not None and column.path not in partition
+
+
+def _is_prefix(pattern: str) -> bool:
+    """`ab%`, which Spark reads as "starts with ab"."""
+    head = pattern.rstrip("%")
+    return bool(head) and not set(head) & set("%_\\")
