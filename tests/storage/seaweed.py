@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from obstore.store import S3Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 WEED = Path(sys.executable).with_name("weed")
 BUCKET = "lake"
@@ -23,6 +23,7 @@ KEY, SECRET = "whyscan", "canary-of-the-secret-key"
 LISTENERS = (
     "s3.port",
     "s3.port.grpc",
+    "s3.port.iceberg",
     "master.port",
     "master.port.grpc",
     "volume.port",
@@ -41,13 +42,18 @@ class CannotRun(Exception):
 
 @dataclass(frozen=True)
 class Server:
-    """A running server with one empty bucket."""
+    """A running server with one empty bucket, and an Iceberg REST catalog beside it."""
 
     port: int
+    catalog_port: int
 
     @property
     def endpoint(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def catalog(self) -> str:
+        return f"http://127.0.0.1:{self.catalog_port}"
 
     def upload(self, folder: Path, name: str) -> None:
         """Put every file of a folder below a name in the bucket."""
@@ -67,15 +73,15 @@ class Server:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Server]:
-    """The server, until the block ends."""
+def running(folder: Path, more: Sequence[str] = ()) -> Iterator[Server]:
+    """The server, until the block ends. In `more` of its options, {s3.port} is a port."""
     if not WEED.exists():
         raise CannotRun(f"there is no {WEED.name} beside the interpreter: make setup")
     ports = dict(zip(LISTENERS, free_ports(len(LISTENERS)), strict=True))
     with (folder / "log").open("wb") as log, ExitStack() as stack:
         try:
             process = subprocess.Popen(
-                command(folder, ports),
+                [*command(folder, ports), *(_filled(option, ports) for option in more)],
                 env={**os.environ, "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET},
                 cwd=folder,
                 stdout=log,
@@ -85,7 +91,7 @@ def running(folder: Path) -> Iterator[Server]:
             raise CannotRun(f"{WEED.name} does not run here: {error.strerror}") from error
         stack.callback(remove_sockets, ports)
         stack.callback(stop, process)
-        server = Server(ports["s3.port"])
+        server = Server(ports["s3.port"], ports["s3.port.iceberg"])
         wait_for(server, process)
         yield server
 
@@ -100,13 +106,16 @@ def command(folder: Path, ports: dict[str, int]) -> list[str]:
         "-ip=127.0.0.1",
         "-ip.bind=127.0.0.1",
         *(f"-{name}={port}" for name, port in ports.items()),
-        "-s3.port.iceberg=0",
         "-s3.port.lance=0",
         "-webdav=false",
         "-admin.ui=false",
         "-master.telemetry=false",
         f"-bucket={BUCKET}",
     ]
+
+
+def _filled(option: str, ports: dict[str, int]) -> str:
+    return option.replace("{s3.port}", str(ports["s3.port"]))
 
 
 def free_ports(count: int) -> list[int]:

@@ -25,6 +25,8 @@ _OURS = {
     "schema_version": "v0",
     "py-io-impl": "whyscan.tables.catalogs.metastores.Named",
 }
+_GLUE_RETRIES = "glue.max-retries"
+_FEW_RETRIES = 3
 _LOGGERS = ("pyiceberg", "thrift", "urllib3", "botocore", "sqlalchemy")
 
 
@@ -46,7 +48,9 @@ def load(name: TableName) -> Catalog:
 def _load(catalog: str, properties: dict[str, Any]) -> Catalog:
     from pyiceberg.catalog import load_catalog
 
-    return load_catalog(catalog, **{**properties, **_OURS})
+    # Ten, its own number, take a minute; and the text of a configuration it would not take.
+    retries = int(properties.get(_GLUE_RETRIES, _FEW_RETRIES))
+    return load_catalog(catalog, **{**properties, **_OURS, _GLUE_RETRIES: retries})
 
 
 @contextmanager

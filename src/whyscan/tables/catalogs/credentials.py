@@ -112,7 +112,8 @@ def _until(secrets: Mapping[str, str | None], ends: Any) -> datetime | None:
     end = _moment(ends)
     if end is not None:
         return end - min(_EXPIRY_MARGIN, (end - now) / 10)
-    return now + _UNTOLD - _EXPIRY_MARGIN if secrets.get("token") else None
+    lasting = "access_key_id" in secrets and not secrets["token"]
+    return None if lasting else now + _UNTOLD - _EXPIRY_MARGIN
 
 
 def _moment(milliseconds: Any) -> datetime | None:

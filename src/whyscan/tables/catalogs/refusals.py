@@ -21,7 +21,7 @@ INSTALL = "pip install 'whyscan[catalogs]'"
 _SILENT = "it did not answer"
 _REFUSED = "it does not accept the credentials"
 _NO_CREDENTIALS = "no credentials were found"
-_UNCLEAR = "its answer cannot be read"
+UNCLEAR = "its answer cannot be read"
 _UNCONFIGURED = "its configuration is not complete or not right"
 # By the names of the errors' classes: their modules are imported by whoever raises them.
 _REASONS = {
@@ -38,11 +38,13 @@ _REASONS = {
     "PartialCredentialsError": _NO_CREDENTIALS,
     "NoRegionError": "no region was named",
     "ProfileNotFound": "there is no such AWS profile",
+    "ConnectionError": _SILENT,
     "HTTPClientError": _SILENT,
     "ClientError": "it refuses to answer",
-    "ValidationError": _UNCLEAR,
-    "JSONDecodeError": _UNCLEAR,
+    "ValidationError": UNCLEAR,
+    "JSONDecodeError": UNCLEAR,
     "NoSuchPropertyException": _UNCONFIGURED,
+    "YAMLError": _UNCONFIGURED,
     "ArgumentError": _UNCONFIGURED,
     "ValueError": _UNCONFIGURED,
     "KeyError": _UNCONFIGURED,

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 from whyscan.errors import TableError
 from whyscan.tables.catalogs.entry import Entry
-from whyscan.tables.catalogs.refusals import no_table, refused, status
+from whyscan.tables.catalogs.refusals import UNCLEAR, no_table, refused, status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +38,8 @@ def entry(catalog: RestCatalog, name: TableName) -> Entry:
         if not answer.ok:
             raise refused(name.catalog, status(answer.status_code))
         return _entry(catalog, name, answer.json())
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise refused(name.catalog, UNCLEAR) from None
     finally:
         catalog.close()
 
@@ -63,9 +65,9 @@ def _absent(catalog: RestCatalog, name: TableName) -> TableError:
 
 def _entry(catalog: RestCatalog, name: TableName, answer: Mapping[str, Any]) -> Entry:
     location = answer.get("metadata-location")
-    metadata = answer.get("metadata")
+    metadata = answer["metadata"]
     if not isinstance(metadata, dict) or not isinstance(location, str | None):
-        raise refused(name.catalog, "its answer is not that of an Iceberg catalog")
+        raise TypeError("no metadata of a table")
     place = location or str(metadata.get("location", ""))
     granted = _granted(answer.get("storage-credentials") or (), place)
     return Entry(
