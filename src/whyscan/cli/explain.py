@@ -86,9 +86,10 @@ OUTPUT = _options(
     click.option(
         "--format",
         "form",
-        type=click.Choice(["text", "json"]),
+        type=click.Choice(["text", "json", "html"]),
         default="text",
         show_default=True,
+        help="html lists every file.",
     ),
     click.option(
         "-o",
@@ -127,6 +128,7 @@ def explain(places: tuple[str, ...], predicate: str, **asked: Any) -> int:
 
     Exit codes: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not evaluate.
     """
+    asked["verbose"] |= asked["form"] == "html"
     report = _report(places, _read(predicate), asked).gated(_gates(asked))
     output: Path | None = asked["output"]
     if output is None:
@@ -192,6 +194,10 @@ def _rendered(report: Report, form: str, page: Page) -> str:
         from whyscan.explain.document import to_json
 
         return to_json(report)
+    if form == "html":
+        from whyscan.explain.html import page as html
+
+        return html(report)
     from whyscan.explain.text import text
 
     return text(report, page)

@@ -1,0 +1,290 @@
+// The interval chart of one column: a bar a file, sorted, and the asked range as a band.
+
+const TALLEST = 300; // Of the plot, in CSS pixels.
+const ROOMY_BAR = 14;
+const RULER = 5; // The strip above the plot that marks what is asked.
+const LABELS = 22;
+
+class Chart {
+  /** `chosen` is called with a file when somebody asks for it. */
+  constructor(files, axis, chosen) {
+    this.files = files;
+    this.axis = axis;
+    this.chosen = chosen;
+    this.#place();
+    this.figure = this.#build();
+    this.current = null; // A place in the order.
+  }
+
+  /** Positions of both ends, the files in order, and the axis from end to end. */
+  #place() {
+    const { count, fates } = this.files;
+    const half = this.axis.kind === "rank" ? 0.5 : 0; // A word has a cell, a number a point.
+    this.lower = Float64Array.from(this.axis.lower, (v) => this.axis.at(v) - half);
+    this.upper = Float64Array.from(this.axis.upper, (v) => this.axis.at(v) + half);
+    const known = [];
+    for (let file = 0; file < count; file += 1) {
+      if (!Number.isNaN(this.lower[file]) || !Number.isNaN(this.upper[file])) known.push(file);
+    }
+    const start = (file) => (Number.isNaN(this.lower[file]) ? -Infinity : this.lower[file]);
+    const end = (file) => (Number.isNaN(this.upper[file]) ? Infinity : this.upper[file]);
+    // Files that lie alike stand by their fate, so that each fate is one block.
+    known.sort((a, b) => compare(start(a), start(b)) || compare(end(a), end(b)) || fates[b] - fates[a] || a - b);
+    this.order = Uint32Array.from(known);
+    this.asked = this.axis.asked.map(([low, high]) => this.axis.kind === "rank"
+      ? [low ?? -Infinity, high ?? Infinity]
+      : [low === null ? -Infinity : this.axis.at(low), high === null ? Infinity : this.axis.at(high)]);
+    this.#stretch();
+  }
+
+  /** The finite bounds, and what is asked unless it lies so far off that it would squeeze them. */
+  #stretch() {
+    let [from, to] = [Infinity, -Infinity];
+    for (const file of this.order) {
+      for (const end of [this.lower[file], this.upper[file]]) {
+        if (Number.isFinite(end)) [from, to] = [Math.min(from, end), Math.max(to, end)];
+      }
+    }
+    const span = Math.max(to - from, 0);
+    for (const end of this.asked.flat()) {
+      if (!Number.isFinite(end)) continue;
+      if (from > to) [from, to] = [end, end];
+      else if (end >= from - span && end <= to + span) [from, to] = [Math.min(from, end), Math.max(to, end)];
+    }
+    if (from > to) [from, to] = [0, 1];
+    const margin = (to - from) * 0.02 || Math.abs(to) * 0.01 || 1;
+    [this.from, this.to] = [from - margin, to + margin];
+  }
+
+  #build() {
+    const { axis, files, order } = this;
+    const id = `axis-${axis.name}`;
+    const without = files.count - order.length;
+    this.summary = `${countText(order.length)} of ${countText(files.count)} files have bounds${order.length ? ` ${this.#reach()}` : ""}`
+      + (without ? "; the others are not drawn." : ".");
+    this.canvas = make("canvas", { tabindex: "0", role: "slider", "aria-orientation": "vertical", "aria-label": `Files by ${axis.name}`,
+      "aria-valuemin": "1", "aria-valuemax": String(Math.max(order.length, 1)), "aria-valuenow": "1", "aria-valuetext": this.summary });
+    this.output = make("output", { "aria-live": "off", class: "resting" }, this.summary);
+    this.canvas.addEventListener("pointermove", (event) => this.#show(this.#placeAt(event)));
+    this.canvas.addEventListener("pointerleave", () => this.#show(null));
+    this.canvas.addEventListener("click", (event) => this.#choose(this.#placeAt(event)));
+    this.canvas.addEventListener("keydown", (event) => this.#key(event));
+    const says = make("p", { class: "says" });
+    if (axis.says === null) says.append("What the predicate asks of it is no range, so that no band is drawn.");
+    else says.append("The predicate asks for ", make("b", {}, axis.says));
+    this.colours = ["ink", "soft", "rule", "accent"].map((name) => make("i", { class: name, hidden: "" }));
+    return make("figure", { class: "chart", "data-axis": id },
+      make("h3", {}, axis.name, " ", make("span", {}, axis.type + (axis.partitioned ? ", told by partition values" : ""))),
+      says, this.canvas, make("figcaption", {}, this.output), ...this.colours);
+  }
+
+  /** `from 18 to 65`. */
+  #reach() {
+    let [least, greatest] = [null, null];
+    for (const file of this.order) {
+      if (!Number.isNaN(this.lower[file]) && (least === null || this.lower[file] < this.lower[least])) least = file;
+      if (!Number.isNaN(this.upper[file]) && (greatest === null || this.upper[file] > this.upper[greatest])) greatest = file;
+    }
+    const parts = [];
+    if (least !== null) parts.push(`from ${this.axis.text(this.axis.lower[least])}`);
+    if (greatest !== null) parts.push(`to ${this.axis.text(this.axis.upper[greatest])}`);
+    return parts.join(" ");
+  }
+
+  /** Height of the plot in CSS pixels: room for each bar while they are few. */
+  get height() {
+    return Math.min(Math.max(this.order.length * ROOMY_BAR, 2 * ROOMY_BAR), TALLEST);
+  }
+
+  /** Everything anew: the size or the colours have changed. */
+  draw() {
+    const ratio = window.devicePixelRatio || 1;
+    const width = this.canvas.clientWidth;
+    if (width === 0) return;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round((this.height + RULER + LABELS) * ratio);
+    this.ink = Object.fromEntries(this.colours.map((probe) => [probe.className, getComputedStyle(probe).color]));
+    const plot = { left: 0, top: Math.round(RULER * ratio), width: this.canvas.width, height: Math.round(this.height * ratio), ratio };
+    this.plot = plot;
+    this.picture = make("canvas", { width: this.canvas.width, height: this.canvas.height });
+    const context = this.picture.getContext("2d");
+    if (this.order.length > plot.height) this.#manyBars(context, plot);
+    else this.#fewBars(context, plot);
+    this.#band(context, plot);
+    context.globalCompositeOperation = "destination-over"; // Behind the bars.
+    this.#ticks(context, plot);
+    this.#point();
+  }
+
+  /** The picture, with a frame around the current bar. */
+  #point() {
+    const context = this.canvas.getContext("2d");
+    context.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    context.drawImage(this.picture, 0, 0);
+    if (this.current !== null) this.#mark(context, this.plot);
+  }
+
+  #x(position, plot) {
+    const x = plot.left + ((position - this.from) / (this.to - this.from)) * plot.width;
+    return Math.min(Math.max(x, plot.left), plot.left + plot.width);
+  }
+
+  /** A file's bar, from pixel to pixel; at least one wide, and to the edge where an end is unknown. */
+  #bar(file, plot, least) {
+    const start = Number.isNaN(this.lower[file]) ? plot.left : this.#x(this.lower[file], plot);
+    const end = Number.isNaN(this.upper[file]) ? plot.left + plot.width : this.#x(this.upper[file], plot);
+    const lack = Math.max(least - (end - start), 0) / 2;
+    return [start - lack, end + lack];
+  }
+
+  #fewBars(context, plot) {
+    const { ratio } = plot;
+    const step = plot.height / this.order.length;
+    const gap = step >= 6 * ratio ? step * 0.35 : step >= 2 * ratio ? ratio * 0.5 : 0;
+    const colours = fateColours();
+    this.order.forEach((file, place) => {
+      const [start, end] = this.#bar(file, plot, 2 * ratio);
+      context.fillStyle = colours[this.files.fates[file]];
+      context.fillRect(start, plot.top + place * step + gap / 2, end - start, Math.max(step - gap, 1));
+    });
+  }
+
+  /** More files than rows of pixels: each row shows where its files lie, darker where more do. */
+  #manyBars(context, plot) {
+    const { width, height } = plot;
+    const image = context.createImageData(width, height);
+    const crowd = this.order.length / height;
+    const change = new Int32Array(height * (width + 1));
+    FATES.forEach((_, fate) => {
+      if (!this.#tally(fate, plot, change)) return;
+      const colour = channels(fateColours()[fate]);
+      for (let y = 0; y < height; y += 1) {
+        let cover = 0;
+        for (let x = 0; x < width; x += 1) {
+          cover += change[y * (width + 1) + x];
+          if (cover > 0) image.data.set([...colour, 255 * (0.5 + 0.5 * Math.min(1, cover / crowd))], (y * width + x) * 4);
+        }
+      }
+    });
+    context.putImageData(image, plot.left, plot.top);
+  }
+
+  /** Where bars of one fate begin (+1) and end (-1), row by row; false where there is none. */
+  #tally(fate, plot, change) {
+    change.fill(0);
+    let any = false;
+    const { width, height } = plot;
+    this.order.forEach((file, place) => {
+      if (this.files.fates[file] !== fate) return;
+      any = true;
+      const row = Math.floor((place * height) / this.order.length) * (width + 1);
+      const [start, end] = this.#bar(file, plot, 1);
+      const first = Math.min(Math.max(Math.floor(start - plot.left), 0), width - 1);
+      change[row + first] += 1;
+      change[row + Math.min(Math.max(Math.ceil(end - plot.left), first + 1), width)] -= 1;
+    });
+    return any;
+  }
+
+  #band(context, plot) {
+    const { ratio } = plot;
+    for (const [low, high] of this.asked) {
+      if (high < this.from || low > this.to) continue;
+      let [start, end] = [this.#x(low, plot), this.#x(high, plot)];
+      const lack = Math.max(3 * ratio - (end - start), 0) / 2;
+      [start, end] = [start - lack, end + lack];
+      context.fillStyle = this.ink.accent;
+      context.fillRect(start, 0, end - start, 3 * ratio);
+      context.globalAlpha = 0.14;
+      context.fillRect(start, 3 * ratio, end - start, plot.top + plot.height - 3 * ratio);
+      context.globalAlpha = 0.85;
+      if (low >= this.from) context.fillRect(start, 0, ratio, plot.top + plot.height);
+      if (high <= this.to) context.fillRect(end - ratio, 0, ratio, plot.top + plot.height);
+      context.globalAlpha = 1;
+    }
+  }
+
+  #ticks(context, plot) {
+    const { ratio } = plot;
+    const bottom = plot.top + plot.height;
+    context.font = `${11 * ratio}px ${getComputedStyle(document.body).fontFamily}`;
+    context.textBaseline = "bottom";
+    context.fillStyle = this.ink.rule;
+    context.fillRect(plot.left, bottom, plot.width, ratio);
+    let free = -Infinity;
+    for (const { at, label } of this.axis.ticks(this.from, this.to, Math.max(2, Math.floor(plot.width / ratio / 90)))) {
+      const x = this.#x(at, plot);
+      const half = context.measureText(label).width / 2;
+      const middle = Math.min(Math.max(x, plot.left + half), plot.left + plot.width - half);
+      context.fillStyle = this.ink.rule;
+      context.fillRect(Math.round(x), plot.top, ratio, plot.height + 4 * ratio);
+      if (middle - half < free) continue;
+      context.fillStyle = this.ink.soft;
+      context.fillText(label, middle - half, bottom + (LABELS - 2) * ratio);
+      free = middle + half + 8 * ratio;
+    }
+  }
+
+  #mark(context, plot) {
+    const { ratio } = plot;
+    const step = plot.height / this.order.length;
+    const [start, end] = this.#bar(this.order[this.current], plot, 2 * ratio);
+    const tall = Math.max(step, 3 * ratio);
+    context.strokeStyle = this.ink.ink;
+    context.lineWidth = ratio;
+    context.strokeRect(start + 0.5, plot.top + (this.current + 0.5) * step - tall / 2, end - start - 1, tall);
+  }
+
+  #placeAt(event) {
+    const y = event.clientY - this.canvas.getBoundingClientRect().top - RULER;
+    const place = Math.floor((y / this.height) * this.order.length);
+    return place >= 0 && place < this.order.length ? place : null;
+  }
+
+  #show(place) {
+    if (place === this.current) return;
+    this.current = place;
+    this.output.textContent = place === null ? this.summary : this.files.line(this.order[place], this.axis);
+    this.output.classList.toggle("resting", place === null);
+    this.#point();
+  }
+
+  #choose(place) {
+    if (place !== null) this.chosen(this.order[place]);
+  }
+
+  #key(event) {
+    const last = this.order.length - 1;
+    if (last < 0) return;
+    const now = this.current ?? -1;
+    const leap = Math.max(1, Math.round(last / 10));
+    const to = { ArrowDown: now + 1, ArrowRight: now + 1, ArrowUp: now - 1, ArrowLeft: now - 1, PageDown: now + leap, PageUp: now - leap, Home: 0, End: last }[event.key];
+    if (to !== undefined) {
+      const place = Math.min(Math.max(to, 0), last);
+      this.#show(place);
+      this.canvas.setAttribute("aria-valuenow", String(place + 1));
+      this.canvas.setAttribute("aria-valuetext", this.output.textContent);
+    } else if (event.key === "Enter") {
+      this.#choose(this.current);
+    } else if (event.key === "Escape") {
+      this.#show(null);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+}
+
+function compare(a, b) {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The colours of FATES as the theme has them: those of the legend. */
+function fateColours() {
+  return FATES.map((fate) => getComputedStyle(document.querySelector(`.legend .swatch.${fate}`)).backgroundColor);
+}
+
+function channels(colour) {
+  return colour.match(/[\d.]+/g).slice(0, 3).map(Number);
+}
+

@@ -1,0 +1,85 @@
+// The files: columns as the page carries them, and what each cell says.
+
+/** What became of a file, the least to be seen first: it is drawn under the others. */
+const FATES = ["partition", "statistics", "some", "all"];
+const FATE_WORDS = { partition: "skipped by partition", statistics: "skipped by statistics", some: "some", all: "all" };
+const SIZE_UNITS = ["B", "kB", "MB", "GB", "TB", "PB"];
+
+function sizeText(bytes) {
+  if (bytes === null) return "–";
+  let [amount, unit] = [bytes, 0];
+  while (amount >= 999.5 && unit < SIZE_UNITS.length - 1) {
+    amount /= 1000;
+    unit += 1;
+  }
+  return `${amount.toFixed(unit > 0 && amount < 9.95 ? 1 : 0)} ${SIZE_UNITS[unit]}`;
+}
+
+function countText(number) {
+  return number === null ? "–" : number.toLocaleString("en");
+}
+
+/** Words and which of them each file has; all have the first where nothing says more. */
+class Words {
+  constructor({ words, at }) {
+    this.words = words;
+    this.at = at;
+  }
+
+  of(file) {
+    return this.words[this.at === null ? 0 : this.at[file]];
+  }
+}
+
+class Files {
+  constructor(data) {
+    this.count = data.count;
+    this.bytes = data.bytes;
+    this.rows = data.rows;
+    this.paths = data.path;
+    this.folders = new Words(data.path.folder);
+    this.verdicts = new Words(data.verdict);
+    this.prunedBy = new Words(data.prunedBy);
+    this.reasons = new Words(data.reason);
+    this.residuals = new Words(data.residual);
+    this.rowGroups = new Words(data.rowGroups);
+    this.partition = data.partition.map(({ name, values }) => ({ name, values: new Words(values) }));
+    this.axes = data.columns.map((column) => new Axis(column));
+    this.fates = this.#fates();
+  }
+
+  /** A number a file: its place in FATES. A mechanism without a colour has that of statistics. */
+  #fates() {
+    const found = new Uint8Array(this.count);
+    for (let file = 0; file < this.count; file += 1) {
+      const verdict = this.verdicts.of(file);
+      found[file] = Math.max(FATES.indexOf(verdict === "none" ? this.prunedBy.of(file) : verdict), 0);
+      if (verdict === "none" && this.prunedBy.of(file) !== "partition") found[file] = 1;
+    }
+    return found;
+  }
+
+  name(file) {
+    return this.paths.prefix + this.paths.names[file] + this.paths.suffix;
+  }
+
+  path(file) {
+    return this.folders.of(file) + this.name(file);
+  }
+
+  fate(file) {
+    return FATES[this.fates[file]];
+  }
+
+  partitionText(file) {
+    return this.partition.map(({ name, values }) => `${name}=${values.of(file) ?? "NULL"}`).join(" ");
+  }
+
+  /** One line for people: the path, its bounds on the axis, and what became of it. */
+  line(file, axis) {
+    const why = this.reasons.of(file);
+    const fate = FATE_WORDS[this.fate(file)];
+    return `${this.path(file)}  ${axis.range(file)}  ${why === null ? fate : `${fate}, ${why}`}`;
+  }
+}
+
