@@ -85,7 +85,7 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     options: Mapping[str, Any] = MappingProxyType({}),
     **when: Unpack[When],
 ) -> Table:
-    """Open a table: a Delta or Iceberg table, or a folder, a glob or a list of Parquet files."""
+    """Open a table: Delta or Iceberg by path, Iceberg by a catalog's name, or Parquet files."""
     from whyscan.tables import open_snapshot
     from whyscan.tables.travel import Travel, moment
 

@@ -124,7 +124,7 @@ def explain(places: tuple[str, ...], predicate: str, **asked: Any) -> int:
     """Which files and row groups PREDICATE reads, which it skips, and why.
 
     TABLE is a Delta or Iceberg table, a metadata.json, a folder of Parquet files, a quoted
-    glob, or several files; local or in a store.
+    glob, or several files, local or in a store; or catalog.namespace.table.
 
     Exit codes: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not evaluate.
     """
