@@ -44,6 +44,39 @@ def test_floats(lake, kind, bounds, nans, predicate, kept):
     assert table.commit().kept(predicate) == (["f"] if kept else [])
 
 
+ONLY_NAN = [
+    ("x < 3", []),
+    ("x = 3", []),
+    ("x IN (1, 2)", []),
+    ("x > 3", ["f"]),
+    ("x <> 3", ["f"]),
+    ("x IS NOT NULL", ["f"]),
+    ("x = double('NaN')", ["f"]),
+]
+
+
+@pytest.mark.parametrize(("predicate", "kept"), ONLY_NAN)
+def test_a_file_of_nan_and_null_has_no_other_value(lake, predicate, kept):
+    table = lake({"x": "double"})
+    counted = {"nan_value_counts": [{"key": 1, "value": 7}]}
+    table.manifest([table.file("f", {}, {"x": 3}, **counted)])
+    assert table.commit().verdicts(predicate) == (kept, [])
+    assert table.kept(predicate, assume_no_nan=True) == []
+
+    table.manifests.clear()
+    table.manifest([table.file("f", {}, {"x": 0}, rows=7, **counted)])
+    assert table.commit(2).verdicts(predicate) == (kept, kept)
+
+
+def test_bounds_where_nan_leaves_no_value_are_dropped_and_counted(lake):
+    table = lake({"x": "double"})
+    counted = {"nan_value_counts": [{"key": 1, "value": 7}]}
+    table.manifest([table.file("f", {"x": (1.0, 2.0)}, {"x": 3}, **counted)])
+    plan = table.commit().plan("x < 0")
+    assert plan.summary.files_kept == 1
+    assert plan.evidence.files.contradictions == 1
+
+
 def test_a4_and_a10_all_is_never_said_where_nan_may_be(lake):
     table = lake({"x": "double"})
     table.manifest([table.file("f", {"x": (1.0, 1.0)}, {"x": 0})])

@@ -108,12 +108,14 @@ class ColumnStatistics:
     """What a format records of one column, container by container, before anybody believes it.
 
     Null slots are unknown; None is unknown everywhere. `nan` is the evidence: may a row be NaN?
+    `nan_count` is how many are, where somebody counted.
     """
 
     lower: pa.Array | None = None
     upper: pa.Array | None = None
     null_count: pa.Array | None = None
     nan: Mask = True
+    nan_count: pa.Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +130,14 @@ def believe(kind: Type, told: ColumnStatistics, rows: pa.Array | None, count: in
     """Statistics as an interval.
 
     One that contradicts itself is dropped whole: lower above upper, nulls below zero or above
-    the rows. A NaN bound says only that NaN is there.
+    the rows, bounds of a value where NULL and NaN leave none. A NaN bound says only that NaN is
+    there.
     """
     lower, upper, nan = _without_nan_bounds(kind, told)
     nulls = told.null_count
+    only_nan = surely(_leave_none, nulls, told.nan_count, rows)
     wrong = either(
+        both(only_nan, either(known(lower), known(upper))),
         surely(greater, lower, upper),
         surely(lambda n: pc.less(n, 0), nulls),
         surely(pc.greater, nulls, rows),
@@ -143,12 +148,17 @@ def believe(kind: Type, told: ColumnStatistics, rows: pa.Array | None, count: in
         kind,
         keep(right, lower),
         keep(right, upper),
-        value=may(pc.less, nulls, rows),
+        value=both(may(pc.less, nulls, rows), either(opposite(only_nan), wrong)),
         null=may(lambda n: pc.greater(n, 0), nulls),
         nan=both(either(nan, wrong), may(pc.less, nulls, rows)) if _has_nan(kind) else False,
         counted=known(nulls),
     )
     return Believed(interval, tally(wrong, count))
+
+
+def _leave_none(nulls: pa.Array, nans: pa.Array, rows: pa.Array) -> pa.Array:
+    """Some rows are NaN, and all others NULL."""
+    return pc.and_(pc.greater(nans, 0), pc.equal(nans, pc.subtract(rows, nulls)))
 
 
 def _without_nan_bounds(

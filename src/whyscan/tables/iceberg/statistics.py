@@ -78,12 +78,14 @@ class StatisticsReader:
             case _:
                 pass
         nan: Mask = False
+        nans = None
         if isinstance(leaf.type, FloatType):
-            nan = unknown_as(pc.not_equal(of("nan_value_counts"), 0), verdict=True)
+            nans = of("nan_value_counts")
+            nan = unknown_as(pc.not_equal(nans, 0), verdict=True)
         nulls = of("null_value_counts")
         if leaf.required:
             nulls = pc.fill_null(nulls, 0)
-        return ColumnStatistics(lower, upper, nulls, nan), lost
+        return ColumnStatistics(lower, upper, nulls, nan, nans), lost
 
 
 def _to_the_next_millisecond(upper: pa.Array) -> pa.Array:
