@@ -83,8 +83,8 @@ MUTANTS = (
     Mutant(
         "all NULL is still a value",
         "containers.py",
-        "value=may(pc.less, nulls, rows),",
-        "value=may(pc.less_equal, nulls, rows),",
+        "value=both(may(pc.less, nulls, rows), ",
+        "value=both(may(pc.less_equal, nulls, rows), ",
     ),
     Mutant(
         "bounds that cross are trusted",
