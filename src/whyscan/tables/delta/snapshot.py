@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,6 +18,7 @@ from whyscan.tables.delta.partitions import PartitionColumn, partition_columns
 from whyscan.tables.delta.state import TableState, read_state
 from whyscan.tables.delta.statistics import leaves
 from whyscan.tables.parquet import file_columns
+from whyscan.tables.remembered import Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,6 +43,7 @@ class DeltaSnapshot:
     state: TableState
     partitions: tuple[PartitionColumn, ...]
     generated: Mapping[Path, Generated]
+    remembered: Remembered = field(default_factory=Remembered)
 
     format: ClassVar[str] = "delta"
     footers_describe_files: ClassVar[bool] = False
@@ -85,7 +87,11 @@ class DeltaSnapshot:
         zone: Zone | None = None,  # noqa: ARG002 - the writer's zone matters, and is not recorded
         manifests: pa.Array | None = None,  # noqa: ARG002 - there are none
     ) -> Files:
-        """Every live file with what the log says of `columns`."""
+        """Every live file with what the log says of `columns`; read once for the same columns."""
+        asked = frozenset(column.path for column in columns)
+        return self.remembered.files(asked, lambda: self._read_files(columns))
+
+    def _read_files(self, columns: Sequence[Column]) -> Files:
         known = self.state.schema.columns
         asked = live.wanted(
             [known[column.path] for column in columns if column.path in known],

@@ -29,6 +29,7 @@ from whyscan.tables.iceberg.manifests import (
 from whyscan.tables.iceberg.metadata import NAME_MAPPING
 from whyscan.tables.iceberg.statistics import StatisticsReader
 from whyscan.tables.iceberg.stored_columns import StoredColumns, read_mapping
+from whyscan.tables.remembered import Remembered
 from whyscan.tables.snapshot import Files, Manifests, RowGroups, SpecLine, Traffic
 
 if TYPE_CHECKING:
@@ -115,6 +116,10 @@ class IcebergSnapshot:
         return self.at.schema.leaves
 
     @cached_property
+    def _remembered(self) -> Remembered:
+        return Remembered()
+
+    @cached_property
     def _reader(self) -> EntryReader:
         return EntryReader(self.opened, self.metadata.specs)
 
@@ -188,8 +193,12 @@ class IcebergSnapshot:
         manifests: pa.Array | None = None,
     ) -> Files:
         """The live files of the manifests at `manifests`, None being all of them."""
+        named = frozenset(column.path for column in columns)
+        opened = None if manifests is None else tuple(manifests.to_pylist())
+        return self._remembered.files((named, opened), lambda: self._read_files(named, manifests))
+
+    def _read_files(self, paths: frozenset[Path], manifests: pa.Array | None) -> Files:
         listed = self._data if manifests is None else self._data.take(manifests)
-        paths = {column.path for column in columns}
         leaves = [leaf for leaf in self._leaves.values() if leaf.path in paths]
         asked = live.Asked(StatisticsReader(leaves, self.metadata.is_from_delta), paths)
         wanted = ENTRY | (STATISTICS if leaves else {}) | (SEQUENCED if self._deletes else {})
