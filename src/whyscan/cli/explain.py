@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from whyscan.cli.formats import FORMS, LISTS_FILES, rendered
 from whyscan.cli.output import file_page, terminal_page, write, write_file
 from whyscan.cli.parameters import PERCENT, SIZE, pairs
 from whyscan.cli.progress import Progress
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from whyscan.explain.gates import Gates
-    from whyscan.explain.layout import Page
     from whyscan.explain.report import Report
     from whyscan.table import When
 
@@ -86,7 +86,7 @@ OUTPUT = _options(
     click.option(
         "--format",
         "form",
-        type=click.Choice(["text", "json", "html"]),
+        type=click.Choice(FORMS),
         default="text",
         show_default=True,
         help="html lists every file.",
@@ -128,13 +128,14 @@ def explain(places: tuple[str, ...], predicate: str, **asked: Any) -> int:
 
     Exit codes: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not evaluate.
     """
-    asked["verbose"] |= asked["form"] == "html"
+    asked["verbose"] |= asked["form"] in LISTS_FILES
     report = _report(places, _read(predicate), asked).gated(_gates(asked))
+    source = predicate[1:] if predicate.startswith("@") else None
     output: Path | None = asked["output"]
     if output is None:
-        write(_rendered(report, asked["form"], terminal_page()))
+        write(rendered(report, asked["form"], terminal_page(), source))
     else:
-        write_file(_rendered(report, asked["form"], file_page()), output)
+        write_file(rendered(report, asked["form"], file_page(), source), output)
     return 0 if report.passed else GATE_FAILED
 
 
@@ -187,17 +188,3 @@ def _gates(asked: Mapping[str, Any]) -> Gates:
     from whyscan.explain.gates import Gates
 
     return Gates(**{gate.name: asked[gate.name] for gate in fields(Gates)})
-
-
-def _rendered(report: Report, form: str, page: Page) -> str:
-    if form == "json":
-        from whyscan.explain.document import to_json
-
-        return to_json(report)
-    if form == "html":
-        from whyscan.explain.html import page as html
-
-        return html(report)
-    from whyscan.explain.text import text
-
-    return text(report, page)

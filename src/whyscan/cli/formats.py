@@ -1,0 +1,42 @@
+"""The forms of a report; a renderer is imported when its form is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from whyscan.explain.layout import Page
+    from whyscan.explain.report import Report
+
+FORMS = ("text", "json", "markdown", "html", "sarif", "junit")
+LISTS_FILES = frozenset({"html"})
+"""Forms whose reader can look through all files."""
+
+
+def rendered(report: Report, form: str, page: Page, source: str | None = None) -> str:
+    """The whole report. `source` is the file that the predicate came from."""
+    match form:
+        case "json":
+            from whyscan.explain.document import to_json
+
+            return to_json(report)
+        case "markdown":
+            from whyscan.explain.markdown import markdown
+
+            return markdown(report)
+        case "html":
+            from whyscan.explain.html import page as html
+
+            return html(report)
+        case "sarif":
+            from whyscan.explain.sarif import sarif
+
+            return sarif(report, source)
+        case "junit":
+            from whyscan.explain.junit import junit
+
+            return junit(report)
+        case _:
+            from whyscan.explain.text import text
+
+            return text(report, page)

@@ -1,0 +1,155 @@
+"""The report for a pull request: GitHub's Markdown, in which nothing of a table is markup."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from whyscan.explain.phrases import LEVEL_NAMES, answer, fate, gate, ground, removed
+from whyscan.explain.wording import REASONS, inert, inert_sql, sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.explain.findings import Finding
+    from whyscan.explain.levels import Level
+    from whyscan.explain.listing import FileLine
+    from whyscan.explain.report import Report
+
+FILES_SHOWN = 100
+"""A comment has room for 65,536 characters."""
+
+_MARKUP = re.compile(r"([\\`*_\[\]<>#~|&!$])")
+_LINK = re.compile(r"(?i)(https?|ftp)://|(www)\.")
+_FENCE = re.compile(r"`+")
+
+
+def markdown(report: Report) -> str:
+    """The whole report, with a line break at its end."""
+    sections = (
+        [f"**{plain(answer(report))}**"],
+        _asked(report),
+        _levels(report),
+        _conjuncts(report),
+        _findings(report),
+        _gates(report),
+        _survivors(report),
+        _files(report),
+        _ground(report),
+    )
+    whole = ("\n".join(lines) for section in sections if (lines := list(section)))
+    return "\n\n".join(whole) + "\n"
+
+
+def plain(text: str) -> str:
+    """Text that is shown as it stands: no emphasis, no link, no tag and nobody's name."""
+    quoted = _MARKUP.sub(r"\\\1", inert(text))
+    unlinked = _LINK.sub(lambda m: f"{m[1]}:<!-- -->//" if m[1] else f"{m[2]}<!-- -->.", quoted)
+    return unlinked.replace("@", "@<!-- -->")
+
+
+def code(text: str) -> str:
+    """SQL and paths: a code span, whose fence is longer than every one inside."""
+    shown = inert_sql(text)
+    longest = max((len(run) for run in _FENCE.findall(shown)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
+    return f"{fence}{space}{shown}{space}{fence}"
+
+
+def _cell(span: str) -> str:
+    """A span inside a table, where a bar would end it even in code."""
+    return re.sub(r"(?<!\\)\|", r"\\|", span)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], right: int) -> Iterator[str]:
+    """`right` columns at the end hold numbers."""
+    left = len(head) - right
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * left}{'---:|' * right}"
+    for row in rows:
+        yield f"| {' | '.join(map(_cell, row))} |"
+
+
+def _asked(report: Report) -> Iterator[str]:
+    subject = report.table
+    about = [subject.format]
+    about += [] if subject.version is None else [f"version {subject.version}"]
+    if subject.partitioned_by:
+        about.append("partitioned by " + ", ".join(map(code, subject.partitioned_by)))
+    yield f"{code(report.question.predicate)} on {code(subject.uri)} ({', '.join(about)})"
+
+
+def _levels(report: Report) -> Iterator[str]:
+    rows = [
+        (LEVEL_NAMES[v.level], fate(v), f"{v.kept:,} of {v.total:,}", _weight(v))
+        for v in report.levels
+    ]
+    yield from _table(("level", "", "read", "bytes"), rows, right=2)
+
+
+def _weight(level: Level) -> str:
+    return sizes(level.bytes_kept, level.bytes_total)
+
+
+def _conjuncts(report: Report) -> Iterator[str]:
+    rows = [
+        (code(c.sql), c.bucket.value, c.pushdown.value, removed(c.alone), removed(c.only))
+        for c in report.conjuncts
+    ]
+    if rows:
+        yield from _table(("conjunct", "bucket", "class", "alone", "only"), rows, right=2)
+
+
+def _findings(report: Report) -> Iterator[str]:
+    for finding in report.findings:
+        yield from _finding(finding)
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    label = f"**{finding.severity.value}** {code(finding.code.value)}"
+    yield f"- {label}: {plain(' '.join(finding.message.split()))}"
+    if finding.fix is not None:
+        yield f"  - fix: {plain(' '.join(finding.fix.split()))}"
+
+
+def _gates(report: Report) -> Iterator[str]:
+    for assertion in report.assertions:
+        yield f"- {'✅' if assertion.passed else '❌'} {assertion.result}: {plain(gate(assertion))}"
+
+
+def _survivors(report: Report) -> Iterator[str]:
+    rows = [(code(s.reason.value), REASONS[s.reason], f"{s.files:,}") for s in report.survivors]
+    if rows:
+        yield from _table(("kept because", "", "files"), rows, right=1)
+
+
+def _files(report: Report) -> Iterator[str]:
+    if report.listing is None:
+        return
+    lines = report.listing.lines()
+    shown = [line for line, _ in zip(lines, range(FILES_SHOWN), strict=False)]
+    total = len(report.listing)
+    more = f", {total - len(shown):,} of {total:,} left out" if total > len(shown) else ""
+    yield f"<details><summary>every file{more}</summary>"
+    yield ""
+    yield from _table(("file", "verdict", "why"), list(map(_file, shown)), right=0)
+    yield ""
+    yield "</details>"
+
+
+def _file(line: FileLine) -> tuple[str, str, str]:
+    return code(line.path), line.verdict, plain(line.evidence)
+
+
+def _ground(report: Report) -> Iterator[str]:
+    yield "<details><summary>what this rests on</summary>"
+    yield ""
+    for name, value in ground(report):
+        yield f"- {name}: {plain(value)}"
+    for level, why in report.unchecked:
+        yield f"- not checked: {LEVEL_NAMES.get(level, level)} ({plain(why)})"
+    for note in report.notes:
+        yield f"- note: {plain(note)}"
+    yield ""
+    yield "</details>"
