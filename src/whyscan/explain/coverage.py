@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whyscan.explain.levels import group_files
 from whyscan.planning.judgement import flags
 from whyscan.planning.obstacles import bounded
 from whyscan.planning.pushdown import PSEUDO_COLUMNS
@@ -60,5 +59,5 @@ def _bounded_files(column: Column, plan: ScanPlan, evidence: Evidence) -> Flags:
     if evidence.groups is not None:
         containers = evidence.groups.containers
         blind = ~flags(bounded(column, containers), containers.count)
-        found[group_files(evidence.groups)[blind]] = False
+        found[evidence.groups.owners.to_numpy()[blind]] = False
     return found

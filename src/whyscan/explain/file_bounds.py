@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.explain.levels import group_files
 from whyscan.explain.values import json_values
 from whyscan.planning.judgement import flags
 from whyscan.planning.pushdown import PSEUDO_COLUMNS
@@ -93,7 +92,7 @@ def _hulls(interval: Interval | None, evidence: Evidence) -> tuple[pa.Array, pa.
     ends = None if groups is None else _of_files(interval, groups.count)
     if ends is None or interval is None or groups is None:
         return None
-    table = pa.table({"file": group_files(groups), "lower": ends[0], "upper": ends[1]})
+    table = pa.table({"file": groups.owners, "lower": ends[0], "upper": ends[1]})
     valued = table.filter(pa.array(flags(interval.value, groups.count)))
     whole = pc.ScalarAggregateOptions(skip_nulls=False)
     hulls = valued.group_by("file").aggregate([("lower", "min", whole), ("upper", "max", whole)])

@@ -111,7 +111,7 @@ def _files(plan: ScanPlan, sure: Confidence) -> Level:
 
 
 def _row_groups(evidence: Evidence, groups: RowGroups, found: Judgement) -> Level:
-    files = group_files(groups)
+    files = groups.owners.to_numpy()
     by_partition = evidence.by_partition
     kept = pa.array(found.kept)
     rows = group_rows(groups)
@@ -140,16 +140,10 @@ def _credited(mechanism: npt.NDArray[np.integer]) -> dict[str, int]:
 
 def _emptied(evidence: Evidence, groups: RowGroups, found: Judgement) -> int:
     inhabited = np.zeros(evidence.files.count, np.bool_)
-    inhabited[group_files(groups)[found.kept]] = True
+    inhabited[groups.owners.to_numpy()[found.kept]] = True
     opened = np.zeros(evidence.files.count, np.bool_)
     opened[groups.opened.to_numpy()] = True
     return int((evidence.judgement.kept & opened & ~inhabited).sum())
-
-
-def group_files(groups: RowGroups) -> npt.NDArray[np.int64]:
-    """The file of each row group, as a position among all files."""
-    found: npt.NDArray[np.int64] = groups.opened.to_numpy()[groups.file.to_numpy()]
-    return found
 
 
 def group_rows(groups: RowGroups) -> pa.Array:

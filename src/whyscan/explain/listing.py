@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from whyscan.explain.evidence import Cause, Known, causes, of_removed, of_survivor
 from whyscan.explain.file_bounds import ColumnBounds, file_bounds
-from whyscan.explain.levels import group_files
 from whyscan.explain.values import JsonValue, json_values
 from whyscan.planning.plan import Mechanism
 from whyscan.planning.reason_codes import Reason
@@ -213,7 +212,8 @@ def _pruned_at(evidence: Evidence) -> pa.DictionaryArray:
 def _removers(evidence: Evidence) -> pa.ListArray:
     """The conjuncts that each remove a file by themselves."""
     count = evidence.files.count
-    stays = np.array(evidence.judgement.conjunct_kept, np.bool_).reshape(-1, count)
+    found = evidence.judgement.conjunct_kept
+    stays = np.array(found, np.bool_).reshape(len(found), count)
     files, conjuncts = np.nonzero(~stays.T & ~evidence.judgement.kept[:, None])
     offsets = np.concatenate(([0], np.bincount(files, minlength=count).cumsum()))
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(conjuncts, pa.int32()))
@@ -241,7 +241,7 @@ def _row_groups(evidence: Evidence) -> pa.ListArray:
     count = evidence.files.count
     if groups is None or found is None:
         return pa.nulls(count, pa.list_(pa.int32()))
-    owners = group_files(groups)[found.kept]
+    owners = groups.owners.to_numpy()[found.kept]
     closed = np.ones(count, np.bool_)
     closed[groups.opened.to_numpy()] = False
     offsets = np.concatenate(([0], np.bincount(owners, minlength=count).cumsum()))

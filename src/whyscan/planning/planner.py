@@ -135,8 +135,7 @@ class _Planner:
         groups = self.snapshot.row_groups(
             files, pa.array(at), self.predicate.columns(), self._projection()
         )
-        positions = groups.opened.take(groups.file)
-        return groups, self.judge(groups.containers, spread(decided, positions))
+        return groups, self.judge(groups.containers, spread(decided, groups.owners))
 
     def _projection(self) -> tuple[Path, ...] | None:
         if self.options.projection is None:

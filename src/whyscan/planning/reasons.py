@@ -61,7 +61,7 @@ def reasons(plan: ScanPlan, classes: tuple[Class, ...]) -> Why:
     if groups is None or found is None:
         nothing = np.full(evidence.files.count, REMOVED)
         return Why(nothing.astype(np.int8), nothing.astype(np.int16))
-    at = groups.opened.to_numpy()[groups.file.to_numpy()]
+    at = groups.owners.to_numpy()
     return _rolled_up(evidence, groups, _of(plan, classes, groups.containers, found, at))
 
 
@@ -90,7 +90,7 @@ def _of(
 
 def _rolled_up(evidence: Evidence, groups: RowGroups, inner: Why) -> Why:
     """Of files, by their row groups: the hardest to remove; a mix of all and others straddles."""
-    at = groups.opened.to_numpy()[groups.file.to_numpy()]
+    at = groups.owners.to_numpy()
     codes = np.full(evidence.files.count, REMOVED, np.int8)
     np.maximum.at(codes, at, inner.codes)
     decisive = inner.codes == codes[at]

@@ -98,7 +98,7 @@ def _surviving_groups(evidence: Evidence) -> _Groups:
     if groups is None or found is None:
         return {}
     kept = pa.array(found.kept)
-    files = groups.opened.take(groups.file.filter(kept)).to_pylist()
+    files = groups.owners.filter(kept).to_pylist()
     ordinals = groups.ordinal.filter(kept).to_pylist()
     ranges = groups.ranges.filter(kept).to_pylist()
     collected: dict[int, tuple[list[int], list[tuple[int, int]]]] = {

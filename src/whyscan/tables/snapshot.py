@@ -101,6 +101,11 @@ class RowGroups:
     def count(self) -> int:
         return len(self.file)
 
+    @property
+    def owners(self) -> pa.Array:
+        """The file of each row group, as a position among all files."""
+        return self.opened.take(self.file)
+
 
 class Collected(StrEnum):
     """Whether a table has its writers collect bounds of a column, and if not, why."""
