@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from iceberg.asking import complaints
+from asking import complaints
 from whyscan.predicate.arrow import arrow_type
 from whyscan.predicate.tree import Column
 from whyscan.predicate.types import NullType, OtherType, StructType, UuidType
@@ -95,7 +95,7 @@ def test_no_predicate_of_its_own_values_loses_a_row_or_claims_too_much(name):
     files = snapshot.files(columns)
     tables = [data(snapshot, path) for path in files.paths.to_pylist()]
     groups = snapshot.row_groups(files, pa.array(np.arange(files.count)), columns, None)
-    where = groups.opened.take(groups.file).to_pylist()
+    where = groups.owners.to_pylist()
 
     wrong = []
     for column in columns:

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from types import MappingProxyType
 
-import pyarrow as pa
-
+from whyscan.predicate import arrow
 from whyscan.predicate.tree import (
     And,
     Arithmetic,
@@ -33,7 +32,6 @@ from whyscan.predicate.tree import (
     Opaque,
     Or,
     Path,
-    Value,
     type_of,
 )
 from whyscan.predicate.types import (
@@ -104,23 +102,13 @@ def _sql(expression: Expression, names: Names) -> str:
 def _listed(listed: In) -> str:
     """The values of a list, NULL among them where it has one."""
     kind = type_of(listed.operand)
-    values = [_literal(Literal(_value(v, kind), kind)) for v in listed.values]
-    if listed.nan or not (values or listed.null):
+    # Decimals of a list may have more digits than their type.
+    if listed.nan or isinstance(kind, DecimalType):
+        raise NotTheSame
+    values = [_literal(Literal(arrow.value(v, kind), kind)) for v in listed.values]
+    if not (values or listed.null):
         raise NotTheSame
     return ", ".join([*values, "NULL"] if listed.null else values)
-
-
-def _value(scalar: pa.Scalar, kind: Type) -> Value:
-    match kind:
-        case StringType():
-            return str(scalar.as_py().decode())
-        case DateType():
-            return int(scalar.cast(pa.int32()).as_py())
-        case IntegerType() | BooleanType():
-            number: Value = scalar.as_py()
-            return number
-        case _:
-            raise NotTheSame
 
 
 def _pattern(like: Like) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from whyscan.predicate import arrow
-from whyscan.predicate.tree import In, Literal, columns_of, walk
+from whyscan.predicate.tree import In, Literal, columns_of, type_of, walk
 from whyscan.predicate.types import (
     BinaryType,
     BooleanType,
@@ -114,23 +114,11 @@ def _literals(expression: Expression, kind: Type) -> list[Value]:
             case Literal() if arrow.arrow_type(node.type) == target:
                 found.append(node.value)
             case In() if node.values.type == target:
-                found.extend(_plain(v, kind) for v in node.values[:LITERALS_AT_MOST])
+                listed = type_of(node.operand)
+                found.extend(arrow.value(v, listed) for v in node.values[:LITERALS_AT_MOST])
             case _:
                 pass
     return found
-
-
-def _plain(value: pa.Scalar, kind: Type) -> Value:
-    match kind:
-        case DateType():
-            return int(value.cast(pa.int32()).as_py())
-        case TimestampType():
-            return int(value.cast(pa.int64()).as_py())
-        case StringType():
-            return str(value.as_py().decode(errors="replace"))
-        case _:
-            plain: Value = value.as_py()
-            return plain
 
 
 def _ends(kind: Type) -> list[Value]:

@@ -66,6 +66,20 @@ def scalar(value: Value, kind: Type) -> pa.Scalar:
     return array([value], kind)[0]
 
 
+def value(scalar: pa.Scalar, kind: Type) -> Value:
+    """What a scalar of `kind` holds, as a literal has it."""
+    match kind:
+        case DateType():
+            return int(scalar.cast(pa.int32()).as_py())
+        case TimestampType():
+            return int(scalar.cast(pa.int64()).as_py())
+        case StringType():
+            return str(scalar.as_py().decode())
+        case _:
+            held: Value = scalar.as_py()
+            return held
+
+
 def array(values: Sequence[Value], kind: Type) -> pa.Array:
     """Literal values as an Arrow array. Temporal values are integers and are reinterpreted."""
     target = arrow_type(kind)

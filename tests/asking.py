@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from whyscan.predicate import arrow
 from whyscan.predicate.tree import Comparator, Comparison, In, IsNull, Literal, Not
-from whyscan.predicate.types import DateType, FloatType, StringType, TimestampType
 from whyscan.predicate.zones import zone
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.mask import materialise
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from whyscan.predicate.tree import Column
     from whyscan.pruning.containers import Containers
 
-VALUES_AT_MOST = 12
 KERNELS = {
     Comparator.EQUAL: pc.equal,
     Comparator.NOT_EQUAL: pc.not_equal,
@@ -40,13 +39,16 @@ class Asked:
 
 
 def complaints(
-    column: Column, containers: Containers, data: Sequence[pa.Array | None]
+    column: Column, containers: Containers, data: Sequence[pa.Array | None], at_most: int = 12
 ) -> Iterator[str]:
-    """Rows lost and false `all`s; `data` are the values of each container, None where unknown."""
+    """Rows lost and false `all`s; `data` are the values of each container, None where unknown.
+
+    `at_most` values of the column, and its ends, are asked for.
+    """
     known = [values for values in data if values is not None]
     if not known:
         return
-    for asked in predicates(column, pa.concat_arrays(known)):
+    for asked in predicates(column, pa.concat_arrays(known), at_most):
         found = evaluate(asked.expression, containers, zone("UTC"))
         kept = materialise(found.true, containers.count).to_pylist()
         every = materialise(matches_all(found), containers.count).to_pylist()
@@ -60,11 +62,11 @@ def complaints(
                 yield f"false all: {asked.expression} in container {at}"
 
 
-def predicates(column: Column, values: pa.Array) -> Iterator[Asked]:
+def predicates(column: Column, values: pa.Array, at_most: int) -> Iterator[Asked]:
     yield Asked(IsNull(column), pc.is_null)
     yield Asked(Not(IsNull(column)), pc.is_valid)
-    for value in chosen(values):
-        literal = Literal(plain(value, column.type), column.type)
+    for value in chosen(values, at_most):
+        literal = Literal(arrow.value(value, column.type), column.type)
         for operator, kernel in KERNELS.items():
             asked = Comparison(operator, column, literal)
             yield Asked(asked, against(kernel, value))
@@ -73,14 +75,14 @@ def predicates(column: Column, values: pa.Array) -> Iterator[Asked]:
         yield Asked(In(column, one, null=False, nan=False), against(pc.equal, value))
 
 
-def chosen(values: pa.Array) -> list[pa.Scalar]:
+def chosen(values: pa.Array, at_most: int) -> list[pa.Scalar]:
     """The ends and some between; NaN is none of them."""
     distinct = values.unique().drop_null()
     if pa.types.is_floating(distinct.type):
         distinct = distinct.filter(pc.invert(pc.is_nan(distinct)))
     if not pa.types.is_boolean(distinct.type):
         distinct = distinct.take(pc.sort_indices(distinct))
-    step = max(1, (len(distinct) - 1) // (VALUES_AT_MOST - 1))
+    step = max(1, (len(distinct) - 1) // (at_most - 1))
     picked = {*range(0, len(distinct), step), max(len(distinct) - 1, 0)}
     return [distinct[at] for at in sorted(picked)] if len(distinct) else []
 
@@ -95,17 +97,3 @@ def against(kernel: Any, value: pa.Scalar, *, negated: bool = False) -> Any:
         return pc.invert(found) if negated else found
 
     return truth
-
-
-def plain(value: pa.Scalar, kind: Any) -> Any:
-    match kind:
-        case DateType():
-            return value.cast(pa.int32()).as_py()
-        case TimestampType():
-            return value.cast(pa.int64()).as_py()
-        case StringType():
-            return value.as_py().decode()
-        case FloatType():
-            return float(value.as_py())
-        case _:
-            return value.as_py()
