@@ -78,6 +78,7 @@ def _environment() -> Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("whyscan.explain.html", "assets"),
         autoescape=True,
+        keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
