@@ -91,5 +91,5 @@ def test_without_pyiceberg_the_error_says_how_to_install_it(error, monkeypatch):
 
     said = error("prod.db.events")
 
-    assert "catalogs need PyIceberg, which is not installed" in said
+    assert "the catalog needs PyIceberg, which is not installed" in said
     assert "hint: pip install 'whyscan[catalogs]'" in said

@@ -109,6 +109,13 @@ def test_a_database_without_a_catalog_stays_without_one(configure, error, tmp_pa
     assert database.read_bytes() == b""
 
 
+def test_a_database_that_is_not_there_is_not_made(configure, error, tmp_path):
+    configure("prod", uri=f"sqlite:///{tmp_path}/none.db")
+
+    assert f"there is no database {tmp_path}/none.db" in error("prod.db.events")
+    assert not (tmp_path / "none.db").exists()
+
+
 def test_a_file_of_configuration_works_as_it_is(lake, report, tmp_path):
     properties, folder = lake
     lines = "".join(f"    {key}: {value}\n" for key, value in properties.items())
@@ -120,7 +127,10 @@ def test_a_file_of_configuration_works_as_it_is(lake, report, tmp_path):
 @pytest.mark.parametrize(
     ("properties", "said"),
     [
-        ({"uri": "postgresql://user:canary@127.0.0.1:1/db"}, "cannot ask the catalog 'prod': "),
+        (
+            {"uri": "postgresql://user:canary@127.0.0.1:1/db"},
+            "the catalog needs psycopg",
+        ),
         ({"uri": "nonsense:canary"}, "its configuration is not complete or not right"),
         ({"type": "sql"}, "its configuration is not complete or not right"),
         ({"type": "canary", "uri": "sqlite://"}, "its configuration is not complete"),

@@ -159,6 +159,16 @@ class TestCredentials:
 
         assert report("prod.db.events")["levels"][1]["total"] == 4
 
+    def test_a_type_that_pyiceberg_does_not_know_stops_nothing(self, vend, rest, report):
+        vend(KEYS, **{"metadata-location": None})
+        answer = rest.answers[f"/v1/{LOAD}"]()[1]
+        answer["metadata"]["format-version"] = 3
+        field = {"id": 3, "name": "v", "required": False, "type": "variant"}
+        answer["metadata"]["schemas"][0]["fields"].append(field)
+        rest.table(lambda: answer)
+
+        assert report("prod.db.events")["levels"][1]["kept"] == 2
+
     def test_metadata_that_is_in_no_file_comes_from_the_answer(self, vend, in_bucket, report):
         vend(KEYS, **{"metadata-location": None})
 

@@ -6,10 +6,11 @@ import difflib
 import logging
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import TableError
-from whyscan.tables.catalogs.refusals import not_installed, refusals
+from whyscan.tables.catalogs.refusals import not_installed, refusals, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,9 +49,18 @@ def load(name: TableName) -> Catalog:
 def _load(catalog: str, properties: dict[str, Any]) -> Catalog:
     from pyiceberg.catalog import load_catalog
 
+    _require_database(catalog, str(properties.get("uri", "")))
     # Ten, its own number, take a minute; and the text of a configuration it would not take.
     retries = int(properties.get(_GLUE_RETRIES, _FEW_RETRIES))
     return load_catalog(catalog, **{**properties, **_OURS, _GLUE_RETRIES: retries})
+
+
+def _require_database(catalog: str, uri: str) -> None:
+    """SQLite would make the file of a database that is not there."""
+    path = uri.partition("?")[0].removeprefix("sqlite:///")
+    is_file = uri.startswith("sqlite:///") and path and not path.startswith((":", "file:"))
+    if is_file and not Path(path).exists():
+        raise refused(catalog, f"there is no database {path}")
 
 
 @contextmanager

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from whyscan.tables.catalogs.names import TableName
 
-INSTALL = "pip install 'whyscan[catalogs]'"
+INSTALL = "pip install 'whyscan[catalogs]'; other databases have an extra of PyIceberg's"
 _SILENT = "it did not answer"
 _REFUSED = "it does not accept the credentials"
 _NO_CREDENTIALS = "no credentials were found"
@@ -71,9 +71,11 @@ def refusals(catalog: str) -> Iterator[None]:
         yield
     except WhyscanError:
         raise
-    except ImportError as error:
-        raise not_installed(error.name) from None
     except Exception as error:  # noqa: BLE001 - every catalog has a driver with errors of its own
+        # PyIceberg wraps what the import of a driver says.
+        missing = next((e for e in (error, error.__cause__) if isinstance(e, ImportError)), None)
+        if missing is not None:
+            raise not_installed(missing.name) from None
         raise refused(catalog, _reason(error)) from None
 
 
@@ -93,16 +95,14 @@ def status(code: int) -> str:
 
 def _reason(error: Exception) -> str:
     names = [kind.__name__ for kind in type(error).__mro__]
-    if "NotInstalledError" in names:
-        return "it needs a driver that is not installed"
     found = next((_REASONS[name] for name in names if name in _REASONS), None)
     return found or f"it failed with {names[0]}"
 
 
-def not_installed(module: str | None) -> WhyscanError:
-    """A module that catalogs need is not there."""
+def not_installed(module: str | None) -> TableError:
+    """A module that a catalog needs is not there."""
     return TableError(
-        f"catalogs need {module or 'PyIceberg'}, which is not installed", hint=INSTALL
+        f"the catalog needs {module or 'a driver'}, which is not installed", hint=INSTALL
     )
 
 
