@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from lakes import delta_users, one_file, users
+from lakes import delta_users, empty, one_file, users
 from memory_table import DataFile, MemoryTable, RowGroup
 from reports import explain
 from whyscan.errors import UsageError
@@ -92,3 +92,7 @@ def test_a_report_without_files_says_how_to_have_them():
         explain(users(), BOTH).files()
 
     assert caught.value.hint == "explain(…, verbose=True) does"
+
+
+def test_an_empty_table_lists_no_files():
+    assert explain(empty(), "x = 1", verbose=True).files().num_rows == 0

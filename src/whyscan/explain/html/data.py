@@ -40,6 +40,7 @@ def _columns(listing: Listing) -> Iterator[tuple[str, str]]:
     yield "reason", _json(_words(listing.reason))
     yield "residual", _json(_words(listing.residual))
     yield "rowGroups", _json(_row_groups(listing.row_groups))
+    yield "removers", _json(_removers(listing))
     yield "partition", "[" + ",".join(_partition(listing.partition)) + "]"
     yield "columns", "[" + ",".join(_axes(listing)) + "]"
 
@@ -94,6 +95,13 @@ def _numbered(values: Sequence[JsonValue]) -> Mapping[str, Any]:
 def _row_groups(lists: pa.ListArray) -> Mapping[str, Any]:
     shown = [None if at is None else ", ".join(map(str, at)) for at in lists.to_pylist()]
     return _numbered(shown)
+
+
+def _removers(listing: Listing) -> Mapping[str, Any]:
+    """The conjuncts that each remove a file by themselves."""
+    sql = [cause.sql for cause in listing.causes]
+    shown = ["; ".join(sql[at] for at in found) for found in listing.removers.to_pylist()]
+    return _words(pa.array(shown, pa.string()).dictionary_encode())
 
 
 def _partition(table: pa.Table) -> Iterator[str]:

@@ -43,6 +43,7 @@ class Files {
     this.reasons = new Words(data.reason);
     this.residuals = new Words(data.residual);
     this.rowGroups = new Words(data.rowGroups);
+    this.removers = new Words(data.removers);
     this.partition = data.partition.map(({ name, values }) => ({ name, values: new Words(values) }));
     this.axes = data.columns.map((column) => new Axis(column));
     this.fates = this.#fates();

@@ -242,6 +242,7 @@ class FileTable {
       ["partition", files.partitionText(file)],
       ...files.axes.filter((axis) => axis.range(file) !== null).map((axis) => [axis.name, axis.range(file)]),
       ["verdict", [FATE_WORDS[files.fate(file)], files.reasons.of(file)].filter(Boolean).join(", ")],
+      ["removed by", files.removers.of(file)],
       ["row groups to read", files.rowGroups.of(file)],
       ["left to check", files.residuals.of(file)],
     ];
