@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from whyscan.explain.gates import Assertion
     from whyscan.explain.levels import Level
     from whyscan.explain.listing import FileLine
-    from whyscan.explain.report import Report
+    from whyscan.explain.report import Report, Subject
     from whyscan.planning.attribution import Share
     from whyscan.planning.engine_words import Words
 
@@ -41,19 +41,14 @@ def document(report: Report) -> Json:
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "whyscan", "version": version()},
-        "table": {
-            "uri": report.table.uri,
-            "format": report.table.format,
-            "version": report.table.version,
-            "partitioned_by": list(report.table.partitioned_by),
-        },
+        "table": of_subject(report.table),
         "predicate": report.question.predicate,
         "dialect": report.question.dialect,
         "timezone": report.question.timezone,
         "now": moment(report.question.now),
         "assume_no_nan": report.question.assume_no_nan,
         "confidence": report.confidence.value,
-        "levels": [_level(level) for level in report.levels],
+        "levels": [of_level(level) for level in report.levels],
         "unchecked": [{"level": level, "why": why} for level, why in report.unchecked],
         "notes": list(report.notes),
         "rows_matched": {
@@ -62,18 +57,18 @@ def document(report: Report) -> Json:
         },
         "conjuncts": [_conjunct(conjunct) for conjunct in report.conjuncts],
         "mechanisms": {
-            "partition": _share(report.overlap.partition),
-            "statistics": _share(report.overlap.statistics),
-            "both": _share(report.overlap.both),
+            "partition": of_share(report.overlap.partition),
+            "statistics": of_share(report.overlap.statistics),
+            "both": of_share(report.overlap.both),
         },
         "residual": report.residual,
         "survivors": [{"reason": s.reason.value, "files": s.files} for s in report.survivors],
         "statistics": [_coverage(column) for column in report.statistics],
         "contradictory_statistics": report.contradictory_statistics,
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [of_finding(finding) for finding in report.findings],
         **_selection(report),
         **_files(report),
-        "assertions": [_assertion(assertion) for assertion in report.assertions],
+        "assertions": [of_assertion(assertion) for assertion in report.assertions],
         "metadata": {
             "objects": report.metadata.objects,
             "bytes": report.metadata.bytes,
@@ -99,7 +94,18 @@ def moment(microseconds: int | None) -> str | None:
     return found.isoformat().replace("+00:00", "Z")
 
 
-def _level(level: Level) -> Json:
+def of_subject(table: Subject) -> Json:
+    """The table that was asked."""
+    return {
+        "uri": table.uri,
+        "format": table.format,
+        "version": table.version,
+        "partitioned_by": list(table.partitioned_by),
+    }
+
+
+def of_level(level: Level) -> Json:
+    """One level of the pyramid."""
     emptied = {} if level.files_emptied is None else {"files_emptied": level.files_emptied}
     return {
         "level": level.level,
@@ -123,8 +129,8 @@ def _conjunct(conjunct: ConjunctLine) -> Json:
         "columns": list(conjunct.columns),
         "bucket": conjunct.bucket.value,
         "pushdown": conjunct.pushdown.value,
-        "alone": _share(conjunct.alone),
-        "only": _share(conjunct.only),
+        "alone": of_share(conjunct.alone),
+        "only": of_share(conjunct.only),
         "why": conjunct.why,
         "engines": _words(conjunct.words),
         "operator": conjunct.operator,
@@ -140,7 +146,7 @@ def _part(part: PartLine) -> Json:
         "pushdown": part.pushdown.value,
         "engines": _words(part.words),
         "files_kept": part.kept,
-        "alone": _share(part.removed),
+        "alone": of_share(part.removed),
         "parts": [_part(inner) for inner in part.parts],
     }
 
@@ -154,7 +160,8 @@ def _words(words: Words) -> Json:
     }
 
 
-def _share(share: Share) -> Json:
+def of_share(share: Share) -> Json:
+    """What was removed."""
     at_least = {"at_least": True} if share.at_least else {}
     return {"files": share.files, "bytes": share.bytes, "rows": share.rows, **at_least}
 
@@ -168,7 +175,8 @@ def _coverage(column: Coverage) -> Json:
     }
 
 
-def _finding(finding: Finding) -> Json:
+def of_finding(finding: Finding) -> Json:
+    """A coded fact."""
     return {
         "code": finding.code.value,
         "severity": finding.severity.value,
@@ -208,7 +216,8 @@ def _file(line: FileLine) -> Json:
     }
 
 
-def _assertion(assertion: Assertion) -> Json:
+def of_assertion(assertion: Assertion) -> Json:
+    """A gate's outcome."""
     return {
         "name": assertion.name,
         "threshold": assertion.threshold,

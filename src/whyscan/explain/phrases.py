@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 LEVEL_NAMES = {"manifests": "manifests", "files": "files", "row_groups": "row groups"}
 PERCENT_GATES = frozenset({"min_pruning", "min_pruning_bytes", "stats_complete"})
-AT_MOST_GATES = frozenset({"max_files", "max_bytes"})
+POINT_GATES = frozenset({"regression", "regression_bytes"})
+AT_MOST_GATES = frozenset({"max_files", "max_bytes"}) | POINT_GATES
 
 
 def answer(report: Report) -> str:
@@ -142,4 +143,6 @@ def _measure(gate: str, number: float | None) -> str:
         return "unknown"
     if gate == "max_bytes":
         return size(int(number))
+    if gate in POINT_GATES:
+        return f"{number:,.10g} points"
     return f"{number:,.10g} %" if gate in PERCENT_GATES else f"{number:,.0f}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from hashlib import sha256
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from whyscan.explain.document import version
 from whyscan.explain.findings import Severity
 from whyscan.explain.phrases import gate
 from whyscan.explain.wording import inert, inert_sql
@@ -35,7 +35,7 @@ def sarif(report: Report, source: str | None = None) -> str:
         told[rule] += 1
     driver = {
         "name": "whyscan",
-        "version": version("whyscan"),
+        "version": version(),
         "rules": [{"id": rule} for rule in told],
     }
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
