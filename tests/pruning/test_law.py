@@ -220,6 +220,17 @@ def flipped(maker: Maker) -> tuple[Expression, Expression]:
     return asked, Comparison(operator, asked.right, asked.left)
 
 
+@tried(300)
+@given(worlds(), st.sampled_from(Comparator))
+def test_a_value_compared_with_itself_is_decided_by_the_operator_alone(world, operator):
+    never = operator in {Comparator.NOT_EQUAL, Comparator.LESS, Comparator.GREATER}
+    for column in world.columns():
+        example = Example(world, Comparison(operator, column, column))
+        for rows, told in zip(example.possible(), truths(example), strict=True):
+            assert all(answers <= told for answers in rows)
+            assert never not in told
+
+
 def denied(maker: Maker) -> tuple[Expression, Expression]:
     """`a < b` and `NOT (a >= b)`."""
     asked = maker.comparison(maker.kind(), 1)

@@ -5,6 +5,8 @@
 | a = b | may be equal | may differ |
 | a < b | may be less | b may be less or equal |
 | a <=> b | may be equal, or both NULL | may differ, or one of them NULL |
+| a = a, a <= a, a >= a | a may be a value | never |
+| a <> a, a < a, a > a | never | a may be a value |
 """
 
 from __future__ import annotations
@@ -45,6 +47,19 @@ def compare(operator: Comparator, a: Interval, b: Interval) -> Truth:
             return negation(_less(b, a))
         case Comparator.NULL_SAFE_EQUAL:
             return _null_safe_equal(a, b)
+
+
+def compare_with_itself(operator: Comparator, a: Interval) -> Truth:
+    """`a operator a`: of one and the same value, NaN included."""
+    if operator is Comparator.NULL_SAFE_EQUAL:
+        return Truth(lambda: True, lambda: False, lambda: False, lambda: a.raises)
+    same = operator in (Comparator.EQUAL, Comparator.LESS_EQUAL, Comparator.GREATER_EQUAL)
+    return Truth(
+        lambda: same and a.present,
+        lambda: not same and a.present,
+        lambda: a.null,
+        lambda: a.raises,
+    )
 
 
 def _less(a: Interval, b: Interval) -> Truth:

@@ -5,7 +5,7 @@ Two functions that call each other: `truth_of` for predicates, `interval_of` for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from whyscan.predicate.tree import (
@@ -28,12 +28,13 @@ from whyscan.predicate.tree import (
     Opaque,
     Or,
     type_of,
+    walk,
 )
 from whyscan.pruning import truth
-from whyscan.pruning.comparison import compare
+from whyscan.pruning.comparison import compare, compare_with_itself
 from whyscan.pruning.domains import may_satisfy_together
 from whyscan.pruning.functions import apply, arithmetic, cast, coalesced, like
-from whyscan.pruning.interval import Interval, anything, hull, of_literal, restrict
+from whyscan.pruning.interval import Interval, anything, hull, of_literal, only_null, restrict
 from whyscan.pruning.mask import Mask, both, either
 from whyscan.pruning.membership import member
 from whyscan.pruning.transforms import in_bucket
@@ -108,6 +109,8 @@ def interval_of(expression: Expression, batch: Batch) -> Interval:
         case Arithmetic():
             left, right = (interval_of(e, batch) for e in (expression.left, expression.right))
             return arithmetic(expression, left, right, batch.zone)
+        case Call(function="nullif", arguments=(one, other)) if _are_the_same(one, other):
+            return replace(only_null(expression.type), raises=interval_of(one, batch).raises)
         case Call():
             arguments = [interval_of(e, batch) for e in expression.arguments]
             return apply(expression, arguments, batch.zone)
@@ -139,11 +142,18 @@ def _conjunction(expression: And, batch: Batch) -> Truth:
 
 def _comparison(expression: Comparison, batch: Batch) -> Truth:
     left = interval_of(expression.left, batch)
+    if _are_the_same(expression.left, expression.right):
+        return compare_with_itself(expression.operator, left)
     right = interval_of(expression.right, batch)
     found = compare(expression.operator, left, right)
     if expression.operator in (Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL):
         return _hashed(found, expression, batch)
     return found
+
+
+def _are_the_same(one: Expression, other: Expression) -> bool:
+    """Both have the same value in each row. What is opaque may be random."""
+    return one == other and not any(isinstance(node, Opaque) for node in walk(one))
 
 
 def _hashed(found: Truth, expression: Comparison | In, batch: Batch) -> Truth:

@@ -246,6 +246,8 @@ def cast(value, source, target):
             return "true" if value else "false"
         case (IntegerType(), StringType()):
             return str(value)
+        case (DecimalType(), StringType()):
+            return f"{value:f}"
         case (_, BooleanType()):
             return value != 0
         case (BooleanType(), _):

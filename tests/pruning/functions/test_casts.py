@@ -7,7 +7,7 @@ from hypothesis import given
 
 from pruning.functions import scalars
 from pruning.functions.containment import check, seeds, some
-from whyscan.predicate.tree import Failure
+from whyscan.predicate.tree import Failure, Literal
 from whyscan.predicate.types import (
     BIGINT,
     BINARY,
@@ -21,7 +21,7 @@ from whyscan.predicate.types import (
     DecimalType,
 )
 from whyscan.pruning.functions.casts import plain_cast
-from whyscan.pruning.interval import anything, only_null
+from whyscan.pruning.interval import anything, of_literal, only_null
 
 PRICE, SHORT, FINE, LONG = (DecimalType(*d) for d in ((7, 2), (3, 1), (38, 25), (38, 6)))
 NUMBERS = (TINYINT, INT, BIGINT, PRICE, SHORT, FINE, LONG, FLOAT, DOUBLE)
@@ -30,7 +30,7 @@ PAIRS = [
     *((BOOLEAN, kind) for kind in (*NUMBERS, STRING)),
     *((kind, BOOLEAN) for kind in (*NUMBERS, STRING)),
     *((STRING, kind) for kind in NUMBERS),
-    (BIGINT, STRING),
+    *((kind, STRING) for kind in (BIGINT, PRICE, SHORT)),
 ]
 
 
@@ -81,3 +81,21 @@ def test_text_and_binary_share_their_bytes():
 
 def test_infinities_and_nan_become_null_decimals():
     assert scalars.cast(math.inf, DOUBLE, PRICE) is None
+
+
+WORDS = {
+    "yes": (True, True, False),
+    " F ": (False, True, False),
+    "": (None, False, True),
+    "B c": (None, False, True),
+    "\u00fc": (None, False, True),
+    # Spark cuts control characters off: nobody looks behind them here.
+    "\x01t": (None, True, True),
+}
+
+
+@pytest.mark.parametrize("text", WORDS)
+def test_a_word_that_is_no_boolean_is_an_error_and_never_a_value(text):
+    found = plain_cast(of_literal(Literal(text, STRING)), BOOLEAN, Failure.RAISE)
+    lower = None if found.lower is None else found.lower.as_py()
+    assert (lower, found.value, found.raises) == WORDS[text]

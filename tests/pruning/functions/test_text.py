@@ -103,6 +103,23 @@ def test_upper_keeps_no_more_than_the_shared_prefix():
     assert (found.lower.as_py(), found.upper.as_py()) == (b"AP", b"AP\xff")
 
 
+@pytest.mark.parametrize(
+    ("text", "upper", "lower"),
+    [
+        ("a\u00fcZ", "A\u00dcZ", "a\u00fcz"),
+        ("\u00c0\u00d6\u00d8\u00de", "\u00c0\u00d6\u00d8\u00de", "\u00e0\u00f6\u00f8\u00fe"),
+        ("stra\u00dfe", None, None),
+        ("\u0130", None, None),
+    ],
+)
+def test_a_point_of_western_letters_has_one_capital_each(text, upper, lower):
+    for function, expected in (("upper", upper), ("lower", lower)):
+        found = calling(function, STRING, ())(bounds(text, text))
+        point = found.lower.as_py() == found.upper.as_py()
+        assert point is (expected is not None)
+        assert not point or found.lower.as_py() == expected.encode()
+
+
 def test_a_cut_upper_bound_is_cut_no_further_than_a_character():
     cut = between(STRING, pa.scalar(b"a"), pa.scalar(b"\xc3\xff"))
     found = calling("left", STRING, (1,))(cut)

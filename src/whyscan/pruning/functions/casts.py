@@ -11,7 +11,7 @@
 | number | boolean | FALSE for zero alone |
 | boolean | number, string | 0 and 1, 'false' and 'true' |
 | string | number, boolean | not monotone: exact on points that are plainly written |
-| integer | string | not monotone: exact on points |
+| integer, decimal | string | not monotone: exact on points |
 | string | binary | the same bytes |
 
 `try_cast` makes the errors of the conversion itself NULL.
@@ -71,6 +71,12 @@ DECIMAL_TEXT = r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?"
 DOUBLE_TEXT = r"[+-]?[0-9]{1,300}(?:\.[0-9]{1,300})?(?:[eE][+-]?[0-9]{1,3})?"
 TEXT_SCALE = 18
 """As many places as a decimal's text may have to be read here."""
+
+PLAIN_PLACES = 6
+"""With no more of them Arrow writes a decimal out, as Spark does; with more, `1E-7`."""
+
+WORD = r"(?:[!-~\x80-\xff](?:[ -~\x80-\xff]*[!-~\x80-\xff])?)?"
+"""Text without blanks at its ends and without control characters, which Spark cuts off."""
 
 TRUE_WORDS = pa.array(["t", "true", "y", "yes", "1"])
 FALSE_WORDS = pa.array(["f", "false", "n", "no", "0"])
@@ -248,6 +254,8 @@ def _to_string(x: Interval, target: StringType) -> Interval | None:
             return increasing(x, target, _text)
         case IntegerType():
             return pointwise(target, [x], _text)
+        case DecimalType(scale=scale) if 0 <= scale <= PLAIN_PLACES:
+            return pointwise(target, [x], _text)
         case DecimalType() | FloatType():
             return Interval(target, None, None, value=x.present, null=x.null, raises=x.raises)
         case _:
@@ -301,12 +309,14 @@ def _matched(x: Interval, grammar: str) -> Vector | None:
 
 
 def _parsed_boolean(x: Interval, target: BooleanType) -> Interval:
-    """'t', 'true', 'y', 'yes', '1' and their opposites, in any case."""
-    written = _matched(x, "[a-zA-Z01]+")
+    """'t', 'true', 'y', 'yes', '1' and their opposites, in any case; other words are an error."""
+    written = _matched(x, WORD)
     if written is None:
         return _unread(x, target)
-    word = pc.ascii_lower(written.cast(pa.string()))
+    word = pc.ascii_lower(written.cast(pa.string(), safe=False))
     true, false = (pc.is_in(word, value_set=words) for words in (TRUE_WORDS, FALSE_WORDS))
     known = surely(pc.or_, true, false)
     end = keep(known, true)
-    return replace(_unread(x, target, unread=opposite(known)), lower=end, upper=end)
+    other = both(surely(pc.is_valid, written), opposite(known))
+    read = replace(_unread(x, target, unread=opposite(known)), lower=end, upper=end)
+    return replace(read, value=both(read.value, opposite(other)))

@@ -74,7 +74,7 @@ def like(x: Interval, expression: Like) -> Truth:
         return _matches(x, parsed(expression.pattern, expression.escape))
     # Spark lowers the pattern before it reads it: an upper-case escape is none any more.
     pattern = parsed(expression.pattern.translate(ASCII_LOWER), expression.escape)
-    return _matches(lowered(x), None if pattern is None else _ascii(pattern))
+    return _matches(lowered(STRING, x), None if pattern is None else _ascii(pattern))
 
 
 def starts_with(x: Interval, prefix: bytes) -> Truth:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from whyscan.predicate.arrow import arrow_type
 from whyscan.predicate.types import BinaryType, IntegerType, StringType
-from whyscan.pruning.functions.letters import cased
+from whyscan.pruning.functions.letters import lowered, uppered
 from whyscan.pruning.functions.like import starts_with
 from whyscan.pruning.functions.rules import Entry, all_points, as_vector, constant, strict
 from whyscan.pruning.functions.utf8 import (
@@ -37,14 +37,6 @@ if TYPE_CHECKING:
 Plain: TypeAlias = str | int | bool
 LONGEST_RESULT = 10_000
 """Characters that `repeat` and the pads may make here: a plan does not fill the memory."""
-
-
-def _upper(kind: Type, x: Interval) -> Interval:
-    return cased(kind, x, pc.ascii_upper)
-
-
-def _lower(kind: Type, x: Interval) -> Interval:
-    return cased(kind, x, pc.ascii_lower)
 
 
 def _substring(
@@ -253,12 +245,12 @@ TEXT: Mapping[str, Entry] = MappingProxyType(
         "endswith": Entry(on_points(lambda text, end: text.endswith(end)), 2),
         "initcap": Entry(on_points(_initcap_of), 1),
         "instr": Entry(on_points(_instr_of), 2),
-        "lcase": Entry(_lower, 1),
+        "lcase": Entry(lowered, 1),
         "left": Entry(_left, 2),
         "len": Entry(_length, 1),
         "length": Entry(_length, 1),
         "locate": Entry(on_points(_locate_of), 2, 3),
-        "lower": Entry(_lower, 1),
+        "lower": Entry(lowered, 1),
         "lpad": Entry(on_points(_lpad_of), 2, 3),
         "ltrim": Entry(on_points(lambda text: text.lstrip(" ")), 1),
         "octet_length": Entry(on_points(lambda text: len(text.encode())), 1),
@@ -273,7 +265,7 @@ TEXT: Mapping[str, Entry] = MappingProxyType(
         "substr": Entry(_substring, 2, 3),
         "substring": Entry(_substring, 2, 3),
         "trim": Entry(on_points(lambda text: text.strip(" ")), 1),
-        "ucase": Entry(_upper, 1),
-        "upper": Entry(_upper, 1),
+        "ucase": Entry(uppered, 1),
+        "upper": Entry(uppered, 1),
     }
 )

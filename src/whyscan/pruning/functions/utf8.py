@@ -32,11 +32,6 @@ MOST_CHARACTERS = 100
 """Characters that a pattern counts: one of a thousand grows too large for the matcher."""
 
 
-def ascii_only(values: Vector) -> Vector:
-    """Every byte is a character of its own."""
-    return pc.match_substring_regex(values, pattern=r"^[\x00-\x7f]*$")
-
-
 def count_characters(values: Vector) -> Vector:
     """Code points: the bytes that do not continue a character."""
     return pc.count_substring_regex(values, pattern=r"[^\x80-\xbf]").cast(pa.int64())
