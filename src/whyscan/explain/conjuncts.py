@@ -11,12 +11,14 @@ from whyscan.planning.engine_words import Words, words
 from whyscan.planning.nodes import operator, parts
 from whyscan.planning.pushdown import Bucket, Class, Pushdown, partition_columns
 from whyscan.predicate.tree import Conjunct, Opaque, columns_of, walk
+from whyscan.tables.snapshot import Collected
 
 if TYPE_CHECKING:
     from whyscan.planning.attribution import Attribution
+    from whyscan.planning.engine_words import Measured
     from whyscan.planning.nodes import Part
     from whyscan.planning.plan import ScanPlan
-    from whyscan.predicate.tree import Expression, Path
+    from whyscan.predicate.tree import Column, Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +56,13 @@ class ConjunctLine:
 
 def conjunct_lines(plan: ScanPlan, classes: tuple[Class, ...]) -> tuple[ConjunctLine, ...]:
     """One line a conjunct, in their order."""
-    partition = partition_columns(plan)
+    measured = _measured(plan)
     told = zip(plan.predicate.conjuncts, classes, attribute(plan), strict=True)
-    return tuple(_line(conjunct, found, share, partition, plan) for conjunct, found, share in told)
+    return tuple(_line(conjunct, found, share, measured, plan) for conjunct, found, share in told)
 
 
 def _line(
-    conjunct: Conjunct, found: Class, share: Attribution, partition: set[Path], plan: ScanPlan
+    conjunct: Conjunct, found: Class, share: Attribution, measured: Measured, plan: ScanPlan
 ) -> ConjunctLine:
     below = parts(conjunct.expression, plan)
     return ConjunctLine(
@@ -71,22 +73,32 @@ def _line(
         alone=share.alone,
         only=share.only,
         why=_why(conjunct, found, below),
-        words=words(conjunct.expression, found, partition),
+        words=words(conjunct.expression, found, measured),
         operator=operator(conjunct.expression) if below else None,
-        parts=tuple(_part(part, partition) for part in below),
+        parts=tuple(_part(part, measured) for part in below),
     )
 
 
-def _part(part: Part, partition: set[Path]) -> PartLine:
+def _measured(plan: ScanPlan) -> Measured:
+    partition = partition_columns(plan)
+
+    def measured(column: Column) -> bool:
+        told = plan.snapshot.recording(column)
+        return column.path not in partition and told.collected is Collected.YES
+
+    return measured
+
+
+def _part(part: Part, measured: Measured) -> PartLine:
     return PartLine(
         part.sql,
         part.operator,
         part.found.bucket,
         part.found.pushdown,
-        words(part.expression, part.found, partition),
+        words(part.expression, part.found, measured),
         part.kept,
         part.removed,
-        tuple(_part(inner, partition) for inner in part.parts),
+        tuple(_part(inner, measured) for inner in part.parts),
     )
 
 

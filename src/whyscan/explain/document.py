@@ -11,7 +11,7 @@ from whyscan.explain.report import SCHEMA_VERSION
 if TYPE_CHECKING:
     from whyscan.explain.conjuncts import ConjunctLine, PartLine
     from whyscan.explain.coverage import Coverage
-    from whyscan.explain.findings import Finding
+    from whyscan.explain.findings import Effect, Finding
     from whyscan.explain.gates import Assertion
     from whyscan.explain.levels import Level
     from whyscan.explain.listing import FileLine
@@ -182,7 +182,16 @@ def of_finding(finding: Finding) -> Json:
         "severity": finding.severity.value,
         "message": finding.message,
         "fix": finding.fix,
+        "evidence": dict(finding.evidence),
+        "rewrite": finding.rewrite,
+        "effect": _effect(finding.effect),
     }
+
+
+def _effect(effect: Effect | None) -> Json | None:
+    if effect is None:
+        return None
+    return {"unit": effect.unit, "before": effect.before, "after": effect.after}
 
 
 def _selection(report: Report) -> Json:

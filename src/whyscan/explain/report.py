@@ -164,6 +164,8 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
         levels=levels(plan, classes),
         coverage=coverage(plan),
         contradictions=_contradictions(evidence),
+        why=why,
+        conjuncts=conjunct_lines(plan, classes),
     )
     return Report(
         table=_subject(plan.snapshot),
@@ -175,7 +177,7 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
         unchecked=evidence.unchecked,
         notes=plan.snapshot.notes,
         rows_matched=rows_matched(evidence),
-        conjuncts=conjunct_lines(plan, classes),
+        conjuncts=facts.conjuncts,
         overlap=overlap(plan),
         residual=Residuals(plan.predicate, evidence).overall(),
         selection=_selection(plan),

@@ -27,6 +27,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def staying(files: int) -> str:
+    """`1 file stays`, `1,000 files stay`."""
+    return f"{counted(files, 'file')} {'stays' if files == 1 else 'stay'}"
+
+
 def size(count: int | None) -> str:
     """`999 B`, `1.1 kB`, `13 kB`: powers of 1000, as disks and bills have them."""
     if count is None:

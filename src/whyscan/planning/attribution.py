@@ -162,9 +162,8 @@ def _kept_by_statistics(plan: ScanPlan) -> Flags:
         return _kept(plan, evidence.files.containers)
     groups = evidence.groups
     if groups is not None:
-        at = groups.opened.to_numpy()
-        kept[at] = False
-        kept[at[groups.file.to_numpy()[_kept(plan, groups.containers)]]] = True
+        kept[groups.opened.to_numpy()] = False
+        kept[groups.owners.to_numpy()[_kept(plan, groups.containers)]] = True
     return kept
 
 

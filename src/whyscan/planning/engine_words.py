@@ -21,6 +21,8 @@ from whyscan.planning.pushdown import Bucket, Pushdown
 from whyscan.predicate.tree import (
     And,
     Between,
+    Cast,
+    Column,
     Comparison,
     In,
     IsNull,
@@ -29,11 +31,17 @@ from whyscan.predicate.tree import (
     Not,
     Or,
 )
+from whyscan.predicate.types import DateType, TimestampType
 from whyscan.pruning.representation import column_below
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from whyscan.planning.pushdown import Class
-    from whyscan.predicate.tree import Expression, Path
+    from whyscan.predicate.tree import Expression
+
+    Measured = Callable[[Column], bool]
+    """Whether the table collects bounds of a column that is no partition's source."""
 
 
 class Trino(StrEnum):
@@ -82,27 +90,27 @@ _DATAFUSION = {
 }
 
 
-def words(expression: Expression, found: Class, partition: set[Path]) -> Words:
+def words(expression: Expression, found: Class, measured: Measured) -> Words:
     """What engines call an expression of that class."""
     return Words(
         _TRINO[found.pushdown],
-        _delta(expression, found, partition),
+        _delta(expression, found, measured),
         _DATAFUSION[found.pushdown],
         remains=found.pushdown is not Pushdown.EXACT,
     )
 
 
-def _delta(expression: Expression, found: Class, partition: set[Path]) -> DeltaSpark:
+def _delta(expression: Expression, found: Class, measured: Measured) -> DeltaSpark:
     if found.bucket is Bucket.PARTITION_SAFE:
         return DeltaSpark.PARTITION
-    return DeltaSpark.DATA if _asks_statistics(expression, partition) else DeltaSpark.UNUSED
+    return DeltaSpark.DATA if _asks_statistics(expression, measured) else DeltaSpark.UNUSED
 
 
-def _asks_statistics(expression: Expression, partition: set[Path]) -> bool:
+def _asks_statistics(expression: Expression, measured: Measured) -> bool:
     """Some part of every alternative compares a data column itself with a constant."""
 
     def asks(part: Expression) -> bool:
-        return _asks_statistics(part, partition)
+        return _asks_statistics(part, measured)
 
     match expression:
         case And():
@@ -115,23 +123,35 @@ def _asks_statistics(expression: Expression, partition: set[Path]) -> bool:
             return any(asks(Not(operand)) for operand in operands)
         case Not(operand=Not(operand=operand)):
             return asks(operand)
+        case Not(operand=In() | Like()):
+            return False
         case Not(operand=operand):
             return asks(operand)
         case Comparison(left=left, right=right):
-            return _is_data(left, partition) is not _is_data(right, partition) and (
-                isinstance(left, Literal) or isinstance(right, Literal)
+            pair = ((left, right), (right, left))
+            return any(
+                isinstance(b, Literal) and _is_data(_unwrapped(a), measured) for a, b in pair
             )
         case Between(operand=operand) | In(operand=operand) | IsNull(operand=operand):
-            return _is_data(operand, partition)
+            return _is_data(operand, measured)
         case Like(operand=operand, pattern=pattern):
-            return _is_data(operand, partition) and _is_prefix(pattern)
+            return _is_data(operand, measured) and _is_prefix(pattern)
         case _:
             return False
 
 
-def _is_data(expression: Expression, partition: set[Path]) -> bool:
+def _is_data(expression: Expression, measured: Measured) -> bool:
     column = column_below(expression)
-    return column is not None and column.path not in partition
+    return column is not None and measured(column)
+
+
+def _unwrapped(expression: Expression) -> Expression:
+    """The day of a moment is compared as a range of the moment: Spark's optimizer sees to it."""
+    match expression:
+        case Cast(operand=Column(type=TimestampType()) as column, type=DateType()):
+            return column
+        case _:
+            return expression
 
 
 def _is_prefix(pattern: str) -> bool:

@@ -111,7 +111,7 @@ def _stays(expression: Expression, plan: ScanPlan) -> Flags:
     groups = evidence.groups
     at = groups.opened.to_numpy()
     inside = np.zeros(evidence.files.count, np.bool_)
-    inside[at[groups.file.to_numpy()[_true(expression, groups.containers, plan)]]] = True
+    inside[groups.owners.to_numpy()[_true(expression, groups.containers, plan)]] = True
     kept[at] &= inside[at]
     return kept
 

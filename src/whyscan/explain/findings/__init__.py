@@ -1,0 +1,38 @@
+"""Coded facts about a run: one file a family, each finding with its evidence and its fix.
+
+A fix whose effect is told was planned on this very snapshot; where that cannot be done, no number
+is promised. A rewrite is offered only where the interpreter proved that it means the same, or where
+every partition value that is there was tried.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.explain.findings.conditions import conditions
+from whyscan.explain.findings.finding import UNITS, Code, Effect, Facts, Finding, Severity
+from whyscan.explain.findings.layout import layout
+from whyscan.explain.findings.partitions import partitions
+from whyscan.explain.findings.pruning import pruning
+from whyscan.explain.findings.statistics import statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["UNITS", "Code", "Effect", "Facts", "Finding", "Severity", "findings"]
+
+FAMILIES = (pruning, partitions, statistics, conditions, layout)
+
+
+def findings(facts: Facts) -> tuple[Finding, ...]:
+    """All that apply, warnings first, in the order of the families."""
+    found = list(_all(facts))
+    return (
+        *(f for f in found if f.severity is Severity.WARNING),
+        *(f for f in found if f.severity is not Severity.WARNING),
+    )
+
+
+def _all(facts: Facts) -> Iterator[Finding]:
+    for family in FAMILIES:
+        yield from family(facts)

@@ -1,0 +1,247 @@
+"""Findings about how the predicate is written."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from whyscan.explain.evidence import unread
+from whyscan.explain.findings.finding import Code, Effect, Facts, Finding, Severity
+from whyscan.explain.wording import counted, staying
+from whyscan.planning.obstacles import changes_type
+from whyscan.planning.pushdown import Bucket, Pushdown
+from whyscan.planning.reason_codes import Reason
+from whyscan.planning.replan import conjunct as made
+from whyscan.planning.replan import instead, without
+from whyscan.predicate.render import to_sql
+from whyscan.predicate.tree import (
+    And,
+    Between,
+    Cast,
+    Column,
+    Comparator,
+    Comparison,
+    In,
+    Like,
+    Literal,
+    Not,
+    Or,
+)
+from whyscan.predicate.types import BOOLEAN, STRING, StringType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.explain.conjuncts import ConjunctLine
+    from whyscan.planning.judgement import Flags
+    from whyscan.predicate.tree import Conjunct, Expression
+
+BRANCHES_AT_MOST = 4
+"""A UNION of more than this is nobody's remedy."""
+
+
+def conditions(facts: Facts) -> Iterator[Finding]:
+    """All of this family."""
+    for position, conjunct in enumerate(facts.plan.predicate.conjuncts):
+        line = facts.conjuncts[position]
+        yield from _literal_type(facts, position, conjunct)
+        yield from _uninterpreted(facts, position, conjunct)
+        yield from _or(facts, position, conjunct, line)
+        yield from _negation(facts, conjunct, line)
+
+
+def _uninterpreted(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[Finding]:
+    if facts.classes[position].interpreted or _mismatched(facts, position, conjunct):
+        return
+    for sql, why in unread(conjunct):
+        yield Finding(
+            Code.UNINTERPRETED,
+            Severity.WARNING,
+            f"{sql} cannot be evaluated from metadata: {why}",
+            "compare the bare column with a constant where the query allows it",
+            {"files": int(_about(facts, position, Reason.UNINTERPRETED).sum())},
+        )
+
+
+def _about(facts: Facts, position: int, reason: Reason) -> Flags:
+    found: Flags = facts.why.named(reason) & (facts.why.conjunct == position)
+    return found
+
+
+def _mismatched(facts: Facts, position: int, conjunct: Conjunct) -> bool:
+    return bool(_about(facts, position, Reason.TYPE_MISMATCH).any()) or (
+        position in facts.plan.evidence.decided and changes_type(conjunct.expression)
+    )
+
+
+def _literal_type(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[Finding]:
+    """Text compared with a number: the engine reads every text as a number first."""
+    if not _mismatched(facts, position, conjunct):
+        return
+    told = _cast(conjunct.expression)
+    if told is None:
+        return
+    column, kind, other = told
+    name = ".".join(column.path)
+    message = (
+        f"{name} is {column.type} and is compared as {kind} in {conjunct.sql}: the order of its "
+        "bounds is not that of what they are cast to"
+    )
+    stays = int(_about(facts, position, Reason.TYPE_MISMATCH).sum())
+    if other is not None and _same_on_partitions(facts, position, other):
+        before = int(facts.kept_with(without(facts.plan, position)).sum())
+        after = int(facts.kept_with(instead(facts.plan, position, other)).sum())
+        rewrite = to_sql(other)
+        fix = (
+            f"{rewrite} means the same (checked on every partition value that is there) and reads "
+            f"{after:,} instead of the {counted(before, 'file')} of an engine that does not cast "
+            "partition values"
+        )
+        yield Finding(
+            Code.LITERAL_TYPE,
+            Severity.INFO,
+            message,
+            fix,
+            {"files": stays},
+            rewrite,
+            Effect("files", before, after),
+        )
+        return
+    yield Finding(
+        Code.LITERAL_TYPE,
+        Severity.WARNING,
+        f"{message}; {staying(stays)} for that",
+        f"store {name} as {kind}; a comparison with text is not the same, since '05' equals 5",
+        {"files": stays},
+    )
+
+
+def _cast(expression: Expression) -> tuple[Column, str, Expression | None] | None:
+    """The column, what it is cast to, and the same comparison with text instead."""
+    match expression:
+        case Comparison(
+            operator=operator,
+            left=Cast(operand=Column(type=StringType()) as column, type=kind),
+            right=Literal() as literal,
+        ):
+            text = Literal(str(literal.value), STRING)
+            bare = Comparison(operator, column, text) if _is_equality(operator) else None
+            return column, str(kind), bare
+        case In(operand=Cast(operand=Column(type=StringType()) as column, type=kind)):
+            return column, str(kind), None
+        case _:
+            return None
+
+
+def _is_equality(operator: Comparator) -> bool:
+    return operator in {Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL}
+
+
+def _same_on_partitions(facts: Facts, position: int, other: Expression) -> bool:
+    """Run on every partition value, both give the same files."""
+    plan = facts.plan
+    if position not in plan.evidence.decided:
+        return False
+    found = facts.kept_with([plan.predicate.conjuncts[position]])
+    return bool((found == facts.kept_with([made(other)])).all())
+
+
+def _or(facts: Facts, position: int, conjunct: Conjunct, line: ConjunctLine) -> Iterator[Finding]:
+    expression = conjunct.expression
+    if not isinstance(expression, Or) or not line.parts:
+        return
+    if len(expression.operands) > BRANCHES_AT_MOST:
+        return
+    stopping = [p for p in line.parts if p.pushdown is Pushdown.UNSUPPORTED]
+    helping = [p for p in line.parts if p.removed.files]
+    if stopping and helping:
+        yield _ended(facts, position, expression, line)
+    elif line.bucket is Bucket.UNSPLITTABLE and helping:
+        yield _unsplittable(facts, position, expression, line)
+
+
+def _arms(facts: Facts, position: int, expression: Or) -> tuple[list[Expression], list[Flags]]:
+    """The OR as queries that share no row, and the files of each."""
+    arms: list[Expression] = []
+    for at, branch in enumerate(expression.operands):
+        before = [Not(_is_true(earlier)) for earlier in expression.operands[:at]]
+        arms.append(And((branch, *before)) if before else branch)
+    return arms, [facts.kept_with(instead(facts.plan, position, arm)) for arm in arms]
+
+
+def _is_true(expression: Expression) -> Expression:
+    """TRUE or FALSE, never NULL."""
+    return Comparison(Comparator.NULL_SAFE_EQUAL, expression, Literal(value=True, type=BOOLEAN))
+
+
+def _union(arms: list[Expression]) -> str:
+    return " UNION ALL ".join(f"SELECT … WHERE {to_sql(arm)}" for arm in arms)
+
+
+def _ended(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> Finding:
+    stopping = next(p for p in line.parts if p.pushdown is Pushdown.UNSUPPORTED)
+    arms, found = _arms(facts, position, expression)
+    counts = [int(flags.sum()) for flags in found]
+    told = " + ".join(f"{n:,}" for n in counts)
+    return Finding(
+        Code.OR_ENDS_PRUNING,
+        Severity.WARNING,
+        f"{stopping.sql} excludes no file, and so nothing that is joined to it by OR does: "
+        + ", ".join(f"{p.sql} alone leaves {p.kept:,}" for p in line.parts if p is not stopping),
+        f"as a UNION only one arm reads so much: {told} files, arm by arm",
+        {"files": facts.files.kept, "files_of_arms": told},
+        _union(arms),
+        Effect("files of the first arm", facts.files.kept, min(counts)),
+    )
+
+
+def _unsplittable(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> Finding:
+    arms, found = _arms(facts, position, expression)
+    before = int(facts.kept_with(without(facts.plan, position)).sum())
+    together = int(reduce(np.logical_or, found).sum())
+    reads = sum(int(flags.sum()) for flags in found)
+    branches = ", ".join(f"{p.sql} leaves {p.kept:,}" for p in line.parts)
+    return Finding(
+        Code.UNSPLITTABLE_OR,
+        Severity.WARNING if reads < before else Severity.INFO,
+        f"{line.sql} joins partition columns and others by OR: an engine that sorts conditions "
+        f"into partition filters and data filters (Delta on Spark) can use it for neither, and "
+        f"reads {before:,} of {counted(facts.files.total, 'file')}; {branches}",
+        None
+        if reads >= before
+        else f"as a UNION each arm is one kind of filter: {counted(together, 'file')}, in "
+        f"{reads:,} reads",
+        {"files_without": before, "files_of_arms": together, "reads_of_arms": reads},
+        _union(arms) if reads < before else None,
+        Effect("files", before, together) if reads < before else None,
+    )
+
+
+def _negation(facts: Facts, conjunct: Conjunct, line: ConjunctLine) -> Iterator[Finding]:
+    """`<>` and NOT IN: only a file with one single value can be excluded."""
+    if not _negates(conjunct.expression) or line.alone.files or line.alone.at_least:
+        return
+    if facts.files.total <= 1 or line.pushdown is Pushdown.UNSUPPORTED:
+        return
+    yield Finding(
+        Code.NEGATION_EXCLUDES_NOTHING,
+        Severity.INFO,
+        f"{conjunct.sql} excludes only files that hold nothing but what it rules out, and none of "
+        f"the {counted(facts.files.total, 'file')} does: it is left to check on every row",
+        None,
+        {"files": facts.files.total},
+    )
+
+
+def _negates(expression: Expression) -> bool:
+    match expression:
+        case Comparison(operator=Comparator.NOT_EQUAL):
+            return True
+        case Not(operand=In() | Like() | Between()):
+            return True
+        case Not(operand=Comparison(operator=operator)):
+            return _is_equality(operator)
+        case _:
+            return False

@@ -1,0 +1,109 @@
+"""What a finding is, and what findings are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from whyscan.planning.planner import total
+from whyscan.planning.replan import kept
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from whyscan.explain.conjuncts import ConjunctLine
+    from whyscan.explain.coverage import Coverage
+    from whyscan.explain.levels import Level
+    from whyscan.planning.judgement import Flags
+    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.pushdown import Class
+    from whyscan.planning.reasons import Why
+    from whyscan.predicate.tree import Conjunct
+
+UNITS = {"manifests": "manifest", "files": "file", "row_groups": "row group"}
+
+
+class Code(StrEnum):
+    """What a finding is about."""
+
+    NOTHING_KEPT = "NOTHING_KEPT"
+    WEAK_PRUNING = "WEAK_PRUNING"
+    NO_PARTITION_FILTER = "NO_PARTITION_FILTER"
+    FUNCTION_ON_PARTITION = "FUNCTION_ON_PARTITION"
+    RANGE_ON_BUCKET = "RANGE_ON_BUCKET"
+    OLD_SPEC = "OLD_SPEC"
+    MIXED_MANIFESTS = "MIXED_MANIFESTS"
+    NO_STATISTICS = "NO_STATISTICS"
+    BEYOND_STATISTICS_BUDGET = "BEYOND_STATISTICS_BUDGET"
+    TYPE_WITHOUT_STATISTICS = "TYPE_WITHOUT_STATISTICS"
+    TRUNCATED_BOUNDS = "TRUNCATED_BOUNDS"
+    NAN_UNCOUNTED = "NAN_UNCOUNTED"
+    CONTRADICTORY_STATISTICS = "CONTRADICTORY_STATISTICS"
+    UNINTERPRETED = "UNINTERPRETED"
+    LITERAL_TYPE = "LITERAL_TYPE"
+    UNSPLITTABLE_OR = "UNSPLITTABLE_OR"
+    OR_ENDS_PRUNING = "OR_ENDS_PRUNING"
+    NEGATION_EXCLUDES_NOTHING = "NEGATION_EXCLUDES_NOTHING"
+    WIDE_BOUNDS = "WIDE_BOUNDS"
+    SMALL_FILES = "SMALL_FILES"
+
+
+class Severity(StrEnum):
+    """How much it matters: it costs pruning, or it is good to know."""
+
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What the fix changes, counted on this snapshot: so many `unit`s before and after."""
+
+    unit: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fact; `fix` is None where there is nothing to do.
+
+    `evidence` are the numbers behind the message. `rewrite` is text to copy: a condition, a
+    statement or a setting. `effect` is None where nothing could be counted.
+    """
+
+    code: Code
+    severity: Severity
+    message: str
+    fix: str | None
+    evidence: Mapping[str, int | float | str] = field(default_factory=dict)
+    rewrite: str | None = None
+    effect: Effect | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What findings are made from: the plan, and what was counted of it."""
+
+    plan: ScanPlan
+    classes: tuple[Class, ...]
+    levels: tuple[Level, ...]
+    coverage: tuple[Coverage, ...]
+    contradictions: int
+    why: Why
+    conjuncts: tuple[ConjunctLine, ...]
+
+    @property
+    def files(self) -> Level:
+        return next(level for level in self.levels if level.level == "files")
+
+    def kept_with(self, conjuncts: Sequence[Conjunct]) -> Flags:
+        """The files that other conjuncts would keep."""
+        return kept(self.plan, conjuncts)
+
+    def bytes_of(self, chosen: Flags) -> int | None:
+        """The bytes of some files."""
+        return total(self.plan.evidence.files.bytes.filter(pa.array(chosen)))

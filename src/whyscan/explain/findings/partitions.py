@@ -1,0 +1,217 @@
+"""Findings about partitions: a filter that misses them, hides them, or meets old and mixed ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.explain.findings.finding import Code, Effect, Facts, Finding, Severity
+from whyscan.explain.wording import counted, size, staying
+from whyscan.planning.equivalence import where_true
+from whyscan.planning.implied import implied
+from whyscan.planning.obstacles import asked_by_range
+from whyscan.planning.pushdown import PSEUDO_COLUMNS
+from whyscan.planning.reason_codes import Reason
+from whyscan.planning.replan import instead, without
+from whyscan.predicate.render import to_sql
+from whyscan.predicate.tree import columns_of
+from whyscan.pruning.domains import where_true as domains_of
+from whyscan.pruning.transforms import Bucket
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.planning.judgement import Flags
+    from whyscan.predicate.tree import Conjunct, Expression
+
+REPACKED_AT_MOST = 1_000_000
+"""Files that are sorted by their partition to see what tidy manifests would spare."""
+
+
+def partitions(facts: Facts) -> Iterator[Finding]:
+    """All of this family."""
+    yield from _no_partition_filter(facts)
+    yield from _functions(facts)
+    yield from _ranges_on_buckets(facts)
+    yield from _old_spec(facts)
+    yield from _mixed_manifests(facts)
+
+
+def _no_partition_filter(facts: Facts) -> Iterator[Finding]:
+    sources = facts.plan.snapshot.partition_sources
+    if not sources or {c.path for c in facts.plan.predicate.columns()} & set(sources):
+        return
+    names = ", ".join(".".join(path) for path in sources)
+    message = f"the table is partitioned by {names}, and no conjunct names a partition column"
+    told = implied(facts.plan)
+    if told is None:
+        fix = f"if the query allows it, add a condition on {names}"
+        yield Finding(Code.NO_PARTITION_FILTER, Severity.WARNING, message, fix)
+        return
+    rewrite = to_sql(told.expression)
+    yield Finding(
+        Code.NO_PARTITION_FILTER,
+        Severity.WARNING,
+        f"{message}; the files that can match lie in {told.values:,} of its "
+        f"{counted(told.of_values, 'value')} of {told.column}",
+        f"add {rewrite}: no row of this version is lost by it, and partition values alone then "
+        f"rule out {told.outside:,} of {counted(facts.plan.evidence.files.count, 'file')}",
+        {"values": told.values, "of_values": told.of_values},
+        rewrite,
+        Effect("files removed by partition", 0, told.outside),
+    )
+
+
+def _functions(facts: Facts) -> Iterator[Finding]:
+    """Conditions that name a partition column only inside a function."""
+    sources = set(facts.plan.snapshot.partition_sources)
+    for position, conjunct in enumerate(facts.plan.predicate.conjuncts):
+        columns = columns_of(conjunct.expression)
+        if len(columns) != 1 or columns[0].path not in sources:
+            continue
+        if columns[0].path in PSEUDO_COLUMNS or domains_of(conjunct.expression):
+            continue
+        other, proof = _equivalent(facts, position, conjunct)
+        if other is not None:
+            yield from _function(facts, position, other, proof)
+
+
+def _equivalent(facts: Facts, position: int, conjunct: Conjunct) -> tuple[Expression | None, str]:
+    """The same condition on the bare column, and how that is known."""
+    spans = where_true(conjunct.expression, facts.plan.zone)
+    if spans is not None:
+        return spans.as_ranges(), "proved for every value"
+    from whyscan.planning.implied import listed
+
+    by = facts.plan.evidence.by_partition
+    settled = ~by.conjunct_kept[position] | by.conjunct_every[position]
+    if not settled.all():
+        return None, ""
+    column = columns_of(conjunct.expression)[0]
+    return (
+        listed(facts.plan, column, by.conjunct_kept[position]),
+        "checked on every partition value that is there",
+    )
+
+
+def _function(facts: Facts, position: int, other: Expression, proof: str) -> Iterator[Finding]:
+    before = int(facts.kept_with(without(facts.plan, position)).sum())
+    left = int(facts.kept_with(instead(facts.plan, position, other)).sum())
+    if left >= before:
+        return
+    rewrite, sql = to_sql(other), facts.conjuncts[position].sql
+    whole = counted(facts.files.total, "file")
+    here = facts.files.kept
+    sees = "" if here > left else "; whyscan sees through it, and engines may not"
+    yield Finding(
+        Code.FUNCTION_ON_PARTITION,
+        Severity.WARNING if here > left else Severity.INFO,
+        f"{sql} names the partition column inside a function: an engine that takes bare "
+        f"columns alone reads {before:,} of {whole}{sees}",
+        f"{rewrite} means the same ({proof}) and reads {left:,} of {whole} instead of {before:,}",
+        {"files_without": before, "files_with": left},
+        rewrite,
+        Effect("files", before, left),
+    )
+
+
+def _ranges_on_buckets(facts: Facts) -> Iterator[Finding]:
+    lossy = facts.why.named(Reason.TRANSFORM_LOSSY)
+    if not lossy.any():
+        return
+    buckets = {
+        path: t
+        for spec in facts.plan.snapshot.specs
+        for path, transforms in spec.items()
+        for t in transforms
+        if isinstance(t, Bucket)
+    }
+    for position, conjunct in enumerate(facts.plan.predicate.conjuncts):
+        for path in asked_by_range(conjunct.expression) & buckets.keys():
+            stays = int((lossy & (facts.why.conjunct == position)).sum())
+            if stays:
+                name = ".".join(path)
+                message = (
+                    f"{conjunct.sql} is a range of {name}, and files are partitioned by "
+                    f"{buckets[path]} of it, which says nothing of a range: {staying(stays)} for "
+                    "that"
+                )
+                yield _bucket(facts, position, conjunct, message, stays)
+
+
+def _bucket(facts: Facts, position: int, conjunct: Conjunct, message: str, stays: int) -> Finding:
+    spans = where_true(conjunct.expression, facts.plan.zone)
+    other = None if spans is None else spans.as_list()
+    before = facts.files.kept
+    after = (
+        before
+        if other is None
+        else int(facts.kept_with(instead(facts.plan, position, other)).sum())
+    )
+    if other is None or after >= before:
+        return Finding(Code.RANGE_ON_BUCKET, Severity.INFO, message, None, {"files": stays})
+    rewrite = to_sql(other)
+    return Finding(
+        Code.RANGE_ON_BUCKET,
+        Severity.WARNING,
+        message,
+        f"its values listed mean the same (proved for every value), and are hashed: {rewrite} "
+        f"reads {after:,} instead of {counted(before, 'file')}",
+        {"files": stays},
+        rewrite,
+        Effect("files", before, after),
+    )
+
+
+def _old_spec(facts: Facts) -> Iterator[Finding]:
+    old = facts.why.named(Reason.OLD_SPEC)
+    if not old.any():
+        return
+    current = next(spec for spec in facts.plan.snapshot.numbered_specs if spec.current)
+    files, weight = int(old.sum()), facts.bytes_of(old)
+    yield Finding(
+        Code.OLD_SPEC,
+        Severity.WARNING,
+        f"{counted(files, 'file')} ({size(weight)}) "
+        f"{'was' if files == 1 else 'were'} written before the table was partitioned by "
+        f"{', '.join(current.fields)}, and cannot be skipped by partition",
+        "rewrite them under the current spec (Spark: CALL system.rewrite_data_files with "
+        "rewrite-all)",
+        {"files": files, "current_spec": current.id},
+        effect=Effect("files under an old spec", files, 0),
+    )
+
+
+def _mixed_manifests(facts: Facts) -> Iterator[Finding]:
+    above, files = facts.plan.evidence.manifests, facts.plan.evidence.files
+    if above is None or files.manifest is None or not files.partition.num_columns:
+        return
+    opened = int(above.opened.sum())
+    wanted = facts.plan.evidence.by_partition.kept
+    if opened <= 1 or not wanted.any() or wanted.all() or files.count > REPACKED_AT_MOST:
+        return
+    needed = _tidy(files.partition, wanted, opened)
+    read = int(above.judgement.kept.sum())
+    if needed * 2 <= read:
+        yield Finding(
+            Code.MIXED_MANIFESTS,
+            Severity.WARNING,
+            f"{counted(read, 'manifest')} of {above.manifests.count:,} had to be read: their files "
+            f"are of many partitions, and {int(wanted.sum()):,} of {counted(files.count, 'file')} "
+            "are of those that were asked for",
+            f"sorted by partition (Spark: CALL system.rewrite_manifests), as many manifests would "
+            f"have left {needed:,} to read",
+            {"manifests": read, "needed": needed},
+            effect=Effect("manifests", read, needed),
+        )
+
+
+def _tidy(partition: pa.Table, wanted: Flags, manifests: int) -> int:
+    """How many of as many manifests hold a wanted file once files are sorted by partition."""
+    keys = [(name, "ascending") for name in partition.column_names]
+    order = pc.sort_indices(partition, sort_keys=keys).to_numpy()
+    pack = np.arange(len(order)) * manifests // len(order)
+    return len(np.unique(pack[wanted[order]]))

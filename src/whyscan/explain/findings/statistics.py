@@ -1,0 +1,183 @@
+"""Findings about statistics: absent, cut off, silent on NaN, or impossible."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from whyscan.explain.findings.finding import UNITS, Code, Effect, Facts, Finding, Severity
+from whyscan.explain.wording import counted, staying
+from whyscan.planning.judgement import flags
+from whyscan.planning.reason_codes import Reason
+from whyscan.predicate.types import FloatType
+from whyscan.tables.snapshot import Collected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.explain.coverage import Coverage
+    from whyscan.planning.judgement import Flags
+    from whyscan.planning.plan import ScanPlan
+    from whyscan.predicate.tree import Column
+    from whyscan.tables.snapshot import Recording
+
+_LONGER = 4
+"""How many times longer a cut bound is proposed to be."""
+
+
+def statistics(facts: Facts) -> Iterator[Finding]:
+    """All of this family."""
+    yield from _absent(facts)
+    yield from _truncated(facts)
+    yield from _nan_uncounted(facts)
+    yield from _contradictory(facts)
+
+
+def _absent(facts: Facts) -> Iterator[Finding]:
+    columns = {".".join(c.path): c for c in facts.plan.predicate.columns()}
+    for column in facts.coverage:
+        if column.mode != "exact":
+            yield _of_column(facts, column, columns[column.column])
+
+
+def _of_column(facts: Facts, told: Coverage, column: Column) -> Finding:
+    recording = facts.plan.snapshot.recording(column)
+    lacking = told.files - told.files_with_bounds
+    message = (
+        f"{lacking:,} of {counted(told.files, 'file')} cannot be skipped by {told.column}: without "
+        "bounds it may be anything there"
+    )
+    evidence = {"files": told.files, "files_without_bounds": lacking}
+    if recording.collected is Collected.NEVER:
+        message = f"{message} ({recording.why})"
+        return Finding(Code.TYPE_WITHOUT_STATISTICS, Severity.INFO, message, None, evidence)
+    beyond = recording.collected is Collected.BEYOND_BUDGET
+    effect, setting = _by_footers(facts), _setting(facts, recording)
+    why = recording.why or "the writer did not record them"
+    fix = f"rewrite those files with statistics for {told.column}"
+    if setting is not None:
+        fix = f"{setting}, then rewrite those files"
+    if effect is not None:
+        gone = effect.before - effect.after
+        fix += f"; by their footers {gone:,} of {effect.before:,} would go"
+    return Finding(
+        Code.BEYOND_STATISTICS_BUDGET if beyond else Code.NO_STATISTICS,
+        Severity.WARNING,
+        f"{message} ({why})",
+        fix,
+        evidence,
+        setting,
+        effect,
+    )
+
+
+def _setting(facts: Facts, recording: Recording) -> str | None:
+    """The statement that has writers record the column."""
+    if recording.setting is None:
+        return None
+    name, value = recording.setting
+    return f"ALTER TABLE {_name(facts)} SET TBLPROPERTIES ('{name}' = '{value}')"
+
+
+def _name(facts: Facts) -> str:
+    return f"{facts.plan.snapshot.format}.`{facts.plan.snapshot.uri}`"
+
+
+def _by_footers(facts: Facts) -> Effect | None:
+    """What the files' own footers would remove, where they were opened."""
+    evidence = facts.plan.evidence
+    groups, found = evidence.groups, evidence.group_judgement
+    if facts.plan.snapshot.footers_describe_files or groups is None or found is None:
+        return None
+    blind = facts.why.named(Reason.NO_STATISTICS)
+    opened = np.zeros(evidence.files.count, np.bool_)
+    opened[groups.opened.to_numpy()] = True
+    inhabited = np.zeros(evidence.files.count, np.bool_)
+    inhabited[groups.owners.to_numpy()[found.kept]] = True
+    before = int((blind & opened).sum())
+    return Effect("files", before, int((blind & opened & inhabited).sum())) if before else None
+
+
+def _truncated(facts: Facts) -> Iterator[Finding]:
+    cut = facts.why.named(Reason.TRUNCATED_BOUND)
+    if not cut.any():
+        return
+    for column in facts.plan.predicate.columns():
+        told = facts.plan.snapshot.recording(column)
+        if told.prefix is None or told.longer is None:
+            continue
+        mine = cut & _about(facts, column)
+        if mine.any():
+            yield _cut(facts, column, told, mine)
+
+
+def _about(facts: Facts, column: Column) -> Flags:
+    named = [i for i, line in enumerate(facts.conjuncts) if ".".join(column.path) in line.columns]
+    found: Flags = np.isin(facts.why.conjunct, named)
+    return found
+
+
+def _cut(facts: Facts, column: Column, told: Recording, mine: Flags) -> Finding:
+    prefix = told.prefix or 0
+    files, longer = int(mine.sum()), prefix * _LONGER
+    value = str(longer) if told.appended else f"truncate({longer})"
+    setting = f"ALTER TABLE {_name(facts)} SET TBLPROPERTIES ('{told.longer}' = '{value}')"
+    return Finding(
+        Code.TRUNCATED_BOUNDS,
+        Severity.WARNING,
+        f"bounds of {'.'.join(column.path)} are cut off after {prefix} characters, and what was "
+        f"asked for differs only behind them: {staying(files)} for that",
+        f"{setting}, then rewrite those files",
+        {"files": files, "characters": prefix},
+        setting,
+    )
+
+
+def _nan_uncounted(facts: Facts) -> Iterator[Finding]:
+    costly = [level for level in facts.levels if level.kept_without_nan < level.kept]
+    if not costly:
+        return
+    costs = [
+        f"{counted(level.kept - level.kept_without_nan, UNITS[level.level])} of {level.kept}"
+        for level in costly
+    ]
+    names = " and ".join(_nan_columns(facts.plan))
+    first = costly[0]
+    yield Finding(
+        Code.NAN_UNCOUNTED,
+        Severity.WARNING,
+        f"{names} may hold NaN, which no statistic counts and which is greater than every "
+        f"number; kept for that alone: {' and '.join(costs)}",
+        "if there is no NaN, --assume-no-nan; or rewrite with a writer that counts NaN",
+        {f"{level.level}_for_nan": level.kept - level.kept_without_nan for level in costly},
+        "--assume-no-nan",
+        Effect(UNITS[first.level] + "s", first.kept, first.kept_without_nan),
+    )
+
+
+def _nan_columns(plan: ScanPlan) -> Iterator[str]:
+    """The float columns for which some container that NaN keeps has no evidence."""
+    evidence = plan.evidence
+    containers, judgement = evidence.files.containers, evidence.judgement
+    if evidence.groups is not None and evidence.group_judgement is not None:
+        containers, judgement = evidence.groups.containers, evidence.group_judgement
+    spared = judgement.kept & ~judgement.kept_without_nan
+    for column in plan.predicate.columns():
+        if not isinstance(column.type, FloatType):
+            continue
+        possible = flags(containers.interval(column).nan, containers.count)
+        if bool(np.any(possible & spared)):
+            yield ".".join(column.path)
+
+
+def _contradictory(facts: Facts) -> Iterator[Finding]:
+    if facts.contradictions:
+        yield Finding(
+            Code.CONTRADICTORY_STATISTICS,
+            Severity.WARNING,
+            f"{counted(facts.contradictions, 'statistic')} cannot be true (a lower bound above "
+            "the upper one, or more NULLs than rows) and said nothing",
+            "find out which writer made them: engines that trust them lose rows",
+            {"statistics": facts.contradictions},
+        )
