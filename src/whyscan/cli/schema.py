@@ -1,15 +1,34 @@
-"""`whyscan schema`: the JSON Schema of the report."""
+"""`whyscan schema`: the JSON Schemas of what the commands print."""
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 
 import click
 
 from whyscan.cli.output import write
 
+DOCUMENTS = {
+    "report": "report.schema.json",
+    "diff": "diff/diff.schema.json",
+}
+
 
 @click.command()
-def schema() -> None:
-    """Print the JSON Schema of the report."""
-    write(files("whyscan.explain").joinpath("report.schema.json").read_text("utf-8"))
+@click.argument("document", type=click.Choice(list(DOCUMENTS)), default="report")
+def schema(document: str) -> None:
+    """Print the JSON Schema of a report, or of another DOCUMENT."""
+    text = _text("report")
+    write(text if document == "report" else _bundled(document, text))
+
+
+def _bundled(document: str, report: str) -> str:
+    """A schema that needs no other: what it takes from the report's is inside."""
+    whole = json.loads(_text(document))
+    whole["$defs"]["report"] = json.loads(report)
+    return json.dumps(whole, indent=2) + "\n"
+
+
+def _text(document: str) -> str:
+    return files("whyscan.explain").joinpath(DOCUMENTS[document]).read_text("utf-8")

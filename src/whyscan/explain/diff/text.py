@@ -90,12 +90,15 @@ def _count(level: Level | None) -> str:
 def _delta(change: LevelChange) -> str:
     if change.before is None or change.after is None:
         return ""
-    return f"{change.after.kept - change.before.kept:+,}"
+    more = change.after.kept - change.before.kept
+    return f"{more:+,}" if more else "same"
 
 
 def _bytes_delta(before: int | None, after: int | None) -> str:
     if before is None or after is None:
         return ""
+    if before == after:
+        return "same"
     return f"{'-' if after < before else '+'}{size(abs(after - before))}"
 
 

@@ -1,0 +1,165 @@
+"""Options that several commands share, and what they stand for."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from whyscan.cli.output import file_page, terminal_page, write, write_file
+from whyscan.cli.parameters import PERCENT, SIZE, pairs
+from whyscan.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from whyscan.explain.layout import Page
+    from whyscan.table import When
+
+GATE_FAILED = 1
+_TERMS = ("dialect", "timezone", "depth", "full", "assume_no_nan")
+
+
+def options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several options as one decorator, listed by --help in this order."""
+
+    def decorate(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+PREDICATE = click.option(
+    "-w",
+    "--where",
+    "predicate",
+    required=True,
+    metavar="PREDICATE",
+    help="A WHERE condition; @FILE reads it from a file, - from standard input.",
+)
+
+VERSION = options(
+    click.option("--at-version", type=int, metavar="N", help="A Delta version."),
+    click.option("--at-snapshot", type=int, metavar="ID", help="An Iceberg snapshot."),
+    click.option("--as-of", metavar="TIMESTAMP", help="The version at that time, UTC by default."),
+    click.option("--ref", metavar="NAME", help="An Iceberg branch or tag."),
+)
+
+TERMS = options(
+    click.option("--dialect", default="spark", show_default=True, help="SQL of the predicate."),
+    click.option("--timezone", default="UTC", show_default=True, help="Its session time zone."),
+    click.option(
+        "--depth",
+        default="auto",
+        show_default=True,
+        metavar="files|row-groups|auto",
+        help="How far down to look.",
+    ),
+    click.option("--full", is_flag=True, help="Open all metadata, so that every figure is exact."),
+    click.option("--assume-no-nan", is_flag=True, help="Take your word that no value is NaN."),
+)
+
+STORAGE = options(
+    click.option(
+        "--partition-type",
+        "partition_types",
+        multiple=True,
+        metavar="COLUMN=TYPE",
+        help="Type of a Hive partition column: month=int. [default: inferred]",
+    ),
+    click.option(
+        "--option",
+        "storage",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Storage option, beside the environment's.",
+    ),
+    click.option("--no-cache", is_flag=True, help="Keep no metadata of a store on this machine."),
+)
+
+OUTPUT = click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write it there. [default: standard output]",
+)
+
+GATES = options(
+    click.option("--min-pruning", type=PERCENT, help="Fail below this share of files skipped."),
+    click.option("--min-pruning-bytes", type=PERCENT, help="Likewise of bytes."),
+    click.option("--max-files", type=click.IntRange(min=0), help="Fail above."),
+    click.option("--max-bytes", type=SIZE, help="Fail above: 10GB, 500MiB."),
+    click.option("--assert-stats", is_flag=True, help="Fail where a column lacks bounds."),
+    click.option(
+        "--require-partition-filter",
+        is_flag=True,
+        help="Fail unless a condition on partition columns can skip files.",
+    ),
+)
+
+
+def form(*forms: str, about: str | None = None) -> Callable[[Any], Any]:
+    """`--format`, of those that the command has."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        default=forms[0],
+        show_default=True,
+        help=about,
+    )
+
+
+def read_predicate(predicate: str) -> str:
+    """The predicate's text, from where it stands."""
+    if predicate == "-":
+        return sys.stdin.read().strip()
+    if not predicate.startswith("@"):
+        return predicate
+    try:
+        return Path(predicate[1:]).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(
+            f"cannot read the predicate from {predicate[1:]}: {why}",
+            hint="-w @FILE reads a file, -w 'a = 1' is the condition itself",
+        ) from error
+
+
+def version(asked: Mapping[str, Any]) -> When:
+    """Which version of the table."""
+    return {
+        "version": asked["at_version"],
+        "snapshot": asked["at_snapshot"],
+        "as_of": asked["as_of"],
+        "ref": asked["ref"],
+    }
+
+
+def terms(asked: Mapping[str, Any]) -> Any:
+    """How the predicate is read and how far down to look."""
+    return {name: asked[name] for name in _TERMS}
+
+
+def partition_types(asked: Mapping[str, Any]) -> dict[str, str]:
+    """The types of Hive partition columns that were given."""
+    return pairs("--partition-type", asked["partition_types"])
+
+
+def storage(asked: Mapping[str, Any]) -> dict[str, str]:
+    """The storage options that were given."""
+    given = pairs("--option", asked["storage"])
+    return {**given, "cache": "off"} if asked["no_cache"] else given
+
+
+def deliver(render: Callable[[Page], str], output: Path | None) -> None:
+    """To standard output as its page is, or to a file."""
+    if output is None:
+        write(render(terminal_page()))
+    else:
+        write_file(render(file_page()), output)
