@@ -32,16 +32,24 @@ _RENEW_TOKEN = frozenset({HTTPStatus.UNAUTHORIZED, 419})
 def entry(catalog: RestCatalog, name: TableName) -> Entry:
     """What the catalog says of the table, with the credentials that it vends."""
     try:
-        answer = _get(catalog, "tables", name)
-        if answer.status_code == HTTPStatus.NOT_FOUND:
-            raise _absent(catalog, name)
-        if not answer.ok:
-            raise refused(name.catalog, status(answer.status_code))
+        answer = _answer(catalog, name)
+    finally:
+        catalog.close()
+    try:
         return _entry(catalog, name, answer.json())
     except (AttributeError, KeyError, TypeError, ValueError):
         raise refused(name.catalog, UNCLEAR) from None
-    finally:
-        catalog.close()
+
+
+def _answer(catalog: RestCatalog, name: TableName) -> Response:
+    answer = _get(catalog, "tables", name)
+    if answer.ok:
+        return answer
+    if answer.status_code != HTTPStatus.NOT_FOUND:
+        raise refused(name.catalog, status(answer.status_code))
+    if _get(catalog, "views", name).ok:
+        raise TableError(f"{name} is a view", hint="open the tables that it reads")
+    raise no_table(name)
 
 
 def _get(catalog: RestCatalog, kind: str, name: TableName) -> Response:
@@ -55,12 +63,6 @@ def _get(catalog: RestCatalog, kind: str, name: TableName) -> Response:
         catalog._refresh_token()  # noqa: SLF001 - as PyIceberg does around its own requests
         answer = session.get(url, timeout=_TIMEOUT)
     return answer
-
-
-def _absent(catalog: RestCatalog, name: TableName) -> TableError:
-    if _get(catalog, "views", name).ok:
-        return TableError(f"{name} is a view", hint="open the tables that it reads")
-    return no_table(name)
 
 
 def _entry(catalog: RestCatalog, name: TableName, answer: Mapping[str, Any]) -> Entry:
