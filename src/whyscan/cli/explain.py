@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from whyscan.cli import options
+from whyscan.cli.baseline import against_baseline
 from whyscan.cli.formats import FORMS, LISTS_FILES, rendered
 from whyscan.cli.progress import Progress
 from whyscan.table import open as open_table
@@ -40,6 +41,8 @@ def explain(places: tuple[str, ...], predicate: str, **asked: Any) -> int:
     """
     asked["verbose"] |= asked["form"] in LISTS_FILES
     report = _report(places, options.read_predicate(predicate), asked).gated(_gates(asked))
+    if asked["baseline"] is not None or asked["update_baseline"]:
+        report = against_baseline(report, " ".join(places), asked)
     source = predicate[1:] if predicate.startswith("@") else None
     options.deliver(lambda page: rendered(report, asked["form"], page, source), asked["output"])
     return 0 if report.passed else options.GATE_FAILED

@@ -100,6 +100,13 @@ GATES = options(
         is_flag=True,
         help="Fail unless a condition on partition columns can skip files.",
     ),
+    click.option(
+        "--baseline",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Fail where less is skipped than that file says; it may exempt from gates.",
+    ),
+    click.option("--update-baseline", is_flag=True, help="Write what is skipped now into it."),
 )
 
 

@@ -232,4 +232,12 @@ def of_assertion(assertion: Assertion) -> Json:
         "threshold": assertion.threshold,
         "actual": assertion.actual,
         "result": assertion.result,
+        **_exemption(assertion),
     }
+
+
+def _exemption(assertion: Assertion) -> Json:
+    if assertion.exemption is None:
+        return {}
+    told = {"reason": assertion.exemption.reason, "until": assertion.exemption.until.isoformat()}
+    return {"exemption": told | {"expired": assertion.expired}}

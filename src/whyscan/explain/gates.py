@@ -9,6 +9,7 @@ from whyscan.planning.pushdown import Bucket, Pushdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import date
 
     from whyscan.explain.report import Report
 
@@ -26,36 +27,64 @@ class Gates:
 
 
 @dataclass(frozen=True, slots=True)
+class Exemption:
+    """A gate that a table may fail, or one question on it, for a reason and until a day."""
+
+    table: str
+    gate: str
+    reason: str
+    until: date
+    predicate: str | None = None
+
+    def covers(self, table: str, predicate: str, gate: str) -> bool:
+        return (
+            self.table == table
+            and self.gate == gate
+            and (self.predicate is None or self.predicate == predicate)
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Assertion:
-    """One gate's outcome. What could not be measured (`actual` is None) does not pass."""
+    """One gate's outcome. What could not be measured (`actual` is None) does not pass.
+
+    `exemption` covers a gate that failed; one that `expired` does so no longer.
+    """
 
     name: str
     threshold: float
     actual: float | None
     passed: bool
+    exemption: Exemption | None = None
+    expired: bool = False
 
     @property
     def result(self) -> str:
         return "pass" if self.passed else "fail"
+
+    @property
+    def holds(self) -> bool:
+        """It passed, or is let off."""
+        return self.passed or (self.exemption is not None and not self.expired)
 
 
 def assertions(report: Report, gates: Gates) -> Iterator[Assertion]:
     """The gates that were asked for, measured on a report."""
     files = report.files_level
     if gates.min_pruning is not None:
-        yield _at_least("min_pruning", gates.min_pruning, percent_pruned(files.total, files.kept))
+        yield at_least("min_pruning", gates.min_pruning, percent_pruned(files.total, files.kept))
     if gates.min_pruning_bytes is not None:
         pruned = percent_pruned(files.bytes_total, files.bytes_kept)
-        yield _at_least("min_pruning_bytes", gates.min_pruning_bytes, pruned)
+        yield at_least("min_pruning_bytes", gates.min_pruning_bytes, pruned)
     if gates.max_files is not None:
         yield _at_most("max_files", gates.max_files, files.kept)
     if gates.max_bytes is not None:
         yield _at_most("max_bytes", gates.max_bytes, files.bytes_kept)
     if gates.assert_stats:
         covered = min((column.percent for column in report.statistics), default=100.0)
-        yield _at_least("stats_complete", 100, covered)
+        yield at_least("stats_complete", 100, covered)
     if gates.require_partition_filter:
-        yield _at_least("partition_filter", 1, _partition_filters(report))
+        yield at_least("partition_filter", 1, _partition_filters(report))
 
 
 def percent_pruned(total: int | None, kept: int | None) -> float | None:
@@ -75,7 +104,8 @@ def _partition_filters(report: Report) -> int:
     )
 
 
-def _at_least(name: str, threshold: float, actual: float | None) -> Assertion:
+def at_least(name: str, threshold: float, actual: float | None) -> Assertion:
+    """A gate that asks for as much or more."""
     passed = actual is not None and actual >= threshold
     shown = None if actual is None else round(actual, 1)
     # A rounded figure must not seem to contradict the outcome.

@@ -115,7 +115,8 @@ def _finding(finding: Finding) -> Iterator[str]:
 
 def _gates(report: Report) -> Iterator[str]:
     for assertion in report.assertions:
-        yield f"- {'✅' if assertion.passed else '❌'} {assertion.result}: {plain(gate(assertion))}"
+        sign = "✅" if assertion.passed else "⚠️" if assertion.holds else "❌"
+        yield f"- {sign} {assertion.result}: {plain(gate(assertion))}"
 
 
 def _survivors(report: Report) -> Iterator[str]:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from whyscan.planning.attribution import Share
 
 LEVEL_NAMES = {"manifests": "manifests", "files": "files", "row_groups": "row groups"}
-PERCENT_GATES = frozenset({"min_pruning", "min_pruning_bytes", "stats_complete"})
+PERCENT_GATES = frozenset(
+    {"min_pruning", "min_pruning_bytes", "stats_complete", "baseline", "baseline_bytes"}
+)
 POINT_GATES = frozenset({"regression", "regression_bytes"})
 AT_MOST_GATES = frozenset({"max_files", "max_bytes"}) | POINT_GATES
 
@@ -135,7 +137,16 @@ def gate(assertion: Assertion) -> str:
     actual, threshold = (
         _measure(assertion.name, n) for n in (assertion.actual, assertion.threshold)
     )
-    return f"{assertion.name}: {actual}, {bound} {threshold} asked"
+    return f"{assertion.name}: {actual}, {bound} {threshold} asked{_let_off(assertion)}"
+
+
+def _let_off(assertion: Assertion) -> str:
+    if assertion.exemption is None:
+        return ""
+    until, reason = assertion.exemption.until.isoformat(), inert(assertion.exemption.reason)
+    if assertion.expired:
+        return f"; exempt until {until}, which has passed: {reason}"
+    return f"; exempt until {until}: {reason}"
 
 
 def _measure(gate: str, number: float | None) -> str:

@@ -26,6 +26,8 @@ from whyscan.planning.reasons import reasons
 from whyscan.planning.scans import Residuals
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyarrow as pa
 
     from whyscan.planning.plan import Evidence, ScanPlan
@@ -121,11 +123,15 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        return all(assertion.passed for assertion in self.assertions)
+        return all(assertion.holds for assertion in self.assertions)
 
     def gated(self, gates: Gates) -> Report:
         """The same report with the outcome of each gate."""
         return replace(self, assertions=tuple(assertions(self, gates)))
+
+    def held(self, assertions: Iterable[Assertion]) -> Report:
+        """The same report with these outcomes instead."""
+        return replace(self, assertions=tuple(assertions))
 
     def files(self) -> pa.Table:
         """Every live file: path, size, partition, bounds, verdict and the cause of it."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from whyscan.explain.findings import Finding
+    from whyscan.explain.gates import Assertion
     from whyscan.explain.report import Report
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -64,7 +65,16 @@ def _gates(report: Report) -> Iterator[dict[str, Any]]:
                 "ruleId": f"gate/{assertion.name}",
                 "level": "error",
                 "message": {"text": gate(assertion)},
+                **_suppression(assertion),
             }
+
+
+def _suppression(assertion: Assertion) -> dict[str, Any]:
+    """A gate that is let off stays visible, as suppressed."""
+    if assertion.exemption is None or assertion.expired:
+        return {}
+    told = {"kind": "external", "justification": inert(assertion.exemption.reason)}
+    return {"suppressions": [told]}
 
 
 def _place(report: Report, source: str | None) -> dict[str, Any]:

@@ -144,5 +144,7 @@ def _ground(report: Report, page: Page) -> Iterator[str]:
 
 def _gates(report: Report, page: Page) -> Iterator[str]:
     for assertion in report.assertions:
-        ink = Ink.GOOD if assertion.passed else Ink.BAD
-        yield f"{page.paint(assertion.result, ink)}  {gate(assertion)}"
+        ink = Ink.GOOD if assertion.passed else Ink.WARN if assertion.holds else Ink.BAD
+        yield page.wrap(f"{assertion.result}  {gate(assertion)}", hanging=" " * 6).replace(
+            assertion.result, page.paint(assertion.result, ink), 1
+        )
