@@ -14,7 +14,7 @@ from whyscan.planning.obstacles import changes_type
 from whyscan.planning.pushdown import Bucket, Pushdown
 from whyscan.planning.reason_codes import Reason
 from whyscan.planning.replan import conjunct as made
-from whyscan.planning.replan import instead, without
+from whyscan.planning.replan import instead
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.tree import (
     And,
@@ -71,8 +71,9 @@ def _about(facts: Facts, position: int, reason: Reason) -> Flags:
 
 
 def _mismatched(facts: Facts, position: int, conjunct: Conjunct) -> bool:
+    partitioned = facts.classes[position].bucket is Bucket.PARTITION_SAFE
     return bool(_about(facts, position, Reason.TYPE_MISMATCH).any()) or (
-        position in facts.plan.evidence.decided and changes_type(conjunct.expression)
+        partitioned and changes_type(conjunct.expression)
     )
 
 
@@ -90,8 +91,8 @@ def _literal_type(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[F
         "bounds is not that of what they are cast to"
     )
     stays = int(_about(facts, position, Reason.TYPE_MISMATCH).sum())
-    if other is not None and _same_on_partitions(facts, position, other):
-        before = int(facts.kept_with(without(facts.plan, position)).sum())
+    before = facts.read_without(position)
+    if before is not None and other is not None and _same_on_partitions(facts, position, other):
         after = int(facts.kept_with(instead(facts.plan, position, other)).sum())
         rewrite = to_sql(other)
         fix = (
@@ -140,12 +141,12 @@ def _is_equality(operator: Comparator) -> bool:
 
 
 def _same_on_partitions(facts: Facts, position: int, other: Expression) -> bool:
-    """Run on every partition value, both give the same files."""
-    plan = facts.plan
-    if position not in plan.evidence.decided:
+    """Partition values decide it, and on every one that is there both give the same."""
+    by = facts.plan.evidence.by_partition
+    settled = ~by.conjunct_kept[position] | by.conjunct_every[position]
+    if not settled.all() or facts.plan.evidence.closed_files:
         return False
-    found = facts.kept_with([plan.predicate.conjuncts[position]])
-    return bool((found == facts.kept_with([made(other)])).all())
+    return bool((by.conjunct_kept[position] == facts.kept_with([made(other)])).all())
 
 
 def _or(facts: Facts, position: int, conjunct: Conjunct, line: ConjunctLine) -> Iterator[Finding]:
@@ -159,7 +160,9 @@ def _or(facts: Facts, position: int, conjunct: Conjunct, line: ConjunctLine) -> 
     if stopping and helping:
         yield _ended(facts, position, expression, line)
     elif line.bucket is Bucket.UNSPLITTABLE and helping:
-        yield _unsplittable(facts, position, expression, line)
+        before = facts.read_without(position)
+        if before is not None:
+            yield _unsplittable(facts, position, expression, before)
 
 
 def _arms(facts: Facts, position: int, expression: Or) -> tuple[list[Expression], list[Flags]]:
@@ -197,9 +200,9 @@ def _ended(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> F
     )
 
 
-def _unsplittable(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> Finding:
+def _unsplittable(facts: Facts, position: int, expression: Or, before: int) -> Finding:
+    line = facts.conjuncts[position]
     arms, found = _arms(facts, position, expression)
-    before = int(facts.kept_with(without(facts.plan, position)).sum())
     together = int(reduce(np.logical_or, found).sum())
     reads = sum(int(flags.sum()) for flags in found)
     branches = ", ".join(f"{p.sql} leaves {p.kept:,}" for p in line.parts)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from whyscan.planning.planner import total
-from whyscan.planning.replan import kept
+from whyscan.planning.replan import kept, without
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -103,6 +103,15 @@ class Facts:
     def kept_with(self, conjuncts: Sequence[Conjunct]) -> Flags:
         """The files that other conjuncts would keep."""
         return kept(self.plan, conjuncts)
+
+    def read_without(self, position: int) -> int | None:
+        """The files that stay if one conjunct is not used; None where that is not known.
+
+        What a closed manifest holds for the other conjuncts nobody has looked at.
+        """
+        if not self.plan.evidence.closed_files:
+            return int(self.kept_with(without(self.plan, position)).sum())
+        return self.files.total if len(self.conjuncts) == 1 else None
 
     def bytes_of(self, chosen: Flags) -> int | None:
         """The bytes of some files."""

@@ -12,10 +12,10 @@ from whyscan.explain.findings.finding import Code, Effect, Facts, Finding, Sever
 from whyscan.explain.wording import counted, size, staying
 from whyscan.planning.equivalence import where_true
 from whyscan.planning.implied import implied
-from whyscan.planning.obstacles import asked_by_range
+from whyscan.planning.obstacles import asked_by_range, changes_type
 from whyscan.planning.pushdown import PSEUDO_COLUMNS
 from whyscan.planning.reason_codes import Reason
-from whyscan.planning.replan import instead, without
+from whyscan.planning.replan import instead
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.tree import columns_of
 from whyscan.pruning.domains import where_true as domains_of
@@ -74,6 +74,8 @@ def _functions(facts: Facts) -> Iterator[Finding]:
             continue
         if columns[0].path in PSEUDO_COLUMNS or domains_of(conjunct.expression):
             continue
+        if changes_type(conjunct.expression):  # Told as a literal of the wrong type.
+            continue
         other, proof = _equivalent(facts, position, conjunct)
         if other is not None:
             yield from _function(facts, position, other, proof)
@@ -98,9 +100,9 @@ def _equivalent(facts: Facts, position: int, conjunct: Conjunct) -> tuple[Expres
 
 
 def _function(facts: Facts, position: int, other: Expression, proof: str) -> Iterator[Finding]:
-    before = int(facts.kept_with(without(facts.plan, position)).sum())
+    before = facts.read_without(position)
     left = int(facts.kept_with(instead(facts.plan, position, other)).sum())
-    if left >= before:
+    if before is None or left >= before:
         return
     rewrite, sql = to_sql(other), facts.conjuncts[position].sql
     whole = counted(facts.files.total, "file")
