@@ -156,11 +156,12 @@ def _closed_by_partition(evidence: Evidence) -> Share:
 
 def _kept_by_statistics(plan: ScanPlan) -> Flags:
     """The files that statistics alone leave; those that were not looked at among them."""
-    evidence = plan.evidence
-    kept = np.ones(evidence.files.count, np.bool_)
+    evidence, groups = plan.evidence, plan.evidence.groups
+    if evidence.by_partition.kept.all():
+        return evidence.judgement.kept
     if not plan.snapshot.footers_describe_files:
         return _kept(plan, evidence.files.containers)
-    groups = evidence.groups
+    kept = np.ones(evidence.files.count, np.bool_)
     if groups is not None:
         kept[groups.opened.to_numpy()] = False
         kept[groups.owners.to_numpy()[_kept(plan, groups.containers)]] = True

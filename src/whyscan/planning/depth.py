@@ -53,12 +53,13 @@ def _depth(lower: pa.Array, upper: pa.Array) -> Depth | None:
     if count > FILES_AT_MOST:
         chosen = pa.array(np.linspace(0, count - 1, FILES_AT_MOST).astype(np.int64))
         lower, upper = lower.take(chosen), upper.take(chosen)
-    ranks = pc.rank(pa.concat_arrays([lower, upper]), tiebreaker="dense").to_numpy()
-    starts, ends = np.sort(ranks[: len(lower)]), np.sort(ranks[len(lower) :])
-    begun = np.searchsorted(starts, ranks, side="right")
-    ended = np.searchsorted(ends, ranks, side="left")
-    median = float(np.median(begun - ended))
-    scale = count / len(lower)
+    ranks = (
+        pc.rank(pa.concat_arrays([lower, upper]), tiebreaker="dense").to_numpy().astype(np.int64)
+    )
     distinct = int(ranks.max())
+    begun = np.bincount(ranks[: len(lower)], minlength=distinct + 1).cumsum()
+    ended = np.bincount(ranks[len(lower) :] + 1, minlength=distinct + 2).cumsum()[:-1]
+    median = float(np.median((begun - ended)[ranks]))
+    scale = count / len(lower)
     ideal = max(1, -(-len(lower) // distinct))
     return Depth(count, round(median * scale), round(ideal * scale) if ideal > 1 else 1)
