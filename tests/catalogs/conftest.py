@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import json
 import os
+import time
+from contextlib import closing, suppress
 
 import pytest
 
 import commands
 from catalogs import events
 from catalogs.rest_server import serving
-from storage.seaweed import BUCKET, KEY, SECRET, CannotRun, running
+from storage.seaweed import BUCKET, KEY, SECRET, STARTED_WITHIN, CannotRun, running
 
 TABLES = "tables"
 ROLE = "arn:aws:iam::role/Vend"
@@ -56,9 +58,31 @@ def server(tmp_path_factory):
     ]
     try:
         with running(folder, more) as found:
+            wait_for_tables(found)
             yield found
     except CannotRun as error:
         pytest.skip(str(error))
+
+
+def rest_properties(server):
+    """What reaches SeaweedFS's catalog, and says nothing of its storage."""
+    return {
+        "type": "rest",
+        "uri": server.catalog,
+        "warehouse": f"s3://{TABLES}",
+        "credential": f"{KEY}:{SECRET}",
+    }
+
+
+def wait_for_tables(server):
+    """The bucket of tables is made after the plain one."""
+    until = time.monotonic() + STARTED_WITHIN
+    while time.monotonic() < until:
+        with suppress(Exception), closing(events.catalog("lake", **rest_properties(server))) as it:
+            it.create_namespace_if_not_exists("ready")
+            return
+        time.sleep(0.1)
+    raise RuntimeError("the catalog did not answer")
 
 
 @pytest.fixture(scope="session")

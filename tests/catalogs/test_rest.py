@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from catalogs import events
-from catalogs.conftest import TABLES
+from catalogs.conftest import TABLES, rest_properties
 from storage.seaweed import KEY, SECRET
 
 pytestmark = pytest.mark.xdist_group("s3")
@@ -13,13 +13,7 @@ pytestmark = pytest.mark.xdist_group("s3")
 
 @pytest.fixture(scope="module")
 def properties(server):
-    """What reaches the catalog, and says nothing of its storage."""
-    return {
-        "type": "rest",
-        "uri": server.catalog,
-        "warehouse": f"s3://{TABLES}",
-        "credential": f"{KEY}:{SECRET}",
-    }
+    return rest_properties(server)
 
 
 @pytest.fixture(scope="module")
