@@ -1,0 +1,45 @@
+"""Pruning as a test: `assert_prunes` fails with the report when a predicate reads too much.
+
+A fixture of the same name comes with the pytest plugin of this package.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from whyscan.explain.report import Report
+    from whyscan.table import Location, Table
+
+GATES = (
+    "min_pruning",
+    "min_pruning_bytes",
+    "max_files",
+    "max_bytes",
+    "assert_stats",
+    "require_partition_filter",
+)
+
+
+def assert_prunes(table: Table | Location, predicate: str, **asked: Any) -> Report:
+    """Fail unless the predicate prunes as asked; without a gate, unless it removes a file.
+
+    `asked` are the gates of the command line (min_pruning=90, max_files=10, …), and whatever
+    `Table.explain` takes. The report is returned for more questions.
+    """
+    __tracebackhide__ = True
+    from whyscan.explain.gates import Gates
+    from whyscan.table import Table
+    from whyscan.table import open as open_table
+
+    gates = {name: asked.pop(name) for name in GATES if name in asked}
+    opened = table if isinstance(table, Table) else open_table(table)
+    report = opened.explain(predicate, **asked).gated(Gates(**gates))
+    if not report.passed or (not gates and _removes_nothing(report)):
+        raise AssertionError(f"{predicate!r} reads too much\n\n{report!r}")
+    return report
+
+
+def _removes_nothing(report: Report) -> bool:
+    files = report.files_level
+    return files.total > 0 and files.kept == files.total
