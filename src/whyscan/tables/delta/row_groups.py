@@ -1,29 +1,26 @@
-"""The row groups of a Delta table's data files, by the names that the files store."""
+"""The row groups of a Delta table's data files, by the names or ids that the files store."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from whyscan.predicate.tree import Column
 from whyscan.pruning.containers import Containers
 from whyscan.tables.data_files import DataFiles
-from whyscan.tables.parquet import schemas
+from whyscan.tables.parquet.field_ids import UNKNOWN, all_have_ids, numbered
 from whyscan.tables.parquet.footers import read_footers
-from whyscan.tables.parquet.metadata import Decoder
+from whyscan.tables.parquet.schemas import find
 from whyscan.tables.parquet.statistics import measure
 from whyscan.tables.snapshot import Files, RowGroups
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from whyscan.predicate.tree import Path
-    from whyscan.tables.data_files import Reached
+    from whyscan.predicate.tree import Column, Path
     from whyscan.tables.delta.schema import DeltaColumn
-    from whyscan.tables.parquet.footers import Footer
-    from whyscan.tables.parquet.statistics import Measured
+    from whyscan.tables.parquet.schemas import FileSchema, Node
     from whyscan.tables.storage import Store
 
 
@@ -35,66 +32,49 @@ class Asked:
     projection: Sequence[Path] | None
 
 
-@dataclass(slots=True)
-class _Watch:
-    """Passes footers on, and keeps which columns some file did not have under their name."""
-
-    columns: Sequence[Column]
-    missing: set[Path] = field(default_factory=set)
-
-    def over(self, footers: Iterator[Footer]) -> Iterator[Footer]:
-        decoder = Decoder()
-        for footer in footers:
-            schema = decoder.schema(footer.data)
-            self.missing |= {c.path for c in self.columns if schemas.find(schema, c.path) is None}
-            yield footer
-
-
 @dataclass(frozen=True, slots=True)
 class StoredColumns:
-    """How a table's columns are called in its files; `by_id`: a name is only a hint there."""
+    """A table's columns in its files: by their stored path, or `by_id` whatever they are called."""
 
     columns: Mapping[Path, DeltaColumn]
     partitioned: frozenset[Path]
     by_id: bool
 
-    def asked(self, columns: Sequence[Column]) -> dict[Path, Column]:
-        """The columns that files store, by their logical path, under their stored one."""
-        return {
-            c.path: Column(self.columns[c.path].physical, c.type)
-            for c in columns
-            if c.path in self.columns and c.path not in self.partitioned
-        }
+    def has(self, path: Path) -> bool:
+        """Whether data files store the column."""
+        return path in self.columns and path not in self.partitioned
 
-    def projected(self, projection: Sequence[Path] | None) -> list[Path] | None:
-        if projection is None:
-            return None
-        return [self.columns[p].physical for p in projection if p in self.columns]
+    def find(self, schema: FileSchema, path: Path) -> Node | None:
+        """The node of a column: None where it is NULL in all rows, as in older files.
+
+        `UNKNOWN` where the file does not say: of partition columns, and by id without ids.
+        """
+        if not self.has(path):
+            return UNKNOWN
+        column = self.columns[path]
+        if not self.by_id:
+            return find(schema, column.physical)
+        found = [node for number, node in numbered(schema.nodes) if number == column.field_id]
+        if len(found) == 1:
+            return found[0]
+        return None if not found and _tells_all_ids(schema, column) else UNKNOWN
+
+
+def _tells_all_ids(schema: FileSchema, column: DeltaColumn) -> bool:
+    return column.field_id is not None and all_have_ids(schema.nodes)
 
 
 def row_groups(
     store: Store, files: Files, opened: pa.Array, stored: StoredColumns, asked: Asked
 ) -> RowGroups:
     """The row groups of those files at `opened` that can be opened."""
-    named = stored.asked(asked.columns)
-    watch = _Watch(list(named.values()))
-
-    def work(reached: Reached) -> Measured:
-        footers = read_footers(store, reached.paths, reached.sizes)
-        return measure(
-            watch.over(footers) if stored.by_id else footers,
-            watch.columns,
-            stored.projected(asked.projection),
-        )
-
+    named = [c for c in asked.columns if stored.has(c.path)]
     data = DataFiles(store, files, opened, lambda path: below(store, path))
-    reached, found = data.read(work)
-    # By id a column may stand under another name: that it is missing does not make it NULL.
-    statistics = {
-        path: found.statistics[column.path]
-        for path, column in named.items()
-        if column.path not in watch.missing
-    }
+    reached, found = data.read(
+        lambda reached: measure(
+            read_footers(store, reached.paths, reached.sizes), named, asked.projection, stored.find
+        )
+    )
     at = pa.array(reached.at, pa.int64())
     partition = files.containers.take(at.take(found.file)).partition
     return RowGroups(
@@ -104,7 +84,7 @@ def row_groups(
         bytes=found.bytes,
         ranges=found.ranges,
         containers=Containers(
-            len(found.file), found.rows, partition=partition, statistics=statistics
+            len(found.file), found.rows, partition=partition, statistics=found.statistics
         ),
         contradictions=found.contradictions,
         unchecked=reached.unchecked,

@@ -14,17 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import TableError
-from whyscan.predicate.types import OtherType
-from whyscan.tables.parquet.schemas import FileSchema, Node
+from whyscan.tables.parquet.field_ids import UNKNOWN, all_have_ids, has_ids, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from whyscan.predicate.tree import Path
     from whyscan.tables.iceberg.schemas import Leaf
-
-UNKNOWN = Node("", OtherType("unknown"))
-"""Stands for a column of which a footer says nothing."""
+    from whyscan.tables.parquet.schemas import FileSchema, Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,30 +89,15 @@ class StoredColumns:
     def _numbered(self, schema: FileSchema) -> Iterator[tuple[int, Node]]:
         """Every column of a file with its field id."""
         if has_ids(schema.nodes):
-            yield from _by_id(schema.nodes)
+            yield from numbered(schema.nodes)
         elif self.mapping is not None:
             yield from _by_name(schema.nodes, self.mapping)
 
     def _is_whole(self, schema: FileSchema) -> bool:
         """What has no field id in this file is not in it."""
         if has_ids(schema.nodes):
-            return all(node.id is not None for node in _walk(schema.nodes))
+            return all_have_ids(schema.nodes)
         return self.mapping is not None
-
-
-def has_ids(nodes: Sequence[Node]) -> bool:
-    """Whether any column of a file has a field id."""
-    return any(node.id is not None for node in _walk(nodes))
-
-
-def _walk(nodes: Sequence[Node]) -> Iterator[Node]:
-    for node in nodes:
-        yield node
-        yield from _walk(node.members)
-
-
-def _by_id(nodes: Sequence[Node]) -> Iterator[tuple[int, Node]]:
-    return ((node.id, node) for node in _walk(nodes) if node.id is not None)
 
 
 def _by_name(nodes: Sequence[Node], mapping: Sequence[MappedName]) -> Iterator[tuple[int, Node]]:
