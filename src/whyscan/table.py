@@ -71,12 +71,17 @@ class Table:
         bound, options = bind_request(self.snapshot, predicate, columns, question)
         return make_plan(self.snapshot, bound, options)
 
-    def explain(self, predicate: str, **question: Unpack[Question]) -> Report:
-        """The plan, and why: what removed each container and why the others stayed."""
+    def explain(
+        self, predicate: str, columns: Sequence[str] | None = None, **question: Unpack[Question]
+    ) -> Report:
+        """The plan, and why: what removed each container and why the others stayed.
+
+        `columns` are those that would be read; their bytes are told where footers were opened.
+        """
         from whyscan.explain.report import make_report
 
         verbose = question.get("verbose", False)
-        return make_report(self.plan(predicate, **question), verbose=verbose)
+        return make_report(self.plan(predicate, columns, **question), verbose=verbose)
 
 
 def open(  # noqa: A001 - the public name, as in `whyscan.open`

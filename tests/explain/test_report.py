@@ -157,6 +157,7 @@ def test_an_empty_table_has_levels_of_zero():
         "bytes_kept": 0,
         "rows_total": 0,
         "rows_kept": 0,
+        "kept_unchecked": 0,
         "pruned_by": {"partition": 0, "statistics": 0},
     }
 

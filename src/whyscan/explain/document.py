@@ -118,8 +118,19 @@ def of_level(level: Level) -> Json:
         "bytes_kept": level.bytes_kept,
         "rows_total": level.rows_total,
         "rows_kept": level.rows_kept,
+        "kept_unchecked": level.unchecked,
         "pruned_by": dict(level.pruned_by),
         **emptied,
+        **_selected_bytes(level),
+    }
+
+
+def _selected_bytes(level: Level) -> Json:
+    if level.selected_total is None and level.selected_kept is None:
+        return {}
+    return {
+        "selected_bytes_total": level.selected_total,
+        "selected_bytes_kept": level.selected_kept,
     }
 
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from whyscan.planning.plan import Mechanism
 from whyscan.planning.planner import total
 from whyscan.planning.pushdown import Confidence, confidence
+from whyscan.planning.reasons import unchecked_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from whyscan.planning.judgement import Flags, Judgement
     from whyscan.planning.plan import Evidence, ManifestEvidence, ScanPlan
     from whyscan.planning.pushdown import Class
+    from whyscan.planning.reasons import Why
     from whyscan.tables.snapshot import RowGroups
 
 
@@ -31,8 +33,10 @@ REMOVING = (Mechanism.PARTITION, Mechanism.STATISTICS)
 class Level:
     """One level of the pyramid; bytes and rows are None where they are not known.
 
-    `every` counts the containers of which all rows match. For row groups alone, `in_kept_files`
-    counts those of files that stay, and `files_emptied` such files with none left.
+    `every` counts the containers of which all rows match, `unchecked` those that stay because there
+    was nothing to check with. For row groups alone, `in_kept_files` counts those of files that
+    stay, `files_emptied` such files with none left, and `selected_total` and `selected_kept` are
+    the bytes of the selected columns, None where none were selected.
     """
 
     level: str
@@ -48,6 +52,9 @@ class Level:
     pruned_by: Mapping[str, int]
     in_kept_files: int | None = None
     files_emptied: int | None = None
+    unchecked: int = 0
+    selected_total: int | None = None
+    selected_kept: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +65,22 @@ class RowsMatched:
     at_most: int | None
 
 
-def levels(plan: ScanPlan, classes: tuple[Class, ...]) -> tuple[Level, ...]:
+def levels(plan: ScanPlan, classes: tuple[Class, ...], why: Why) -> tuple[Level, ...]:
     """Manifests where there are some, files, and row groups where a footer was opened."""
     evidence = plan.evidence
     sure = confidence(plan, classes)
-    counted = [] if evidence.manifests is None else [_manifests(evidence.manifests)]
-    counted.append(_files(plan, sure))
+    counted = []
+    if evidence.manifests is not None:
+        above = evidence.manifests
+        blind = unchecked_parts(plan, classes, above.manifests.containers, above.judgement)
+        counted.append(replace(_manifests(above), unchecked=blind))
+    counted.append(replace(_files(plan, sure), unchecked=int(why.unchecked.sum())))
     groups, found = evidence.groups, evidence.group_judgement
     if groups is not None and found is not None and len(groups.opened):
-        counted.append(_row_groups(evidence, groups, found))
+        level = _row_groups(evidence, groups, found)
+        blind = unchecked_parts(plan, classes, groups.containers, found)
+        asked, chosen = _selected(plan, groups, found)
+        counted.append(replace(level, unchecked=blind, selected_total=asked, selected_kept=chosen))
     if sure is Confidence.INCOMPLETE:
         return tuple(replace(level, confidence=sure) for level in counted)
     return tuple(counted)
@@ -132,6 +146,18 @@ def _row_groups(evidence: Evidence, groups: RowGroups, found: Judgement) -> Leve
         in_kept_files=int(evidence.judgement.kept[files].sum()),
         files_emptied=_emptied(evidence, groups, found),
     )
+
+
+def _selected(plan: ScanPlan, groups: RowGroups, found: Judgement) -> tuple[int | None, int | None]:
+    """The bytes of the selected columns' chunks, in all row groups and in those that stay."""
+    if plan.options.projection is None:
+        return None, None
+    return _chunks(groups.ranges), _chunks(groups.ranges.filter(pa.array(found.kept)))
+
+
+def _chunks(ranges: pa.ListArray) -> int | None:
+    spans = ranges.flatten()
+    return total(pc.subtract(pc.list_element(spans, 1), pc.list_element(spans, 0)))
 
 
 def _credited(mechanism: npt.NDArray[np.integer]) -> dict[str, int]:
@@ -234,6 +260,4 @@ def selected_bytes(evidence: Evidence) -> int | None:
     groups, found = evidence.groups, evidence.group_judgement
     if groups is None or found is None or groups.unchecked:
         return None
-    ranges = groups.ranges.filter(pa.array(found.kept)).flatten()
-    start, end = (pc.list_element(ranges, at) for at in (0, 1))
-    return total(pc.subtract(end, start))
+    return _chunks(groups.ranges.filter(pa.array(found.kept)))

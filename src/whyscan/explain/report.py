@@ -167,7 +167,7 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
     facts = Facts(
         plan=plan,
         classes=classes,
-        levels=levels(plan, classes),
+        levels=levels(plan, classes, why),
         coverage=coverage(plan),
         contradictions=_contradictions(evidence),
         why=why,

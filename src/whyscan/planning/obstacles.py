@@ -124,6 +124,17 @@ def obstacles(here: Survivors, classes: Sequence[Class]) -> Iterator[Obstacle]:
         yield Reason.NAN_POSSIBLE, _names(here, floats), ~here.kept_without_nan
 
 
+def unchecked(here: Survivors, classes: Sequence[Class]) -> Flags:
+    """The survivors that stay without a check: nothing is known for any conjunct that is left."""
+    found = ~here.every
+    for position, left in enumerate(here.left):
+        if position in here.plan.evidence.decided:
+            found &= ~left
+        elif classes[position].interpreted:
+            found &= ~left | _blind(here, position)
+    return found
+
+
 def bounded(column: Column, containers: Containers) -> Mask:
     """Something is known of the column's values: a bound, or that there are none."""
     interval = containers.interval(column)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whyscan.planning.obstacles import Survivors, obstacles
+from whyscan.planning.obstacles import Survivors, obstacles, unchecked
 from whyscan.planning.reason_codes import Reason
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from whyscan.planning.judgement import Judgement
+    from whyscan.planning.judgement import Flags, Judgement
     from whyscan.planning.plan import Evidence, ScanPlan
     from whyscan.planning.pushdown import Class
     from whyscan.pruning.containers import Containers
@@ -34,11 +34,13 @@ _ALL, _STRADDLES = REASONS.index(Reason.MATCHES_ALL), REASONS.index(Reason.STRAD
 class Why:
     """For each file a position in `REASONS`, `REMOVED` where it goes.
 
-    `conjunct` is the one that the reason is about, `TOGETHER` for all of them.
+    `conjunct` is the one that the reason is about, `TOGETHER` for all of them. `unchecked` flags
+    those that stay without a check, since there was nothing to check with.
     """
 
     codes: npt.NDArray[np.int8]
     conjunct: npt.NDArray[np.int16]
+    unchecked: Flags
 
     def counts(self) -> dict[Reason, int]:
         """How many files stay for which reason."""
@@ -60,9 +62,19 @@ def reasons(plan: ScanPlan, classes: tuple[Class, ...]) -> Why:
     groups, found = evidence.groups, evidence.group_judgement
     if groups is None or found is None:
         nothing = np.full(evidence.files.count, REMOVED)
-        return Why(nothing.astype(np.int8), nothing.astype(np.int16))
+        unseen = np.zeros(evidence.files.count, np.bool_)
+        return Why(nothing.astype(np.int8), nothing.astype(np.int16), unseen)
     at = groups.owners.to_numpy()
     return _rolled_up(evidence, groups, _of(plan, classes, groups.containers, found, at))
+
+
+def unchecked_parts(
+    plan: ScanPlan, classes: tuple[Class, ...], containers: Containers, judgement: Judgement
+) -> int:
+    """How many manifests or row groups stay without a check."""
+    nowhere = np.zeros(containers.count, np.int64)
+    here = Survivors.of(plan, containers, judgement, nowhere)
+    return int(unchecked(here, classes).sum())
 
 
 def _of(
@@ -84,8 +96,9 @@ def _of(
     about[here.every] = TOGETHER
     whole = np.full(containers.count, REMOVED, np.int8)
     conjuncts = np.full(containers.count, TOGETHER, np.int16)
-    whole[here.at], conjuncts[here.at] = codes, about
-    return Why(whole, conjuncts)
+    blind = np.zeros(containers.count, np.bool_)
+    whole[here.at], conjuncts[here.at], blind[here.at] = codes, about, unchecked(here, classes)
+    return Why(whole, conjuncts, blind)
 
 
 def _rolled_up(evidence: Evidence, groups: RowGroups, inner: Why) -> Why:
@@ -101,4 +114,6 @@ def _rolled_up(evidence: Evidence, groups: RowGroups, inner: Why) -> Why:
     partly &= ~evidence.judgement.every
     codes[partly] = _STRADDLES
     codes[~evidence.judgement.kept] = REMOVED
-    return Why(codes, conjunct)
+    looked = np.zeros(evidence.files.count, np.bool_)
+    looked[at[(inner.codes != REMOVED) & ~inner.unchecked]] = True
+    return Why(codes, conjunct, evidence.judgement.kept & ~looked)
