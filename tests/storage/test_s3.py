@@ -173,6 +173,24 @@ def test_many_reads_are_under_way_at_once_and_no_more_than_asked(s3, remote):
     assert s3.gauge.most == 3
 
 
+def test_an_iceberg_table_is_opened_with_one_request_an_object(s3, remote):
+    remote("iceberg", "--no-cache", "--depth", "files")
+
+    objects = [path for path in s3.seen if "list-type=2" not in path]
+    assert sorted(set(objects)) == sorted(objects)
+
+
+@pytest.mark.parametrize("hint", [b"", b"1", b"x" * 5_000])
+def test_a_hint_that_names_nothing_is_passed_over(s3, server, lake, explain, hint):
+    server.upload(lake / "iceberg", "hinted")
+    server.store().put("hinted/metadata/version-hint.text", hint)
+
+    run = explain(f"s3://{BUCKET}/hinted", QUESTIONS["iceberg"], "--no-cache")
+
+    assert run.code == 0, run.err
+    assert any(note.startswith("no version hint") for note in json.loads(run.out)["notes"])
+
+
 def test_a_profile_brings_keys_region_and_endpoint(cloud, explain, proxy, uploaded, monkeypatch):
     folder = cloud.parent / "home" / ".aws"
     folder.mkdir(parents=True)

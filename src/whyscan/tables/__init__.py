@@ -51,14 +51,15 @@ def _with_metadata(
     store = folder_of(places[0], options)
     if store is None:
         return None
-    if store.holds("_delta_log"):
+    is_delta, is_hudi, has_metadata = store.which_hold(("_delta_log", ".hoodie", "metadata"))
+    if is_delta:
         return _open_delta(store, travel)
-    if store.holds(".hoodie"):
+    if is_hudi:
         raise TableError(
             f"{store.uri} is a Hudi table, which whyscan does not read",
             hint="read as plain Parquet it would show deleted rows",
         )
-    return _if_iceberg(store, travel) if store.holds("metadata") else None
+    return _if_iceberg(store, travel) if has_metadata else None
 
 
 def _if_iceberg(store: Store, travel: Travel) -> Snapshot | None:

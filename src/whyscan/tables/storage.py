@@ -147,12 +147,39 @@ class Store:
 
     def holds(self, folder: str) -> bool:
         """Whether there is anything in a folder."""
+        return self.which_hold([folder])[0]
+
+    def which_hold(self, folders: Sequence[str]) -> Sequence[bool]:
+        """Whether there is anything in each folder; a store is asked for all of them at once."""
         if self.folder is not None:
-            return Path(self.folder, folder).is_dir()
+            return [Path(self.folder, folder).is_dir() for folder in folders]
+        with ThreadPoolExecutor(len(folders)) as pool:
+            return list(pool.map(self._holds_objects, folders))
+
+    def _holds_objects(self, folder: str) -> bool:
         import obstore
 
         with refusals(self.shown(folder)):
             return any(obstore.list(self.backend, self._key(folder), chunk_size=1))
+
+    def whole(self, path: str, at_most: int) -> pa.Buffer | None:
+        """An object, or its first `at_most` bytes; None where there is none.
+
+        Where nothing of it is kept, one request is enough: its size need not be known.
+        """
+        if self.folder is None and (self.cache is None or not is_metadata(path)):
+            import obstore
+
+            # An empty object has no range: as after any other refusal, its size is asked for.
+            with refusals(self.shown(path)), suppress(obstore.exceptions.BaseError):
+                try:
+                    content, _ = self._ask(Range(path, 0, at_most))
+                except FileNotFoundError:
+                    return None
+                self.meter.count(path, len(content))
+                return content
+        sizes = self.find(path)["size"].to_pylist()
+        return self.read(path, 0, min(sizes[0], at_most)) if sizes else None
 
     def read(self, path: str, start: int, length: int) -> pa.Buffer:
         """Some bytes of one object."""
@@ -236,6 +263,10 @@ class Store:
             )
 
     def _fetch(self, asked: Range) -> tuple[pa.Buffer, str]:
+        with refusals(self.shown(asked.path)):
+            return self._ask(asked)
+
+    def _ask(self, asked: Range) -> tuple[pa.Buffer, str]:
         """The bytes and their tag. A body that is cut off is asked for once more, then refused.
 
         An object may be shorter than its table says: then it came whole, and its reader decides.
@@ -244,10 +275,9 @@ class Store:
 
         end = asked.start + asked.length
         for _ in range(_ATTEMPTS):
-            with refusals(self.shown(asked.path)):
-                answer = obstore.get(
-                    self.backend, self._key(asked.path), options={"range": (asked.start, end)}
-                )
+            answer = obstore.get(
+                self.backend, self._key(asked.path), options={"range": (asked.start, end)}
+            )
             with suppress(obstore.exceptions.BaseError):
                 content = answer.bytes()
                 if len(content) == min(end, answer.meta["size"]) - asked.start:

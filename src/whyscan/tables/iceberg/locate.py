@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from whyscan.errors import TableError
-from whyscan.tables.iceberg.metadata import Metadata, parse
+from whyscan.tables.iceberg.metadata import LARGEST, Metadata, parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def find_metadata(store: Store) -> Found | None:
     """
     hinted = _hinted(store)
     if hinted is not None:
-        return Found(read_metadata(store, hinted), hinted, ())
+        return hinted
     listing = store.list(FOLDER, enter=lambda _: False)
     paths = listing["path"].to_pylist()
     times = listing["modified"].cast("int64").to_pylist()
@@ -75,24 +75,33 @@ def _newest(store: Store, paths: Sequence[str]) -> Found:
 
 def read_metadata(store: Store, path: str) -> Metadata:
     """One metadata file."""
-    sizes = store.find(path)["size"].to_pylist()
-    if not sizes:
+    found = _metadata(store, path)
+    if found is None:
         raise TableError(f"there is no {store.shown(path)}")
-    return parse(store.shown(path), store.read(path, 0, sizes[0]).to_pybytes())
+    return found
 
 
-def _hinted(store: Store) -> str | None:
+def _metadata(store: Store, path: str) -> Metadata | None:
+    data = store.whole(path, LARGEST)
+    return None if data is None else parse(store.shown(path), data.to_pybytes())
+
+
+def _hinted(store: Store) -> Found | None:
     """The file that the hint names: a version's number, or a whole name."""
-    sizes = store.find(HINT)["size"].to_pylist()
-    if not sizes:
+    stored = store.whole(HINT, _LONGEST_HINT)
+    if stored is None:
         return None
-    stored = store.read(HINT, 0, min(sizes[0], _LONGEST_HINT)).to_pybytes()
-    hint = stored.decode("utf-8", "replace").strip()
+    hint = stored.to_pybytes().decode("utf-8", "replace").strip()
     if not _HINT.fullmatch(hint):
         return None
-    names = [f"{FOLDER}/{stem}{ending}" for stem in (f"v{hint}", hint) for ending in _ENDINGS]
-    found = zip(names, store.sizes(names), strict=True)
-    return next((name for name, size in found if size is not None), None)
+    usual, *others = (
+        f"{FOLDER}/{stem}{ending}" for stem in (f"v{hint}", hint) for ending in _ENDINGS
+    )
+    if (metadata := _metadata(store, usual)) is not None:
+        return Found(metadata, usual, ())
+    found = zip(others, store.sizes(others), strict=True)
+    name = next((name for name, size in found if size is not None), None)
+    return None if name is None else Found(read_metadata(store, name), name, ())
 
 
 def candidates(times: dict[str, int]) -> tuple[str, ...]:

@@ -32,13 +32,13 @@ class MetadataFiles:
     def open(self, recorded: str) -> Container:
         """One file, by its recorded path."""
         path = self.places.metadata(recorded)
-        sizes = self.store.find(path)["size"].to_pylist()
-        if not sizes:
+        data = self.store.whole(path, LARGEST)
+        if data is None:
             raise TableError(
                 f"{self.store.shown(path)} is missing, and the snapshot needs it",
                 hint="copy the whole metadata folder, or name another snapshot",
             )
-        return self.container(path, self.store.read(path, 0, sizes[0]).to_pybytes())
+        return self.container(path, data.to_pybytes())
 
     def open_many(self, recorded: Sequence[str], sizes: Sequence[int]) -> Iterator[Container]:
         """Several files in order, by their recorded paths and sizes."""
