@@ -7,7 +7,6 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from whyscan.errors import TableError
-from whyscan.pruning.transforms import Identity, Unknown
 from whyscan.tables.delta import live, query, replay
 from whyscan.tables.delta.actions import ActionReader, ActionSource
 from whyscan.tables.delta.copies import LocalCopies
@@ -15,6 +14,7 @@ from whyscan.tables.delta.generated import Generated, read_generation
 from whyscan.tables.delta.history import own_times, version_at
 from whyscan.tables.delta.log import LOG, Log, LogSegment, read_log
 from whyscan.tables.delta.partitions import PartitionColumn, partition_columns
+from whyscan.tables.delta.specs import spec
 from whyscan.tables.delta.state import TableState, read_state
 from whyscan.tables.delta.statistics import leaves
 from whyscan.tables.parquet import file_columns
@@ -60,10 +60,8 @@ class DeltaSnapshot:
 
     @property
     def specs(self) -> tuple[Spec, ...]:
-        """Partition columns are their own values; what is generated has a rule of its own."""
-        own = {partition.column.path: (Identity(),) for partition in self.partitions}
-        made = {g.source.path: (Unknown("generated"),) for g in self.generated.values()}
-        return ({**made, **own},)
+        """One for all files."""
+        return (spec(self.partitions, self.generated),)
 
     @property
     def numbered_specs(self) -> tuple[SpecLine, ...]:

@@ -1,0 +1,67 @@
+"""A table's partitioning as transforms of its columns.
+
+A partition column is its own value. A generated one is a transform of its source where no zone
+and no empty string had a say in it: then a predicate whose literals lie on its edges is exact.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from whyscan.predicate.types import DateType, IntegerType, StringType
+from whyscan.pruning.transforms import Day, Hour, Identity, Month, Unknown, Year
+from whyscan.tables.delta.generated import CalendarField, Same, Start, Unit
+from whyscan.tables.delta.partitions import is_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from whyscan.predicate.tree import Path
+    from whyscan.predicate.types import Type
+    from whyscan.pruning.transforms import Transform
+    from whyscan.tables.delta.generated import Generated
+    from whyscan.tables.delta.partitions import PartitionColumn
+    from whyscan.tables.snapshot import Spec
+
+_COUNTED: Mapping[Unit, Transform] = {
+    Unit.YEAR: Year(),
+    Unit.MONTH: Month(),
+    Unit.DAY: Day(),
+    Unit.HOUR: Hour(),
+}
+
+
+def spec(partitions: Sequence[PartitionColumn], generated: Mapping[Path, Generated]) -> Spec:
+    """The transforms of each column that partition values speak of."""
+    types = {partition.column.path: partition.column.type for partition in partitions}
+    by_source: dict[Path, list[tuple[Generated, Type]]] = {}
+    for path, made in generated.items():
+        by_source.setdefault(made.source.path, []).append((made, types[path]))
+    lifted = {path: tuple(_transforms(made)) for path, made in by_source.items()}
+    return {**lifted, **{path: (Identity(),) for path in types}}
+
+
+def _transforms(made: Sequence[tuple[Generated, Type]]) -> Iterator[Transform]:
+    """Of one source: fields of the calendar together, everything else by itself."""
+    source = made[0][0].source.type
+    fields: set[Unit] = set()
+    for column, kind in made:
+        match column.shape, kind:
+            case _ if is_instant(source):
+                yield Unknown("generated")
+            case CalendarField(unit), IntegerType():
+                fields.add(unit)
+            case Start(unit), DateType():
+                yield _counted(unit, source)
+            case Same(), _ if not isinstance(kind, StringType):
+                yield Identity()
+            case _:
+                yield Unknown("generated")
+    nested = list(takewhile(fields.__contains__, Unit))
+    if fields:
+        yield _counted(nested[-1], source) if nested else Unknown("generated")
+
+
+def _counted(unit: Unit, source: Type) -> Transform:
+    return _COUNTED[min(unit, Unit.DAY) if isinstance(source, DateType) else unit]
