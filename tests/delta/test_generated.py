@@ -103,6 +103,34 @@ def test_an_instant_may_have_been_read_on_any_clock(lake, columns, partition):
     assert lake.every("x >= TIMESTAMP'2024-03-05 00:00:00Z'") == []
 
 
+@pytest.mark.parametrize(
+    ("source", "column", "value", "row"),
+    [
+        # Each as Delta on Spark writes it, in the session zone that is named.
+        ("timestamp_ntz", "timestamp: date_trunc('DAY', x)", "2024-03-05T08:00:00.000000Z",
+         "TIMESTAMP_NTZ'2024-03-05 01:00:00'"),  # America/Los_Angeles
+        ("timestamp_ntz", "timestamp: date_trunc('MONTH', x)", "2024-02-29T15:00:00.000000Z",
+         "TIMESTAMP_NTZ'2024-03-31 23:00:00'"),  # Asia/Tokyo
+        ("date", "timestamp: date_trunc('MONTH', x)", "2024-02-29T15:00:00.000000Z",
+         "DATE'2024-03-31'"),  # Asia/Tokyo
+        ("timestamp_ntz", "string: date_format(x, 'yyyy-MM-dd-HH')", "2024-03-31-03",
+         "TIMESTAMP_NTZ'2024-03-31 02:30:00'"),  # Europe/Paris, which skipped this hour
+        ("timestamp_ntz", "string: date_format(x, 'yyyy-MM-dd')", "2011-12-31",
+         "TIMESTAMP_NTZ'2011-12-30 12:00:00'"),  # Pacific/Apia, which skipped this day
+        ("date", "string: date_format(x, 'yyyy-MM-dd')", "2011-12-31", "DATE'2011-12-30'"),
+    ],
+)  # fmt: skip
+def test_a_wall_clocks_time_made_an_instant_was_read_on_the_writers_clock(
+    lake, source, column, value, row
+):
+    kind, _, expression = column.partition(": ")
+    generated(lake, source, [("g", kind, expression)])
+    lake.commit(lake.add("f", partition={"g": value}))
+
+    assert lake.kept(f"x = {row}") == ["f"]
+    assert lake.every(f"x <> {row}") == []
+
+
 def test_a_months_start_on_a_clock_ahead_of_utc_holds_the_whole_month(lake):
     generated(lake, "timestamp", [("t", "timestamp", "date_trunc('MONTH', x)")])
     # 2024-03-01 00:00 in Tokyo.

@@ -1,7 +1,9 @@
 """From the partition value of a generated column back to where its source lies.
 
 An instant was read on the writer's clock, which nobody recorded: its preimage is widened by 18
-hours at both ends. Columns generated from one source (year, month, day) are one preimage.
+hours at both ends. So is that of a date or a wall clock's time which Spark makes an instant first
+(*measured*: date_trunc and date_format; CAST, trunc, year and the like do not). Columns generated
+from one source (year, month, day) are one preimage.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, assert_never
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.predicate.types import DateType, StringType, Type
+from whyscan.predicate.types import INT, DateType, StringType, TimestampType, Type
 from whyscan.pruning.functions.gregorian import (
     EPOCH_YEAR,
     MONTHS_A_YEAR,
@@ -81,7 +83,7 @@ def _joint(told: Sequence[Told]) -> Interval:
         if isinstance(t.generated.shape, CalendarField)
     }
     parts = [_alone(t) for t in told if not isinstance(t.generated.shape, CalendarField)] + (
-        [_of_fields(source, fields)] if fields else []
+        [_of_fields(source, fields, _slack(source, INT))] if fields else []
     )
     whole = parts[0]
     for interval in parts[1:]:
@@ -95,7 +97,7 @@ def _alone(told: Told) -> Interval:
         case Start(unit):
             return _of_start(source, unit, interval)
         case CalendarField(unit):
-            return _of_fields(source, {unit: interval})
+            return _of_fields(source, {unit: interval}, _slack(source, INT))
         case Formatted() as shape:
             return _of_text(source, shape, interval)
         case Prefix(width):
@@ -122,7 +124,8 @@ def _null_or_empty(told: Interval) -> Interval:
 def _of_start(source: Type, unit: Unit, told: Interval) -> Interval:
     """From the start of a unit to the last step before the next one."""
     first, last = (_steps(bound, told.type, source) for bound in (told.lower, told.upper))
-    return _between(source, first, _next(last, unit, source), told)
+    slack = _slack(source, told.type)
+    return _between(source, first, _next(last, unit, source, slack), told, slack)
 
 
 def _steps(values: pa.Array, kind: Type, source: Type) -> pa.Array:
@@ -133,7 +136,7 @@ def _steps(values: pa.Array, kind: Type, source: Type) -> pa.Array:
     return floor_divide(ticks, MICROS_A_DAY) if isinstance(source, DateType) else ticks
 
 
-def _next(steps: pa.Array, unit: Unit, source: Type) -> pa.Array:
+def _next(steps: pa.Array, unit: Unit, source: Type, slack: Slack) -> pa.Array:
     """The start of the unit behind the one that begins at `steps`."""
     day = steps_in_a_day(source)
     match unit:
@@ -143,7 +146,7 @@ def _next(steps: pa.Array, unit: Unit, source: Type) -> pa.Array:
             return plus(steps, day)
         case Unit.MONTH | Unit.YEAR:
             # On a clock ahead of UTC the start of a month lies in the one before.
-            months = months_of(floor_divide(plus(steps, _slack(source)), day))
+            months = months_of(floor_divide(plus(steps, slack.behind), day))
             behind = pc.add(months, 1 if unit is Unit.MONTH else MONTHS_A_YEAR)
             return _month(behind, day)
 
@@ -152,10 +155,11 @@ def _of_text(source: Type, shape: Formatted, told: Interval) -> Interval:
     text = pc.cast(told.lower, options=pc.CastOptions.unsafe(pa.string()))
     found = pc.extract_regex(text, pattern=f"^{shape.pattern}$")
     fields = {unit: pc.struct_field(found, [unit.name]).cast(pa.int64()) for unit in shape.units}
-    return _of_fields(source, {unit: replace(told, lower=n) for unit, n in fields.items()})
+    read = {unit: replace(told, lower=n) for unit, n in fields.items()}
+    return _of_fields(source, read, _slack(source, told.type))
 
 
-def _of_fields(source: Type, fields: Mapping[Unit, Interval]) -> Interval:
+def _of_fields(source: Type, fields: Mapping[Unit, Interval], slack: Slack) -> Interval:
     """From the fields of a calendar reading: the year, and as many below it as there are."""
     null = known = pa.scalar(False, pa.bool_())
     for told in fields.values():
@@ -164,7 +168,7 @@ def _of_fields(source: Type, fields: Mapping[Unit, Interval]) -> Interval:
     interval = Interval(source, None, None, value=pc.invert(null), null=pc.invert(known))
     nested = list(takewhile(fields.__contains__, Unit))
     numbers = [contained(fields[unit].lower, *_LIMITS[unit]) for unit in nested]
-    return _between(source, *_span(numbers, source), interval) if numbers else interval
+    return _between(source, *_span(numbers, source), interval, slack) if numbers else interval
 
 
 def _span(numbers: Sequence[pa.Array], source: Type) -> tuple[pa.Array, pa.Array]:
@@ -188,18 +192,37 @@ def _month(months: pa.Array, day: int) -> pa.Array:
     return times(month_start(months), day)
 
 
-def _between(source: Type, first: pa.Array, behind: pa.Array, told: Interval) -> Interval:
+def _between(
+    source: Type, first: pa.Array, behind: pa.Array, told: Interval, slack: Slack
+) -> Interval:
     """From `first` to the last step before `behind`, on a clock that may have been another."""
-    slack = _slack(source)
     return replace(
         told,
         type=source,
-        lower=from_ticks(plus(first, -slack), source),
-        upper=from_ticks(plus(behind, slack - 1), source),
+        lower=from_ticks(plus(first, -slack.before), source),
+        upper=from_ticks(plus(behind, slack.behind - 1), source),
         nan=False,
     )
 
 
-def _slack(source: Type) -> int:
-    """How far the writer's clock may have been from UTC, in the source's steps."""
-    return FARTHEST_ZONE if is_instant(source) else 0
+@dataclass(frozen=True, slots=True)
+class Slack:
+    """How far before and behind its reading a source may lie, in the source's steps."""
+
+    before: int
+    behind: int
+
+
+def _slack(source: Type, read: Type) -> Slack:
+    """By the type of the source and of what was read from it.
+
+    Text and wall clocks' times made through an instant show what the writer's clock skipped as
+    later than it is; never earlier.
+    """
+    before, behind = 0, 0
+    if is_instant(source) or is_instant(read):
+        before, behind = FARTHEST_ZONE, FARTHEST_ZONE
+    elif isinstance(read, StringType | TimestampType):
+        before = 2 * FARTHEST_ZONE
+    step = MICROS_A_DAY // steps_in_a_day(source)
+    return Slack(-(-before // step), -(-behind // step))
