@@ -37,6 +37,7 @@ from whyscan.pruning.transforms import (
     partition_interval,
     result_type,
 )
+from whyscan.pruning.unscaled import scaled_to, unscaled_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -130,8 +131,8 @@ def _ends(kind: Type) -> list[Value]:
         case FloatType():
             return [-1e30, 0.0, 1e30]
         case DecimalType():
-            greatest = Decimal(10**kind.precision - 1).scaleb(-kind.scale)
-            return [-greatest, Decimal(0), greatest]
+            greatest = 10**kind.precision - 1
+            return [scaled_to(n, kind.scale) for n in (-greatest, 0, greatest)]
         case DateType():
             return [-700_000, 0, 2_900_000]
         case TimestampType():
@@ -155,7 +156,18 @@ def _around(value: Value, kind: Type) -> list[Value]:
             return list(inside)
         case float():
             return [value, value - 1, value + 1]
+        case Decimal() if isinstance(kind, DecimalType):
+            return _around_decimal(value, kind)
         case Decimal():
-            return [value, value - 1, value + 1]
+            return [value]
         case str():
             return [value, value + "\0", value[:-1]]
+
+
+def _around_decimal(value: Decimal, kind: DecimalType) -> list[Value]:
+    """One below and one above, by the unscaled integer: Python would round to 28 digits."""
+    middle = unscaled_of(value, kind.scale)
+    if middle is None:
+        return [value]
+    inside = (middle + step * 10**kind.scale for step in (0, -1, 1))
+    return [scaled_to(n, kind.scale) for n in inside if abs(n) < 10**kind.precision]
