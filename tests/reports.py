@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from jsonschema import Draft202012Validator
 
 from whyscan.explain.document import to_json
@@ -39,3 +41,22 @@ def explain(snapshot, predicate: str, **question) -> Report:
 def explained(snapshot, predicate: str, **question) -> dict:
     """The same as a dictionary."""
     return explain(snapshot, predicate, **question).to_dict()
+
+
+def grown(report: Report, count: int) -> Report:
+    """The same with very many files, over and over; the first column of file i is [i, i + 9]."""
+    listing = report.listing
+    again = pa.array([i % len(listing) for i in range(count)])
+    columns = {
+        f.name: value.take(again)
+        for f in fields(listing)
+        if isinstance(value := getattr(listing, f.name), pa.Array | pa.Table)
+    }
+    columns["paths"] = pa.array([f"p={i % 7}/part-{i:08d}.parquet" for i in range(count)])
+    first, *others = listing.ranges
+    lower = pa.array(range(count), pa.int64())
+    ranges = (
+        replace(first, lower=lower, upper=pa.array(range(9, count + 9), pa.int64())),
+        *(replace(r, lower=r.lower.take(again), upper=r.upper.take(again)) for r in others),
+    )
+    return replace(report, listing=replace(listing, ranges=ranges, **columns))

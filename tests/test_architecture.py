@@ -30,6 +30,7 @@ ROOT = "errors"
 HEAVY = (
     "datafusion",
     "duckdb",
+    "jinja2",
     "pandas",
     "pyarrow.dataset",
     "pyiceberg",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -55,11 +56,24 @@ def chromium():
 
 @pytest.fixture
 def show(chromium, tmp_path):
-    """Open a report's page from a file, as a reader would."""
+    """Open a report's page from a file, as a reader would: `show(report).page`."""
+    with shower(chromium, tmp_path) as open_page:
+        yield open_page
+
+
+@pytest.fixture(scope="module")
+def show_once(chromium, tmp_path_factory):
+    """The same for a page that several tests look at."""
+    with shower(chromium, tmp_path_factory.mktemp("pages")) as open_page:
+        yield open_page
+
+
+@contextmanager
+def shower(chromium, folder):
     contexts = []
 
     def open_page(report, **terms):
-        place = tmp_path / f"report-{len(contexts)}.html"
+        place = folder / f"report-{len(contexts)}.html"
         place.write_text(rendered(report), "utf-8")
         context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **terms})
         contexts.append(context)

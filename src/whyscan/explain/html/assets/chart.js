@@ -192,7 +192,7 @@ class Chart {
       if (high < this.from || low > this.to) continue;
       let [start, end] = [this.#x(low, plot), this.#x(high, plot)];
       const lack = Math.max(3 * ratio - (end - start), 0) / 2;
-      [start, end] = [start - lack, end + lack];
+      [start, end] = [Math.round(start - lack), Math.round(end + lack)];
       context.fillStyle = this.ink.accent;
       context.fillRect(start, 0, end - start, 3 * ratio);
       context.globalAlpha = 0.14;
