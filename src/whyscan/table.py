@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from whyscan.explain.report import Report
+    from whyscan.explain.stats import TableStats
     from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.types import Schema
     from whyscan.tables.snapshot import Snapshot
@@ -82,6 +83,12 @@ class Table:
 
         verbose = question.get("verbose", False)
         return make_report(self.plan(predicate, columns, **question), verbose=verbose)
+
+    def stats(self, columns: Sequence[str] | None = None, *, full: bool = False) -> TableStats:
+        """How the table lies, column by column; `full` opens footers of however many files."""
+        from whyscan.explain.stats import profile
+
+        return profile(self.snapshot, columns, full=full)
 
 
 def open(  # noqa: A001 - the public name, as in `whyscan.open`

@@ -490,7 +490,7 @@ def test_overlapping_bounds_tell_their_depth_and_the_depth_of_a_sorted_table(tmp
     clustered = [(everything[i : i + 2],) for i in range(0, 20, 2)]
     again = written(tmp_path / "clustered", ("x",), clustered)
 
-    assert found["evidence"] == {"median_depth": 6, "ideal_depth": 1, "files": 10}
+    assert found["evidence"] == {"median_depth": 10, "ideal_depth": 1, "files": 10}
     assert finding(again, "x = 45", "WIDE_BOUNDS") is None
     assert depth_of(again, "x") == found["effect"]["after"] == 1
 

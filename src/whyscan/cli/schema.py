@@ -12,6 +12,7 @@ from whyscan.cli.output import write
 DOCUMENTS = {
     "report": "report.schema.json",
     "diff": "diff/diff.schema.json",
+    "stats": "stats/stats.schema.json",
 }
 
 

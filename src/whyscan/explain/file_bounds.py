@@ -20,12 +20,13 @@ from whyscan.pruning.domains import where_true
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.planning.plan import Evidence, ScanPlan
+    from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Column
     from whyscan.predicate.types import Type
     from whyscan.pruning.domains import Domain
     from whyscan.pruning.interval import Interval
     from whyscan.pruning.mask import Vector
+    from whyscan.tables.snapshot import RowGroups
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +69,15 @@ def _found(plan: ScanPlan) -> Iterator[ColumnBounds]:
 def _ends(column: Column, plan: ScanPlan, *, partitioned: bool) -> tuple[pa.Array, pa.Array] | None:
     evidence = plan.evidence
     if partitioned:
-        return _of_files(evidence.files.containers.interval(column), evidence.files.count)
+        return recorded(evidence.files.containers.interval(column), evidence.files.count)
     if plan.snapshot.footers_describe_files and evidence.groups is not None:
-        return _hulls(evidence.groups.containers.statistics.get(column.path), evidence)
+        found = evidence.groups.containers.statistics.get(column.path)
+        return hulls(found, evidence.groups, evidence.files.count)
     interval = evidence.files.containers.statistics.get(column.path)
-    return _of_files(interval, evidence.files.count)
+    return recorded(interval, evidence.files.count)
 
 
-def _of_files(interval: Interval | None, count: int) -> tuple[pa.Array, pa.Array] | None:
+def recorded(interval: Interval | None, count: int) -> tuple[pa.Array, pa.Array] | None:
     """Bounds that are recorded for the files themselves."""
     if interval is None or (interval.lower is None and interval.upper is None):
         return None
@@ -83,22 +85,22 @@ def _of_files(interval: Interval | None, count: int) -> tuple[pa.Array, pa.Array
     return _whole(interval.lower, stored, count), _whole(interval.upper, stored, count)
 
 
-def _hulls(interval: Interval | None, evidence: Evidence) -> tuple[pa.Array, pa.Array] | None:
-    """From the least to the greatest bound of a file's row groups.
+def hulls(
+    interval: Interval | None, groups: RowGroups, files: int
+) -> tuple[pa.Array, pa.Array] | None:
+    """From the least to the greatest bound of each file's row groups.
 
     A row group without values adds nothing; one without a bound leaves the file without it.
     """
-    groups = evidence.groups
-    ends = None if groups is None else _of_files(interval, groups.count)
-    if ends is None or interval is None or groups is None:
+    ends = recorded(interval, groups.count)
+    if ends is None or interval is None:
         return None
     table = pa.table({"file": groups.owners, "lower": ends[0], "upper": ends[1]})
     valued = table.filter(pa.array(flags(interval.value, groups.count)))
     whole = pc.ScalarAggregateOptions(skip_nulls=False)
-    hulls = valued.group_by("file").aggregate([("lower", "min", whole), ("upper", "max", whole)])
-    every = pa.array(np.arange(evidence.files.count))
-    at = pc.index_in(every, hulls.column("file"))
-    lower, upper = (hulls.column(name).take(at) for name in ("lower_min", "upper_max"))
+    found = valued.group_by("file").aggregate([("lower", "min", whole), ("upper", "max", whole)])
+    at = pc.index_in(pa.array(np.arange(files)), found.column("file"))
+    lower, upper = (found.column(name).take(at) for name in ("lower_min", "upper_max"))
     return lower.combine_chunks(), upper.combine_chunks()
 
 

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Column
 
@@ -42,24 +44,83 @@ def depth(plan: ScanPlan, column: Column) -> Depth | None:
     lower, upper = interval.lower, interval.upper
     if not isinstance(lower, pa.Array) or not isinstance(upper, pa.Array):
         return None
+    found = overlap(lower, upper)
+    return None if found is None else Depth(found.files, found.median, found.ideal)
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How deep the bounds of `files` containers lie over each other.
+
+    `depths` has for each container how many, itself among them, hold a value of its own on
+    average; `widths` the share of the column's whole extent that it spans.
+    """
+
+    files: int
+    ideal: int
+    depths: npt.NDArray[np.float64]
+    widths: npt.NDArray[np.float64]
+
+    @property
+    def median(self) -> int:
+        return round(float(np.median(self.depths)))
+
+
+def overlap(lower: pa.Array, upper: pa.Array) -> Overlap | None:
+    """The overlap of containers by their bounds; None where no two have both.
+
+    Values are taken to lie evenly between the bounds; of text, evenly over all bounds.
+    """
     both = pc.and_(lower.is_valid(), upper.is_valid())
-    return _depth(lower.filter(both), upper.filter(both))
-
-
-def _depth(lower: pa.Array, upper: pa.Array) -> Depth | None:
+    lower, upper = lower.filter(both), upper.filter(both)
     count = len(lower)
     if count <= 1:
         return None
     if count > FILES_AT_MOST:
         chosen = pa.array(np.linspace(0, count - 1, FILES_AT_MOST).astype(np.int64))
         lower, upper = lower.take(chosen), upper.take(chosen)
-    ranks = (
-        pc.rank(pa.concat_arrays([lower, upper]), tiebreaker="dense").to_numpy().astype(np.int64)
-    )
-    distinct = int(ranks.max())
-    begun = np.bincount(ranks[: len(lower)], minlength=distinct + 1).cumsum()
-    ended = np.bincount(ranks[len(lower) :] + 1, minlength=distinct + 2).cumsum()[:-1]
-    median = float(np.median((begun - ended)[ranks]))
+    ends = pa.concat_arrays([lower, upper])
+    ranks = pc.rank(ends, tiebreaker="dense").to_numpy().astype(np.int64) - 1
+    below, above = ranks[: len(lower)], ranks[len(lower) :]
+    places = _places(ends, ranks)
     scale = count / len(lower)
-    ideal = max(1, -(-len(lower) // distinct))
-    return Depth(count, round(median * scale), round(ideal * scale) if ideal > 1 else 1)
+    ideal = max(1, -(-len(lower) // len(places)))
+    extent = places[-1] - places[0]
+    return Overlap(
+        files=count,
+        ideal=round(ideal * scale) if ideal > 1 else 1,
+        depths=_depths(below, above, places) * scale,
+        widths=(places[above] - places[below]) / (extent or 1),
+    )
+
+
+def _depths(
+    below: npt.NDArray[np.int64], above: npt.NDArray[np.int64], places: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """The mean depth over each container: what lies over it, piece by piece between bounds."""
+    begun = np.bincount(below, minlength=len(places)).cumsum()
+    ended = np.bincount(above, minlength=len(places)).cumsum()
+    at_points = begun - np.concatenate(([0], ended[:-1]))
+    pieces = (begun - ended)[:-1] * np.diff(places)
+    area = np.concatenate(([0.0], pieces.cumsum()))
+    length = places[above] - places[below]
+    spans = length > 0
+    mean = (area[above] - area[below]) / np.where(spans, length, 1)
+    return np.where(spans, mean, at_points[below])
+
+
+def _places(ends: pa.Array, ranks: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Where the distinct bounds lie: at their numbers, or one step apart where they have none."""
+    steps = np.arange(int(ranks.max()) + 1, dtype=np.float64)
+    if pa.types.is_temporal(ends.type):
+        ends = ends.view(pa.int64() if ends.type.bit_width == 64 else pa.int32())  # noqa: PLR2004 - bits
+    elif pa.types.is_decimal(ends.type):
+        ends = ends.cast(pa.float64())
+    elif not pa.types.is_primitive(ends.type) or pa.types.is_boolean(ends.type):
+        return steps
+    numbers = ends.to_numpy(zero_copy_only=False).astype(np.float64)
+    if not np.isfinite(numbers).all():
+        return steps
+    places = np.empty_like(steps)
+    places[ranks] = numbers
+    return places

@@ -1,0 +1,50 @@
+"""`whyscan stats`: is the layout of a table any good, whatever is asked of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from whyscan.cli import options
+from whyscan.cli.progress import Progress
+from whyscan.table import open as open_table
+
+if TYPE_CHECKING:
+    from whyscan.explain.layout import Page
+    from whyscan.explain.stats import TableStats
+
+
+@click.command(short_help="Which columns of a table prune, and how it lies.")
+@click.argument("table", metavar="TABLE")
+@click.argument("columns", metavar="[COLUMN]...", nargs=-1)
+@options.VERSION
+@click.option("--full", is_flag=True, help="Open the footers of however many files.")
+@options.STORAGE
+@options.form("text", "json")
+@options.OUTPUT
+def stats(table: str, columns: tuple[str, ...], **asked: Any) -> None:
+    """How the files of TABLE lie: bounds, overlap, sizes; the columns that prune best first.
+
+    COLUMNs are those to measure, all by default. Nothing but metadata is read.
+    """
+    with Progress() as progress:
+        opened = open_table(
+            table,
+            partition_types=options.partition_types(asked),
+            options=options.storage(asked),
+            **options.version(asked),
+        )
+        progress.watch(opened.snapshot.traffic)
+        found = opened.stats(list(columns) or None, full=asked["full"])
+    options.deliver(lambda page: _rendered(found, asked["form"], page), asked["output"])
+
+
+def _rendered(found: TableStats, form: str, page: Page) -> str:
+    if form == "json":
+        from whyscan.explain.stats.document import to_json
+
+        return to_json(found)
+    from whyscan.explain.stats.text import text
+
+    return text(found, page)

@@ -1,0 +1,54 @@
+"""Many numbers in a few: quartiles, and a histogram whose bins double."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """`bins` count the numbers from a power of two to the next; the first begins at `start`."""
+
+    count: int
+    total: int
+    least: int
+    quartiles: tuple[int, int, int]
+    greatest: int
+    start: int
+    bins: tuple[int, ...]
+
+    @property
+    def median(self) -> int:
+        return self.quartiles[1]
+
+
+def distribution(numbers: npt.NDArray[np.int64]) -> Distribution | None:
+    """None of no numbers at all. Nothing is negative here; 0 counts as 1."""
+    if not len(numbers):
+        return None
+    quartiles = np.rint(np.quantile(numbers, (0.25, 0.5, 0.75))).astype(np.int64)
+    powers = np.floor(np.log2(np.maximum(numbers, 1))).astype(np.int64)
+    first = int(powers.min())
+    return Distribution(
+        count=len(numbers),
+        total=int(numbers.sum()),
+        least=int(numbers.min()),
+        quartiles=(int(quartiles[0]), int(quartiles[1]), int(quartiles[2])),
+        greatest=int(numbers.max()),
+        start=1 << first,
+        bins=tuple(np.bincount(powers - first).tolist()),
+    )
+
+
+def of_array(values: pa.Array | None) -> Distribution | None:
+    """The same of an Arrow array, without its nulls."""
+    if values is None:
+        return None
+    return distribution(values.drop_null().to_numpy(zero_copy_only=False).astype(np.int64))

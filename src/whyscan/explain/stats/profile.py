@@ -1,0 +1,139 @@
+"""A table's layout: its columns by how well they prune, its files, row groups and manifests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from whyscan.errors import UnknownColumn
+from whyscan.explain.report import Effort, Subject
+from whyscan.explain.stats.columns import ColumnStats, Read, column_stats
+from whyscan.explain.stats.distribution import Distribution, of_array
+from whyscan.planning.depth import overlap
+from whyscan.planning.planner import FOOTERS_AT_MOST
+from whyscan.predicate.tree import Column
+from whyscan.predicate.types import StructType
+from whyscan.predicate.zones import zone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.predicate.tree import Path
+    from whyscan.predicate.types import Field
+    from whyscan.tables.snapshot import Files, Manifests, RowGroups, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestOverlap:
+    """Into how many manifests a value of a partition's source falls, in the median."""
+
+    column: str
+    median: int
+    ideal: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableStats:
+    """The layout of one snapshot; columns come best first."""
+
+    table: Subject
+    files: int
+    bytes: int | None
+    rows: int | None
+    columns: tuple[ColumnStats, ...]
+    file_sizes: Distribution | None
+    row_group_sizes: Distribution | None
+    row_group_rows: Distribution | None
+    manifests: int | None
+    manifest_overlap: tuple[ManifestOverlap, ...]
+    unchecked: tuple[tuple[str, str], ...]
+    metadata: Effort
+
+
+def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: bool) -> TableStats:
+    """Measure the named columns, or all; `full` opens footers of however many files."""
+    started = perf_counter()
+    columns = _columns(snapshot, names)
+    files = snapshot.files(columns, zone("UTC"))
+    groups, unchecked = _opened(snapshot, files, columns, full=full)
+    read = Read(snapshot, files, groups)
+    above = snapshot.manifests()
+    measured = sorted((column_stats(read, column) for column in columns), key=_by_use)
+    traffic = snapshot.traffic()
+    return TableStats(
+        table=Subject(
+            snapshot.uri,
+            snapshot.format,
+            snapshot.version,
+            tuple(".".join(path) for path in snapshot.partition_sources),
+        ),
+        files=files.count,
+        bytes=_total(files.bytes),
+        rows=_total(_rows(read)),
+        columns=tuple(measured),
+        file_sizes=of_array(files.bytes),
+        row_group_sizes=None if groups is None else of_array(groups.bytes),
+        row_group_rows=None if groups is None else of_array(groups.containers.rows),
+        manifests=None if above is None else above.count,
+        manifest_overlap=() if above is None else tuple(_overlaps(above)),
+        unchecked=unchecked,
+        metadata=Effort(
+            traffic.objects, traffic.bytes, traffic.from_cache, perf_counter() - started
+        ),
+    )
+
+
+def _opened(
+    snapshot: Snapshot, files: Files, columns: Sequence[Column], *, full: bool
+) -> tuple[RowGroups | None, tuple[tuple[str, str], ...]]:
+    """The row groups of all files, where they are few or nothing else has statistics."""
+    if not (snapshot.footers_describe_files or full or files.count <= FOOTERS_AT_MOST):
+        return None, (("row_groups", f"{files.count:,} files; --full opens their footers"),)
+    groups = snapshot.row_groups(files, pa.array(np.arange(files.count)), columns, None)
+    return groups, tuple(("row_groups", why) for why in groups.unchecked)
+
+
+def _by_use(column: ColumnStats) -> tuple[float, str]:
+    return (-1.0 if column.skipped is None else -1.0 - column.skipped, column.column)
+
+
+def _rows(read: Read) -> pa.Array:
+    groups: RowGroups | None = read.by_footers
+    if groups is None or groups.containers.rows is None:
+        return read.files.rows
+    return groups.containers.rows
+
+
+def _total(values: pa.Array) -> int | None:
+    return None if values.null_count else int(values.to_numpy(zero_copy_only=False).sum())
+
+
+def _overlaps(above: Manifests) -> Iterator[ManifestOverlap]:
+    for path, interval in above.containers.partition.items():
+        if isinstance(interval.lower, pa.Array) and isinstance(interval.upper, pa.Array):
+            found = overlap(interval.lower, interval.upper)
+            if found is not None:
+                yield ManifestOverlap(".".join(path), found.median, found.ideal)
+
+
+def _columns(snapshot: Snapshot, names: Sequence[str] | None) -> tuple[Column, ...]:
+    known = {".".join(c.path): c for c in _leaves(snapshot.schema(names or ()).fields)}
+    if names is None:
+        return tuple(known.values())
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        raise UnknownColumn(f"unknown column {unknown!r}", hint=f"known are {', '.join(known)}")
+    return tuple(known[name] for name in names)
+
+
+def _leaves(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
+    for field in fields:
+        path = (*above, field.name)
+        if isinstance(field.type, StructType):
+            yield from _leaves(field.type.fields, path)
+        else:
+            yield Column(path, field.type)

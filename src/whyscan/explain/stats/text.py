@@ -1,0 +1,166 @@
+"""A table's layout for people: which columns prune, then what the table is made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.explain.layout import GAP, Ink, Page, columns, table
+from whyscan.explain.phrases import LEVEL_NAMES
+from whyscan.explain.wording import counted, inert, percent, size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from whyscan.explain.stats.columns import ColumnStats
+    from whyscan.explain.stats.distribution import Distribution
+    from whyscan.explain.stats.profile import TableStats
+
+STEPS = "▁▂▃▄▅▆▇█"
+ASCII_STEPS = ".:-=+*#@"
+LONGEST_NAME = 28
+MILLION = 1_000_000
+HEAD = ("column", "type", "bounds", "constant", "width", "depth", "ideal", "", "= skips")
+
+
+def text(stats: TableStats, page: Page | None = None) -> str:
+    """The whole profile, with a line break at its end."""
+    where = Page() if page is None else page
+    sections = (
+        [where.paint(line, Ink.TITLE) for line in where.wrap(answer(stats)).splitlines()],
+        _subject(stats, where),
+        _columns(stats, where),
+        _remarks(stats, where),
+        _sizes(stats, where),
+        _manifests(stats, where),
+        _unchecked(stats, where),
+    )
+    whole = ("\n".join(lines) for section in sections if (lines := list(section)))
+    return "\n\n".join(whole) + "\n"
+
+
+def answer(stats: TableStats) -> str:
+    """The column that prunes best, in one line."""
+    if not stats.files:
+        return "the table has no files"
+    best = next((c for c in stats.columns if c.skipped), None)
+    if best is None:
+        return f"no column of this table can skip any of {counted(stats.files, 'file')}"
+    return (
+        f"filters on {inert(best.column)} prune best: {inert(best.column)} = value skips "
+        f"{_share(best.skipped)} of {counted(stats.files, 'file')} on average"
+    )
+
+
+def _subject(stats: TableStats, page: Page) -> Iterator[str]:
+    subject = stats.table
+    about = [subject.format]
+    about += [] if subject.version is None else [f"version {subject.version}"]
+    if subject.partitioned_by:
+        about.append("partitioned by " + inert(", ".join(subject.partitioned_by)))
+    yield page.wrap(
+        f"table  {inert(page.place(subject.uri))} ({', '.join(about)})", hanging=" " * 7
+    )
+    rows = "unknown rows" if stats.rows is None else counted(stats.rows, "row")
+    yield f"holds  {counted(stats.files, 'file')}, {size(stats.bytes)}, {rows}"
+
+
+def _columns(stats: TableStats, page: Page) -> Iterator[str]:
+    rows = [HEAD, *(_column(column, page) for column in stats.columns)]
+    title, *lines = table(rows, right=frozenset({2, 3, 4, 5, 6, 8}))
+    yield page.paint(title, Ink.FAINT)
+    yield from lines
+
+
+def _column(column: ColumnStats, page: Page) -> tuple[str, ...]:
+    depth = column.depth
+    return (
+        page.cut(inert(column.column), LONGEST_NAME) + (" *" if column.partitioned else ""),
+        page.cut(inert(column.type), 14),
+        percent(column.bounded, column.files),
+        f"{column.constant:,}",
+        _share(column.width),
+        "-" if depth is None else f"{depth.median:,}",
+        "-" if depth is None else f"{depth.ideal:,}",
+        "" if depth is None else spark(depth.spread, page),
+        _share(column.skipped),
+    )
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else percent(round(share * MILLION), MILLION)
+
+
+def spark(found: Distribution, page: Page) -> str:
+    """The bins as a row of steps; an empty one is a blank."""
+    steps = STEPS if page.unicode else ASCII_STEPS
+    most = max(found.bins)
+    return "".join(
+        " " if not count else steps[(count * len(steps) - 1) // most] for count in found.bins
+    ).rstrip()
+
+
+def _remarks(stats: TableStats, page: Page) -> Iterator[str]:
+    if any(column.partitioned for column in stats.columns):
+        yield "* partition values tell it"
+    for told, which in REMARKS:
+        named = [inert(column.column) for column in stats.columns if which(column)]
+        if named:
+            yield page.wrap(f"{told}: {', '.join(named)}", hanging="  ")
+
+
+REMARKS: tuple[tuple[str, Callable[[ColumnStats], object]], ...] = (
+    ("bounds that take room and help no filter", lambda c: c.never_tight),
+    ("no bounds in any file", lambda c: not c.bounded and c.collected == "yes"),
+    ("no bounds, beyond the column budget", lambda c: c.collected == "beyond the column budget"),
+    ("no bounds, switched off", lambda c: c.collected == "switched off"),
+    ("bounds in some files only", lambda c: 0 < c.bounded < c.files),
+    ("bounds that a writer cut off", lambda c: c.cut),
+    ("may hold NULL", lambda c: c.nulls),
+    ("NULLs that nobody counted", lambda c: c.nulls_uncounted),
+    ("may hold NaN", lambda c: c.nan),
+)
+
+
+def _sizes(stats: TableStats, page: Page) -> Iterator[str]:
+    rows = [
+        ("", "least", "median", "greatest", ""),
+        *_size("file bytes", stats.file_sizes, size, page),
+        *_size("row group bytes", stats.row_group_sizes, size, page),
+        *_size("row group rows", stats.row_group_rows, lambda n: f"{n:,}", page),
+    ]
+    if len(rows) > 1:
+        title, *lines = table(rows, right=frozenset({1, 2, 3}))
+        yield page.paint(title, Ink.FAINT)
+        yield from lines
+
+
+def _size(
+    name: str, found: Distribution | None, shown: Callable[[int], str], page: Page
+) -> Iterator[tuple[str, ...]]:
+    if found is not None:
+        yield (
+            name,
+            shown(found.least),
+            shown(found.median),
+            shown(found.greatest),
+            spark(found, page),
+        )
+
+
+def _manifests(stats: TableStats, page: Page) -> Iterator[str]:
+    if stats.manifests is None:
+        return
+    yield f"{counted(stats.manifests, 'manifest')}"
+    width = max((columns(inert(o.column)) for o in stats.manifest_overlap), default=0)
+    for found in stats.manifest_overlap:
+        name = inert(found.column).ljust(width)
+        yield page.wrap(
+            f"  {name}{GAP}a value falls into {found.median:,} (median), "
+            f"where {found.ideal:,} would do"
+        )
+
+
+def _unchecked(stats: TableStats, page: Page) -> Iterator[str]:
+    for level, why in stats.unchecked:
+        line = f"not checked: {LEVEL_NAMES.get(level, level)} ({inert(why)})"
+        yield page.wrap(line, hanging="  ")
