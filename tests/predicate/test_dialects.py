@@ -87,6 +87,10 @@ date_trunc('month', day) = '2024-03-01'
   duckdb     trunc(day, 'month') = DATE '2024-03-01'
   postgres   trunc(day, 'month') = DATE '2024-03-01'
   snowflake  trunc(day, 'month') = DATE '2024-03-01'
+date_trunc('month', ntz) = '2024-03-01'
+  spark      date_trunc('month', CAST(ntz AS TIMESTAMP)) = TIMESTAMP '2024-03-01 00:00:00Z'
+  trino      date_trunc('month', ntz) = TIMESTAMP_NTZ '2024-03-01 00:00:00'
+  duckdb     date_trunc('month', ntz) = TIMESTAMP_NTZ '2024-03-01 00:00:00'
 date_trunc('week', ts) = ts
   trino      date_trunc('week', ts) = ts
   snowflake  ?

@@ -314,6 +314,7 @@ hour(ts)
 weekday(day)
 date_trunc('month', ts)
 date_trunc('month', day)
+date_trunc('month', ntz)
 trunc(ts, 'MM')
 last_day(ts)
 add_months(day, 1)
@@ -483,6 +484,11 @@ datediff(DATE '2024-03-01', DATE '2024-02-01') = 29
 date_trunc('MONTH', ts) = '2024-03-01'
 date_trunc('week', ts) = '2024-02-26'
 date_trunc('hour', TIMESTAMP '2024-10-27 02:30:00') = '2024-10-27 02:00:00'
+date_trunc('month', ntz) = '2024-03-01'
+date_trunc('hour', ntz) = TIMESTAMP_NTZ '2024-03-31 03:00:00'
+date_trunc('hour', ntz) >= TIMESTAMP '2024-03-31 01:00:00Z'
+date_trunc('hour', TIMESTAMP_NTZ '2024-03-31 02:30:00') = TIMESTAMP '2024-03-31 01:00:00Z'
+date_trunc('day', ntz) < ts
 trunc(day, 'quarter') = '2024-01-01'
 trunc(DATE '2024-03-15', 'week') = '2024-03-11'
 year(ts) = 2024

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from whyscan.predicate import arithmetic, casts, formats, intervals
@@ -84,9 +85,14 @@ def _word(text: str) -> Operand:
 
 
 def date_trunc_spark(arguments: Arguments) -> Expression:
-    """`date_trunc('MONTH', ts)`."""
+    """`date_trunc('MONTH', ts)`. A wall clock's reading is made an instant first."""
     unit = unit_named(arguments.expect(2).text(0))
-    return truncated(unit, arguments.operand(1), arguments.scope)
+    moment = arguments.operand(1)
+    kind = type_of(moment.expression)
+    if isinstance(kind, TimestampType):
+        instant = casts.implicit(moment, replace(kind, instant=True), arguments.scope)
+        moment = replace(moment, expression=instant)
+    return truncated(unit, moment, arguments.scope)
 
 
 def date_trunc(arguments: Arguments) -> Expression:
