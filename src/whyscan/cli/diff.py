@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @options.form("text", "json")
 @options.OUTPUT
 @click.option("-v", "--verbose", is_flag=True, help="Name every file that changed.")
+@options.REDACT
 @click.option(
     "--max-regression",
     type=PERCENT,
@@ -60,7 +61,12 @@ def _difference(places: tuple[str, str], predicate: str, asked: Mapping[str, Any
         after = _report(places[1], asked["after"], predicate, asked, progress)
     from whyscan.explain.diff import compare
 
-    return compare(before, after)
+    if not asked["redact"]:
+        return compare(before, after)
+    from whyscan.explain.redaction import new_key, redacted
+
+    key = new_key()
+    return compare(redacted(before, key), redacted(after, key))
 
 
 def _report(

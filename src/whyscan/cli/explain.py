@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @options.form(*FORMS, about="html lists every file.")
 @options.OUTPUT
 @click.option("-v", "--verbose", is_flag=True, help="List every file with its bounds.")
+@options.REDACT
 @options.GATES
 def explain(places: tuple[str, ...], predicate: str, **asked: Any) -> int:
     """Which files and row groups PREDICATE reads, which it skips, and why.
@@ -43,6 +44,8 @@ def explain(places: tuple[str, ...], predicate: str, **asked: Any) -> int:
     report = _report(places, options.read_predicate(predicate), asked).gated(_gates(asked))
     if asked["baseline"] is not None or asked["update_baseline"]:
         report = against_baseline(report, " ".join(places), asked)
+    if asked["redact"]:
+        report = report.redacted()
     source = predicate[1:] if predicate.startswith("@") else None
     options.deliver(lambda page: rendered(report, asked["form"], page, source), asked["output"])
     return 0 if report.passed else options.GATE_FAILED

@@ -89,6 +89,8 @@ OUTPUT = click.option(
     help="Write it there. [default: standard output]",
 )
 
+REDACT = click.option("--redact", is_flag=True, help="Hide literals and values, for sharing.")
+
 GATES = options(
     click.option("--min-pruning", type=PERCENT, help="Fail below this share of files skipped."),
     click.option("--min-pruning-bytes", type=PERCENT, help="Likewise of bytes."),

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from whyscan.planning.reason_codes import Reason
     from whyscan.planning.reasons import Why
     from whyscan.predicate.tree import Predicate
-    from whyscan.tables.snapshot import Snapshot, Traffic
+    from whyscan.tables.snapshot import Snapshot, SpecLine, Traffic
 
 SCHEMA_VERSION = "1.0"
 
@@ -47,6 +47,7 @@ class Subject:
     format: str
     version: int | None
     partitioned_by: tuple[str, ...]
+    specs: tuple[SpecLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,12 @@ class Report:
         """The same report with these outcomes instead."""
         return replace(self, assertions=tuple(assertions))
 
+    def redacted(self) -> Report:
+        """The same report without literals and values, for sharing."""
+        from whyscan.explain.redaction import redacted
+
+        return redacted(self)
+
     def files(self) -> pa.Table:
         """Every live file: path, size, partition, bounds, verdict and the cause of it."""
         if self.listing is None:
@@ -204,7 +211,8 @@ def _contradictions(evidence: Evidence) -> int:
 
 def _subject(snapshot: Snapshot) -> Subject:
     partitioned_by = tuple(".".join(path) for path in snapshot.partition_sources)
-    return Subject(snapshot.uri, snapshot.format, snapshot.version, partitioned_by)
+    specs = snapshot.numbered_specs
+    return Subject(snapshot.uri, snapshot.format, snapshot.version, partitioned_by, specs)
 
 
 def _question(predicate: Predicate, *, assume_no_nan: bool) -> Question:

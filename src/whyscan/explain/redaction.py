@@ -1,0 +1,159 @@
+"""A report that can be shared: no literal of the predicate and no value of the table is in it.
+
+| what | becomes |
+|---|---|
+| a literal, wherever SQL is shown | `?` |
+| a partition value, in its column and in paths | a pseudonym that lasts for one run |
+| bounds | their ranks among all bounds of the column |
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.predicate.redact import HIDDEN, literals, without_literals
+from whyscan.predicate.types import BIGINT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from whyscan.explain.conjuncts import ConjunctLine, PartLine
+    from whyscan.explain.evidence import Cause
+    from whyscan.explain.file_bounds import ColumnBounds
+    from whyscan.explain.findings import Finding
+    from whyscan.explain.listing import Listing
+    from whyscan.explain.report import Report
+
+_VALUE_IN_PATH = re.compile(r"(?<==)[^/]+(?=/)")
+_SETTING = "ALTER TABLE "
+_LONG = 3
+"""A number of so many digits is hidden wherever it stands; a shorter one only beside its words."""
+
+
+def new_key() -> bytes:
+    """What pseudonyms are made with: reports with one key share them."""
+    return secrets.token_bytes(32)
+
+
+def redacted(report: Report, key: bytes | None = None) -> Report:
+    """The same report without literals and values."""
+    hide = _Redactor(report, key or new_key())
+    return replace(
+        report,
+        question=replace(report.question, predicate=hide.sql(report.question.predicate)),
+        removals=tuple(
+            replace(r, conjunct=None if r.conjunct is None else hide.sql(r.conjunct))
+            for r in report.removals
+        ),
+        conjuncts=tuple(hide.conjunct(line) for line in report.conjuncts),
+        residual=None if report.residual is None else hide.sql(report.residual),
+        findings=tuple(hide.finding(finding) for finding in report.findings),
+        listing=None if report.listing is None else hide.listing(report.listing),
+        notes=(*report.notes, "values are redacted: ? is a literal, bounds are ranks"),
+    )
+
+
+class _Redactor:
+    """What to hide of one report, and how."""
+
+    def __init__(self, report: Report, key: bytes) -> None:
+        self._key = key
+        self._dialect = report.question.dialect
+        self._net = list(_net(report.question.predicate, self._dialect))
+
+    def sql(self, text: str) -> str:
+        return without_literals(text, self._dialect)
+
+    def text(self, text: str) -> str:
+        """Words that may quote the predicate."""
+        for pattern, instead in self._net:
+            text = pattern.sub(instead, text)
+        return text
+
+    def value(self, value: str) -> str:
+        """A pseudonym: nobody gets back from it without the key, which is thrown away."""
+        digest = hmac.digest(self._key, value.encode("utf-8", "surrogatepass"), "sha256")
+        return f"~{digest.hex()[:8]}"
+
+    def conjunct(self, line: ConjunctLine) -> ConjunctLine:
+        parts = tuple(map(self._part, line.parts))
+        return replace(line, sql=self.sql(line.sql), why=self.text(line.why), parts=parts)
+
+    def _part(self, part: PartLine) -> PartLine:
+        return replace(part, sql=self.sql(part.sql), parts=tuple(map(self._part, part.parts)))
+
+    def finding(self, finding: Finding) -> Finding:
+        """A rewrite has literals of its own; a table's setting has none of anybody's."""
+        rewrite, message, fix = finding.rewrite, finding.message, finding.fix
+        if rewrite is not None and not rewrite.startswith(_SETTING):
+            hidden = without_literals(rewrite, "spark")
+            message = message.replace(rewrite, hidden)
+            fix = None if fix is None else fix.replace(rewrite, hidden)
+            rewrite = hidden
+        return replace(
+            finding,
+            message=self.text(message),
+            fix=None if fix is None else self.text(fix),
+            rewrite=rewrite,
+        )
+
+    def listing(self, listing: Listing) -> Listing:
+        return replace(
+            listing,
+            paths=pa.array(map(self._path, listing.paths.to_pylist()), pa.string()),
+            partition=self._partition(listing.partition),
+            ranges=tuple(map(_ranked, listing.ranges)),
+            residual=_mapped(listing.residual, self.sql),
+            causes=tuple(map(self._cause, listing.causes)),
+        )
+
+    def _path(self, path: str) -> str:
+        return _VALUE_IN_PATH.sub(lambda found: self.value(found[0]), path)
+
+    def _partition(self, values: pa.Table) -> pa.Table:
+        def hidden(column: pa.ChunkedArray) -> pa.Array:
+            texts = (None if v is None else self.value(str(v)) for v in column.to_pylist())
+            return pa.array(texts, pa.string())
+
+        names = values.column_names
+        if not names:
+            return values
+        return pa.table([hidden(column) for column in values.columns], names=names)
+
+    def _cause(self, cause: Cause) -> Cause:
+        unread = None if cause.unread is None else self.text(cause.unread)
+        # The last is no SQL: all of them together.
+        sql = self.text(cause.sql) if " together" in cause.sql else self.sql(cause.sql)
+        return replace(cause, sql=sql, unread=unread)
+
+
+def _net(predicate: str, dialect: str) -> Iterator[tuple[re.Pattern[str], str]]:
+    """Every literal beside the words before and behind it, and long ones wherever they are."""
+    for before, literal, behind in dict.fromkeys(literals(predicate, dialect)):
+        quoted = re.escape(literal)
+        if before:
+            yield re.compile(rf"({re.escape(before)}\s*){quoted}(?!\w)"), rf"\g<1>{HIDDEN}"
+        if behind:
+            yield re.compile(rf"(?<!\w){quoted}(\s*{re.escape(behind)})"), rf"{HIDDEN}\g<1>"
+        if not literal.isdigit() or len(literal) >= _LONG:
+            yield re.compile(rf"(?<!\w){quoted}(?!\w)"), HIDDEN
+
+
+def _ranked(column: ColumnBounds) -> ColumnBounds:
+    """Bounds as ranks from 1: who overlaps whom is still seen."""
+    ends = pa.concat_arrays([column.lower, column.upper])
+    ranks = pc.if_else(ends.is_valid(), pc.rank(ends, tiebreaker="dense").cast(pa.int64()), None)
+    count = len(column.lower)
+    return replace(column, type=BIGINT, lower=ranks[:count], upper=ranks[count:], asked=None)
+
+
+def _mapped(texts: pa.DictionaryArray, hide: Callable[[str], str]) -> pa.DictionaryArray:
+    shown = [None if t is None else hide(t) for t in texts.dictionary.to_pylist()]
+    return pa.DictionaryArray.from_arrays(texts.indices, pa.array(shown, pa.string()))
