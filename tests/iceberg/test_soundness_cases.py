@@ -198,6 +198,19 @@ def test_g8_a_literal_within_the_day(lake):
     assert table.every("t >= TIMESTAMP_NTZ '1970-04-11'") == ["d100", "d101"]
 
 
+def test_g24_days_are_of_utc_whatever_the_session_zone(lake):
+    table = lake({"t": "timestamptz"}, part(1, "day", "d"))
+    table.manifest([table.file(f"d{d}", partition={"d": d}) for d in (100, 101)])
+    table.commit()
+    midnight = "t >= TIMESTAMP '1970-04-12 00:00:00'"
+    assert table.every(midnight) == ["d101"]
+    # In California it is eight in the morning of day 101 by then.
+    west = {"timezone": "America/Los_Angeles"}
+    assert table.verdicts(midnight, **west) == (["d101"], [])
+    assert table.kept("t < TIMESTAMP '1970-04-11 16:00:00'", **west) == ["d100"]
+    assert table.kept("t <= TIMESTAMP '1970-04-11 16:00:00'", **west) == ["d100", "d101"]
+
+
 def test_g10_identity_on_a_timestamp(lake):
     table = lake({"t": "timestamp"}, part(1, "identity", "t"))
     table.manifest([table.file("f", partition={"t": 1_000_001})])
