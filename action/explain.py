@@ -1,0 +1,126 @@
+"""The step of action.yml that asks: every predicate of `where` of one table, and a summary of all.
+
+Inputs come from the environment. The command line is called rather than the package, since the
+input `package` may have installed another version.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+VALUES = ("min-pruning", "min-pruning-bytes", "max-files", "max-bytes", "baseline")
+FLAGS = ("assert-stats", "require-partition-filter")
+WHYSCAN = Path(sysconfig.get_path("scripts")) / "whyscan"
+RESULTS = {0: "pass", 1: "fail"}
+NO_PREDICATE = 2
+KILLED = 3
+
+
+def main() -> int:
+    """The exit code: the worst of all answers."""
+    folder = Path(tempfile.mkdtemp(prefix="reports-", dir=os.environ["RUNNER_TEMP"]))
+    summary, reports = folder / "summary.md", folder / "reports"
+    reports.mkdir()
+    # What is printed may quote a table's words: the runner must not take them for commands.
+    token = secrets.token_hex(16)
+    print(f"::stop-commands::{token}", flush=True)
+    answers = [
+        ask(predicate, reports / str(number))
+        for number, predicate in enumerate(lines("WHERE"), start=1)
+    ]
+    print(f"::{token}::")
+    if not answers:
+        print("::error::the input 'where' holds no predicate")
+    if os.environ["FORMAT"] == "sarif":
+        join(reports)
+    summary.write_text("\n".join(text for _, text in answers), "utf-8")
+    code = max((code for code, _ in answers), default=NO_PREDICATE)
+    append("GITHUB_STEP_SUMMARY", summary.read_text("utf-8"))
+    told = {"result": RESULTS.get(code, "error"), "summary": summary, "reports": reports}
+    append("GITHUB_OUTPUT", "".join(f"{name}={value}\n" for name, value in told.items()))
+    return code
+
+
+def ask(predicate: str, report: Path) -> tuple[int, str]:
+    """The exit code and the Markdown of one predicate; its report in another form beside it."""
+    code, told = explain(predicate, ["--format=markdown"])
+    form = os.environ["FORMAT"]
+    if form and code in RESULTS:
+        also, _ = explain(predicate, [f"--format={form}", f"--output={report}.{form}"])
+        code = max(code, also)
+    return code, told
+
+
+def explain(predicate: str, how: Sequence[str]) -> tuple[int, str]:
+    """One call, shown in the log."""
+    table = os.environ["TABLE"]
+    words = [str(WHYSCAN), "explain", *options(), *how, f"--where={predicate}", "--", table]
+    done = subprocess.run(
+        words, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False
+    )
+    print(done.stdout, done.stderr, sep="", flush=True)
+    if done.returncode in RESULTS:
+        return done.returncode, done.stdout
+    indented = "".join(f"    {line}\n" for line in done.stderr.splitlines())
+    # By a signal the code is negative, which would be better than any other.
+    code = done.returncode if done.returncode > 0 else KILLED
+    return code, f"**whyscan could not answer** (exit code {done.returncode})\n\n{indented}"
+
+
+def options() -> Iterator[str]:
+    """The gates that are set, then what `args` says."""
+    for name in VALUES:
+        if value := given(name):
+            yield f"--{name}={value}"
+    for name in FLAGS:
+        if given(name) == "true":
+            yield f"--{name}"
+    yield from lines("ARGS")
+
+
+def given(name: str) -> str:
+    return os.environ[name.upper().replace("-", "_")].strip()
+
+
+def lines(name: str) -> Iterator[str]:
+    """Of an input: without the empty ones and comments."""
+    for line in os.environ[name].split("\n"):
+        if (text := line.strip()) and not text.startswith("#"):
+            yield text
+
+
+def join(reports: Path) -> None:
+    """Code scanning takes one run of a tool an upload: the results of all become one."""
+    parts = sorted(reports.glob("*.sarif"), key=lambda part: int(part.stem))
+    documents: list[Any] = [json.loads(part.read_text("utf-8")) for part in parts]
+    runs = [run for document in documents for run in document["runs"]]
+    for part in parts:
+        part.unlink()
+    if not runs:
+        return
+    rules = {rule["id"]: rule for run in runs for rule in run["tool"]["driver"]["rules"]}
+    runs[0]["tool"]["driver"]["rules"] = list(rules.values())
+    runs[0]["results"] = [result for run in runs for result in run["results"]]
+    whole = {**documents[0], "runs": runs[:1]}
+    (reports / "whyscan.sarif").write_text(json.dumps(whole, indent=2), "utf-8")
+
+
+def append(name: str, text: str) -> None:
+    """To one of the files through which a step talks to the runner."""
+    with Path(os.environ[name]).open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,237 @@
+"""action.yml as the runner would run it: its steps in bash, with GitHub's files and variables."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from commands import WHYSCAN
+
+ROOT = Path(__file__).parents[2]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+INSTALL, EXPLAIN = (step for step in ACTION["runs"]["steps"] if "run" in step)
+EXPRESSION = re.compile(r"\$\{\{ *([\w.-]+) *\}\}")
+
+pytestmark = pytest.mark.xdist_group("action")  # one installation
+
+# The runner's own words for `shell: bash`.
+BASH = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    log: str
+    summary: str
+    outputs: dict[str, str]
+
+
+def run_step(step, context, folder, cwd, **environment):
+    """One step: expressions of `env` replaced, the script as it stands in a file."""
+    folder.mkdir(exist_ok=True)
+    told = {name: folder / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    for file in told.values():
+        file.touch()
+    script = folder / "script.sh"
+    script.write_text(step["run"], "utf-8")
+    given = {
+        name: EXPRESSION.sub(lambda found: context[found[1]], str(value))
+        for name, value in step["env"].items()
+    }
+    path = f"{WHYSCAN.parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [*BASH, str(script)],
+        cwd=cwd,
+        env={
+            **os.environ,
+            "PATH": path,
+            "RUNNER_TEMP": str(folder),
+            **{name: str(file) for name, file in told.items()},
+            **given,
+            **environment,
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    lines = told["GITHUB_OUTPUT"].read_text("utf-8").splitlines()
+    outputs = dict(line.split("=", 1) for line in lines)
+    return Done(done.returncode, done.stdout, told["GITHUB_STEP_SUMMARY"].read_text(), outputs)
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory, workspace):
+    """The first step, for real: this checkout built and installed, its dependencies lent to it."""
+    done = run_step(
+        INSTALL,
+        {"inputs.package": "", "github.action_path": str(ROOT)},
+        tmp_path_factory.mktemp("install"),
+        workspace,
+        PIP_NO_INDEX="1",
+        PIP_NO_DEPS="1",
+        PIP_NO_BUILD_ISOLATION="0",  # pip reads it the other way round: 0 is "no isolation"
+        PYTHONPATH=sysconfig.get_path("purelib"),
+    )
+    assert done.code == 0, done.log
+    return Path(done.outputs["bin"])
+
+
+@pytest.fixture
+def act(installed, workspace, tmp_path):
+    """The second step with these inputs; the others are at their defaults."""
+    defaults = {name: entry.get("default", "") for name, entry in ACTION["inputs"].items()}
+
+    def run(**inputs):
+        given = {**defaults, **{name.replace("_", "-"): text for name, text in inputs.items()}}
+        context = {f"inputs.{name}": text for name, text in given.items()}
+        context |= {"steps.install.outputs.bin": str(installed), "github.action_path": str(ROOT)}
+        lent = sysconfig.get_path("purelib")
+        return run_step(EXPLAIN, context, tmp_path / "step", workspace, PYTHONPATH=lent)
+
+    return run
+
+
+def test_no_script_has_an_expression_pasted_into_it():
+    steps = ACTION["runs"]["steps"]
+
+    assert [step["name"] for step in steps if "${{" in step.get("run", "")] == []
+    assert all(step["shell"] == "bash" for step in steps if "run" in step)
+
+
+def test_every_input_is_used_and_every_output_comes_from_a_step():
+    text = json.dumps(ACTION["runs"])
+
+    assert [name for name in ACTION["inputs"] if f"inputs.{name} " not in text] == []
+    assert {entry["value"] for entry in ACTION["outputs"].values()} == {
+        f"${{{{ steps.explain.outputs.{name} }}}}" for name in ("result", "summary", "reports")
+    }
+
+
+def test_the_installed_program_is_the_one_of_the_action(installed):
+    code = "import whyscan; print(whyscan.__file__)"
+
+    found = subprocess.check_output([installed / "python", "-c", code], text=True)
+
+    assert Path(found.strip()).is_relative_to(installed.parent)
+
+
+def test_one_predicate_passes_and_is_in_the_summary(act):
+    done = act(table="lake/users", where="country = 'DE' AND age > 40", min_pruning="80")
+
+    assert (done.code, done.outputs["result"]) == (0, "pass")
+    assert "**reads 1 of 6 files" in done.summary
+    assert Path(done.outputs["summary"]).read_text() == done.summary
+
+
+def test_several_predicates_are_asked_and_the_worst_answer_counts(act, workspace):
+    (workspace / "young.sql").write_text("age < 100\n")
+    where = "country = 'DE'\r\n\n# of every country\n@young.sql\n"
+
+    done = act(table="lake/users", where=where, min_pruning="50", format="html")
+
+    found = sorted(file.name for file in Path(done.outputs["reports"]).iterdir())
+    assert found == ["1.html", "2.html"]
+    assert (done.code, done.outputs["result"]) == (1, "fail")
+    assert done.summary.count("**reads ") == 2
+    assert "`country = 'DE'`" in done.summary
+    assert "`age < 100`" in done.summary
+
+
+def test_what_cannot_be_evaluated_is_an_error_beside_the_answers(act):
+    done = act(table="lake/users", where="agee > 40\nage > 40")
+
+    assert (done.code, done.outputs["result"]) == (3, "error")
+    assert "    error: unknown column 'agee'" in done.summary
+    assert "**reads " in done.summary
+
+
+def test_every_gate_and_more_arguments_reach_the_program(act, workspace):
+    (workspace / "base.json").write_text('{"schema_version": "1.0"}')
+
+    done = act(
+        table="lake/users",
+        where="age > 40",
+        min_pruning="99",
+        min_pruning_bytes="98.5 %",
+        max_files="2",
+        max_bytes="1kB",
+        assert_stats="true",
+        require_partition_filter="true",
+        baseline="base.json",
+        args="--timezone=Europe/Berlin\n\n--verbose",
+        format="json",
+    )
+
+    [file] = Path(done.outputs["reports"]).iterdir()
+    report = json.loads(file.read_text())
+    asked = {entry["name"]: (entry["threshold"], entry["result"]) for entry in report["assertions"]}
+    assert asked == {
+        "min_pruning": (99, "fail"),
+        "min_pruning_bytes": (98.5, "fail"),
+        "max_files": (2, "fail"),
+        "max_bytes": (1000, "fail"),
+        "stats_complete": (100, "pass"),
+        "partition_filter": (1, "fail"),
+        "baseline": (0, "fail"),
+    }
+    assert report["timezone"] == "Europe/Berlin"
+    assert len(report["files"]) == 6
+
+
+def test_no_predicate_at_all_is_wrong_usage(act):
+    done = act(table="lake/users", where="\n# none\n")
+
+    assert (done.code, done.outputs["result"]) == (2, "error")
+    assert "::error::" in done.log
+
+
+def test_sarif_of_all_predicates_is_one_run(act):
+    done = act(
+        table="lake/prices-double",
+        where="price > 1000\nprice > 1500",
+        format="sarif",
+        max_files="0",
+    )
+
+    [file] = Path(done.outputs["reports"]).iterdir()
+    [run] = json.loads(file.read_text())["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert file.name == "whyscan.sarif"
+    assert len(rules) == len(set(rules))
+    assert [result["ruleId"] for result in run["results"]].count("gate/max_files") == 2
+
+
+HOSTILE = """\
+country IN ('$(touch pwned)', '`touch pwned`', '"; touch pwned; "', '%0A::error::x')
+::set-output name=result::pass
+-
+"""
+
+
+def test_hostile_words_stay_words_and_are_no_commands_to_the_runner(act, workspace):
+    done = act(
+        table="--help $(touch pwned)\n::warning::y",
+        where=HOSTILE,
+        args="--select=$(touch pwned)",
+        format='"; touch pwned; "',
+        baseline="result=pass\nother=1",
+    )
+
+    assert (done.code, done.outputs["result"]) == (3, "error")
+    assert done.outputs.keys() == {"result", "summary", "reports"}
+    assert list(workspace.rglob("pwned*")) == []
+    first, *quoted, last = done.log.splitlines()
+    token = first.removeprefix("::stop-commands::")
+    assert re.fullmatch(r"[0-9a-f]{32}", token)
+    assert last == f"::{token}::"
+    assert not any(token in line for line in quoted)
+    assert any("::warning::y" in line for line in quoted)
