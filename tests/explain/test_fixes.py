@@ -442,7 +442,7 @@ def test_a_number_against_a_column_of_text_keeps_every_file():
 def test_an_or_over_both_axes_is_a_union_of_arms_that_share_no_row():
     table = delta_users()
     found = finding(table, "country = 'DE' OR age > 50", "UNSPLITTABLE_OR")
-    arms = [arm.removeprefix("SELECT … WHERE ") for arm in found["rewrite"].split(" UNION ALL ")]
+    arms = [arm.removeprefix("SELECT ... WHERE ") for arm in found["rewrite"].split(" UNION ALL ")]
     read = [kept(table, arm) for arm in arms]
 
     assert arms[0] == "country = 'DE'"
@@ -461,7 +461,7 @@ def test_an_or_on_one_axis_is_no_trouble(predicate):
 def test_an_or_with_a_branch_that_excludes_nothing_ends_pruning():
     table = delta_users()
     found = finding(table, "age > 60 OR my_function(age) = 1", "OR_ENDS_PRUNING")
-    arms = [arm.removeprefix("SELECT … WHERE ") for arm in found["rewrite"].split(" UNION ALL ")]
+    arms = [arm.removeprefix("SELECT ... WHERE ") for arm in found["rewrite"].split(" UNION ALL ")]
 
     assert "my_function(age) = 1 excludes no file" in found["message"]
     assert found["evidence"]["files_of_arms"] == "1 + 6"

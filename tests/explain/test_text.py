@@ -38,6 +38,14 @@ CASES = {
     "nan": (prices(DOUBLE, nan=True), "x > 1000", {}),
     "no_nan_on_your_word": (prices(DOUBLE, nan=True), "x > 1000", {"assume_no_nan": True}),
     "no_statistics": (one_file(INT, RowGroup(5)), "x > 1", {}),
+    "selected": (prices(), "x > 1000", {"columns": ["x"]}),
+    "or_ends_pruning": (delta_users(), "age > 60 OR my_function(age) = 1", {"depth": "files"}),
+    "implied_partition": (delta_users(), "age > 60", {"depth": "files"}),
+    "text_as_number": (
+        one_file(STRING, RowGroup(5, {"x": ("10", "9")})),
+        "x = 5",
+        {"verbose": True},
+    ),
     "empty": (empty(), "x > 1", {}),
     "gates": (users(), BOTH, {}),
     "hostile_path": (
@@ -169,3 +177,41 @@ def test_percentages_never_round_to_nothing_or_everything(part, whole, shown):
 )
 def test_bars_are_empty_and_full_only_for_nothing_and_everything(part, whole, bar):
     assert Page(unicode=False).bar(part, whole, 10) == bar
+
+
+def test_a_listing_is_paged_and_says_what_it_leaves_out():
+    shown = text(report_of("delta_verbose"), Page(files=2))
+
+    assert shown.count(".parquet") == 2
+    assert "… and 4 more files: --files N shows N of them" in shown
+    assert "more file" not in text(report_of("delta_verbose"), Page(files=6))
+
+
+def strips(table, predicate):
+    lines = text(explain(table, predicate, verbose=True), Page()).splitlines()
+    return [line.split("|")[1] for line in lines if line.startswith("      |")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "ends"),
+    [
+        (INT, [(0, 49), (50, 100)]),
+        (DOUBLE, [(0.0, 49.0), (50.0, 100.0)]),
+        (STRING, [("a", "b"), ("y", "z")]),
+    ],
+)
+def test_bounds_are_drawn_against_the_range_that_is_asked(kind, ends):
+    files = [DataFile(f"{i}", {}, [RowGroup(5, {"x": e})]) for i, e in enumerate(ends)]
+    value = {INT: "50", DOUBLE: "50", STRING: "'y'"}[kind]
+    low, high = strips(MemoryTable({"x": kind}, files), f"x >= {value}")
+
+    assert "█" not in low.strip()
+    assert low.startswith("━")
+    assert set(high.strip()) == {"█"}
+    assert len(low) == len(high) == 24
+
+
+def test_a_file_without_bounds_has_no_strip():
+    files = [DataFile("a", {}, [RowGroup(5, {"x": (1, 9)})]), DataFile("b", {}, [RowGroup(5)])]
+
+    assert len(strips(MemoryTable({"x": INT}, files), "x > 5")) == 1

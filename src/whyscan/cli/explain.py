@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from whyscan.explain.gates import Gates
+    from whyscan.explain.layout import Page
     from whyscan.explain.report import Report
 
 
@@ -30,6 +31,15 @@ if TYPE_CHECKING:
 @options.form(*FORMS, about="html lists every file.")
 @options.OUTPUT
 @click.option("-v", "--verbose", is_flag=True, help="List every file with its bounds.")
+@click.option(
+    "--files",
+    "shown",
+    type=click.IntRange(min=0),
+    default=1_000,
+    show_default=True,
+    metavar="N",
+    help="How many of them the text shows.",
+)
 @options.REDACT
 @options.GATES
 def explain(places: tuple[str, ...], predicate: str, **asked: Any) -> int:
@@ -47,7 +57,11 @@ def explain(places: tuple[str, ...], predicate: str, **asked: Any) -> int:
     if asked["redact"]:
         report = report.redacted()
     source = predicate[1:] if predicate.startswith("@") else None
-    options.deliver(lambda page: rendered(report, asked["form"], page, source), asked["output"])
+
+    def on(page: Page) -> str:
+        return rendered(report, asked["form"], replace(page, files=asked["shown"]), source)
+
+    options.deliver(on, asked["output"])
     return 0 if report.passed else options.GATE_FAILED
 
 

@@ -6,6 +6,8 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from whyscan.explain.values import json_values
 from whyscan.explain.wording import inert
 from whyscan.predicate import arrow
@@ -24,12 +26,13 @@ from whyscan.predicate.types import (
 from whyscan.pruning.domains.ranges import successor, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from whyscan.pruning.domains import Domain, Range
     from whyscan.pruning.domains.ranges import Key
 
 MOST_NAMED = 6
+MOST_MARKS = 500
 PREFIX_END = b"\xff"
 NO_FRACTION = re.compile(r"\.0+(?=Z?$)")
 
@@ -43,6 +46,25 @@ def asked_in_words(domain: Domain) -> str:
     if more > 1:
         named = [*named[:MOST_NAMED], f"{more:,} more"]
     return " or ".join(named)
+
+
+def asked_ends(domain: Domain | None, kind: Type) -> tuple[pa.Array, pa.Array]:
+    """First and last value of each range that is asked, null where it is open."""
+    values = () if domain is None else domain.values
+    if not isinstance(values, tuple):
+        ends = values if len(values) <= MOST_MARKS else None
+        return (ends, ends) if ends is not None else (values[:1], values[-1:])
+    step = 1 if isinstance(kind, IntegerType | DateType) else 0
+    lows = [r.low for r in values]
+    highs = [None if r.high is None else r.high - step if step else r.high for r in values]
+    return _stored(lows, kind), _stored(highs, kind)
+
+
+def _stored(keys: Sequence[Key | None], kind: Type) -> pa.Array:
+    target = arrow.arrow_type(kind)
+    if pa.types.is_binary(target):
+        return pa.array(keys, target)
+    return arrow.array([None if key is None else value_of(key, kind) for key in keys], kind)
 
 
 def _values(domain: Domain) -> Iterator[str]:

@@ -109,7 +109,7 @@ def _why(conjunct: Conjunct, found: Class, below: tuple[Part, ...]) -> str:
             return "partition values alone decide it: nothing is left to check"
         case Pushdown.INEXACT:
             if not found.interpreted:
-                return "a part of it can exclude files; the rest cannot be read from metadata"
+                return "it can exclude some files, though not all of it can be read from metadata"
             return "it can exclude files, and the rows of the others are checked again"
         case Pushdown.UNSUPPORTED:
             return _unsupported(conjunct, found, below)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from whyscan.explain.report import Report, Subject
     from whyscan.planning.attribution import Share
     from whyscan.planning.engine_words import Words
+    from whyscan.tables.snapshot import SpecLine
 
 Json = dict[str, Any]
 
@@ -67,6 +68,7 @@ def document(report: Report) -> Json:
         "contradictory_statistics": report.contradictory_statistics,
         "findings": [of_finding(finding) for finding in report.findings],
         **_selection(report),
+        **_proofs(report),
         **_files(report),
         "assertions": [of_assertion(assertion) for assertion in report.assertions],
         "metadata": {
@@ -101,6 +103,7 @@ def of_subject(table: Subject) -> Json:
         "format": table.format,
         "version": table.version,
         "partitioned_by": list(table.partitioned_by),
+        "specs": [_spec(spec) for spec in table.specs],
     }
 
 
@@ -210,6 +213,21 @@ def _selection(report: Report) -> Json:
         return {}
     chosen = report.selection
     return {"selection": {"columns": list(chosen.columns), "bytes": chosen.bytes}}
+
+
+def _spec(spec: SpecLine) -> Json:
+    return {"id": spec.id, "fields": list(spec.fields), "current": spec.current}
+
+
+def _proofs(report: Report) -> Json:
+    if report.listing is None:
+        return {}
+    from whyscan.explain.proofs import PROOFS
+
+    told = [
+        {"evidence": p.evidence, "proves": p.proves, "leaves_open": p.leaves_open} for p in PROOFS
+    ]
+    return {"proofs": told}
 
 
 def _files(report: Report) -> Json:

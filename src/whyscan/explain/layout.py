@@ -30,13 +30,15 @@ class Ink(Enum):
 class Page:
     """Where the text goes: how wide, whether it shows colours, whether it knows more than ASCII.
 
-    `folder` is where its reader stands: what lies below is named from there.
+    `folder` is where its reader stands: what lies below is named from there. `files` is how many
+    of them a listing shows.
     """
 
     width: int = 80
     colour: bool = False
     unicode: bool = True
     folder: str | None = None
+    files: int = 1_000
 
     def place(self, uri: str) -> str:
         """An address as the reader would write it."""

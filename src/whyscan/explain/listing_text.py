@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from whyscan.explain.layout import GAP, Ink, Page, columns
+from whyscan.explain.strips import LEGEND, signs, strip
 from whyscan.explain.wording import counted, inert, size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from whyscan.explain.listing import Bounds, FileLine
+    from whyscan.explain.listing import Bounds, FileLine, Listing
+    from whyscan.explain.strips import Strip
     from whyscan.explain.values import JsonValue
 
 INK = {"none": Ink.FAINT, "some": Ink.WARN, "all": Ink.GOOD}
@@ -18,17 +21,40 @@ LONGEST_BOUND = 32
 MARGIN = " " * 6
 
 
-def listed(files: Iterable[FileLine], page: Page) -> Iterator[str]:
-    """The files in the table's order. What does not fit beside the path goes below it."""
-    for line in files:
-        path = _tail(inert(line.path), page.width - len(MARGIN), page)
-        fate, evidence = _fate(line), "; ".join(_evidence(line, page))
-        beside = columns(path) + columns(fate) + len(MARGIN) + len(GAP) <= page.width
-        verdict = page.paint(f"{line.verdict:<4}", INK[line.verdict])
-        yield f"{verdict}{GAP}{path}{GAP}{fate}" if beside else f"{verdict}{GAP}{path}"
-        below = evidence if beside else "; ".join(filter(None, (fate, evidence)))
-        if below:
-            yield page.wrap(below, indent=MARGIN)
+def listed(listing: Listing, page: Page) -> Iterator[str]:
+    """The files in the table's order, as many as the page shows, with what is left out named."""
+    drawn = next(filter(None, map(strip, listing.bounds)), None)
+    if drawn is not None:
+        yield page.wrap(_legend(drawn, page), hanging=GAP)
+    for at, line in enumerate(islice(listing.lines(), page.files)):
+        yield from _listed(line, None if drawn is None else drawn.drawn(at, page), page)
+    more = len(listing) - page.files
+    if more > 0:
+        dots = "…" if page.unicode else "..."
+        yield f"{dots} and {counted(more, 'more file')}: --files N shows N of them"
+
+
+def _legend(drawn: Strip, page: Page) -> str:
+    words = ", ".join(f"{signs(page)[sign]} {meaning}" for sign, meaning in LEGEND)
+    return f"{inert(drawn.column)}, from its least bound to its greatest: {words}"
+
+
+def _listed(line: FileLine, drawn: str | None, page: Page) -> Iterator[str]:
+    """What does not fit beside the path goes below it."""
+    path = _tail(inert(line.path), page.width - len(MARGIN), page)
+    fate, evidence = _fate(line), "; ".join(_evidence(line, page))
+    beside = columns(path) + columns(fate) + len(MARGIN) + len(GAP) <= page.width
+    verdict = page.paint(f"{line.verdict:<4}", INK[line.verdict])
+    yield f"{verdict}{GAP}{path}{GAP}{fate}" if beside else f"{verdict}{GAP}{path}"
+    below = evidence if beside else "; ".join(filter(None, (fate, evidence)))
+    if drawn is not None:
+        head = f"{MARGIN}|{drawn}|"
+        if columns(head) + len(GAP) + columns(below) <= page.width:
+            yield f"{head}{GAP}{below}".rstrip()
+            return
+        yield head
+    if below:
+        yield page.wrap(below, indent=MARGIN)
 
 
 def _fate(line: FileLine) -> str:

@@ -70,9 +70,44 @@ def fate(level: Level) -> str:
     """What removed containers of a level, and what is known of those that stay."""
     gone = [f"{count:,} by {mechanism}" for mechanism, count in level.pruned_by.items() if count]
     parts = [f"removed {', '.join(gone)}"] if gone else []
+    parts += [*_rows_of(level)]
     parts += [f"every row matches in {level.every:,}"] if level.every else []
     parts += [f"{counted(level.files_emptied, 'file')} left empty"] if level.files_emptied else []
     return "; ".join(parts)
+
+
+def _rows_of(level: Level) -> Iterator[str]:
+    if level.rows_kept is not None and level.rows_total:
+        yield f"{level.rows_kept:,} of {counted(level.rows_total, 'row')}"
+
+
+def blind(level: Level) -> str | None:
+    """Those that stay without a check, on a line of their own; None where there are none."""
+    if not level.unchecked:
+        return None
+    return f"nothing to check with in {level.unchecked:,} of the {level.kept:,} kept"
+
+
+def overlapping(report: Report) -> str | None:
+    """What partition values and statistics each remove alone; None where that is not known."""
+    told = report.overlap
+    if told.both.at_least or not told.partition.files or not told.statistics.files:
+        return None
+    return (
+        f"partition values alone remove {removed(told.partition)}, statistics alone "
+        f"{removed(told.statistics)}, {removed(told.both)} fall to both"
+    )
+
+
+def specs(report: Report) -> str | None:
+    """`spec 0 (unpartitioned), spec 1 (day(ts), current)`."""
+    told = [
+        f"spec {spec.id} ({', '.join([*spec.fields, *(['current'] if spec.current else [])])})"
+        if spec.fields
+        else f"spec {spec.id} (unpartitioned{', current' if spec.current else ''})"
+        for spec in report.table.specs
+    ]
+    return inert(", ".join(told)) if told else None
 
 
 def removed(share: Share) -> str:
@@ -85,6 +120,9 @@ def removed(share: Share) -> str:
 def ground(report: Report) -> Iterator[tuple[str, str]]:
     """What the numbers rest on, and what they leave to do."""
     yield "confidence", report.confidence.value
+    if report.table.version is not None:
+        kind = "snapshot" if report.table.format == "iceberg" else "version"
+        yield "rests on", "; ".join(filter(None, (f"{kind} {report.table.version}", specs(report))))
     yield "matching rows", _rows(report)
     yield "left to check", inert_sql(report.residual or "nothing")
     yield from _statistics(report)

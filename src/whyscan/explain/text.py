@@ -7,14 +7,25 @@ from typing import TYPE_CHECKING
 from whyscan.explain.findings import Severity
 from whyscan.explain.layout import GAP, Ink, Page, columns, table
 from whyscan.explain.listing_text import listed
-from whyscan.explain.phrases import LEVEL_NAMES, answer, fate, gate, ground, removed
+from whyscan.explain.phrases import (
+    LEVEL_NAMES,
+    answer,
+    blind,
+    fate,
+    gate,
+    ground,
+    overlapping,
+    removed,
+)
+from whyscan.explain.proofs import PROOFS
 from whyscan.explain.wording import REASONS, inert, inert_sql, sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from whyscan.explain.conjuncts import ConjunctLine
+    from whyscan.explain.conjuncts import ConjunctLine, PartLine
     from whyscan.explain.findings import Finding
+    from whyscan.explain.levels import Level
     from whyscan.explain.report import Report
 
 NARROW_BAR = 10
@@ -30,11 +41,13 @@ def text(report: Report, page: Page | None = None) -> str:
         _asked(report, where),
         _funnel(report, where),
         _conjuncts(report, where),
+        _engines(report, where),
         _survivors(report, where),
         _findings(report, where),
         _files(report, where),
         _unchecked(report, where),
         _ground(report, where),
+        _proofs(report, where),
         _gates(report, where),
     )
     whole = ("\n".join(lines) for section in sections if (lines := list(section)))
@@ -70,13 +83,19 @@ def _funnel(report: Report, page: Page) -> Iterator[str]:
         bar = page.bar(level.kept, level.total, length)
         cells = (name.ljust(names), bar, count.rjust(counts), weight.rjust(weights))
         yield GAP.join(cells).rstrip()
-        if known := fate(level):
+        for known in filter(None, (fate(level), _selected(level), blind(level))):
             yield page.wrap(known, indent=" " * (names + len(GAP)))
+
+
+def _selected(level: Level) -> str | None:
+    if level.selected_total is None:
+        return None
+    return f"in the selected columns {sizes(level.selected_kept, level.selected_total)}"
 
 
 def _conjuncts(report: Report, page: Page) -> Iterator[str]:
     head = ("conjunct", "bucket", "class", "alone", "only")
-    rows = [head, *map(_conjunct, report.conjuncts)]
+    rows = [head, *(row for line in report.conjuncts for row in _conjunct(line))]
     others = sum(max(columns(row[i]) for row in rows) + len(GAP) for i in range(1, 5))
     room = max(page.width - others, SHORTEST_CUT)
     cut = [(page.cut(row[0], room), *row[1:]) for row in rows]
@@ -86,15 +105,51 @@ def _conjuncts(report: Report, page: Page) -> Iterator[str]:
     if any(c.alone.at_least or c.only.at_least for c in report.conjuncts):
         yield page.wrap("n+: at least n; what stayed closed could add to it, --full opens it")
 
+    if told := overlapping(report):
+        yield page.wrap(told)
 
-def _conjunct(conjunct: ConjunctLine) -> tuple[str, str, str, str, str]:
-    return (
+
+def _conjunct(conjunct: ConjunctLine) -> Iterator[tuple[str, str, str, str, str]]:
+    yield (
         inert_sql(conjunct.sql),
         conjunct.bucket.value,
         conjunct.pushdown.value,
         removed(conjunct.alone),
         removed(conjunct.only),
     )
+    yield from _parts(conjunct.operator, conjunct.parts, 1)
+
+
+def _parts(
+    operator: str | None, parts: Sequence[PartLine], depth: int
+) -> Iterator[tuple[str, str, str, str, str]]:
+    """Each part below what it is a part of, with the word that joins it."""
+    for part in parts:
+        name = f"{GAP * depth}{operator} {inert_sql(part.sql)}"
+        yield name, part.bucket.value, part.pushdown.value, removed(part.removed), ""
+        yield from _parts(part.operator, part.parts, depth + 1)
+
+
+def _engines(report: Report, page: Page) -> Iterator[str]:
+    """With the files: what engines call each conjunct, and what they check once more."""
+    if report.listing is None:
+        return
+    head = ("conjunct", "Trino", "Delta on Spark", "DataFusion", "again")
+    rows = [head, *map(_words, report.conjuncts)]
+    others = sum(max(columns(row[i]) for row in rows) + len(GAP) for i in range(1, 5))
+    room = max(page.width - others, SHORTEST_CUT)
+    title, *lines = table([(page.cut(row[0], room), *row[1:]) for row in rows])
+    yield page.paint(title, Ink.FAINT)
+    yield from lines
+    for line in report.conjuncts:
+        yield page.wrap(f"{inert_sql(line.sql)}: {inert_sql(line.why)}", hanging=GAP)
+
+
+def _words(line: ConjunctLine) -> tuple[str, str, str, str, str]:
+    words = line.words
+    again = "yes" if words.remains else "no"
+    names = words.trino.value, words.delta_spark.value, words.datafusion.value
+    return (inert_sql(line.sql), *names, again)
 
 
 def _survivors(report: Report, page: Page) -> Iterator[str]:
@@ -119,12 +174,14 @@ def _finding(finding: Finding, page: Page) -> Iterator[str]:
     yield wrapped.replace(label, page.paint(label, ink), 1)
     if finding.fix is not None:
         yield page.wrap(f"fix: {inert_sql(finding.fix)}", indent="  ", hanging="       ")
+        if finding.rewrite is not None and finding.rewrite not in finding.fix:
+            yield page.wrap(inert_sql(finding.rewrite), indent="       ")
 
 
 def _files(report: Report, page: Page) -> Iterator[str]:
     if report.listing is not None:
         yield "every file"
-        yield from listed(report.listing.lines(), page)
+        yield from listed(report.listing, page)
 
 
 def _unchecked(report: Report, page: Page) -> Iterator[str]:
@@ -140,6 +197,15 @@ def _ground(report: Report, page: Page) -> Iterator[str]:
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         yield page.wrap(f"{name:<{width}}{GAP}{value}", hanging=" " * (width + len(GAP)))
+
+
+def _proofs(report: Report, page: Page) -> Iterator[str]:
+    if report.listing is None:
+        return
+    yield "what evidence proves, and what it does not"
+    for proof in PROOFS:
+        told = f"{proof.evidence}: proves {proof.proves}; not {proof.leaves_open}"
+        yield page.wrap(told, indent=GAP, hanging=GAP * 2)
 
 
 def _gates(report: Report, page: Page) -> Iterator[str]:

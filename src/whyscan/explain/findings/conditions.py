@@ -180,7 +180,7 @@ def _is_true(expression: Expression) -> Expression:
 
 
 def _union(arms: list[Expression]) -> str:
-    return " UNION ALL ".join(f"SELECT … WHERE {to_sql(arm)}" for arm in arms)
+    return " UNION ALL ".join(f"SELECT ... WHERE {to_sql(arm)}" for arm in arms)
 
 
 def _ended(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> Finding:

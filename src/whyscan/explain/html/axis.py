@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.explain.asked import asked_in_words
+from whyscan.explain.asked import MOST_MARKS, asked_ends, asked_in_words
 from whyscan.explain.values import json_values
 from whyscan.explain.wording import inert
-from whyscan.predicate import arrow
 from whyscan.predicate.types import (
     BinaryType,
     BooleanType,
     DateType,
-    IntegerType,
     NullType,
     OtherType,
     StringType,
@@ -31,21 +29,18 @@ from whyscan.predicate.types import (
     TimestampType,
     UuidType,
 )
-from whyscan.pruning.domains.ranges import Range, successor, value_of
+from whyscan.pruning.domains.ranges import Range, successor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from whyscan.explain.file_bounds import ColumnBounds
     from whyscan.explain.values import JsonValue
-    from whyscan.predicate.tree import Value
-    from whyscan.predicate.types import Type
     from whyscan.pruning.domains import Domain
     from whyscan.pruning.domains.ranges import Key
 
 EXACT_IN_JAVASCRIPT = 2**53
 LONGEST_WORD = 80
-MOST_MARKS = 500
 
 
 def axis(column: ColumnBounds) -> dict[str, Any] | None:
@@ -73,29 +68,12 @@ def axis(column: ColumnBounds) -> dict[str, Any] | None:
 
 
 def _measured(column: ColumnBounds) -> dict[str, Any]:
-    low, high = _asked_ends(column)
+    low, high = asked_ends(column.asked, column.type)
     return {
         "lower": _positions(column.lower),
         "upper": _positions(column.upper),
         "asked": list(zip(_positions(low), _positions(high), strict=True)),
     }
-
-
-def _asked_ends(column: ColumnBounds) -> tuple[pa.Array, pa.Array]:
-    """First and last value of each range that is asked, null where it is open."""
-    kind = column.type
-    values = () if column.asked is None else column.asked.values
-    if not isinstance(values, tuple):
-        ends = values if len(values) <= MOST_MARKS else None
-        return (ends, ends) if ends is not None else (values[:1], values[-1:])
-    step = 1 if isinstance(kind, IntegerType | DateType) else 0
-    lows = [_literal(r.low, kind) for r in values]
-    highs = [_literal(None if r.high is None else r.high - step, kind) for r in values]
-    return arrow.array(lows, kind), arrow.array(highs, kind)
-
-
-def _literal(key: Key | None, kind: Type) -> Value:
-    return None if key is None else value_of(key, kind)
 
 
 def _positions(values: pa.Array) -> list[JsonValue]:
