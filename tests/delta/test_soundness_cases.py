@@ -216,6 +216,34 @@ def test_k14_k16_mapped_columns_are_looked_up_by_their_physical_names(lake, boun
     assert lake.kept("a > 5") == ["g"]
 
 
+@pytest.mark.parametrize("mode", ["id", "name"])
+def test_k16_a_checkpoints_typed_statistics_are_under_physical_names_too(lake, mode):
+    lake.create({"a": "long"}, properties={"delta.columnMapping.mode": mode}, **MAPPED)
+    bound = pa.struct([("col-1", pa.int64()), ("a", pa.int64())])
+    parsed = pa.struct([("numRecords", pa.int64()), ("minValues", bound), ("maxValues", bound)])
+    told = {"col-1": 5, "a": 1}
+    write_checkpoint(lake, parsed, {"numRecords": 1, "minValues": told, "maxValues": told})
+
+    assert lake.kept("a = 5") == ["f"]
+    assert lake.kept("a = 1") == []
+
+
+def test_k24_values_below_a_null_struct_only_widen_bounds(lake):
+    member = {"name": "a", "type": "long", "nullable": True, "metadata": {}}
+    lake.create({"s": {"type": "struct", "fields": [member]}})
+    stats = {
+        "numRecords": 2,
+        "minValues": {"s": {"a": 5}},
+        "maxValues": {"s": {"a": 999}},
+        "nullCount": {"s": {"a": 1}},
+    }
+    lake.commit(lake.add("f", stats))
+
+    assert lake.verdicts("s.a = 5") == (["f"], [])
+    assert lake.verdicts("s.a <= 999") == (["f"], [])
+    assert lake.kept("s.a IS NULL") == ["f"]
+
+
 def test_k6_a_dropped_and_added_column_does_not_inherit_statistics(lake, bounds):
     lake.create({"a": "long"}, properties={"delta.columnMapping.mode": "name"}, **MAPPED)
     lake.commit(lake.add("old", bounds("col-0", 7, 9)))
@@ -243,6 +271,16 @@ def test_m6_a_deleted_extreme_leaves_bounds_that_contain(lake, bounds, tight):
     assert lake.kept("a IS NULL") == ["f"]
 
 
+@pytest.mark.parametrize(("deleted", "kept"), [(9, ["f"]), (10, [])])
+def test_m8_a_vector_over_the_whole_file_leaves_nothing_and_one_less_leaves_a_row(
+    lake, bounds, deleted, kept
+):
+    lake.create({"a": "long"})
+    lake.commit(lake.add("f", bounds("a", 1, 9), deletionVector=vector(cardinality=deleted)))
+
+    assert lake.kept("a >= 1") == kept
+
+
 def test_m10_rows_stay_physical_and_live_rows_are_known(lake, bounds):
     lake.create({"a": "long"})
     lake.commit(
@@ -268,6 +306,18 @@ def test_m12_a_column_outside_the_statistics_budget_keeps_its_files(lake, bounds
 
     assert lake.kept("b = 7") == ["f", "g"]
     assert lake.kept("a = 1 AND b = 7") == ["f"]
+
+
+def test_m12_nor_does_a_checkpoint_without_its_statistics_lose_them(lake):
+    lake.create({"a": "long", "b": "long"}, properties={"delta.dataSkippingStatsColumns": "a"})
+    bound = pa.struct([("a", pa.int64())])
+    parsed = pa.struct([("numRecords", pa.int64()), ("minValues", bound), ("maxValues", bound)])
+    write_checkpoint(lake, parsed, {"numRecords": 1, "minValues": {"a": 1}, "maxValues": {"a": 2}})
+
+    assert lake.kept("b = 7") == ["f"]
+    assert lake.kept("b IS NULL") == ["f"]
+    assert lake.kept("a = 7 OR b = 7") == ["f"]
+    assert lake.kept("a = 7 AND b = 7") == []
 
 
 def test_m14_a_required_column_beyond_the_budget_is_unknown_not_an_error(lake):
@@ -351,6 +401,7 @@ def write_checkpoint(lake, parsed, stats, partition=()):
                         ("id", pa.string()),
                         ("schemaString", pa.string()),
                         ("partitionColumns", pa.list_(pa.string())),
+                        ("configuration", pa.map_(pa.string(), pa.string())),
                     ]
                 ),
             ),
@@ -363,7 +414,12 @@ def write_checkpoint(lake, parsed, stats, partition=()):
     lake.checkpoint(
         [
             {"protocol": first[0]["protocol"]},
-            {"metaData": {k: metadata[k] for k in ("id", "schemaString", "partitionColumns")}},
+            {
+                "metaData": {
+                    **{k: metadata[k] for k in ("id", "schemaString", "partitionColumns")},
+                    "configuration": list(metadata["configuration"].items()),
+                }
+            },
             {"add": add},
         ],
         schema,

@@ -34,6 +34,7 @@ from whyscan.pruning import truth
 from whyscan.pruning.comparison import compare, compare_with_itself
 from whyscan.pruning.domains import may_satisfy_together
 from whyscan.pruning.functions import apply, arithmetic, cast, coalesced, like
+from whyscan.pruning.grid import compared_on_grid, listed_on_grid
 from whyscan.pruning.interval import Interval, anything, hull, of_literal, only_null, restrict
 from whyscan.pruning.mask import Mask, both, either
 from whyscan.pruning.membership import member
@@ -83,7 +84,7 @@ def truth_of(expression: Expression, batch: Batch) -> Truth:
             high = Comparison(Comparator.LESS_EQUAL, expression.operand, expression.high)
             return _conjunction(And((low, high)), batch)
         case In():
-            found = member(interval_of(expression.operand, batch), expression)
+            found = member(interval_of(expression.operand, batch), listed_on_grid(expression))
             return _hashed(found, expression, batch)
         case IsNull():
             return truth.is_null(interval_of(expression.operand, batch))
@@ -145,7 +146,7 @@ def _comparison(expression: Comparison, batch: Batch) -> Truth:
     if _are_the_same(expression.left, expression.right):
         return compare_with_itself(expression.operator, left)
     right = interval_of(expression.right, batch)
-    found = compare(expression.operator, left, right)
+    found = compared_on_grid(compare(expression.operator, left, right), expression)
     if expression.operator in (Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL):
         return _hashed(found, expression, batch)
     return found
