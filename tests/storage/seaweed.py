@@ -10,7 +10,7 @@ import time
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from obstore.store import S3Store
 
@@ -57,10 +57,7 @@ class Server:
 
     def upload(self, folder: Path, name: str) -> None:
         """Put every file of a folder below a name in the bucket."""
-        store = self.store()
-        for file in folder.rglob("*"):
-            if file.is_file():
-                store.put(f"{name}/{file.relative_to(folder)}", file.read_bytes())
+        put_folder(self.store(), folder, name)
 
     def store(self) -> S3Store:
         return S3Store(
@@ -70,6 +67,13 @@ class Server:
             secret_access_key=SECRET,
             client_options={"allow_http": True},
         )
+
+
+def put_folder(store: Any, folder: Path, name: str) -> None:
+    """Put every file of a folder below a name in a store."""
+    for file in folder.rglob("*"):
+        if file.is_file():
+            store.put(f"{name}/{file.relative_to(folder)}", file.read_bytes())
 
 
 @contextmanager

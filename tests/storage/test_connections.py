@@ -99,6 +99,23 @@ def test_azures_own_variables_name_the_account(cloud, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("az://c", "Y2FuYXJ5"),
+        ("abfss://c@acc.dfs.core.windows.net", "Y2FuYXJ5"),
+        ("https://acc.blob.core.windows.net/c", "Y2FuYXJ5"),
+        ("abfss://c@other.dfs.core.windows.net", None),
+        ("https://other.blob.core.windows.net/c", None),
+    ],
+)
+def test_a_connection_string_serves_its_own_account(cloud, monkeypatch, address, key):
+    text = "DefaultEndpointsProtocol=https;AccountName=acc;AccountKey=Y2FuYXJ5;EndpointSuffix=x"
+    monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", text)
+
+    assert connect(address, {}).backend.config.get("account_key") == key
+
+
+@pytest.mark.parametrize(
     "options",
     [
         {"no_such_option": CANARY},

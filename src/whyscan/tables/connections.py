@@ -21,6 +21,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import StorageError, UsageError
+from whyscan.tables import azure_variables
 from whyscan.tables.aws_profiles import read_profile
 from whyscan.tables.cache import users_cache
 from whyscan.tables.storage import REMOTE_AT_ONCE
@@ -89,8 +90,6 @@ CREDENTIAL_OPTIONS = frozenset(
     }
 )
 """Options, by `option_name`, that say with which credentials."""
-# Names that Azure's own tools read, and obstore does not.
-_AZURE_VARIABLES = {"account_name": "AZURE_STORAGE_ACCOUNT", "account_key": "AZURE_STORAGE_KEY"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +138,9 @@ def connect(address: str, options: Mapping[str, Any]) -> Connection:
 
 def kind_of(address: str) -> str:
     """Which kind of store an address names: s3, gs, az, or its scheme."""
-    scheme = _spelled(address).partition("://")[0]
-    return "az" if scheme == "abfss" else scheme
+    scheme, _, rest = _spelled(address).partition("://")
+    azures = scheme == "https" and rest.partition("/")[0].lower().endswith(azure_variables.HOSTS)
+    return "az" if scheme == "abfss" or azures else scheme
 
 
 def option_name(key: str) -> str:
@@ -158,7 +158,8 @@ def _settings(address: str, given: Mapping[str, Any]) -> _Settings:
     if found.kind == "s3":
         found = _with_profile(found, given.get("profile"))
     elif found.kind == "az":
-        found = _with_azure_variables(found)
+        added = azure_variables.azure_variables(found.address, os.environ)
+        found = replace(found, store={**added, **found.store})
     if (found.endpoint or found.address).startswith("http://"):
         # Whoever writes http:// means it.
         found = replace(found, client={"allow_http": True, **found.client})
@@ -200,16 +201,6 @@ def _with_profile(found: _Settings, named: str | None) -> _Settings:
         added.pop("region", None)
     if not has_keys and profile.keys is not None:
         found = replace(found, provider=_provider(profile.keys))
-    return replace(found, store={**added, **found.store})
-
-
-def _with_azure_variables(found: _Settings) -> _Settings:
-    names_account = "@" in found.address
-    added = {
-        key: os.environ[variable]
-        for key, variable in _AZURE_VARIABLES.items()
-        if os.environ.get(variable) and not (names_account and key == "account_name")
-    }
     return replace(found, store={**added, **found.store})
 
 

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.errors import TableError, UsageError
+from whyscan.tables import azure_variables
 from whyscan.tables.connections import connect
 from whyscan.tables.storage import Store, local_store
 
@@ -32,7 +33,6 @@ _FILE = re.compile(r"^file:/+")
 _WILD = re.compile(r"[*?\[{]")
 _WEB = frozenset({"http", "https"})
 _WITH_CONTAINER = frozenset({"abfs", "abfss", "wasb", "wasbs"})
-_AZURE_HOSTS = (".core.windows.net", ".fabric.microsoft.com")
 _HOST = re.compile(r"[\w.-]*(?::\d+)?|\[[\da-fA-F:.]+\](?::\d+)?")
 _HOST_IN_CONTAINER = re.compile(r"(?:[\w.$-]+@)?[\w.-]*(?::\d+)?")
 # A lone `?` is a wildcard.
@@ -148,7 +148,7 @@ def _remote(scheme: str, host: str, path: str) -> Place:
     if scheme not in _WEB:
         return _split(f"{scheme}://{host}", path)
     decoded = unquote(path)
-    if host.lower().endswith(_AZURE_HOSTS):
+    if host.lower().endswith(azure_variables.HOSTS):
         container, _, decoded = decoded.partition("/")
         host = f"{host}/{container}"
     return _split(f"{scheme}://{host}", decoded)

@@ -36,9 +36,9 @@ def is_metadata(path: str) -> bool:
 
 
 def tag_of(facts: Mapping[str, Any]) -> str:
-    """The tag by what a store says of an object."""
+    """The tag by what a store says of an object. Azure's listings leave its quotes out."""
     tag: str | None = facts["e_tag"]
-    return f"written {facts['last_modified'].isoformat()}" if tag is None else tag
+    return f"written {facts['last_modified'].isoformat()}" if tag is None else tag.strip('"')
 
 
 def written_once(path: str) -> str | None:
