@@ -13,8 +13,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 RULES = "axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 480])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 480)])
 def test_axe_has_nothing_against_the_page(show, scheme, width):
     report = explain(users(notes=("a note",)), "age > 40 AND rand() < 1", verbose=True)
     page = show(

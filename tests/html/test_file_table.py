@@ -1,6 +1,7 @@
 """The file table: sorted, filtered, scrolled and walked through by keyboard, at any length."""
 
 import pytest
+from playwright.sync_api import expect
 
 from lakes import delta_users, users
 from reports import explain, grown
@@ -86,20 +87,21 @@ def test_text_and_verdicts_filter(page):
     search = page.locator("input[type=search]")
 
     search.fill("COUNTRY=it")
-    page.wait_for_function("document.querySelectorAll('tr[data-place]').length === 2")
+    expect(rows(page)).to_have_count(2)
     assert column(page, 7) == ["country=IT", "country=IT"]
     assert shown(page) == "2 of 6 files"
     assert page.locator(".grid").get_attribute("aria-rowcount") == "3"
 
     search.fill("")
+    expect(rows(page)).to_have_count(6)
     page.get_by_label("skipped by partition (4)").uncheck()
-    page.wait_for_function("document.querySelectorAll('tr[data-place]').length === 2")
+    expect(rows(page)).to_have_count(2)
     assert column(page, 2) == ["some", "none"]
 
 
 def test_a_filter_that_nothing_passes_leaves_an_empty_table(page):
     page.locator("input[type=search]").fill("nowhere")
-    page.wait_for_function("document.querySelectorAll('tr[data-place]').length === 0")
+    expect(rows(page)).to_have_count(0)
 
     page.locator(".grid").focus()
     page.keyboard.press("ArrowDown")
@@ -128,6 +130,7 @@ def test_a_path_is_copied_from_the_details(page):
     rows(page).nth(2).click()
 
     page.get_by_role("button", name="Copy the path").click()
+    expect(page.locator("#said")).to_have_text("Copied")
     page.locator("input[type=search]").focus()
     page.keyboard.press("Control+V")
 
@@ -170,10 +173,7 @@ def test_wherever_one_scrolls_to_rows_fill_the_table(long, share):
     page.locator(".scroller").evaluate(
         f"e => {{ e.scrollTop = {share} * (e.scrollHeight - e.clientHeight); }}"
     )
-    wanted = round(share * (MANY - 1))
-    page.wait_for_function(
-        f"Math.abs(Number(document.querySelector('tr[data-place]').dataset.place) - {wanted}) < 60"
-    )
+    page.wait_for_selector(f"#row-{round(share * (MANY - 1))}", state="attached")
 
     above, below = page.evaluate(SEEN)
 
@@ -185,13 +185,11 @@ def test_very_many_files_are_sorted_filtered_and_walked_through(long):
     page = long.page
 
     page.locator("input[type=search]").fill("part-0012345")
-    page.wait_for_function("document.querySelector('.shown').textContent.startsWith('10 of')")
+    expect(page.locator(".shown")).to_have_text("10 of 200,000 files")
     page.locator("input[type=search]").fill("")
     page.locator(".grid th button", has_text="age bounds").click()
     page.locator(".grid th button", has_text="age bounds").click()
-    page.wait_for_function(
-        "document.querySelector('#row-0')?.textContent.includes('[199999, 200008]')"
-    )
+    expect(page.locator("#row-0")).to_contain_text("[199999, 200008]")
     page.locator(".grid").focus()
     page.keyboard.press("End")
 

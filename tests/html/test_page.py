@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import pytest
+from playwright.sync_api import expect
 
 from lakes import delta_users, empty, prices, users
 from reports import explain
@@ -82,6 +83,19 @@ def test_gates_notes_findings_and_what_was_not_checked_are_shown(show):
     ]
 
 
+def test_a_rewrite_stands_next_to_its_counted_effect_and_parts_below_their_conjunct(show):
+    asked = "upper(country) = 'DE' AND (country = 'DE' OR age > 40)"
+    page = show(explain(delta_users(), asked, verbose=True)).page
+
+    found = page.locator(".finding", has_text="FUNCTION_ON_PARTITION")
+    assert found.locator("code").inner_text() == "country = 'DE'"
+    assert "files: 4 before, 2 after" in found.inner_text()
+    assert found.get_by_role("button", name="Copy the rewrite").is_visible()
+    assert page.locator(".branch code").all_inner_texts() == ["country = 'DE'", "age > 40"]
+    page.get_by_text("what engines call it").click()
+    assert page.get_by_role("columnheader", name="Trino").is_visible()
+
+
 def test_without_scripts_everything_but_charts_and_files_is_there(show):
     page = show(explain(delta_users(), BOTH, verbose=True), java_script_enabled=False).page
 
@@ -97,7 +111,7 @@ def test_a_button_copies_the_fix(show):
 
     page.get_by_role("button", name="Copy the fix for NO_PARTITION_FILTER").click()
 
-    assert page.locator("#said").inner_text() == "Copied"
+    expect(page.locator("#said")).to_have_text("Copied")
     page.locator("input[type=search]").focus()
     page.keyboard.press("Control+V")
     assert page.locator("input[type=search]").input_value() == fix

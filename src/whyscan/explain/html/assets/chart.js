@@ -26,11 +26,10 @@ class Chart {
     for (let file = 0; file < count; file += 1) {
       if (!Number.isNaN(this.lower[file]) || !Number.isNaN(this.upper[file])) known.push(file);
     }
-    const start = (file) => (Number.isNaN(this.lower[file]) ? -Infinity : this.lower[file]);
-    const end = (file) => (Number.isNaN(this.upper[file]) ? Infinity : this.upper[file]);
+    const start = this.lower.map((v) => (Number.isNaN(v) ? -Infinity : v));
+    const end = this.upper.map((v) => (Number.isNaN(v) ? Infinity : v));
     // Files that lie alike stand by their fate, so that each fate is one block.
-    known.sort((a, b) => compare(start(a), start(b)) || compare(end(a), end(b)) || fates[b] - fates[a] || a - b);
-    this.order = Uint32Array.from(known);
+    this.order = Uint32Array.from(known).sort((a, b) => compare(start[a], start[b]) || compare(end[a], end[b]) || fates[b] - fates[a] || a - b);
     this.asked = this.axis.asked.map(([low, high]) => this.axis.kind === "rank"
       ? [low ?? -Infinity, high ?? Infinity]
       : [low === null ? -Infinity : this.axis.at(low), high === null ? Infinity : this.axis.at(high)]);
@@ -153,37 +152,42 @@ class Chart {
   #manyBars(context, plot) {
     const { width, height } = plot;
     const image = context.createImageData(width, height);
+    const pixels = new Uint32Array(image.data.buffer);
     const crowd = this.order.length / height;
-    const change = new Int32Array(height * (width + 1));
-    FATES.forEach((_, fate) => {
-      if (!this.#tally(fate, plot, change)) return;
-      const colour = channels(fateColours()[fate]);
+    fateColours().forEach((colour, fate) => {
+      const change = this.#tally(fate, plot);
+      if (change === null) return;
+      const [red, green, blue] = channels(colour);
+      const opaque = (blue << 16) | (green << 8) | red; // As image data has it on every machine of today.
       for (let y = 0; y < height; y += 1) {
         let cover = 0;
         for (let x = 0; x < width; x += 1) {
           cover += change[y * (width + 1) + x];
-          if (cover > 0) image.data.set([...colour, 255 * (0.5 + 0.5 * Math.min(1, cover / crowd))], (y * width + x) * 4);
+          if (cover > 0) pixels[y * width + x] = opaque | (Math.round(127.5 + 127.5 * Math.min(1, cover / crowd)) << 24);
         }
       }
     });
     context.putImageData(image, plot.left, plot.top);
   }
 
-  /** Where bars of one fate begin (+1) and end (-1), row by row; false where there is none. */
-  #tally(fate, plot, change) {
-    change.fill(0);
-    let any = false;
+  /** Where bars of one fate begin (+1) and end (-1), row by row; null where there is none. */
+  #tally(fate, plot) {
+    const { fates } = this.files;
     const { width, height } = plot;
-    this.order.forEach((file, place) => {
-      if (this.files.fates[file] !== fate) return;
+    const change = new Int32Array(height * (width + 1));
+    const count = this.order.length;
+    let any = false;
+    for (let place = 0; place < count; place += 1) {
+      const file = this.order[place];
+      if (fates[file] !== fate) continue;
       any = true;
-      const row = Math.floor((place * height) / this.order.length) * (width + 1);
+      const row = Math.floor((place * height) / count) * (width + 1);
       const [start, end] = this.#bar(file, plot, 1);
       const first = Math.min(Math.max(Math.floor(start - plot.left), 0), width - 1);
       change[row + first] += 1;
       change[row + Math.min(Math.max(Math.ceil(end - plot.left), first + 1), width)] -= 1;
-    });
-    return any;
+    }
+    return any ? change : null;
   }
 
   #band(context, plot) {
@@ -273,10 +277,6 @@ class Chart {
     }
     event.preventDefault();
   }
-}
-
-function compare(a, b) {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** The colours of FATES as the theme has them: those of the legend. */

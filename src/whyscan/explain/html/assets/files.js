@@ -19,6 +19,17 @@ function countText(number) {
   return number === null ? "–" : number.toLocaleString("en");
 }
 
+function compare(a, b) {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The place of each word once they are sorted. */
+function ranksOf(words) {
+  const ranks = new Uint32Array(words.length);
+  words.map((word, at) => [word, at]).sort(([a], [b]) => compare(a, b)).forEach(([, at], rank) => { ranks[at] = rank; });
+  return ranks;
+}
+
 /** Words and which of them each file has; all have the first where nothing says more. */
 class Words {
   constructor({ words, at }) {
@@ -26,8 +37,12 @@ class Words {
     this.at = at;
   }
 
+  place(file) {
+    return this.at === null ? 0 : this.at[file];
+  }
+
   of(file) {
-    return this.words[this.at === null ? 0 : this.at[file]];
+    return this.words[this.place(file)];
   }
 }
 
@@ -66,6 +81,23 @@ class Files {
 
   path(file) {
     return this.folders.of(file) + this.name(file);
+  }
+
+  /** Folder by folder, and by name in each. */
+  comparePaths(a, b) {
+    return this.#folderRanks[this.folders.place(a)] - this.#folderRanks[this.folders.place(b)]
+      || compare(this.paths.names[a], this.paths.names[b]);
+  }
+
+  get #folderRanks() {
+    this.ranks ??= ranksOf(this.folders.words);
+    return this.ranks;
+  }
+
+  /** What the filter looks at, made when it is first used. */
+  get searched() {
+    this.lowered ??= Array.from({ length: this.count }, (_, file) => `${this.path(file)} ${this.partitionText(file)}`.toLowerCase());
+    return this.lowered;
   }
 
   fate(file) {

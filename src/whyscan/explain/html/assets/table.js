@@ -106,7 +106,7 @@ class FileTable {
     for (let file = 0; file < files.count; file += 1) {
       if (!fates[files.fates[file]]) continue;
       if (this.reason && files.reasons.of(file) !== this.reason) continue;
-      if (needle && !`${files.path(file)} ${files.partitionText(file)}`.toLowerCase().includes(needle)) continue;
+      if (needle && !files.searched[file].includes(needle)) continue;
       found.push(file);
     }
     this.rows = Uint32Array.from(found);
@@ -129,10 +129,15 @@ class FileTable {
   #order() {
     const { column, descending } = this.sorting;
     if (column < 0) return;
+    const way = descending ? -1 : 1;
+    if (this.columns[column].compare) {
+      const order = this.columns[column].compare;
+      this.rows.sort((a, b) => way * order(a, b) || a - b);
+      return;
+    }
     const key = this.columns[column].key;
     const keys = new Array(this.files.count);
     for (const file of this.rows) keys[file] = key(file);
-    const way = descending ? -1 : 1;
     // What is not known comes last, whichever way.
     const missing = (k) => k === null || Number.isNaN(k);
     this.rows.sort((a, b) => {
@@ -240,7 +245,7 @@ class FileTable {
       ["path", [make("code", {}, files.path(file)), copy]],
       ["size", `${sizeText(files.bytes[file])}${files.rows[file] === null ? "" : `, ${countText(files.rows[file])} rows`}`],
       ["partition", files.partitionText(file)],
-      ...files.axes.filter((axis) => axis.range(file) !== null).map((axis) => [axis.name, axis.range(file)]),
+      ...files.axes.filter((axis) => !axis.partitioned && axis.range(file) !== null).map((axis) => [axis.name, axis.range(file)]),
       ["verdict", [FATE_WORDS[files.fate(file)], files.reasons.of(file)].filter(Boolean).join(", ")],
       ["removed by", files.removers.of(file)],
       ["row groups to read", files.rowGroups.of(file)],
@@ -263,7 +268,7 @@ function columnsOf(files) {
   const text = (label, width, key, shown = key) => ({ label, width, key, fill: (cell, file) => cell.append(shown(file) ?? "") });
   const number = (label, width, key, shown) => ({ ...text(label, width, key, shown), number: true });
   return [
-    { label: "Path", width: "20rem", key: (f) => files.path(f), fill: (cell, f) => cell.append(make("span", { class: "path", title: files.path(f) }, make("span", { class: "folder" }, files.folders.of(f)), make("span", { class: "name" }, files.name(f)))) },
+    { label: "Path", width: "20rem", compare: (a, b) => files.comparePaths(a, b), fill: (cell, f) => cell.append(make("span", { class: "path", title: files.path(f) }, make("span", { class: "folder" }, files.folders.of(f)), make("span", { class: "name" }, files.name(f)))) },
     { label: "Verdict", width: "5.5rem", key: (f) => files.fates[f], fill: (cell, f) => cell.append(make("i", { class: `swatch ${files.fate(f)}` }), files.verdicts.of(f)) },
     text("Pruned by", "6.5rem", (f) => files.prunedBy.of(f)),
     text("Reason", "9rem", (f) => files.reasons.of(f)),
