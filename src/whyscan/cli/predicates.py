@@ -1,0 +1,34 @@
+"""The pre-commit hook over files: `python -m whyscan.cli.predicates TABLE OPTIONS... -- FILES...`.
+
+Each file holds one predicate. It is no command of its own: a loop in a shell does the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from whyscan.cli.main import run
+from whyscan.cli.output import complain
+from whyscan.cli.startup import leave_out_pandas
+from whyscan.cli.trouble import describe
+from whyscan.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def ask_each(words: Sequence[str]) -> int:
+    """The worst exit code of `whyscan explain`, asked once a file."""
+    if "--" not in words:
+        hint = "end the hook's args with it: args: [TABLE, --max-files=10, --]"
+        complain(describe(UsageError("no -- before the files", hint=hint)))
+        return UsageError.exit_code
+    dashes = words.index("--")
+    asked, files = words[:dashes], words[dashes + 1 :]
+    return max((run(["explain", *asked, f"--where=@{file}"]) for file in files), default=0)
+
+
+if __name__ == "__main__":
+    leave_out_pandas()
+    sys.exit(ask_each(sys.argv[1:]))
