@@ -141,6 +141,17 @@ def truncation_cases() -> list[Case]:
         ),
         *(
             Case(
+                f"wall date_trunc {unit}",
+                call("date_trunc", TIMESTAMP, text(unit), Cast(WALL, TIMESTAMP)),
+                f"date_trunc('{unit}', {{x}})",
+                lambda value, zone, unit=unit: ref.date_trunc(
+                    ref.instant_of(ref.wall_of(value), zone), zone, unit
+                ),
+            )
+            for unit in ("month", "day", "hour")
+        ),
+        *(
+            Case(
                 f"date trunc {unit}",
                 call("trunc", DATE, DAYS, text(unit.upper())),
                 f"trunc({{x}}, '{unit}')",
