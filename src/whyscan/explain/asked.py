@@ -75,6 +75,8 @@ def _values(domain: Domain) -> Iterator[str]:
 
 
 def _range(item: Range, kind: Type) -> str:
+    if isinstance(kind, BooleanType) and item.high is not None:
+        return "false"
     if item.low is not None and item.high == successor(item.low, kind):
         return _text(item.low, kind)
     if isinstance(kind, StringType) and item.low is not None and item.high == item.low + PREFIX_END:

@@ -68,12 +68,25 @@ def _more(number: int, level: Level) -> str:
 
 def fate(level: Level) -> str:
     """What removed containers of a level, and what is known of those that stay."""
+    return "; ".join((*_gone(level), *_rows_of(level), *_settled(level)))
+
+
+def fate_without_rows(level: Level) -> str:
+    """The same where rows have a column of their own."""
+    return "; ".join((*_gone(level), *_settled(level)))
+
+
+def _gone(level: Level) -> Iterator[str]:
     gone = [f"{count:,} by {mechanism}" for mechanism, count in level.pruned_by.items() if count]
-    parts = [f"removed {', '.join(gone)}"] if gone else []
-    parts += [*_rows_of(level)]
-    parts += [f"every row matches in {level.every:,}"] if level.every else []
-    parts += [f"{counted(level.files_emptied, 'file')} left empty"] if level.files_emptied else []
-    return "; ".join(parts)
+    if gone:
+        yield f"removed {', '.join(gone)}"
+
+
+def _settled(level: Level) -> Iterator[str]:
+    if level.every:
+        yield f"every row matches in {level.every:,}"
+    if level.files_emptied:
+        yield f"{counted(level.files_emptied, 'file')} left empty"
 
 
 def _rows_of(level: Level) -> Iterator[str]:

@@ -13,6 +13,7 @@ from whyscan.explain import phrases, wording
 from whyscan.explain.document import version
 from whyscan.explain.html.bars import part_of, segments
 from whyscan.explain.html.data import files_json
+from whyscan.explain.proofs import PROOFS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -94,6 +95,10 @@ def _words() -> dict[str, Any]:
         "share_read": phrases.share_read,
         "why": phrases.why,
         "fate": phrases.fate,
+        "fate_without_rows": phrases.fate_without_rows,
+        "blind": phrases.blind,
+        "overlapping": phrases.overlapping,
+        "proofs": PROOFS,
         "removed": phrases.removed,
         "ground": phrases.ground,
         "gate": phrases.gate,
