@@ -60,6 +60,13 @@ class Spans:
     def count(self) -> int:
         return sum(span.high - span.low + 1 for span in self.found)
 
+    @property
+    def proof(self) -> str:
+        """For which values it was proved."""
+        if isinstance(self.column.type, IntegerType):
+            return "proved for every value"
+        return "proved for the years 1 to 9999"
+
     def as_ranges(self) -> Expression | None:
         """Comparisons of the bare column; None where it takes too many."""
         if not 0 < len(self.found) <= RANGES_AT_MOST:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from whyscan.planning.judgement import Flags
     from whyscan.predicate.tree import Conjunct, Expression
 
-REPACKED_AT_MOST = 1_000_000
+REPACKED_AT_MOST = 200_000
 """Files that are sorted by their partition to see what tidy manifests would spare."""
 
 
@@ -85,7 +85,7 @@ def _equivalent(facts: Facts, position: int, conjunct: Conjunct) -> tuple[Expres
     """The same condition on the bare column, and how that is known."""
     spans = where_true(conjunct.expression, facts.plan.zone)
     if spans is not None:
-        return spans.as_ranges(), "proved for every value"
+        return spans.as_ranges(), spans.proof
     from whyscan.planning.implied import listed
 
     by = facts.plan.evidence.by_partition
@@ -153,14 +153,14 @@ def _bucket(facts: Facts, position: int, conjunct: Conjunct, message: str, stays
         if other is None
         else int(facts.kept_with(instead(facts.plan, position, other)).sum())
     )
-    if other is None or after >= before:
+    if spans is None or other is None or after >= before:
         return Finding(Code.RANGE_ON_BUCKET, Severity.INFO, message, None, {"files": stays})
-    rewrite = to_sql(other)
+    rewrite, proof = to_sql(other), spans.proof
     return Finding(
         Code.RANGE_ON_BUCKET,
         Severity.WARNING,
         message,
-        f"its values listed mean the same (proved for every value), and are hashed: {rewrite} "
+        f"its values listed mean the same ({proof}), and are hashed: {rewrite} "
         f"reads {after:,} instead of {counted(before, 'file')}",
         {"files": stays},
         rewrite,
