@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from whyscan.pruning.containers import Containers
 from whyscan.tables.data_files import DataFiles
 from whyscan.tables.parquet.field_ids import UNKNOWN, all_have_ids, numbered
 from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.schemas import find
 from whyscan.tables.parquet.statistics import measure
-from whyscan.tables.snapshot import Files, RowGroups
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.tree import Column, Path
     from whyscan.tables.delta.schema import DeltaColumn
     from whyscan.tables.parquet.schemas import FileSchema, Node
+    from whyscan.tables.snapshot import Files, RowGroups
     from whyscan.tables.storage import Store
 
 
@@ -76,19 +75,7 @@ def row_groups(
         )
     )
     at = pa.array(reached.at, pa.int64())
-    partition = files.containers.take(at.take(found.file)).partition
-    return RowGroups(
-        opened=at,
-        file=found.file,
-        ordinal=found.ordinal,
-        bytes=found.bytes,
-        ranges=found.ranges,
-        containers=Containers(
-            len(found.file), found.rows, partition=partition, statistics=found.statistics
-        ),
-        contradictions=found.contradictions,
-        unchecked=reached.unchecked,
-    )
+    return found.row_groups(at, files.containers, reached.unchecked)
 
 
 def below(store: Store, path: str) -> str | None:

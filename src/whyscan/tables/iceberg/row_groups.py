@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from whyscan.predicate.types import FloatType
-from whyscan.pruning.containers import Containers
 from whyscan.pruning.interval import Interval, meet
 from whyscan.tables.data_files import DataFiles
 from whyscan.tables.iceberg.defaults import default_value
@@ -17,7 +16,6 @@ from whyscan.tables.parquet.file_columns import FILE_PATH
 from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.metadata import Decoder
 from whyscan.tables.parquet.statistics import Measured, measure
-from whyscan.tables.snapshot import Files, RowGroups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from whyscan.tables.iceberg.locate import Places
     from whyscan.tables.iceberg.stored_columns import StoredColumns
     from whyscan.tables.parquet.footers import Footer
+    from whyscan.tables.snapshot import Files, RowGroups
     from whyscan.tables.storage import Store
 
 
@@ -50,23 +49,7 @@ class Footers:
         data = DataFiles(self.store, files, opened, self.places.below)
         reached, found = data.read(lambda reached: self._measured(reached, asked, projection))
         at = pa.array(reached.at, pa.int64())
-        partition = files.containers.take(at.take(found.file))
-        return RowGroups(
-            opened=at,
-            file=found.file,
-            ordinal=found.ordinal,
-            bytes=found.bytes,
-            ranges=found.ranges,
-            containers=Containers(
-                len(found.file),
-                found.rows,
-                partition=partition.partition,
-                statistics=found.statistics,
-                buckets=partition.buckets,
-            ),
-            contradictions=found.contradictions,
-            unchecked=reached.unchecked,
-        )
+        return found.row_groups(at, files.containers, reached.unchecked)
 
     def _measured(
         self, reached: Reached, columns: Sequence[Column], projection: Sequence[Path] | None

@@ -135,19 +135,7 @@ class ParquetSnapshot:
         known = {path[0].lower() for path in self.partition_sources}
         stored = [c for c in columns if c.path[0].lower() not in known and _is_stored(c)]
         found = measure(self._footers(opened.to_pylist()), stored, projection)
-        place = opened.cast(pa.int64()).take(found.file)
-        partition = files.containers.take(place).partition
-        return RowGroups(
-            opened=opened,
-            file=found.file,
-            ordinal=found.ordinal,
-            bytes=found.bytes,
-            ranges=found.ranges,
-            containers=Containers(
-                len(found.file), found.rows, partition=partition, statistics=found.statistics
-            ),
-            contradictions=found.contradictions,
-        )
+        return found.row_groups(opened, files.containers)
 
     def recording(self, column: Column) -> Recording:
         """Writers of Parquet decide for themselves; of what is not a plain value there is none."""

@@ -13,12 +13,13 @@ import pyarrow.compute as pc
 
 from whyscan.errors import CorruptFile, TableError
 from whyscan.predicate.types import FloatType
-from whyscan.pruning.containers import ColumnStatistics, believe
+from whyscan.pruning.containers import ColumnStatistics, Containers, believe
 from whyscan.tables.parquet import bounds, schemas, trust
 from whyscan.tables.parquet.metadata import Decoder, number, start
 from whyscan.tables.parquet.nan import may_be_nan, nan_is_greatest
 from whyscan.tables.parquet.shapes import SIZE
 from whyscan.tables.parquet.thrift import Fields, Malformed
+from whyscan.tables.snapshot import RowGroups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -50,6 +51,29 @@ class Measured:
     ranges: pa.Array
     statistics: dict[Path, Interval]
     contradictions: int
+
+    def row_groups(
+        self, opened: pa.Array, files: Containers, unchecked: tuple[str, ...] = ()
+    ) -> RowGroups:
+        """As row groups of those `files` that stand at `opened`, in their partitions."""
+        at = opened.cast(pa.int64())
+        owners = files.take(at.take(self.file))
+        return RowGroups(
+            opened=at,
+            file=self.file,
+            ordinal=self.ordinal,
+            bytes=self.bytes,
+            ranges=self.ranges,
+            containers=Containers(
+                len(self.file),
+                self.rows,
+                partition=owners.partition,
+                statistics=self.statistics,
+                buckets=owners.buckets,
+            ),
+            contradictions=self.contradictions,
+            unchecked=unchecked,
+        )
 
 
 def read_schemas(footers: Iterator[Footer]) -> Iterator[FileSchema]:
