@@ -22,8 +22,8 @@ lint: setup ## ruff and mypy --strict
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy --strict src
 
-bench: setup ## measure against the peers
-	@$(BIN)/python bench/run.py
+bench: setup ## measure against the peers; ONLY="delta footers" for some of it
+	@$(BIN)/python bench/run.py $(ONLY)
 
 mutants: setup ## break the law on purpose; the tests must notice
 	@$(BIN)/python tests/mutants.py

@@ -17,6 +17,7 @@ from whyscan.pruning.evaluate import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from whyscan.pruning.truth import Truth
 
@@ -24,7 +25,7 @@ COUNT = 1_000_000
 CONDITION = "a_min <= 500 AND a_max >= 500 AND b_max > 300 AND c_min < 700"
 
 
-def measurements() -> Iterator[Ratio]:
+def measurements(_folder: Path) -> Iterator[Ratio]:
     """Whether TRUE is possible, and then the whole truth set."""
     table = _table()
     containers = _containers(table)

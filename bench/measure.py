@@ -1,13 +1,15 @@
-"""Timing as ratios: two ways of doing the same work, interleaved in one run."""
+"""Ratios: two ways of doing the same work, interleaved in one run."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+Cost = TypeVar("Cost")
 
 ROUNDS = 7
 ENOUGH_SECONDS = 30.0
@@ -16,17 +18,18 @@ ENOUGH_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Our best round against the peer's; `budget` is the most that ours may take of it."""
+    """Ours against the peer's, in one unit; `budget` is the most that ours may be of it."""
 
     work: str
     peer: str
-    ours_seconds: float
-    peer_seconds: float
+    ours: float
+    theirs: float
     budget: float
+    unit: str = "s"
 
     @property
     def ratio(self) -> float:
-        return self.ours_seconds / self.peer_seconds
+        return self.ours / self.theirs
 
     @property
     def within(self) -> bool:
@@ -36,16 +39,26 @@ class Ratio:
 def compare(
     work: str, peer: str, budget: float, ours: Callable[[], object], theirs: Callable[[], object]
 ) -> Ratio:
-    """Alternate the two, so that a busy moment hits both, and take the best round of each."""
-    ours_seconds: list[float] = []
-    peer_seconds: list[float] = []
-    while len(ours_seconds) < ROUNDS and sum(ours_seconds + peer_seconds) < ENOUGH_SECONDS:
-        ours_seconds.append(_seconds(ours))
-        peer_seconds.append(_seconds(theirs))
-    return Ratio(work, peer, min(ours_seconds), min(peer_seconds), budget)
+    """The best round of each, in seconds."""
+    our_rounds, their_rounds = alternate(lambda: seconds(ours), lambda: seconds(theirs))
+    return Ratio(work, peer, min(our_rounds), min(their_rounds), budget)
 
 
-def _seconds(work: Callable[[], object]) -> float:
+def alternate(
+    ours: Callable[[], Cost], theirs: Callable[[], Cost]
+) -> tuple[list[Cost], list[Cost]]:
+    """What each round of either costs. They take turns, so that a busy moment hits both."""
+    our_rounds: list[Cost] = []
+    their_rounds: list[Cost] = []
+    until = time.perf_counter() + ENOUGH_SECONDS
+    while not our_rounds or (len(our_rounds) < ROUNDS and time.perf_counter() < until):
+        our_rounds.append(ours())
+        their_rounds.append(theirs())
+    return our_rounds, their_rounds
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long some work takes."""
     begin = time.perf_counter()
     work()
     return time.perf_counter() - begin

@@ -1,0 +1,67 @@
+"""A proxy that lets every request to a server wait, as one across a network does.
+
+It passes bytes on and reads none of them, so that hundreds of connections cost it little: a client
+that waits for its answer sends nothing, and what it sends is a request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CHUNK = 1 << 18
+_BACKLOG = 512
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Where requests go, and how long each of them takes to get there."""
+
+    port: int
+    seconds: float
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            answers, requests = await asyncio.open_connection("127.0.0.1", self.port)
+            await asyncio.gather(
+                _pass_on(reader, requests, self.seconds), _pass_on(answers, writer, 0)
+            )
+
+
+async def _pass_on(
+    source: asyncio.StreamReader, target: asyncio.StreamWriter, seconds: float
+) -> None:
+    try:
+        while data := await source.read(_CHUNK):
+            if seconds:
+                await asyncio.sleep(seconds)
+            target.write(data)
+            await target.drain()
+    finally:
+        target.close()
+
+
+@contextmanager
+def delayed(port: int, seconds: float) -> Iterator[int]:
+    """The port of a proxy before another port of this machine, until the block ends."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+
+    async def start() -> asyncio.Server:
+        way = _Way(port, seconds)
+        return await asyncio.start_server(way.serve, "127.0.0.1", 0, backlog=_BACKLOG)
+
+    server = asyncio.run_coroutine_threadsafe(start(), loop).result()
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        loop.call_soon_threadsafe(server.close)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()

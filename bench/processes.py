@@ -1,0 +1,50 @@
+"""Whole cold processes: commands that are run, and what they cost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+HERE = Path(__file__).parent
+
+
+def beside_python(name: str) -> str:
+    """A command of this environment: `make setup` brings ours, and the peers pinned and hashed."""
+    return str(Path(sys.executable).with_name(name))
+
+
+WHYSCAN = beside_python("whyscan")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one process took, and the most memory that it held."""
+
+    seconds: float
+    bytes: int
+
+
+def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+    """Run a command to its end, in this folder so that Python finds these modules."""
+    subprocess.run(
+        command,
+        check=True,
+        cwd=HERE,
+        env={**os.environ, **(environment or {})},
+        stdout=subprocess.DEVNULL,
+    )
+
+
+def cost(command: Sequence[str]) -> Cost:
+    """Run a command and say what it took."""
+    watched = [sys.executable, "-I", "-S", str(HERE / "watch.py"), *command]
+    told = subprocess.run(watched, check=True, cwd=HERE, stdout=subprocess.PIPE, text=True).stdout
+    taken, most = told.split()
+    return Cost(float(taken), int(most))
