@@ -496,11 +496,26 @@ def test_overlapping_bounds_tell_their_depth_and_the_depth_of_a_sorted_table(tmp
 
 
 def depth_of(snapshot, name):
-    from whyscan.planning.depth import depth
+    from whyscan.explain.file_bounds import file_bounds
+    from whyscan.planning.depth import overlap
     from whyscan.table import Table
 
-    plan = Table(snapshot).plan(f"{name} IS NOT NULL")
-    return depth(plan, plan.predicate.columns()[0]).median
+    (column,) = file_bounds(Table(snapshot).plan(f"{name} IS NOT NULL"))
+    return overlap(column.lower, column.upper).median
+
+
+def test_depth_is_of_files_and_of_the_partitions_that_were_asked_for():
+    files = [
+        DataFile(
+            f"p={p}/{n}", {"p": p}, [RowGroup(5, {"x": (n, 9)}), RowGroup(5, {"x": (90, 99 + n)})]
+        )
+        for p in (1, 2)
+        for n in range(5)
+    ]
+    table = MemoryTable({"p": INT, "x": INT}, files, ("p",))
+
+    found = finding(table, "p = 1 AND x > 95", "WIDE_BOUNDS")
+    assert found["evidence"]["median_depth"] == found["evidence"]["files"] == 5
 
 
 def test_a_column_of_few_values_cannot_be_told_apart_further():

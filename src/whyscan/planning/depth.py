@@ -12,40 +12,8 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from whyscan.planning.plan import ScanPlan
-    from whyscan.predicate.tree import Column
-
 FILES_AT_MOST = 200_000
 """Of more files, so many in even steps are measured."""
-
-
-@dataclass(frozen=True, slots=True)
-class Depth:
-    """The median over all bounds that there are, and what a sorted table would have.
-
-    A column with fewer values than files cannot be told apart further: there `ideal` is more
-    than 1.
-    """
-
-    files: int
-    median: int
-    ideal: int
-
-
-def depth(plan: ScanPlan, column: Column) -> Depth | None:
-    """The depth of a column; None where no two files have bounds of it."""
-    evidence = plan.evidence
-    containers = evidence.files.containers
-    if plan.snapshot.footers_describe_files and evidence.groups is not None:
-        containers = evidence.groups.containers
-    interval = containers.statistics.get(column.path)
-    if interval is None:
-        return None
-    lower, upper = interval.lower, interval.upper
-    if not isinstance(lower, pa.Array) or not isinstance(upper, pa.Array):
-        return None
-    found = overlap(lower, upper)
-    return None if found is None else Depth(found.files, found.median, found.ideal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +21,8 @@ class Overlap:
     """How deep the bounds of `files` containers lie over each other.
 
     `depths` has for each container how many, itself among them, hold a value of its own on
-    average; `widths` the share of the column's whole extent that it spans.
+    average; `widths` the share of the column's whole extent that it spans. `ideal` is what a
+    sorted table would have: more than 1 for a column with fewer values than files.
     """
 
     files: int

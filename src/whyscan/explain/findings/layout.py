@@ -8,15 +8,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from whyscan.explain.file_bounds import file_bounds
 from whyscan.explain.findings.finding import Code, Effect, Facts, Finding, Severity
 from whyscan.explain.wording import counted, size
-from whyscan.planning.depth import depth
+from whyscan.planning.depth import overlap
 from whyscan.planning.reason_codes import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.predicate.tree import Column
+    from whyscan.explain.file_bounds import ColumnBounds
 
 DEEP = 4
 """So many times the ideal depth, and at least so many files, are worth a word."""
@@ -37,25 +38,25 @@ def _wide_bounds(facts: Facts) -> Iterator[Finding]:
     straddling = facts.why.named(Reason.STRADDLES)
     if int(straddling.sum()) < DEEP:
         return
-    sources = set(facts.plan.snapshot.partition_sources)
-    for column in facts.plan.predicate.columns():
-        if column.path not in sources and _is_asked(facts, column):
+    for column in file_bounds(facts.plan):
+        if not column.partitioned and _is_asked(facts, column.column):
             yield from _of_column(facts, column)
 
 
-def _is_asked(facts: Facts, column: Column) -> bool:
-    """Some file straddles a conjunct on the column."""
-    name = ".".join(column.path)
+def _is_asked(facts: Facts, name: str) -> bool:
+    """Several files straddle a conjunct on the column."""
     named = [i for i, line in enumerate(facts.conjuncts) if name in line.columns]
     straddling = facts.why.named(Reason.STRADDLES)
     return int((straddling & np.isin(facts.why.conjunct, named)).sum()) >= DEEP
 
 
-def _of_column(facts: Facts, column: Column) -> Iterator[Finding]:
-    found = depth(facts.plan, column)
+def _of_column(facts: Facts, column: ColumnBounds) -> Iterator[Finding]:
+    """Among the files of the partitions that were asked for: no row moves to another."""
+    here = pa.array(facts.plan.evidence.by_partition.kept)
+    found = overlap(column.lower.filter(here), column.upper.filter(here))
     if found is None or found.median < DEEP * found.ideal:
         return
-    name = ".".join(column.path)
+    name = column.column
     yield Finding(
         Code.WIDE_BOUNDS,
         Severity.WARNING,
