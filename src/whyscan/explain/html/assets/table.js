@@ -268,7 +268,7 @@ function columnsOf(files) {
   const text = (label, width, key, shown = key) => ({ label, width, key, fill: (cell, file) => cell.append(shown(file) ?? "") });
   const number = (label, width, key, shown) => ({ ...text(label, width, key, shown), number: true });
   return [
-    { label: "Path", width: "20rem", compare: (a, b) => files.comparePaths(a, b), fill: (cell, f) => cell.append(make("span", { class: "path", title: files.path(f) }, make("span", { class: "folder" }, files.folders.of(f)), make("span", { class: "name" }, files.name(f)))) },
+    { label: "Path", width: "20rem", compare: (a, b) => files.comparePaths(a, b), fill: (cell, f) => cell.append(make("span", { class: "path", title: files.path(f) }, make("span", { class: "folder" }, make("bdi", { dir: "ltr" }, files.folders.of(f))), make("span", { class: "name" }, files.name(f)))) },
     { label: "Verdict", width: "5.5rem", key: (f) => files.fates[f], fill: (cell, f) => cell.append(make("i", { class: `swatch ${files.fate(f)}` }), files.verdicts.of(f)) },
     text("Pruned by", "6.5rem", (f) => files.prunedBy.of(f)),
     text("Reason", "9rem", (f) => files.reasons.of(f)),
