@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whyscan.cli import options
+from whyscan.cli import options, suggestions
 from whyscan.cli.parameters import PERCENT
 from whyscan.cli.progress import Progress
 from whyscan.errors import UsageError
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="What changed between two tables or versions.")
-@click.argument("table", metavar="TABLE")
-@click.argument("other", metavar="[OTHER]", required=False)
+@click.argument("table", metavar="TABLE", shell_complete=suggestions.places)
+@click.argument("other", metavar="[OTHER]", required=False, shell_complete=suggestions.places)
 @click.option("--from", "before", metavar="VERSION", help="The version before. [default: today's]")
 @click.option("--to", "after", metavar="VERSION", help="The version after. [default: today's]")
 @options.PREDICATE

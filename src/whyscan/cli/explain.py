@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whyscan.cli import options
+from whyscan.cli import options, suggestions
 from whyscan.cli.baseline import against_baseline
 from whyscan.cli.formats import FORMS, LISTS_FILES, rendered
 from whyscan.cli.progress import Progress
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Which files a predicate reads, and why.")
-@click.argument("places", metavar="TABLE...", nargs=-1, required=True)
+@click.argument(
+    "places", metavar="TABLE...", nargs=-1, required=True, shell_complete=suggestions.places
+)
 @options.PREDICATE
 @click.option("-s", "--select", metavar="COLS", help="Columns to be read: a,b,c. [default: all]")
 @options.VERSION

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from whyscan.cli import suggestions
 from whyscan.cli.output import file_page, terminal_page, write, write_file
 from whyscan.cli.parameters import PERCENT, SIZE, pairs
 from whyscan.errors import UsageError
@@ -50,13 +51,26 @@ VERSION = options(
 )
 
 TERMS = options(
-    click.option("--dialect", default="spark", show_default=True, help="SQL of the predicate."),
-    click.option("--timezone", default="UTC", show_default=True, help="Its session time zone."),
+    click.option(
+        "--dialect",
+        default="spark",
+        show_default=True,
+        help="SQL of the predicate.",
+        shell_complete=suggestions.dialects,
+    ),
+    click.option(
+        "--timezone",
+        default="UTC",
+        show_default=True,
+        help="Its session time zone.",
+        shell_complete=suggestions.timezones,
+    ),
     click.option(
         "--depth",
         default="auto",
         show_default=True,
         metavar="files|row-groups|auto",
+        shell_complete=suggestions.depths,
         help="How far down to look.",
     ),
     click.option("--full", is_flag=True, help="Open all metadata, so that every figure is exact."),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whyscan.cli import options
+from whyscan.cli import options, suggestions
 from whyscan.cli.progress import Progress
 from whyscan.table import open as open_table
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Which columns of a table prune, and how it lies.")
-@click.argument("table", metavar="TABLE")
+@click.argument("table", metavar="TABLE", shell_complete=suggestions.places)
 @click.argument("columns", metavar="[COLUMN]...", nargs=-1)
 @options.VERSION
 @click.option("--full", is_flag=True, help="Open the footers of however many files.")

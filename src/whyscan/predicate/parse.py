@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.tokens import Item
 
 MAX_CHARACTERS = 10_000_000
+DIALECTS = tuple(sorted(dialect.value for dialect in Dialects if dialect.value))
 
 _STATEMENT = {
     TokenType.ALTER,
@@ -104,11 +105,10 @@ def unwrapped(node: exp.Expr) -> exp.Expr:
 
 def dialect_named(name: str) -> Dialect:
     """The dialect; UsageError with a near name where there is none."""
-    known = sorted(d.value for d in Dialects if d.value)
-    if name.lower() in known:
+    if name.lower() in DIALECTS:
         return Dialect.get_or_raise(name.lower())
-    near = difflib.get_close_matches(name.lower(), known, n=1)
-    hint = f"did you mean {near[0]}?" if near else "known dialects: " + ", ".join(known)
+    near = difflib.get_close_matches(name.lower(), DIALECTS, n=1)
+    hint = f"did you mean {near[0]}?" if near else "known dialects: " + ", ".join(DIALECTS)
     raise UsageError(f"unknown dialect {name!r}", hint=hint)
 
 

@@ -1,0 +1,28 @@
+"""`whyscan completion`: the script that lets a shell complete command lines."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import BashComplete, FishComplete, ZshComplete
+
+from whyscan.cli.output import write
+
+SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+VARIABLE = "_WHYSCAN_COMPLETE"
+"""Under this name click's scripts ask the program for completions."""
+
+
+HOW = """\b
+In a shell's start-up file:
+bash  ~/.bashrc                   eval "$(whyscan completion bash)"
+zsh   ~/.zshrc, after compinit    eval "$(whyscan completion zsh)"
+fish  ~/.config/fish/config.fish  whyscan completion fish | source"""
+
+
+@click.command(short_help="Completion for bash, zsh or fish.", epilog=HOW)
+@click.argument("shell", type=click.Choice(list(SHELLS)))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the script that completes whyscan's commands, options and values in SHELL."""
+    completer = SHELLS[shell](context.find_root().command, {}, "whyscan", VARIABLE)
+    write(completer.source())

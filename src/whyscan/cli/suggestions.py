@@ -1,0 +1,39 @@
+"""What a shell may offer while a command line is typed; nothing heavy is imported for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import click
+
+DEPTHS = ("auto", "files", "row-groups")
+
+
+def places(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Files and folders: the shell knows them."""
+    return [CompletionItem(begun, type="file")]
+
+
+def depths(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    return _beginning(begun, DEPTHS)
+
+
+def dialects(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    from whyscan.predicate.parse import DIALECTS
+
+    return _beginning(begun, DIALECTS)
+
+
+def timezones(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    from zoneinfo import available_timezones
+
+    return _beginning(begun, sorted(available_timezones()))
+
+
+def _beginning(begun: str, words: Iterable[str]) -> list[CompletionItem]:
+    return [CompletionItem(word) for word in words if word.startswith(begun)]
