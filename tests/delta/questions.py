@@ -142,8 +142,8 @@ def _side(side: Expression, other: Expression) -> str:
 
 
 def _name(column: Column) -> str:
-    if not all(name.isidentifier() for name in column.path):
-        raise Unsupported("a name that wants quotes")
+    if not all(name.isidentifier() for name in column.path) or len(column.path) > 2:
+        raise Unsupported("a name that wants quotes, or deeper than delta-rs looks")
     return ".".join(column.path)
 
 
