@@ -524,6 +524,33 @@ def test_a_required_column_is_never_null_where_nobody_counted(lake):
     assert table.kept("b.c IS NULL") == ["f"]  # The struct around it may be.
 
 
+INNER = {"type": "struct", "fields": [{"id": 3, "name": "b", "required": False, "type": "int"}]}
+MEMBERS = [
+    pytest.param(10, 0, [], ["f"], id="all rows counted"),
+    pytest.param(8, 0, ["f"], [], id="two rows have no struct, as in ORC files"),
+    pytest.param(8, 1, ["f"], [], id="nor has one a value"),
+    pytest.param(None, 0, ["f"], [], id="nobody counted values"),
+    pytest.param(11, 0, ["f"], [], id="more values than rows"),
+    pytest.param(10, -1, ["f"], [], id="fewer NULLs than none"),
+]
+
+
+@pytest.mark.parametrize(("values", "nulls", "null_kept", "every"), MEMBERS)
+def test_a_member_is_null_where_its_struct_is(lake, values, nulls, null_kept, every):
+    table = lake({"a": {"type": INNER, "id": 2}})
+    counted = {
+        "null_value_counts": [{"key": 3, "value": nulls}],
+        "value_counts": None if values is None else [{"key": 3, "value": values}],
+        "lower_bounds": [{"key": 3, "value": stored(1, "int")}],
+        "upper_bounds": [{"key": 3, "value": stored(2, "int")}],
+    }
+    table.manifest([table.file("f", **counted)])
+    table.commit()
+    assert table.kept("a.b IS NULL") == null_kept
+    assert table.every("a.b < 9") == every
+    assert table.every("a.b IS NOT NULL") == every
+
+
 def test_delete_files_among_data_files_are_corrupt(lake):
     table = lake({"a": "int"})
     table.manifest([table.file("f", content=1)])

@@ -57,6 +57,9 @@ STATISTICS = {
     "lower_bounds": _BOUNDS,
     "upper_bounds": _BOUNDS,
 }
+OF_MEMBERS = {"value_counts": _COUNTS}
+"""What is asked besides for members of structs."""
+
 DELETING = {
     **SEQUENCED,
     "lower_bounds": _BOUNDS,

@@ -22,7 +22,6 @@ from whyscan.tables.iceberg.manifests import (
     ENTRY,
     LIST_FIELDS,
     SEQUENCED,
-    STATISTICS,
     list_of_paths,
     read_list,
 )
@@ -201,7 +200,7 @@ class IcebergSnapshot:
         listed = self._data if manifests is None else self._data.take(manifests)
         leaves = [leaf for leaf in self._leaves.values() if leaf.path in paths]
         asked = live.Asked(StatisticsReader(leaves, self.metadata.is_from_delta), paths)
-        wanted = ENTRY | (STATISTICS if leaves else {}) | (SEQUENCED if self._deletes else {})
+        wanted = ENTRY | asked.statistics.wanted | (SEQUENCED if self._deletes else {})
         numbers = listed["sequence_number"].combine_chunks()
         batches = []
         for some in self._reader.read(listed, wanted):

@@ -15,7 +15,7 @@ from whyscan.pruning.interval import only_null
 from whyscan.pruning.mask import Mask, unknown_as
 from whyscan.tables.iceberg.bounds import decode, in_either_order, unread
 from whyscan.tables.iceberg.decoding import whole
-from whyscan.tables.iceberg.manifests import lookup
+from whyscan.tables.iceberg.manifests import OF_MEMBERS, STATISTICS, lookup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +47,13 @@ class StatisticsReader:
     columns: Sequence[Leaf]
     from_delta: bool = False
 
+    @property
+    def wanted(self) -> dict[str, pa.DataType]:
+        """The maps to read."""
+        if not self.columns:
+            return {}
+        return STATISTICS | (OF_MEMBERS if any(map(_in_a_struct, self.columns)) else {})
+
     def read(self, entries: pa.Table, rows: pa.Array) -> Statistics:
         """The intervals of every column that has an order."""
         found: dict[Path, Interval] = {}
@@ -56,14 +63,14 @@ class StatisticsReader:
                 found[leaf.path] = only_null(leaf.type)
             if pa.types.is_null(arrow_type(leaf.type)):
                 continue
-            told, lost = self._told(entries, leaf)
+            told, lost = self._told(entries, leaf, rows)
             believed = believe(leaf.type, told, rows, len(entries))
             found[leaf.path] = believed.interval
             contradictions += believed.contradictions
             unreadable += lost
         return Statistics(found, contradictions, unreadable)
 
-    def _told(self, entries: pa.Table, leaf: Leaf) -> tuple[ColumnStatistics, int]:
+    def _told(self, entries: pa.Table, leaf: Leaf, rows: pa.Array) -> tuple[ColumnStatistics, int]:
         def of(name: str) -> pa.Array:
             return lookup(whole(entries[name]), leaf.id)
 
@@ -85,7 +92,24 @@ class StatisticsReader:
         nulls = of("null_value_counts")
         if leaf.required:
             nulls = pc.fill_null(nulls, 0)
+        elif _in_a_struct(leaf):
+            nulls = _with_null_structs(nulls, of("value_counts"), rows)
         return ColumnStatistics(lower, upper, nulls, nan, nans), lost
+
+
+def _in_a_struct(leaf: Leaf) -> bool:
+    return len(leaf.path) > 1
+
+
+def _with_null_structs(nulls: pa.Array, values: pa.Array, rows: pa.Array) -> pa.Array:
+    """The NULLs of a member, with the rows whose struct is NULL; unknown where nobody counted.
+
+    Of ORC files Iceberg's library counts the values and NULLs of a member among the rows that
+    have the struct, of Parquet files among all rows.
+    """
+    absent = pc.subtract(rows, values)
+    known = pc.if_else(pc.greater_equal(absent, 0), pc.add(nulls, absent), None)
+    return pc.if_else(pc.less(nulls, 0), nulls, known)
 
 
 def _to_the_next_millisecond(upper: pa.Array) -> pa.Array:
