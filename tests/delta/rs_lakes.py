@@ -99,8 +99,8 @@ def evolved(folder: Path) -> None:
 
 
 def budgeted(folder: Path) -> None:
-    """Statistics of two columns alone, in a checkpoint."""
-    properties = {"delta.dataSkippingStatsColumns": "i,s"}
+    """Statistics of four columns alone, in a checkpoint."""
+    properties = {"delta.dataSkippingStatsColumns": "i,n,s,d"}
     _append(folder, range(4), configuration=properties)
     DeltaTable(folder).create_checkpoint()
 

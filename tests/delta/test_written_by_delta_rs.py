@@ -47,7 +47,7 @@ def test_no_row_is_lost_and_no_file_kept_that_a_peer_drops(tmp_path, name):
             dropped[peer] += len(live) - len(kept)
 
     assert wrong == []
-    assert min(dropped.values()) > PLAIN / 4, "a peer that drops nothing proves nothing"
+    assert min(dropped.values()) > 0, "a peer that drops nothing proves nothing"
 
 
 def live_rows(folder: str, schema: dict[Path, Type]) -> dict[str, tuple[Row, ...]]:
