@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 from jsonschema import Draft202012Validator
 
@@ -46,7 +47,8 @@ def explained(snapshot, predicate: str, **question) -> dict:
 def grown(report: Report, count: int) -> Report:
     """The same with very many files, over and over; the first column of file i is [i, i + 9]."""
     listing = report.listing
-    again = pa.array([i % len(listing) for i in range(count)])
+    numbers = np.arange(count)
+    again = pa.array(numbers % len(listing))
     columns = {
         f.name: value.take(again)
         for f in fields(listing)
@@ -54,9 +56,8 @@ def grown(report: Report, count: int) -> Report:
     }
     columns["paths"] = pa.array([f"p={i % 7}/part-{i:08d}.parquet" for i in range(count)])
     first, *others = listing.ranges
-    lower = pa.array(range(count), pa.int64())
     ranges = (
-        replace(first, lower=lower, upper=pa.array(range(9, count + 9), pa.int64())),
+        replace(first, lower=pa.array(numbers), upper=pa.array(numbers + 9)),
         *(replace(r, lower=r.lower.take(again), upper=r.upper.take(again)) for r in others),
     )
     return replace(report, listing=replace(listing, ranges=ranges, **columns))

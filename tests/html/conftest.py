@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -37,6 +36,11 @@ class Opened:
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("dialog", self._dialog)
 
+    def go(self, address):
+        for told in (self.console, self.requests, self.dialogs):
+            told.clear()
+        self.page.goto(address)
+
     def _dialog(self, dialog):
         self.dialogs.append(dialog.message)
         dialog.dismiss()
@@ -54,33 +58,27 @@ def chromium():
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def windows(chromium):
+    """The windows that are open, by their terms: a page costs less in one that is there."""
+    found = {}
+    yield found
+    for opened in found.values():
+        opened.page.context.close()
+
+
 @pytest.fixture
-def show(chromium, tmp_path):
-    """Open a report's page from a file, as a reader would: `show(report).page`."""
-    with shower(chromium, tmp_path) as open_page:
-        yield open_page
+def show(chromium, windows, tmp_path):
+    """Open a page from a file, as a reader would: `show(report).page`, until the next one."""
 
+    def open_page(report, render=rendered, **terms):
+        place = tmp_path / "report.html"
+        place.write_text(render(report), "utf-8")
+        key = repr(sorted(terms.items()))
+        if key not in windows:
+            context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **terms})
+            windows[key] = Opened(context.new_page())
+        windows[key].go(place.as_uri())
+        return windows[key]
 
-@pytest.fixture(scope="module")
-def show_once(chromium, tmp_path_factory):
-    """The same for a page that several tests look at."""
-    with shower(chromium, tmp_path_factory.mktemp("pages")) as open_page:
-        yield open_page
-
-
-@contextmanager
-def shower(chromium, folder):
-    contexts = []
-
-    def open_page(report, **terms):
-        place = folder / f"report-{len(contexts)}.html"
-        place.write_text(rendered(report), "utf-8")
-        context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **terms})
-        contexts.append(context)
-        opened = Opened(context.new_page())
-        opened.page.goto(place.as_uri())
-        return opened
-
-    yield open_page
-    for context in contexts:
-        context.close()
+    return open_page

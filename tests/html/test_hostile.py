@@ -2,6 +2,7 @@
 
 import pytest
 
+from markup import ELEMENTS, HARMLESS, LAST, MARKUP, NAMES, SEEN
 from memory_table import DataFile, MemoryTable, RowGroup
 from reports import explain
 from whyscan.explain.html import fragment
@@ -9,33 +10,6 @@ from whyscan.explain.html import page as rendered
 from whyscan.predicate.types import STRING
 
 pytestmark = pytest.mark.xdist_group("browser")
-
-MARKUP = "<img src=x onerror=alert(1)>"
-ENDING = "</script><script>alert(2)</script>"
-NAMES = [
-    MARKUP,
-    ENDING,
-    "<!--<script>",
-    "]]><svg/onload=alert(3)>",
-    "javascript:alert(4)",
-    "{{ 7 * 7 }}{% raw %}",
-    '"><b onclick="alert(5)">&lt;i&gt;',
-    "\N{RIGHT-TO-LEFT OVERRIDE}gpj.exe",
-    "\x1b[31mred\x07\x00",
-    "line\N{LINE SEPARATOR}para\N{PARAGRAPH SEPARATOR}\n\r\t",
-    "__proto__",
-    "é漢\N{GRINNING FACE}ש",
-]
-LAST = "\U0010ffff"
-# What a reader sees of what a terminal or a browser would obey.
-SEEN = {
-    "\N{RIGHT-TO-LEFT OVERRIDE}gpj.exe": "\\u202egpj.exe",
-    "\x1b[31mred\x07\x00": "\\x1b[31mred\\x07\\x00",
-    "line\N{LINE SEPARATOR}para\N{PARAGRAPH SEPARATOR}\n\r\t": "line\\u2028para\\u2029\\n\\r\\t",
-}
-
-
-HARMLESS = [f"harmless{at}" for at in range(len(NAMES))]
 
 
 def table(names):
@@ -70,10 +44,6 @@ def _literal(name):
 
 def report(names):
     return explain(table(names), predicate(names), verbose=True)
-
-
-ELEMENTS = """() => Object.fromEntries(Object.entries(Object.groupBy(
-  document.querySelectorAll('*'), e => e.localName)).map(([tag, all]) => [tag, all.length]))"""
 
 
 def test_names_add_no_element_run_nothing_and_load_nothing(show):

@@ -1,36 +1,13 @@
 """What a notebook shows of a report: whole without a script."""
 
-from html.parser import HTMLParser
-
 import pytest
 
 from lakes import delta_users, empty, users
+from markup import Elements
 from reports import explain
 from whyscan.explain.gates import Gates
 
 BOTH = "country = 'DE' AND age > 40"
-
-
-class Elements(HTMLParser):
-    """The elements in order, and the text without what styles."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.open, self.tags, self.text = [], [], []
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):  # noqa: ARG002 - the parser's
-        self.tags.append(tag)
-        if tag != "br":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if "style" not in self.open:
-            self.text.append(data.strip())
 
 
 def test_a_report_shows_its_answer_its_funnel_and_its_conjuncts():

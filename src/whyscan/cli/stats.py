@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @options.VERSION
 @click.option("--full", is_flag=True, help="Open the footers of however many files.")
 @options.STORAGE
-@options.form("text", "json")
+@options.form("text", "json", "html")
 @options.OUTPUT
 def stats(table: str, columns: tuple[str, ...], **asked: Any) -> None:
     """How the files of TABLE lie: bounds, overlap, sizes; the columns that prune best first.
@@ -41,10 +41,16 @@ def stats(table: str, columns: tuple[str, ...], **asked: Any) -> None:
 
 
 def _rendered(found: TableStats, form: str, page: Page) -> str:
-    if form == "json":
-        from whyscan.explain.stats.document import to_json
+    match form:
+        case "json":
+            from whyscan.explain.stats.document import to_json
 
-        return to_json(found)
-    from whyscan.explain.stats.text import text
+            return to_json(found)
+        case "html":
+            from whyscan.explain.stats.page import page as html
 
-    return text(found, page)
+            return html(found)
+        case _:
+            from whyscan.explain.stats.text import text
+
+            return text(found, page)

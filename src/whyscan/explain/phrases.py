@@ -141,10 +141,11 @@ def ground(report: Report) -> Iterator[tuple[str, str]]:
     yield from _statistics(report)
     yield from _selected(report)
     yield "terms", _terms(report)
-    yield "metadata", _effort(report.metadata)
+    yield "metadata", read(report.metadata)
 
 
-def _effort(effort: Effort) -> str:
+def read(effort: Effort) -> str:
+    """What was read to know it."""
     kept = f", {effort.from_cache:,} from the cache" if effort.from_cache else ""
     return f"{counted(effort.objects, 'object')}, {size(effort.bytes)} read{kept}"
 

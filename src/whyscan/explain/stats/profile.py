@@ -53,6 +53,12 @@ class TableStats:
     unchecked: tuple[tuple[str, str], ...]
     metadata: Effort
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from whyscan.explain.stats.page import fragment
+
+        return fragment(self)
+
 
 def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: bool) -> TableStats:
     """Measure the named columns, or all; `full` opens footers of however many files."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from whyscan.explain.layout import GAP, Ink, Page, columns, table
 from whyscan.explain.phrases import LEVEL_NAMES
+from whyscan.explain.stats.phrases import answer, held, remarks, share, spread
 from whyscan.explain.wording import counted, inert, percent, size
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 STEPS = "▁▂▃▄▅▆▇█"
 ASCII_STEPS = ".:-=+*#@"
 LONGEST_NAME = 28
-MILLION = 1_000_000
 HEAD = ("column", "type", "bounds", "constant", "width", "depth", "ideal", "", "= skips")
 
 
@@ -38,19 +38,6 @@ def text(stats: TableStats, page: Page | None = None) -> str:
     return "\n\n".join(whole) + "\n"
 
 
-def answer(stats: TableStats) -> str:
-    """The column that prunes best, in one line."""
-    if not stats.files:
-        return "the table has no files"
-    best = next((c for c in stats.columns if c.skipped), None)
-    if best is None:
-        return f"no column of this table can skip any of {counted(stats.files, 'file')}"
-    return (
-        f"filters on {inert(best.column)} prune best: {inert(best.column)} = value skips "
-        f"{_share(best.skipped)} of {counted(stats.files, 'file')} on average"
-    )
-
-
 def _subject(stats: TableStats, page: Page) -> Iterator[str]:
     subject = stats.table
     about = [subject.format]
@@ -60,8 +47,7 @@ def _subject(stats: TableStats, page: Page) -> Iterator[str]:
     yield page.wrap(
         f"table  {inert(page.place(subject.uri))} ({', '.join(about)})", hanging=" " * 7
     )
-    rows = "unknown rows" if stats.rows is None else counted(stats.rows, "row")
-    yield f"holds  {counted(stats.files, 'file')}, {size(stats.bytes)}, {rows}"
+    yield f"holds  {held(stats)}"
 
 
 def _columns(stats: TableStats, page: Page) -> Iterator[str]:
@@ -78,16 +64,12 @@ def _column(column: ColumnStats, page: Page) -> tuple[str, ...]:
         page.cut(inert(column.type), 14),
         percent(column.bounded, column.files),
         f"{column.constant:,}",
-        _share(column.width),
+        share(column.width),
         "-" if depth is None else f"{depth.median:,}",
         "-" if depth is None else f"{depth.ideal:,}",
         "" if depth is None else spark(depth.spread, page),
-        _share(column.skipped),
+        share(column.skipped),
     )
-
-
-def _share(share: float | None) -> str:
-    return "-" if share is None else percent(round(share * MILLION), MILLION)
 
 
 def spark(found: Distribution, page: Page) -> str:
@@ -102,23 +84,8 @@ def spark(found: Distribution, page: Page) -> str:
 def _remarks(stats: TableStats, page: Page) -> Iterator[str]:
     if any(column.partitioned for column in stats.columns):
         yield "* partition values tell it"
-    for told, which in REMARKS:
-        named = [inert(column.column) for column in stats.columns if which(column)]
-        if named:
-            yield page.wrap(f"{told}: {', '.join(named)}", hanging="  ")
-
-
-REMARKS: tuple[tuple[str, Callable[[ColumnStats], object]], ...] = (
-    ("bounds that take room and help no filter", lambda c: c.never_tight),
-    ("no bounds in any file", lambda c: not c.bounded and c.collected == "yes"),
-    ("no bounds, beyond the column budget", lambda c: c.collected == "beyond the column budget"),
-    ("no bounds, switched off", lambda c: c.collected == "switched off"),
-    ("bounds in some files only", lambda c: 0 < c.bounded < c.files),
-    ("bounds that a writer cut off", lambda c: c.cut),
-    ("may hold NULL", lambda c: c.nulls),
-    ("NULLs that nobody counted", lambda c: c.nulls_uncounted),
-    ("may hold NaN", lambda c: c.nan),
-)
+    for told, named in remarks(stats):
+        yield page.wrap(f"{told}: {', '.join(named)}", hanging="  ")
 
 
 def _sizes(stats: TableStats, page: Page) -> Iterator[str]:
@@ -154,10 +121,7 @@ def _manifests(stats: TableStats, page: Page) -> Iterator[str]:
     width = max((columns(inert(o.column)) for o in stats.manifest_overlap), default=0)
     for found in stats.manifest_overlap:
         name = inert(found.column).ljust(width)
-        yield page.wrap(
-            f"  {name}{GAP}a value falls into {found.median:,} (median), "
-            f"where {found.ideal:,} would do"
-        )
+        yield page.wrap(f"  {name}{GAP}{spread(found)}")
 
 
 def _unchecked(stats: TableStats, page: Page) -> Iterator[str]:

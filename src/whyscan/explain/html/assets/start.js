@@ -1,4 +1,4 @@
-// The page comes to life: everything above is put in its place.
+// The report comes to life: files and charts are put in their places.
 
 function startFiles() {
   const block = document.getElementById("data");
@@ -19,24 +19,4 @@ function startFiles() {
   };
 }
 
-/** What scrolls sideways can be reached by keyboard, and what does not is no stop on the way. */
-function letWideScroll() {
-  for (const region of document.querySelectorAll(".wide")) {
-    if (region.scrollWidth > region.clientWidth) region.tabIndex = 0;
-    else region.removeAttribute("tabindex");
-  }
-}
-
-for (const button of document.querySelectorAll("[data-copy]")) {
-  const target = document.getElementById(button.dataset.copy);
-  makeCopy(button, () => target.textContent);
-}
-const draw = startFiles();
-startTheme(draw);
-let width = 0;
-new ResizeObserver(() => {
-  if (document.body.clientWidth === width) return;
-  width = document.body.clientWidth;
-  letWideScroll();
-  draw();
-}).observe(document.body);
+startPage(startFiles());
