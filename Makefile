@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint bench mutants lock clean
+.PHONY: help setup demo test lint bench mutants docs lock clean
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
@@ -27,6 +27,9 @@ bench: setup ## measure against the peers; ONLY="delta footers" for some of it
 
 mutants: setup ## break the law on purpose; the tests must notice
 	@$(BIN)/python tests/mutants.py
+
+docs: setup ## the documentation as a site, in build/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Two stamps: a change of pyproject.toml alone reinstalls the package and downloads nothing.
 .venv/.requirements: requirements/dev.txt
