@@ -211,6 +211,14 @@ def test_bounds_are_drawn_against_the_range_that_is_asked(kind, ends):
     assert len(low) == len(high) == 24
 
 
+def test_an_axis_may_be_wider_than_a_double():
+    ends = (-1.7e308, 1.0), (50.0, 1.7e308), (float("-inf"), 5.0)
+    files = [DataFile(f"{i}", {}, [RowGroup(5, {"x": e})]) for i, e in enumerate(ends)]
+    low, high = strips(MemoryTable({"x": DOUBLE}, files), "x < 0")
+
+    assert (low[0], low[-1], high[0], high[-1]) == ("█", " ", "░", "━")
+
+
 def test_a_file_without_bounds_has_no_strip():
     files = [DataFile("a", {}, [RowGroup(5, {"x": (1, 9)})]), DataFile("b", {}, [RowGroup(5)])]
 

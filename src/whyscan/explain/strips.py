@@ -72,8 +72,10 @@ def strip(column: ColumnBounds) -> Strip | None:
 
 
 def _cells(values: Numbers, start: float, end: float) -> npt.NDArray[np.int64]:
-    width = end - start or 1.0
-    places = np.clip((np.nan_to_num(values, nan=start) - start) / width, 0.0, 1.0)
+    # In halves: from the least double to the greatest is more than a double.
+    begin, width = start / 2, (end / 2 - start / 2) or 1.0
+    with np.errstate(over="ignore"):
+        places = np.clip((np.nan_to_num(values, nan=start) / 2 - begin) / width, 0.0, 1.0)
     return np.minimum(places * CELLS, CELLS - 1).astype(np.int64)
 
 
