@@ -17,6 +17,8 @@ from whyscan.planning.reason_codes import Reason
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 
+pytestmark = pytest.mark.xdist_group("docs")  # one lake
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

@@ -13,6 +13,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
+pytestmark = pytest.mark.xdist_group("docs")  # one site
+
 
 class Page(HTMLParser):
     """The links of a page, what it loads, and its anchors."""
