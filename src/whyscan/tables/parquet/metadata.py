@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from whyscan.tables.counts import MOST
 from whyscan.tables.parquet import thrift
 from whyscan.tables.parquet.schemas import FileSchema, read_schema
 from whyscan.tables.parquet.shapes import DATA_PAGE, DICTIONARY_PAGE, SIZE, Shapes, Skips
@@ -129,7 +130,7 @@ def _row_group(reader: Reader, shapes: Skips, asked: Collection[int] | None) -> 
         size = sum(number(chunk, SIZE) for chunk in chunks.values())
         span = _span(chunks, count, size)
     rows = fields.get(_ROWS)
-    if not isinstance(rows, int) or rows < 0 or not isinstance(size, int):
+    if not isinstance(rows, int) or not 0 <= rows < MOST or not isinstance(size, int):
         raise Malformed("a row group that does not say how many rows it has")
     return RowGroup(rows, size, span, chunks)
 
@@ -178,7 +179,7 @@ def start(chunk: Fields) -> int:
 def number(chunk: Fields, key: int) -> int:
     """A number that a chunk must have."""
     value = chunk.get(key)
-    if not isinstance(value, int) or value < 0:
+    if not isinstance(value, int) or not 0 <= value < MOST:
         raise Malformed("a column that does not say where it lies")
     return value
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from whyscan.predicate.types import (
     BIGINT,
@@ -176,7 +176,7 @@ def read_schema(footer: bytes) -> tuple[FileSchema, int]:
         if number == _SCHEMA:
             elements = value if isinstance(value, list) else []
             break
-    if not all(isinstance(element, dict) for element in elements) or not elements:
+    if not all(_is_element(element) for element in elements) or not elements:
         raise Malformed("no schema")
     pending = iter(elements)
     root = next(pending)
@@ -185,6 +185,16 @@ def read_schema(footer: bytes) -> tuple[FileSchema, int]:
     if next(pending, None) is not None:
         raise Malformed("a schema with loose ends")
     return FileSchema(nodes, tuple(builder.leaves)), reader.at
+
+
+_ELEMENT = {**dict.fromkeys((1, 2, 3, 5, 6, 7, 8, 9), int), 4: bytes, 10: dict}
+"""The fields of a SchemaElement (parquet.thrift) that are read, and what each must be."""
+
+
+def _is_element(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(member, _ELEMENT.get(number, object)) for number, member in value.items()
+    )
 
 
 def _children(element: Fields) -> int:
@@ -318,8 +328,10 @@ _PLAIN: dict[int | None, tuple[Type, Encoding]] = {
 
 
 def _decimal(element: Fields, parameters: Fields) -> tuple[Type, Encoding]:
-    scale = int(parameters.get(1) or element.get(7) or 0)
-    precision = int(parameters.get(2) or element.get(8) or 0)
+    scale = parameters.get(1) or element.get(7) or 0
+    precision = parameters.get(2) or element.get(8) or 0
+    if not isinstance(scale, int) or not isinstance(precision, int):
+        raise Malformed("a decimal whose digits are no number")
     if not 0 <= scale <= precision or not 0 < precision <= MAX_DIGITS:
         return OtherType(f"decimal({precision},{scale})"), Encoding.NONE
     match element.get(1):
@@ -350,7 +362,8 @@ def _integer(physical: int, parameters: Fields) -> tuple[Type, Encoding]:
 
 def _timestamp(parameters: Fields) -> tuple[Type, Encoding]:
     instant = bool(parameters.get(1, False))
-    match list(parameters.get(2) or {}):
+    unit = parameters.get(2)
+    match list(unit) if isinstance(unit, dict) else None:
         case [1]:
             return TimestampType(instant), Encoding.MILLISECONDS
         case [2]:

@@ -17,6 +17,8 @@ Fields: TypeAlias = dict[int, Any]
 """A struct: values by field id, lists as lists, bytes as bytes, a nested struct as Fields."""
 
 DEEPEST = 32
+MOST_VALUES = 1 << 22
+"""What a footer may hold, or a value for three of its bytes: objects of Python are far larger."""
 
 # The types on the wire. A boolean field is its type. Plain integers: an Enum's members take
 # several times as long to compare.
@@ -24,6 +26,8 @@ STOP, TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT =
 _LONG_LIST = 15
 _MORE = 0x80
 _LONGEST_VARINT = 64
+_FIELDS = 1 << 15
+"""Numbers of fields have sixteen bits."""
 
 
 class Malformed(ValueError):
@@ -36,12 +40,20 @@ class Reader:
 
     data: bytes
     at: int = 0
+    values: int = 0
 
     def struct(self, depth: int = 0) -> Fields:
         """All fields of a struct."""
         if depth > DEEPEST:
             raise Malformed("nested too deep")
-        return {number: self.value(kind, depth) for number, kind in self.fields()}
+        found = {number: self.value(kind, depth) for number, kind in self.fields()}
+        self.count(len(found) + 1)
+        return found
+
+    def count(self, values: int) -> None:
+        self.values += values
+        if self.values > MOST_VALUES and self.values > len(self.data) // 3:
+            raise Malformed("more values than bytes allow")
 
     def fields(self, known: int = 0) -> Iterator[tuple[int, int]]:
         """Number and type of each field behind `known`. Its value must be read before the next."""
@@ -51,6 +63,8 @@ class Reader:
             if kind == STOP:
                 return
             known = known + (head >> 4) if head >> 4 else self.zigzag()
+            if known >= _FIELDS:
+                raise Malformed(f"field {known}")
             yield known, kind
 
     def value(self, kind: int, depth: int) -> Any:
@@ -72,6 +86,8 @@ class Reader:
         raise Malformed(f"type {kind}")
 
     def sequence(self, depth: int) -> list[Any]:
+        if depth > DEEPEST:
+            raise Malformed("nested too deep")
         kind, count = self.list_head()
         if kind in (TRUE, FALSE):
             return [self.byte() == TRUE for _ in range(count)]
@@ -83,6 +99,7 @@ class Reader:
         count = head >> 4 if head >> 4 < _LONG_LIST else self.varint()
         if count > len(self.data) - self.at:
             raise Malformed(f"a list of {count}")
+        self.count(count)
         return head & 0x0F, count
 
     def byte(self) -> int:
