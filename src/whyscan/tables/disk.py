@@ -62,7 +62,8 @@ def entry(folder: str, path: str) -> pa.Table:
     place = Path(folder, path)
     try:
         facts = place.stat()
-    except FileNotFoundError:
+    # A ValueError: a name with a NUL in it, which no file has.
+    except (FileNotFoundError, ValueError):
         return LISTING.empty_table()
     except OSError as error:
         raise refused(str(place), error) from None
@@ -76,7 +77,7 @@ def size(folder: str, path: str) -> int | None:
     """The bytes of a regular file, None where there is none."""
     try:
         facts = Path(folder, path).stat()
-    except OSError:
+    except (OSError, ValueError):
         return None
     return facts.st_size if stat.S_ISREG(facts.st_mode) else None
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from whyscan.predicate.types import BIGINT, STRING, TIMESTAMP, NullType, StructType
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.interval import Interval, between, meet, only_null
+from whyscan.tables.counts import MOST, plausible
 from whyscan.tables.delta import replay
 from whyscan.tables.delta.lifting import Told, lift
 from whyscan.tables.delta.statistics import ROWS, UNREADABLE, statistics
@@ -72,29 +73,63 @@ def files(
     store: Store, told: pa.RecordBatch, asked: Wanted, read_paths: Callable[[], pa.Array]
 ) -> Files:
     """The live files, in the order of the log."""
-    recorded_rows = told.column(ROWS)
-    deleted = told.column(replay.DELETED) if replay.DELETED in told.schema.names else None
+    recorded_rows = plausible(told.column(ROWS))
+    gone = _deletions(told, recorded_rows)
     believed = statistics(asked.recorded, told, recorded_rows)
     unread = told.column(UNREADABLE).true_count
     named = [p for p in asked.partitions if p.column.path in asked.paths]
     return Files(
         read_paths=read_paths,
-        bytes=told.column(replay.SIZE),
+        bytes=plausible(told.column(replay.SIZE)),
         rows=recorded_rows,
         partition=_readable(asked.partitions, told),
         containers=Containers(
             told.num_rows,
             # Of live rows alone: where every row was deleted nothing can match.
-            rows=recorded_rows if deleted is None else pc.subtract(recorded_rows, deleted),
+            rows=recorded_rows if gone is None else gone.live,
             partition={**_partition(asked, told), **_constants(store, told, asked.paths)},
             statistics={
                 **{path: b.interval for path, b in believed.items()},
                 **{c.path: only_null(c.type) for c in asked.always_null},
             },
         ),
-        deleted=deleted,
-        contradictions=sum(b.contradictions for b in believed.values()),
+        deleted=None if gone is None else gone.surely,
+        maybe_deleted=None if gone is None else gone.maybe,
+        contradictions=sum(b.contradictions for b in believed.values())
+        + recorded_rows.null_count
+        - told.column(ROWS).null_count
+        + (0 if gone is None else gone.contradictions),
         unreadable=unread + sum(p.unreadable(told) for p in named),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Deletions:
+    """Rows that deletion vectors hide; null in `live` and `maybe` where one contradicts its file.
+
+    Such a vector hides more rows than there are, or fewer than none.
+    """
+
+    surely: pa.Array
+    maybe: pa.Array | None
+    live: pa.Array
+    contradictions: int
+
+
+def _deletions(told: pa.RecordBatch, rows: pa.Array) -> _Deletions | None:
+    if replay.DELETED not in told.schema.names:
+        return None
+    counted = told.column(replay.DELETED)
+    possible = pc.and_(pc.greater_equal(counted, 0), pc.less(counted, MOST))
+    right = pc.and_not(possible, pc.fill_null(pc.greater(counted, rows), fill_value=False))
+    wrong = len(right) - right.true_count
+    surely = counted if not wrong else pc.if_else(right, counted, 0)
+    unknown = pa.scalar(None, pa.int64())
+    return _Deletions(
+        surely,
+        pc.if_else(right, 0, unknown) if wrong else None,
+        pc.if_else(right, pc.subtract(rows, surely), unknown),
+        wrong,
     )
 
 

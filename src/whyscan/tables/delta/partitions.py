@@ -18,7 +18,6 @@ from whyscan.predicate.types import (
     DecimalType,
     FloatType,
     IntegerType,
-    StringType,
     TimestampType,
     Type,
 )
@@ -97,8 +96,10 @@ class PartitionColumn:
             case BinaryType():
                 # The text of other bytes is not told apart from that of their characters.
                 return values.where(text, _ASCII, f"encode({text})")
-            case _:
-                return values.from_text(self.column.type, text)
+            case kind if values.sql_type(kind) is None:
+                return text
+            case kind:
+                return values.from_text(kind, text)
 
     def interval(self, told: pa.RecordBatch) -> Interval:
         """Where the column lies in each file."""
@@ -122,13 +123,13 @@ class PartitionColumn:
         )
 
     def values(self, told: pa.RecordBatch) -> pa.Array:
-        """The values in Arrow as the evaluator wants them."""
-        found = told.column(self.value_name)
-        return found.cast(arrow_type(self.column.type))
+        """The values in Arrow as the evaluator wants them; those without an order are unknown."""
+        found, kind = told.column(self.value_name), arrow_type(self.column.type)
+        return pa.nulls(len(found)) if pa.types.is_null(kind) else found.cast(kind)
 
     def readable(self, told: pa.RecordBatch) -> pa.Array:
         """The values for people."""
-        if isinstance(self.column.type, StringType):
+        if pa.types.is_string(told.column(self.value_name).type):
             return told.column(self.value_name)
         return self.values(told)
 

@@ -3,6 +3,7 @@
 # ruff: noqa: S608 - every name and value in SQL went through query.name or query.text
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from whyscan.errors import CorruptFile, TableError
@@ -20,7 +21,11 @@ _CONFIGURATION = {
     "enable_external_file_cache": "false",
     "python_enable_replacements": "false",
 }
-_ROOM = "384MB"
+LITTLE = 384_000_000
+MUCH = 1_000_000_000
+_FETCHED = 10_000
+_INFLATION = 64
+"""How many times the bytes of a log its rows may take: beyond that it is a decompression bomb."""
 
 
 def connect() -> duckdb.DuckDBPyConnection:
@@ -29,21 +34,29 @@ def connect() -> duckdb.DuckDBPyConnection:
 
     connection = duckdb.connect(config=dict(_CONFIGURATION))
     connection.execute("SET timezone = 'UTC'")
-    connection.execute(f"SET memory_limit = '{_ROOM}'")
+    connection.execute(f"SET memory_limit = '{LITTLE}B'")
     # With its sides swapped a join gives rows in the order of a hash, not in that of the log.
     connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
     return connection
 
 
-def to_arrow(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
-    """A query's rows; where they do not fit into little room, in all that there is."""
+def to_arrow(connection: duckdb.DuckDBPyConnection, sql: str, stored: int) -> pa.Table:
+    """A query's rows; where they do not fit into little room, in what `stored` bytes may need."""
     import duckdb
 
     try:
         return connection.sql(sql).to_arrow_table()
     except duckdb.OutOfMemoryException:
-        connection.execute("RESET memory_limit")
+        room = max(MUCH, _INFLATION * stored)
+        there_is = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        connection.execute(f"SET memory_limit = '{min(room, there_is * 4 // 5)}B'")
+    try:
         return connection.sql(sql).to_arrow_table()
+    except duckdb.OutOfMemoryException:
+        raise TableError(
+            f"the log takes more memory than its size of {stored} bytes allows",
+            hint="it may be a decompression bomb; a new checkpoint of the table may help",
+        ) from None
 
 
 def text(value: str) -> str:
@@ -73,7 +86,10 @@ def failure(
 
     for path, relation in readers:
         try:
-            connection.sql(f"SELECT * FROM {relation}").fetchall()
+            # A file may hold more than fits into memory at once.
+            found = connection.execute(f"SELECT * FROM {relation}")
+            while found.fetchmany(_FETCHED):
+                pass
         except duckdb.Error:
             return CorruptFile(path, "it does not hold the actions of a Delta log")
     return TableError(f"the log cannot be replayed: DuckDB failed with {type(error).__name__}")

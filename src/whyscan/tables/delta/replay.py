@@ -60,7 +60,8 @@ def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: R
             )
             for source in adding
         ]
-        return query.to_arrow(reader.connection, " UNION ALL ".join(selects))
+        stored = sum(file.size for source in sources for file in source.files)
+        return query.to_arrow(reader.connection, " UNION ALL ".join(selects), stored)
     except duckdb.Error as error:
         raise reader.failure(sources, error) from error
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -29,6 +28,7 @@ from whyscan.predicate.types import (
     StructType,
     Type,
 )
+from whyscan.tables.documents import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,6 +59,9 @@ _PLAIN: Mapping[str, Type] = {
     "void": NULL,
     "null": NULL,
 }
+MALFORMED = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+"""What JSON of another shape than it should have ends in."""
+
 _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(-?\d{1,2})\s*\)")
 
 
@@ -99,9 +102,9 @@ class DeltaSchema:
 def read_schema(text: str | None, *, mapped: bool) -> DeltaSchema:
     """A `schemaString`; `mapped` where columns are stored under their physical names."""
     try:
-        root = json.loads(text or "")
+        root = read_json(text or "")
         columns = list(_columns(root["fields"], (), (), mapped=mapped))
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except MALFORMED as error:
         raise TableError(
             f"the table's schema cannot be read: {type(error).__name__}",
             hint="the metaData action of its log holds it as `schemaString`",
@@ -119,19 +122,29 @@ def _columns(
 ) -> Iterator[DeltaColumn]:
     for field in fields:
         about = field.get("metadata") or {}
-        path = (*above, field["name"])
+        name = _text(field["name"])
         stored = about.get(PHYSICAL_NAME) if mapped else None
-        physical = (*stored_above, field["name"] if stored is None else stored)
+        path, physical = (*above, name), (*stored_above, name if stored is None else _text(stored))
         yield DeltaColumn(
             path,
             _type(field["type"], about),
             physical,
-            field_id=about.get(FIELD_ID) if mapped else None,
+            field_id=_number(about.get(FIELD_ID)) if mapped else None,
             was_float=any(c.get("fromType") == "float" for c in about.get(TYPE_CHANGES) or ()),
-            generated_as=about.get(GENERATION),
+            generated_as=None if GENERATION not in about else _text(about[GENERATION]),
         )
         if _is_struct(field["type"]):
             yield from _columns(field["type"]["fields"], path, physical, mapped=mapped)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{str(value)[:40]!r} is no text")
+    return value
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _is_struct(kind: Any) -> bool:
@@ -160,7 +173,7 @@ def _nested(kind: Mapping[str, Any]) -> Type:
     if kind.get("type") == "struct":
         return StructType(
             tuple(
-                Field(field["name"], _type(field["type"], field.get("metadata") or {}))
+                Field(_text(field["name"]), _type(field["type"], field.get("metadata") or {}))
                 for field in kind["fields"]
             )
         )

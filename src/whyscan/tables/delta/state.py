@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import TableError
 from whyscan.tables.delta.protocol import Protocol, read_protocol
-from whyscan.tables.delta.schema import DeltaColumn, DeltaSchema, read_schema
+from whyscan.tables.delta.schema import MALFORMED, DeltaColumn, DeltaSchema, read_schema
+from whyscan.tables.documents import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -84,10 +84,20 @@ class _Actions:
 def read_state(reader: ActionReader, sources: Sequence[ActionSource]) -> TableState:
     """The newest of each action that describes the table."""
     rows = [row for source in reversed(sources) for row in _rows(reader, source)]
+    try:
+        return _state(rows)
+    except MALFORMED as error:
+        raise TableError(
+            f"the log's description of the table is malformed: {type(error).__name__}",
+            hint="look at the protocol and metaData actions of its newest version",
+        ) from None
+
+
+def _state(rows: Sequence[Mapping[str, Any]]) -> TableState:
     kinds = {kind: _Actions(kind, _of_kind(rows, kind)) for kind in (*_ALWAYS_THERE, "commitInfo")}
     protocol = read_protocol(kinds["protocol"].newest())
     metadata = kinds["metaData"].newest()
-    properties = metadata.get("configuration") or {}
+    properties = {str(k): str(v) for k, v in (metadata.get("configuration") or {}).items()}
     schema = read_schema(metadata.get("schemaString"), mapped=_is_mapped(protocol, properties))
     return TableState(
         protocol,
@@ -116,8 +126,10 @@ def _is_there(source: ActionSource, kind: str) -> str:
 
 
 def _of_kind(rows: Sequence[Mapping[str, Any]], kind: str) -> list[tuple[int, Mapping[str, Any]]]:
-    told = [(row["version"], json.loads(row[kind])) for row in rows if row.get(kind) is not None]
-    known = [(version, action) for version, action in told if isinstance(action, dict)]
+    told = [(row["version"], read_json(row[kind])) for row in rows if row.get(kind) is not None]
+    known = [(version, action) for version, action in told if action is not None]
+    if not all(isinstance(action, dict) for _, action in known):
+        raise TypeError(f"{kind} is no object")
     return sorted(known, key=lambda pair: pair[0])
 
 
@@ -146,11 +158,11 @@ def _clustering(
     if not told or told[-1].get("removed"):
         return ()
     try:
-        columns = json.loads(told[-1].get("configuration") or "{}").get("clusteringColumns") or []
-    except (ValueError, AttributeError):
+        columns = read_json(told[-1].get("configuration") or "{}").get("clusteringColumns") or []
+        named = [tuple(str(part) for part in column) for column in columns]
+    except MALFORMED:
         return ()
     logical = {column.physical: path for path, column in schema.columns.items()}
-    named = [tuple(column) for column in columns]
     return tuple(logical.get(column, column) for column in named)
 
 
