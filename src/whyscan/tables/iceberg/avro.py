@@ -12,10 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import CorruptFile
+from whyscan.tables.documents import read_json
 from whyscan.tables.iceberg.codecs import inflate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 MAGIC = b"Obj\x01"
 SYNC_BYTES = 16
@@ -42,7 +43,7 @@ class Header:
     @cached_property
     def schema(self) -> Any:
         try:
-            return json.loads(self.metadata["avro.schema"])
+            return read_json(self.metadata["avro.schema"])
         except (ValueError, RecursionError) as error:
             raise CorruptFile(self.path, f"its schema is not JSON: {error}") from None
 
@@ -123,16 +124,16 @@ def _metadata(reader: Reader) -> Iterator[tuple[str, bytes]]:
             yield key, reader.take(reader.number())
 
 
-def joined(schema: Any, blocks: Iterable[Block]) -> list[bytes]:
-    """One uncompressed container of all blocks, in parts; `schema` describes their records."""
+def joined(schema: Any, blocks: Sequence[Block]) -> list[bytes]:
+    """One uncompressed container, in parts: all blocks as one; `schema` describes their records."""
     metadata = {b"avro.schema": json.dumps(schema).encode(), b"avro.codec": b"null"}
-    parts = [MAGIC, _number(len(metadata))]
+    parts = [MAGIC, encoded_number(len(metadata))]
     for key, value in metadata.items():
-        parts += (_number(len(key)), key, _number(len(value)), value)
-    parts += (_number(0), OUR_SYNC)
-    for block in blocks:
-        parts += (_number(block.count), _number(len(block.data)), block.data, OUR_SYNC)
-    return parts
+        parts += (encoded_number(len(key)), key, encoded_number(len(value)), value)
+    parts += (encoded_number(0), OUR_SYNC)
+    parts.append(encoded_number(sum(block.count for block in blocks)))
+    parts.append(encoded_number(sum(len(block.data) for block in blocks)))
+    return [*parts, *(block.data for block in blocks), OUR_SYNC]
 
 
 @dataclass(slots=True)
@@ -161,7 +162,8 @@ class Reader:
         raise CorruptFile(self.path, "a number in it has no end")
 
 
-def _number(value: int) -> bytes:
+def encoded_number(value: int) -> bytes:
+    """A zigzag variable-length integer."""
     rest = value << 1 if value >= 0 else (-value << 1) - 1
     encoded = bytearray()
     while rest >= _MORE:

@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from whyscan.errors import CorruptFile
-from whyscan.tables.iceberg.avro import joined
+from whyscan.tables.iceberg.avro import Block, joined
+from whyscan.tables.iceberg.layouts import last_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
 
-    from whyscan.tables.iceberg.avro import Block, Container
+    from whyscan.tables.iceberg.avro import Container
     from whyscan.tables.iceberg.layouts import Layout
 
 SMALL = 1 << 20
@@ -112,13 +113,7 @@ class _Batch:
         present = {name: kind for name, kind in columns.items() if name in layout.columns}
         found: dict[str, pa.Array] = {}
         if count and present:
-            data = joined(layout.schema, self.blocks)
-            try:
-                found = decoder(path, data, present)
-            except _Refused:
-                found = _with_fastavro(path, data, present)
-            if (read := len(next(iter(found.values())))) != count:
-                raise CorruptFile(path, f"it holds {read} records and counts {count}")
+            found = _Records(path, layout, self.blocks).decoded(present, decoder)
         whole = {n: found[n] if n in found else pa.nulls(count, k) for n, k in columns.items()}
         return Decoded(self.containers, self.counts, pa.table(whole))
 
@@ -134,26 +129,69 @@ def _batches(containers: Iterable[Container]) -> Iterator[_Batch]:
         yield batch
 
 
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """Records of one layout in blocks, and a last one of our own; `path` is for people.
+
+    No decoder minds bytes behind the last record that it was told of. Ours is read right only if
+    the others end where they should.
+    """
+
+    path: str
+    layout: Layout
+    blocks: Sequence[Block]
+
+    def decoded(self, columns: Columns, decoder: DecodeWith) -> dict[str, pa.Array]:
+        marker = last_record(self.layout)
+        blocks = [*self.blocks, Block(1, marker.data)]
+        container = Joined(
+            self.path, sum(block.count for block in blocks), joined(self.layout.schema, blocks)
+        )
+        asked = {marker.field: pa.int64(), **columns}
+        try:
+            found = decoder(container, asked)
+        except _Refused:
+            found = _with_fastavro(container, asked)
+        marks = found[marker.field]
+        if len(marks) != container.count or marks[-1].as_py() != marker.value:
+            raise CorruptFile(self.path, "its records do not end where its blocks do")
+        return {name: found[name].slice(0, container.count - 1) for name in columns}
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """One container in parts, and how many records it holds."""
+
+    path: str
+    count: int
+    parts: Sequence[bytes]
+
+
 Columns: TypeAlias = "Mapping[str, pa.DataType]"
-DecodeWith: TypeAlias = "Callable[[str, Sequence[bytes], Columns], dict[str, pa.Array]]"
+DecodeWith: TypeAlias = "Callable[[Joined, Columns], dict[str, pa.Array]]"
 
 
 class _Refused(Exception):
     """DataFusion cannot read it; fastavro may, or says what is wrong."""
 
 
-def _with_datafusion(path: str, data: Sequence[bytes], columns: Columns) -> dict[str, pa.Array]:
+def _with_datafusion(container: Joined, columns: Columns) -> dict[str, pa.Array]:
+    """Decode with DataFusion, asked for one batch of so many records and nothing behind.
+
+    Where a block holds more bytes than its records it would never end.
+    """
     import datafusion
 
-    # One partition: the records come as they are written. One batch: nothing is to be joined.
-    config = datafusion.SessionConfig().with_target_partitions(1).with_batch_size(BATCH)
+    # One partition: the records come as they are written.
+    config = datafusion.SessionConfig().with_target_partitions(1).with_batch_size(container.count)
     with tempfile.TemporaryDirectory(prefix="whyscan-") as folder:
         place = Path(folder, "records.avro")
         with place.open("wb") as file:
-            file.writelines(data)
+            file.writelines(container.parts)
         try:
             frame = datafusion.SessionContext(config).read_avro(str(place))
-            table = frame.select(*(datafusion.col(f'"{n}"') for n in columns)).to_arrow_table()
+            chosen = frame.select(*(datafusion.col(f'"{n}"') for n in columns))
+            table = chosen.limit(container.count).to_arrow_table()
         # A panic in Rust arrives as a BaseException of no public type.
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
@@ -162,19 +200,20 @@ def _with_datafusion(path: str, data: Sequence[bytes], columns: Columns) -> dict
     try:
         return {n: whole(table[n]).cast(kind) for n, kind in columns.items()}
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-        raise _of_wrong_types(path, error) from None
+        raise _of_wrong_types(container.path, error) from None
 
 
-def _with_fastavro(path: str, data: Sequence[bytes], columns: Columns) -> dict[str, pa.Array]:
+def _with_fastavro(container: Joined, columns: Columns) -> dict[str, pa.Array]:
     import fastavro
 
+    path = container.path
     try:
-        records: list[Any] = list(fastavro.reader(io.BytesIO(b"".join(data))))
+        read: list[Any] = list(fastavro.reader(io.BytesIO(b"".join(container.parts))))
     # Damaged bytes surface as whatever the decoder stumbles over first.
     except Exception as error:  # noqa: BLE001
         raise CorruptFile(path, f"its records cannot be read: {error!r}") from None
     try:
-        return {n: pa.array([r[n] for r in records], kind) for n, kind in columns.items()}
+        return {n: pa.array([r[n] for r in read], kind) for n, kind in columns.items()}
     except (ValueError, OverflowError, TypeError, AttributeError) as error:
         raise _of_wrong_types(path, error) from None
 

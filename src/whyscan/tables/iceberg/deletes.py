@@ -19,7 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.pruning.mask import keep, materialise, surely
-from whyscan.tables.iceberg.entries import EQUALITY_DELETES, MOST_ROWS, POSITION_DELETES
+from whyscan.tables.counts import MOST
+from whyscan.tables.iceberg.entries import EQUALITY_DELETES, POSITION_DELETES
 from whyscan.tables.iceberg.manifests import lookup
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _applied(deletes: Numbered, key: Numbers, keys: int, of_data: Numbers) -> _A
     """Join by key: `of_data` is the key of each data file, -1 for one that has no deletes."""
     newest = np.full(keys + 1, _NEVER, np.int64)
     files, rows = np.zeros(keys + 1, np.int64), np.zeros(keys + 1, np.int64)
-    counts = deletes.entries.counted("record_count").fill_null(MOST_ROWS)
+    counts = deletes.entries.counted("record_count").fill_null(MOST)
     np.maximum.at(newest, key, deletes.sequence)
     np.add.at(files, key, 1)
     np.add.at(rows, key, counts.to_numpy(zero_copy_only=False))

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.errors import CorruptFile, TableError
+from whyscan.tables.counts import plausible
 from whyscan.tables.iceberg.decoding import Decoder, anticipate, whole
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
 _EXISTING, _ADDED, _DELETED = 0, 1, 2
 HELD = 1 << 24
 """How many bytes of manifests are held before their entries are decoded."""
-
-MOST_ROWS = 1 << 48
-"""No file has as many: a count beyond is taken for none at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +47,7 @@ class Entries:
 
     def counted(self, name: str) -> pa.Array:
         """A column of counts; null where one cannot be true."""
-        counts = self.column(name)
-        right = pc.and_(pc.greater_equal(counts, 0), pc.less(counts, MOST_ROWS))
-        return pc.if_else(right, counts, pa.scalar(None, counts.type))
+        return plausible(self.column(name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from whyscan.errors import CorruptFile
+from whyscan.tables.iceberg.avro import encoded_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,8 +70,9 @@ def layout(path: str, schema: Any) -> Layout:
     rewriter = _Rewriter(path)
     rewriter.record(schema, 0)
     record = {"type": "record", "name": "entry", "fields": rewriter.fields}
-    if _least_bytes(record) < 1:
-        raise rewriter.wrong("its records take no bytes")
+    # Every manifest and every list has one: a status, a length.
+    if not any(member["type"] in ("int", "long") for member in rewriter.fields):
+        raise rewriter.wrong("its records have no integers")
     columns = {f["name"]: _arrow(f["type"]) for f in rewriter.fields}
     return Layout(record, columns, rewriter.partition)
 
@@ -151,6 +153,44 @@ class _Rewriter:
         if _least_bytes(items) < 1:
             raise self.wrong("a list of nothing")
         return items
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A record of our own: `data` is its bytes, and `value` stands in the field `field`."""
+
+    data: bytes
+    field: str
+    value: int
+
+
+_MARK = 0x2A5A_5A5A
+
+
+def last_record(layout: Layout) -> Marker:
+    """A record that no other is mistaken for: zeros, but for a first integer that is ours.
+
+    Zero bytes are a zero, an empty text or list, or the first branch of a union.
+    """
+    data, marked = b"", ""
+    for member in layout.schema["fields"]:
+        if not marked and member["type"] in ("int", "long"):
+            marked = member["name"]
+            data += encoded_number(_MARK)
+        else:
+            data += bytes(_zeros(member["type"]))
+    return Marker(data, marked, _MARK)
+
+
+def _zeros(schema: Any) -> int:
+    """How many zero bytes are a value."""
+    match schema:
+        case [first, *_]:
+            return 1 + _zeros(first)
+        case {"type": "record", "fields": fields}:
+            return sum(_zeros(member["type"]) for member in fields)
+        case _:
+            return _least_bytes(schema)
 
 
 def _is_record(schema: Any) -> bool:

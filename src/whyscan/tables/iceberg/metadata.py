@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import json
+import re
 import zlib
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import CorruptFile, TableError
 from whyscan.pruning.transforms import Transform, Unknown, Void, parse_transform
+from whyscan.tables.documents import read_json
 from whyscan.tables.iceberg.schemas import TableSchema, table_schema
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ MAIN = "main"
 NAME_MAPPING = "schema.name-mapping.default"
 _MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError)
 _FIRST_FIELD = 1000
+_COUNT = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ class Spec:
 class SnapshotRecord:
     """One snapshot. Version 1 tables may name manifests instead of a manifest list.
 
-    `encrypted` means that its manifest list is.
+    `encrypted` means that its manifest list is. `files` is how many data files its summary counts,
+    None where it does not.
     """
 
     id: int
@@ -64,6 +67,7 @@ class SnapshotRecord:
     manifests: tuple[str, ...]
     schema_id: int | None
     encrypted: bool
+    files: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,7 @@ def read_document(path: str, document: dict[str, Any]) -> Metadata:
 def _document(path: str, data: bytes) -> dict[str, Any]:
     try:
         text = _inflate(path, data) if data.startswith(GZIP) else data
-        document = json.loads(text)
+        document = read_json(text)
     except (ValueError, RecursionError, zlib.error, gzip.BadGzipFile, EOFError) as error:
         raise CorruptFile(path, f"it is not JSON: {error}") from None
     if not isinstance(document, dict):
@@ -162,7 +166,7 @@ def _metadata(path: str, document: dict[str, Any], version: int) -> Metadata:
     return Metadata(
         path=path,
         format_version=version,
-        location=document["location"].rstrip("/"),
+        location=_text(document["location"]).rstrip("/"),
         updated_ms=_number(document.get("last-updated-ms", 0)),
         schema_documents=numbered,
         current_schema=current_schema,
@@ -182,6 +186,12 @@ def _metadata(path: str, document: dict[str, Any], version: int) -> Metadata:
 def _number(value: Any) -> int:
     if not isinstance(value, int):
         raise TypeError(f"{str(value)[:40]!r} is not a number")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{str(value)[:40]!r} is no text")
     return value
 
 
@@ -216,15 +226,22 @@ def _transform(field: dict[str, Any]) -> Transform:
 
 
 def _snapshot(document: dict[str, Any]) -> SnapshotRecord:
+    listed = document.get("manifest-list")
     return SnapshotRecord(
         id=_number(document["snapshot-id"]),
         parent=document.get("parent-snapshot-id"),
         timestamp_ms=_number(document["timestamp-ms"]),
-        manifest_list=document.get("manifest-list"),
-        manifests=tuple(document.get("manifests") or ()),
+        manifest_list=None if listed is None else _text(listed),
+        manifests=tuple(_text(path) for path in document.get("manifests") or ()),
         schema_id=document.get("schema-id"),
         encrypted=document.get("key-id") is not None,
+        files=_total(document.get("summary")),
     )
+
+
+def _total(summary: Any) -> int | None:
+    text = summary.get("total-data-files") if isinstance(summary, dict) else None
+    return int(text) if isinstance(text, str) and _COUNT.fullmatch(text) else None
 
 
 def _reference(document: dict[str, Any]) -> Reference:

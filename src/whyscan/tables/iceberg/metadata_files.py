@@ -47,7 +47,11 @@ class MetadataFiles:
             if not 0 < size <= LARGEST:
                 raise CorruptFile(self.store.shown(path), f"{size} bytes are no manifest")
         ranges = [Range(path, 0, size) for path, size in zip(paths, sizes, strict=True)]
-        for path, data in zip(paths, self.store.read_many(ranges), strict=True):
+        for path, size, data in zip(paths, sizes, self.store.read_many(ranges), strict=True):
+            # Cut behind a block, it would be a whole manifest of fewer files.
+            if len(data) != size:
+                why = f"it has {len(data)} bytes, and its manifest list says {size}"
+                raise CorruptFile(self.store.shown(path), why)
             yield self.container(path, data.to_pybytes())
 
     def container(self, path: str, data: bytes) -> Container:

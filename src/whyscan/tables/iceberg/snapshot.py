@@ -14,9 +14,10 @@ from whyscan.errors import CorruptFile, TableError
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.gather import concatenate
 from whyscan.pruning.transforms import Void
+from whyscan.tables.counts import plausible
 from whyscan.tables.iceberg import live, partitions
 from whyscan.tables.iceberg.deletes import DeleteFiles, Hidden, Numbered, hidden, told_apart
-from whyscan.tables.iceberg.entries import DATA, MOST_ROWS, EntryReader, sequence_numbers
+from whyscan.tables.iceberg.entries import DATA, EntryReader, sequence_numbers
 from whyscan.tables.iceberg.manifests import (
     DELETING,
     ENTRY,
@@ -138,7 +139,12 @@ class IcebergSnapshot:
         if record.encrypted:
             raise encrypted(self.uri)
         if record.manifest_list is not None:
-            return read_list(self.opened.open(record.manifest_list))
+            listed = read_list(self.opened.open(record.manifest_list))
+            # Cut behind its header, a list is whole and empty.
+            if not len(listed) and record.files:
+                why = f"it lists no manifests, and its snapshot counts {record.files} data files"
+                raise CorruptFile(record.manifest_list, why)
+            return listed
         paths = record.manifests
         return list_of_paths(paths, [self.opened.open(path) for path in paths])
 
@@ -266,8 +272,7 @@ def _sum(listed: pa.Table, *names: str) -> pa.Array:
     total = pa.array(np.zeros(len(listed), np.int64))
     for name in names:
         counts = listed[name].combine_chunks().cast(pa.int64())
-        right = pc.and_(pc.greater_equal(counts, 0), pc.less(counts, MOST_ROWS))
-        total = pc.add(total, pc.if_else(right, counts, pa.scalar(None, pa.int64())))
+        total = pc.add(total, plausible(counts))
     return total
 
 
