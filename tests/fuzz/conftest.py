@@ -1,0 +1,14 @@
+"""A watched process for whoever asks damaged or hostile tables."""
+
+from __future__ import annotations
+
+import pytest
+
+from fuzz.watch import Watch
+
+
+@pytest.fixture(scope="session")
+def watch():
+    watch = Watch()
+    yield watch
+    watch.close()

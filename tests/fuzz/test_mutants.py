@@ -1,0 +1,105 @@
+"""Thousands of damaged tables: each is a typed error or an answer that agrees with itself.
+
+The same mutants every time; `make fuzz` looks for others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from fuzz.victims import Case, victims
+from fuzz.watch import Watch
+
+SEED = "suite"
+AT_LEAST = 5_000
+# How many mutants of each file of a table. Delta's cost the most, a compiled query each.
+PER_FILE = {
+    "parquet-arrow": 500,
+    "parquet-pages": 200,
+    "parquet-duckdb": 400,
+    "parquet-rust": 500,
+    "hive": 400,
+    "iceberg": 160,
+    "iceberg-fast": 80,
+    "iceberg-v1": 100,
+    "iceberg-v3": 200,
+    "iceberg-gz": 200,
+    "iceberg-deflate": 50,
+    "iceberg-snappy": 50,
+    "iceberg-zstandard": 50,
+    "delta-log": 60,
+    "delta-checkpoint": 100,
+    "delta-parts": 80,
+    "delta-v2-json": 60,
+    "delta-v2-parquet": 100,
+}
+OF_THE_ZOO = 4
+UNREAD = 15
+
+
+def cases(name: str) -> list[Case]:
+    found = []
+    for at, target in enumerate(victims()[name].targets):
+        count = UNREAD if target.unread else PER_FILE[name]
+        found += [Case(name, at, SEED, number) for number in range(count)]
+    return found
+
+
+def judged(watch: Watch, asked: list[Case]) -> Counter[str]:
+    words: Counter[str] = Counter()
+    for outcome in watch.run(asked):
+        assert outcome.why is None, f"{outcome.case}\n{outcome.why}"
+        words[outcome.word] += 1
+    assert words.total() == len(asked)
+    return words
+
+
+def test_there_are_thousands():
+    assert sum(len(cases(name)) for name in PER_FILE) >= AT_LEAST
+
+
+def test_every_table_of_our_own_is_damaged():
+    own = {name for name in victims() if not name.startswith("zoo:")}
+    assert own == PER_FILE.keys()
+
+
+@pytest.mark.parametrize("name", PER_FILE)
+def test_a_damaged_table_is_an_error_or_an_answer(watch, name):
+    words = judged(watch, cases(name))
+    # Damage that no reader notices, or one that notices everything, would be no test.
+    assert 0 < words["answer"] < words.total(), words
+
+
+zoo = [name for name in victims() if name.startswith("zoo:")]
+
+
+@pytest.mark.skipif(not zoo, reason="there is no zoo")
+def test_damaged_tables_of_real_engines_are_errors_or_answers(watch):
+    asked = [
+        Case(name, number % len(victims()[name].targets), SEED, number)
+        for name in zoo[::5]
+        for number in range(OF_THE_ZOO)
+    ]
+    judged(watch, asked)
+
+
+TROUBLES = {
+    "os.abort()": "exit code -6",
+    "sum(iter(int, 1))": "it has no end",
+    "sys.exit(3)": "exit code 3",
+    "from fuzz.worker import limit; limit(); bytearray(1 << 40)": "MemoryError",
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_whoever_ends_the_worker_is_named(monkeypatch, trouble):
+    monkeypatch.setattr("fuzz.watch.CPU_SECONDS", 4)
+    begin = "import faulthandler, os, sys; faulthandler.enable(); sys.stdin.readline()"
+    watch = Watch("-c", f"{begin}; {trouble}")
+    case = Case("hive", 0, SEED, 0)
+    [first, second] = watch.run([case, case])
+    watch.close()
+    assert (first.case, first.word, second.word) == (case, "bad", "bad")
+    assert TROUBLES[trouble] in first.why
