@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint bench mutants docs lock clean
+.PHONY: help setup demo test lint bench mutants fuzz docs lock clean
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
@@ -30,6 +30,11 @@ mutants: setup ## break the law on purpose; the tests must notice
 
 docs: setup ## the documentation as a site, in build/site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# make fuzz SECONDS=3600 SEED=7 ONLY=delta; REPLAY=build/fuzz/NAME judges one kept mutant again.
+fuzz: setup ## damage tables at random; every answer must be a typed error or sound
+	@PYTHONPATH=tests $(BIN)/python -m fuzz.run $(if $(REPLAY),--replay "$(REPLAY)",--seconds $(or $(SECONDS),600)) \
+		$(if $(SEED),--seed "$(SEED)") $(if $(ONLY),--only "$(ONLY)")
 
 # Two stamps: a change of pyproject.toml alone reinstalls the package and downloads nothing.
 .venv/.requirements: requirements/dev.txt
