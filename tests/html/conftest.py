@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
-    "--disable-background-networking --disable-component-update --disable-sync"
+    "--disable-background-networking --disable-component-update --disable-sync "
+    # Pages follow each other in one process, and none is started in advance.
+    "--process-per-site "
+    "--disable-features=SpareRendererForSitePerProcess,ProactivelySwapBrowsingInstance"
 )
 
 

@@ -46,28 +46,8 @@ def report(names):
     return explain(table(names), predicate(names), verbose=True)
 
 
-def test_names_add_no_element_run_nothing_and_load_nothing(show):
-    usual = show(report(HARMLESS)).page.evaluate(ELEMENTS)
-    opened = show(report(NAMES))
-    page = opened.page
-
-    assert page.evaluate(ELEMENTS) == usual
-    for place in range(len(NAMES)):
-        page.locator(f"#row-{place}").click()
-    for canvas in page.locator("canvas").all():
-        canvas.focus()
-        page.keyboard.press("ArrowDown")
-    assert opened.dialogs == []
-    assert opened.console == []
-    assert len(opened.requests) == 1
-    wired = "[...document.querySelectorAll('*')].filter(e => e.onclick || e.onerror || e.onload)"
-    assert page.evaluate(f"{wired}.length") == 0
-    assert page.locator("a:not(.skip)").count() == 0
-
-
-def test_names_are_seen_as_what_they_are(show):
-    page = show(report(NAMES)).page
-
+def see(page):
+    """Every file is chosen, and every name found in what is shown of it."""
     for place, name in enumerate(NAMES):
         seen = SEEN.get(name, name)
         page.locator(f"#row-{place}").click()
@@ -79,6 +59,24 @@ def test_names_are_seen_as_what_they_are(show):
         assert ("'line para '" if "\n" in name else f"'{seen}'") in condition
     together = "".join(SEEN.get(name, name) for name in NAMES)
     assert page.locator("#uri").text_content() == f"s3://lake/{together}"
+
+
+def test_names_are_seen_add_no_element_run_nothing_and_load_nothing(show):
+    usual = show(report(HARMLESS)).page.evaluate(ELEMENTS)
+    opened = show(report(NAMES))
+    page = opened.page
+
+    assert page.evaluate(ELEMENTS) == usual
+    see(page)
+    for canvas in page.locator("canvas").all():
+        canvas.focus()
+        page.keyboard.press("ArrowDown")
+    assert opened.dialogs == []
+    assert opened.console == []
+    assert len(opened.requests) == 1
+    wired = "[...document.querySelectorAll('*')].filter(e => e.onclick || e.onerror || e.onload)"
+    assert page.evaluate(f"{wired}.length") == 0
+    assert page.locator("a:not(.skip)").count() == 0
 
 
 def test_a_notebook_shows_the_names_and_no_more(chromium):

@@ -156,65 +156,6 @@ def test_parts_of_the_page_have_names_and_headings_stand_in_order(opened):
     assert unnamed == 0
 
 
-# Every element with text of its own, against the first opaque background behind it.
-CONTRAST = """() => {
-  const paint = Object.assign(document.createElement("canvas"), {width: 1, height: 1})
-    .getContext("2d", {willReadFrequently: true});
-  const rgba = (colour) => {
-    paint.clearRect(0, 0, 1, 1); paint.fillStyle = colour; paint.fillRect(0, 0, 1, 1);
-    return [...paint.getImageData(0, 0, 1, 1).data];
-  };
-  const luminance = ([r, g, b]) => [r, g, b].map(v => v / 255)
-    .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-  const behind = (e) => {
-    for (let at = e; at; at = at.parentElement) {
-      const colour = rgba(getComputedStyle(at).backgroundColor);
-      if (colour[3] === 255) return colour;
-    }
-    return [255, 255, 255];
-  };
-  const found = [];
-  for (const e of document.querySelectorAll("body *")) {
-    if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;
-    if (e.closest("script, noscript, [hidden], .unseen, .skip")) continue;
-    if (!e.getClientRects().length) continue;
-    const [a, b] = [luminance(rgba(getComputedStyle(e).color)), luminance(behind(e))];
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    found.push([e.className || e.tagName, e.textContent.trim().slice(0, 30), ratio]);
-  }
-  return found;
-}"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_the_contrast_that_wcag_asks_for(show, scheme):
-    report = explain(users(notes=("a note",)), "age > 40 AND upper(country) = 'DE'", verbose=True)
-    page = show(report.gated(Gates(max_files=1)), color_scheme=scheme).page
-    page.locator("tr[data-place='0']").click()
-
-    found = page.evaluate(CONTRAST)
-
-    assert len(found) > 40
-    assert [line for line in found if line[2] < 4.5] == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_colours_of_verdicts_stand_out_from_the_paper(show, scheme):
-    page = show(explain(delta_users(), BOTH, verbose=True), color_scheme=scheme).page
-
-    # A swatch as a letter of its colour.
-    ratios = page.evaluate(
-        "() => { for (const s of document.querySelectorAll('.legend .swatch')) {"
-        "s.style.color = getComputedStyle(s).backgroundColor;"
-        "s.style.background = 'none'; s.textContent = '.'; }"
-        f"return ({CONTRAST})().filter(([name]) => name.startsWith('swatch')) }}"
-    )
-
-    assert len(ratios) == 4
-    assert [line for line in ratios if line[2] < 3] == []
-
-
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_page_never_scrolls_sideways(show, width):
     page = show(
