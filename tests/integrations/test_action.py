@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,24 +68,21 @@ def run_step(step, context, folder, cwd, **environment):
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory, workspace):
+def installed(tmp_path_factory, workspace, lent):
     """The first step, for real: this checkout built and installed, its dependencies lent to it."""
     done = run_step(
         INSTALL,
         {"inputs.package": "", "github.action_path": str(ROOT)},
         tmp_path_factory.mktemp("install"),
         workspace,
-        PIP_NO_INDEX="1",
-        PIP_NO_DEPS="1",
-        PIP_NO_BUILD_ISOLATION="0",  # pip reads it the other way round: 0 is "no isolation"
-        PYTHONPATH=sysconfig.get_path("purelib"),
+        **lent,
     )
     assert done.code == 0, done.log
     return Path(done.outputs["bin"])
 
 
 @pytest.fixture
-def act(installed, workspace, tmp_path):
+def act(installed, workspace, tmp_path, lent):
     """The second step with these inputs; the others are at their defaults."""
     defaults = {name: entry.get("default", "") for name, entry in ACTION["inputs"].items()}
 
@@ -94,8 +90,7 @@ def act(installed, workspace, tmp_path):
         given = {**defaults, **{name.replace("_", "-"): text for name, text in inputs.items()}}
         context = {f"inputs.{name}": text for name, text in given.items()}
         context |= {"steps.install.outputs.bin": str(installed), "github.action_path": str(ROOT)}
-        lent = sysconfig.get_path("purelib")
-        return run_step(EXPLAIN, context, tmp_path / "step", workspace, PYTHONPATH=lent)
+        return run_step(EXPLAIN, context, tmp_path / "step", workspace, **lent)
 
     return run
 

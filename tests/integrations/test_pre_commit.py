@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -65,7 +64,7 @@ def repository(tmp_path_factory, workspace):
 
 
 @pytest.fixture(scope="module")
-def hooks(published, repository, tmp_path_factory):
+def hooks(published, repository, tmp_path_factory, lent):
     """`pre-commit run` there, with what whyscan depends on lent to the environment it makes."""
     home = tmp_path_factory.mktemp("home")
 
@@ -73,12 +72,6 @@ def hooks(published, repository, tmp_path_factory):
         config = CONFIG.format(repository=published, limit=limit)
         (repository / ".pre-commit-config.yaml").write_text(config)
         commit_all(repository)
-        lent = {
-            "PIP_NO_INDEX": "1",
-            "PIP_NO_DEPS": "1",
-            "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it the other way round
-            "PYTHONPATH": sysconfig.get_path("purelib"),
-        }
         return subprocess.run(
             [PRE_COMMIT, "run", "--color=never", "--files", *files],
             cwd=repository,
