@@ -30,15 +30,19 @@ KEPT = Path(__file__).resolve().parents[2] / "build" / "fuzz"
 AT_ONCE = 20
 """Mutants of one table before the next one's turn: it is written once for all of them."""
 
+OF_THE_ZOO = 5
+
 
 def cases(seed: str, only: str) -> Iterator[Case]:
-    """Every file of every table in turn, without end."""
+    """Every table of our own in turn and some of the zoo, without end; their files by chance."""
     names = [name for name in victims() if only in name]
     if not names:
         sys.exit(f"no table has {only!r} in its name: {', '.join(victims())}")
     dice = random.Random(seed)
     for number in count(step=AT_ONCE):
-        for name in dice.sample(names, len(names)):
+        own = [name for name in names if not name.startswith("zoo:")]
+        zoo = [name for name in names if name.startswith("zoo:")]
+        for name in [*own, *dice.sample(zoo, min(len(zoo), OF_THE_ZOO))]:
             for at in range(number, number + AT_ONCE):
                 yield Case(name, dice.randrange(len(victims()[name].targets)), seed, at)
 
@@ -62,8 +66,9 @@ def replay(folder: Path) -> int:
     from fuzz.worker import Table
 
     case = Case(**json.loads((folder / "case.json").read_text()))
+    kept = (folder / "t" / case.aim.path).read_bytes()
     try:
-        print(f"{case}: {Table(case.victim).outcome(case)}")
+        print(f"{case}: {Table(case.victim).outcome(case, kept)}")
     except BaseException:  # noqa: BLE001 - a panic of Rust is no Exception
         traceback.print_exc()
         return 1

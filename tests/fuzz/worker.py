@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fuzz.damage import Mutant
 from fuzz.judge import Judge, answer, check
 from fuzz.victims import Case, victims
 from whyscan.errors import WhyscanError
@@ -43,11 +44,13 @@ class Table:
             self.judge = Judge(self.folder, victim.predicate)
         self.fast = victim.fast
 
-    def outcome(self, case: Case) -> str:
-        """What becomes of one mutant."""
+    def outcome(self, case: Case, kept: bytes | None = None) -> str:
+        """What becomes of one mutant; `kept` are its bytes where they were kept."""
         place = self.folder / case.aim.path
         whole = place.read_bytes()
         mutant = case.mutant(whole)
+        if kept is not None:
+            mutant = Mutant(kept, "kept", cut=whole.startswith(kept))
         place.write_bytes(mutant.data)
         try:
             with _decoder(fast=self.fast), _little_room():

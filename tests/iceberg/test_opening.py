@@ -106,6 +106,14 @@ def test_a_file_without_a_number_is_opened_where_it_is_the_newest(history):
     assert history.open().metadata.path.endswith("vfinal.metadata.json")
 
 
+def test_a_file_that_may_be_the_newest_and_is_cut_off_gives_way_to_no_other(history):
+    (history.folder / "metadata" / "version-hint.text").unlink()
+    whole = json.dumps(history.metadata())
+    (history.folder / "metadata" / "vfinal.metadata.json").write_text(whole[:-1])
+    with pytest.raises(CorruptFile, match="vfinal"):
+        history.open()
+
+
 def test_a_hint_beats_a_higher_number(history):
     (history.folder / "metadata" / "version-hint.text").write_text("1\n")
     assert history.open().metadata.path.endswith("v1.metadata.json")

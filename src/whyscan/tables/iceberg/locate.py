@@ -61,15 +61,8 @@ def find_metadata(store: Store) -> Found | None:
 
 
 def _newest(store: Store, paths: Sequence[str]) -> Found:
-    """The metadata that was updated last; one that cannot be read only for want of others."""
-    readable, failures = [], []
-    for path in paths:
-        try:
-            readable.append(Found(read_metadata(store, path), path, ()))
-        except TableError as error:
-            failures.append(error)
-    if not readable:
-        raise failures[0]
+    """The metadata that was updated last. One that cannot be read may be it: nothing is chosen."""
+    readable = [Found(read_metadata(store, path), path, ()) for path in paths]
     return max(readable, key=lambda found: found.metadata.updated_ms)
 
 
