@@ -28,6 +28,7 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = ("pip install", "git clone", "make ")
 ELIDED = "...\n"
+ELISION = re.compile(r"^ *\.\.\.\n", re.MULTILINE)
 
 # A paragraph, or one of the findings in it.
 PASSAGE = re.compile(r"\n\n+|^(?=(?:warning|info) [A-Z_]+:)|^ *\.\.\.\n", re.MULTILINE)
@@ -88,8 +89,7 @@ def _examples(block: str) -> Iterator[tuple[str, str]]:
 def _matches(expected: str, found: str) -> bool:
     if expected.strip() == "...":
         return True
-    pieces = re.split(r"^ *\.\.\.\n", expected, flags=re.MULTILINE)
-    pattern = ".*".join(re.escape(piece) for piece in pieces)
+    pattern = ".*".join(re.escape(piece) for piece in ELISION.split(expected))
     return re.fullmatch(pattern, found, re.DOTALL) is not None
 
 
@@ -103,11 +103,12 @@ def _renewed_block(block: str, folder: Path, run: Callable[[str, Path], str]) ->
 
 
 def _renewed(shown: str, found: str, folder: Path) -> str:
-    if ELIDED not in shown:
+    if not ELISION.search(shown):
         return found
     passages = {_begin(passage): passage for passage in _passages(found)}
     wanted = [passages[_begin(old)] for old in _passages(shown)]
-    return ELIDED + ELIDED.join(_without_paths(passage, folder) for passage in wanted) + ELIDED
+    before = "" if found.startswith(wanted[0]) else ELIDED
+    return before + ELIDED.join(_without_paths(passage, folder) for passage in wanted) + ELIDED
 
 
 def _passages(text: str) -> Iterator[str]:
