@@ -27,6 +27,9 @@ def features(*reader, writer=()):
         (features("catalogManaged"), "managed by a catalog"),
         (features("catalogOwned-preview"), "managed by a catalog"),
         ({"minWriterVersion": 7}, "no reader version"),
+        (features(7), "no list of readerFeatures"),
+        (features(writer=[None]), "no list of writerFeatures"),
+        (features() | {"readerFeatures": "deletionVectors"}, "no list of readerFeatures"),
     ],
 )
 def test_what_is_not_understood_is_refused_by_name(lake, protocol, message):

@@ -229,3 +229,15 @@ def test_a_checkpoint_that_inflates_without_end_is_refused(lake, monkeypatch):
     assert checkpoint.stat().st_size < 100_000
     with pytest.raises(TableError, match="more memory than"):
         lake.kept("a = 1")
+
+
+@pytest.mark.parametrize("name", ["path", "add", "minReaderVersion", "schemaString"])
+def test_a_name_that_is_not_unicode_is_refused(lake, name):
+    lake.create({"a": "long"})
+    described = [json.loads(line) for line in (lake.log / f"{0:020}.json").read_text().splitlines()]
+    lake.checkpoint([*described, lake.add("f")], pa.schema(CHECKPOINT))
+    checkpoint = lake.log / f"{0:020}.checkpoint.parquet"
+    whole = checkpoint.read_bytes()
+    checkpoint.write_bytes(whole.replace(name.encode(), b"\xff" * len(name)))
+    with pytest.raises(TableError):
+        lake.live()

@@ -84,7 +84,10 @@ def struct_members(kind: DuckDBPyType | None) -> Members:
 
     if kind is None or kind.id != "struct":
         return {}
-    return {name: member for name, member in kind.children if isinstance(member, DuckDBPyType)}
+    try:
+        return {name: member for name, member in kind.children if isinstance(member, DuckDBPyType)}
+    except query.failures():
+        raise TableError("a checkpoint holds a name that is not UTF-8") from None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,12 +120,10 @@ class ActionReader:
 
     def rows(self, source: ActionSource, select: str, where: str) -> list[dict[str, Any]]:
         """The rows of a small query over one source."""
-        import duckdb
-
         sql = f"SELECT {select} FROM {source.relation} WHERE {where}"
         try:
             rows: list[dict[str, Any]] = self.connection.sql(sql).to_arrow_table().to_pylist()
-        except duckdb.Error as error:
+        except query.failures() as error:
             raise self.failure([source], error) from error
         return rows
 
@@ -141,15 +142,14 @@ class ActionReader:
             yield self._described(sidecars, str(CHECKPOINT_VERSION))
 
     def _described(self, files: tuple[LogFile, ...], version: str) -> ActionSource:
-        import duckdb
 
         relation = self._relation(files)
         try:
             shape = self.connection.sql(f"SELECT * FROM {relation} LIMIT 0")
-        except duckdb.Error as error:
+            columns = dict(zip(shape.columns, shape.types, strict=True))
+        except query.failures() as error:
             readers = [(file.path, self._relation([file])) for file in files]
             raise query.failure(self.connection, readers, error) from error
-        columns = dict(zip(shape.columns, shape.types, strict=True))
         return ActionSource(files, relation, version, version, columns)
 
     def _relation(self, files: Sequence[LogFile]) -> str:

@@ -97,14 +97,21 @@ def read_protocol(action: Mapping[str, Any]) -> Protocol:
             f"the table needs Delta reader version {version}",
             hint=f"versions up to {NEWEST_READER_VERSION} are understood",
         )
-    named = frozenset(action.get("readerFeatures") or ())
+    named = _features(action, "readerFeatures")
     protocol = Protocol(
         version,
         named if version == _FEATURES_VERSION else frozenset(),
-        frozenset(action.get("writerFeatures") or ()),
+        _features(action, "writerFeatures"),
     )
     _refuse_unknown(protocol)
     return protocol
+
+
+def _features(action: Mapping[str, Any], kind: str) -> frozenset[str]:
+    named = action.get(kind) or []
+    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+        raise TableError(f"the table's protocol has no list of {kind}")
+    return frozenset(named)
 
 
 def _refuse_unknown(protocol: Protocol) -> None:

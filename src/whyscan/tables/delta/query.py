@@ -59,6 +59,13 @@ def to_arrow(connection: duckdb.DuckDBPyConnection, sql: str, stored: int) -> pa
         ) from None
 
 
+def failures() -> tuple[type[Exception], ...]:
+    """What a query raises: an error that quotes bytes which are not UTF-8 is none of DuckDB's."""
+    import duckdb
+
+    return duckdb.Error, UnicodeDecodeError, RuntimeError
+
+
 def text(value: str) -> str:
     """A value as a literal of SQL."""
     return "'" + value.replace("'", "''") + "'"
@@ -82,14 +89,12 @@ def failure(
     `readers` pairs each path with SQL that reads it alone. A file is blamed only if that fails
     too. DuckDB's own words may quote the file, so that only their kind is passed on.
     """
-    import duckdb
-
     for path, relation in readers:
         try:
             # A file may hold more than fits into memory at once.
             found = connection.execute(f"SELECT * FROM {relation}")
             while found.fetchmany(_FETCHED):
                 pass
-        except duckdb.Error:
+        except failures():
             return CorruptFile(path, "it does not hold the actions of a Delta log")
     return TableError(f"the log cannot be replayed: DuckDB failed with {type(error).__name__}")

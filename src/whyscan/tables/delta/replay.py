@@ -44,8 +44,6 @@ class Request:
 
 def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: Request) -> pa.Table:
     """A row a live file: size, partition values, statistics, and what else was requested."""
-    import duckdb
-
     adding = [source for source in sources if source.members("add")]
     commits = [source for source in sources if not source.is_checkpoint]
     try:
@@ -62,7 +60,7 @@ def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: R
         ]
         stored = sum(file.size for source in sources for file in source.files)
         return query.to_arrow(reader.connection, " UNION ALL ".join(selects), stored)
-    except duckdb.Error as error:
+    except query.failures() as error:
         raise reader.failure(sources, error) from error
 
 
