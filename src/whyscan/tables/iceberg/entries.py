@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,7 +69,8 @@ class EntryReader:
         numbers = listed["partition_spec_id"].to_pylist()
         sizes = listed["manifest_length"].to_pylist()
         anticipate(sum(sizes))
-        opened = self.files.open_many(listed["manifest_path"].to_pylist(), sizes)
+        paths, counts = listed["manifest_path"].to_pylist(), _counts(listed)
+        opened = self.files.open_many(paths, sizes, counts)
         decoder = Decoder(asked)
         held: dict[tuple[int, int], _Held] = {}
         for position, (number, container) in enumerate(zip(numbers, opened, strict=True)):
@@ -79,6 +81,13 @@ class EntryReader:
                 yield from held.pop((number, id(found))).entries(decoder)
         for some in held.values():
             yield from some.entries(decoder)
+
+
+def _counts(listed: pa.Table) -> list[int | None]:
+    """How many entries each manifest has, dead ones among them; None where nobody counted."""
+    kinds = [listed[f"{kind}_files_count"] for kind in ("added", "existing", "deleted")]
+    found: list[int | None] = reduce(pc.add, kinds).to_pylist()
+    return found
 
 
 @dataclass(slots=True)

@@ -27,6 +27,7 @@ _FLATTENED = ("data_file", "partition")
 _RENAMED = {
     "added_data_files_count": "added_files_count",
     "existing_data_files_count": "existing_files_count",
+    "deleted_data_files_count": "deleted_files_count",
 }
 """What version 1 called them."""
 

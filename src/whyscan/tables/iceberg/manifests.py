@@ -35,6 +35,7 @@ LIST_FIELDS = {
     "sequence_number": pa.int64(),
     "added_files_count": pa.int32(),
     "existing_files_count": pa.int32(),
+    "deleted_files_count": pa.int32(),
     "added_rows_count": pa.int64(),
     "existing_rows_count": pa.int64(),
     "partitions": pa.list_(_SUMMARY),

@@ -40,19 +40,24 @@ class MetadataFiles:
             )
         return self.container(path, data.to_pybytes())
 
-    def open_many(self, recorded: Sequence[str], sizes: Sequence[int]) -> Iterator[Container]:
-        """Several files in order, by their recorded paths and sizes."""
+    def open_many(
+        self, recorded: Sequence[str], sizes: Sequence[int], counts: Sequence[int | None]
+    ) -> Iterator[Container]:
+        """Several files in order, by their recorded paths, sizes and how many entries they have."""
         paths = [self.places.metadata(path) for path in recorded]
         for path, size in zip(paths, sizes, strict=True):
             if not 0 < size <= LARGEST:
                 raise CorruptFile(self.store.shown(path), f"{size} bytes are no manifest")
         ranges = [Range(path, 0, size) for path, size in zip(paths, sizes, strict=True)]
-        for path, size, data in zip(paths, sizes, self.store.read_many(ranges), strict=True):
-            # Cut behind a block, it would be a whole manifest of fewer files.
-            if len(data) != size:
+        read = self.store.read_many(ranges)
+        for path, size, count, data in zip(paths, sizes, counts, read, strict=True):
+            found = self.container(path, data.to_pybytes())
+            # Cut behind a block, it would be a whole manifest of fewer files. Some writers record
+            # another size than they wrote, and count right.
+            if len(data) != size and sum(block.count for block in found.blocks()) != count:
                 why = f"it has {len(data)} bytes, and its manifest list says {size}"
                 raise CorruptFile(self.store.shown(path), why)
-            yield self.container(path, data.to_pybytes())
+            yield found
 
     def container(self, path: str, data: bytes) -> Container:
         return self.headers.container(self.store.shown(path), data)
