@@ -81,6 +81,12 @@ MUTANTS = (
         "null=surely(lambda n: pc.greater(n, 0), nulls),",
     ),
     Mutant(
+        "a unit before 1970 ends where it should",
+        "transforms/preimage.py",
+        "pc.if_else(pc.less(following, 0), ",
+        "pc.if_else(pc.greater(following, 0), ",
+    ),
+    Mutant(
         "all NULL is still a value",
         "containers.py",
         "value=both(may(pc.less, nulls, rows), ",
