@@ -33,6 +33,7 @@ PREDICATE = (
     "a > 5 AND s < 'q' AND x >= 0.5 AND t < TIMESTAMP '2030-01-01 00:00:00' AND m <> 3 "
     "AND o.y IS NOT NULL AND k IN (0, 1)"
 )
+SHORT = "a > 5 AND s < 'q' AND k IN (0, 1)"
 PROTOCOL = {
     "minReaderVersion": 3,
     "minWriterVersion": 7,
@@ -249,7 +250,7 @@ VICTIMS = (
     Victim(
         "delta-checkpoint",
         _whole,
-        PREDICATE,
+        SHORT,
         (
             listing(f"{1:020}.checkpoint.parquet", Kind.PARQUET),
             listing(f"{2:020}.json", Kind.LINES),
@@ -267,7 +268,7 @@ VICTIMS = (
     Victim(
         "delta-v2-json",
         _v2_json,
-        PREDICATE,
+        SHORT,
         (
             listing(f"{1:020}.checkpoint.{UUID}.json", Kind.LINES),
             listing("_sidecars/s.parquet", Kind.PARQUET),
@@ -276,7 +277,7 @@ VICTIMS = (
     Victim(
         "delta-v2-parquet",
         _v2_parquet,
-        PREDICATE,
+        SHORT,
         (listing(f"{1:020}.checkpoint.{UUID}.parquet", Kind.PARQUET),),
     ),
 )
