@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 from jsonschema import Draft202012Validator
+from msgspec.structs import replace
 
 from whyscan.explain.document import to_json
 from whyscan.table import Table
@@ -50,9 +50,9 @@ def grown(report: Report, count: int) -> Report:
     numbers = np.arange(count)
     again = pa.array(numbers % len(listing))
     columns = {
-        f.name: value.take(again)
-        for f in fields(listing)
-        if isinstance(value := getattr(listing, f.name), pa.Array | pa.Table)
+        name: value.take(again)
+        for name in listing.__struct_fields__
+        if isinstance(value := getattr(listing, name), pa.Array | pa.Table)
     }
     columns["paths"] = pa.array([f"p={i % 7}/part-{i:08d}.parquet" for i in range(count)])
     first, *others = listing.ranges

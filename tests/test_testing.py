@@ -59,7 +59,7 @@ def test_the_fixture_works_in_a_users_tests(pytester, tmp_path):
             assert_prunes({str(tmp_path / "users")!r}, "age > 0", min_pruning=50)
         """
     )
-    result = pytester.runpytest_inprocess("-p", "whyscan.pytest_plugin", "-p", "no:cacheprovider")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
 
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*'age > 0' reads too much*", "*fail  min_pruning: 0 %*"])

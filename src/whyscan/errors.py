@@ -13,11 +13,10 @@ WhyscanError            exit 3
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """Where in the predicate's text: offsets of the first character and of the one behind."""
 
     start: int

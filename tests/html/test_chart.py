@@ -1,8 +1,7 @@
 """The interval chart by its pixels: bars where the bounds are, a band where the predicate is."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from lakes import delta_users, one_file
 from memory_table import DataFile, MemoryTable, RowGroup

@@ -1,9 +1,8 @@
 """`whyscan stats --format html`: which columns prune, how deep files lie, how large they are."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 import commands
 from lakes import delta_users, empty

@@ -112,7 +112,7 @@ def test_every_input_is_used_and_every_output_comes_from_a_step():
 
 
 def test_the_installed_program_is_the_one_of_the_action(installed):
-    code = "import whyscan; print(whyscan.__file__)"
+    code = "import importlib.util as i; print(i.find_spec('whyscan').origin)"
 
     found = subprocess.check_output([installed / "python", "-c", code], text=True)
 

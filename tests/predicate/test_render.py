@@ -1,12 +1,12 @@
 """Rendered SQL binds to the expression it was rendered from."""
 
-import dataclasses
 import math
 from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from predicate.schemas import EVENTS
 from predicate.test_spark_agreement import PREDICATES
@@ -38,8 +38,8 @@ def plain(value):
             return ("In", plain(value.operand), value.values.to_pylist(), value.null, value.nan)
         case tuple():
             return tuple(map(plain, value))
-        case _ if dataclasses.is_dataclass(value):
-            parts = (getattr(value, field.name) for field in dataclasses.fields(value))
+        case Struct():
+            parts = (getattr(value, field) for field in value.__struct_fields__)
             return (type(value).__name__, *map(plain, parts))
         case _:
             return repr(value)

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from oracle.cases import UNSURE, Example, examples, twins
 from oracle.dice import Dice
@@ -369,7 +370,7 @@ def test_partition_values_prune_as_statistics_do_and_alone_no_more(example):
     containers = example.world.containers()
     told = dict(containers.statistics)
     first = next(iter(told))
-    split = replace(containers, partition={first: told.pop(first)}, statistics=told)
+    split = structs.replace(containers, partition={first: told.pop(first)}, statistics=told)
     whole = judge(example.predicate, split, example.world.zone)
     assert whole == judged(example)
     for part in (split.by_partition(), split.by_statistics()):

@@ -10,11 +10,12 @@ import json
 import math
 import os
 import struct
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from whyscan.cli.data_file import write_file
 from whyscan.cli.iceberg_avro import list_schema, manifest_schema, optional, pairs, write_avro
@@ -53,8 +54,7 @@ PARTITION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """What one mission wrote at once; `number` is the commit's sequence number in the table."""
 
     number: int

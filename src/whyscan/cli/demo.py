@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from whyscan.cli.lake import TABLES, write_lake
 from whyscan.cli.output import terminal_page, write
 from whyscan.table import open as open_table
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One stop of the tour: a question to a table of the lake, and what its answer shows."""
 
     title: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from whyscan.cli import options, suggestions
 from whyscan.cli.baseline import against_baseline
@@ -90,4 +90,4 @@ def _columns(select: str | None) -> list[str] | None:
 def _gates(asked: Mapping[str, Any]) -> Gates:
     from whyscan.explain.gates import Gates
 
-    return Gates(**{gate.name: asked[gate.name] for gate in fields(Gates)})
+    return Gates(**{gate: asked[gate] for gate in Gates.__struct_fields__})

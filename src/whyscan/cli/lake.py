@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from whyscan.cli.archive import write_archive
 from whyscan.cli.data_file import write_file
@@ -29,8 +30,7 @@ PRICES_A_GROUP = 50
 DELTA_WRITTEN = 1_709_251_200_000
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(Struct, frozen=True):
     """One row of the table that is written twice; `file` is its place in the partition."""
 
     country: str

@@ -20,9 +20,11 @@ them. An exemption without a predicate holds for every question on its table.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from whyscan.errors import UsageError
 from whyscan.explain.gates import Assertion, Exemption, at_least, percent_pruned
@@ -35,8 +37,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1.0"
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """A question as it was put: the table as it was named, and the predicate's words."""
 
     table: str
@@ -45,16 +46,14 @@ class Key:
     timezone: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shares:
+class Shares(Struct, frozen=True):
     """Percent of files and bytes that were skipped; None where it was not known."""
 
     pruned_files: float | None
     pruned_bytes: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """What was read, how much worse it may become, and what is let off until when."""
 
     questions: dict[Key, Shares] = field(default_factory=dict)

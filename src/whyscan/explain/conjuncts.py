@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from whyscan.explain.evidence import unread
 from whyscan.planning.attribution import Share, attribute
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.tree import Column, Expression
 
 
-@dataclass(frozen=True, slots=True)
-class PartLine:
+class PartLine(Struct, frozen=True):
     """One operand of an OR, an AND or a NOT: what it would do if it were asked alone."""
 
     sql: str
@@ -35,8 +35,7 @@ class PartLine:
     parts: tuple[PartLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ConjunctLine:
+class ConjunctLine(Struct, frozen=True):
     """One conjunct: its classes and why, what it removes, and its parts where it has some.
 
     `operator` is the word that joins the parts; None for a plain condition.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from whyscan.planning.judgement import flags
 from whyscan.planning.obstacles import bounded
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.tree import Column
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """One column: the files whose statistics were read, and those of them that have bounds."""
 
     column: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from whyscan.planning.reason_codes import Reason
 from whyscan.predicate.tree import Cast, Opaque, columns_of, walk
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 NO_RULE = "no rule says how its values follow from the bounds"
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """One conjunct, or all of them together, as evidence tells of it.
 
     `unread` says why it cannot be interpreted, `cast` what a column is compared as, `cut` after
@@ -35,8 +35,7 @@ class Cause:
     cut: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """What is known of one file: bounds and partition values by name, and its spec's number."""
 
     bounds: Mapping[str, tuple[JsonValue, JsonValue]]

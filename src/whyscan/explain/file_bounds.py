@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.explain.values import json_values
 from whyscan.planning.judgement import flags
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from whyscan.tables.snapshot import RowGroups
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnBounds:
+class ColumnBounds(Struct, frozen=True):
     """The bounds of one column in each file, null where they are unknown.
 
     `partitioned` where partition values tell them, or help to. `asked` are the values for which

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from whyscan.planning.pushdown import Bucket, Pushdown
 
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from whyscan.explain.report import Report
 
 
-@dataclass(frozen=True, slots=True)
-class Gates:
+class Gates(Struct, frozen=True):
     """The thresholds that were asked for; None and False are gates left open."""
 
     min_pruning: float | None = None
@@ -26,8 +26,7 @@ class Gates:
     require_partition_filter: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Exemption:
+class Exemption(Struct, frozen=True):
     """A gate that a table may fail, or one question on it, for a reason and until a day."""
 
     table: str
@@ -44,8 +43,7 @@ class Exemption:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Assertion:
+class Assertion(Struct, frozen=True):
     """One gate's outcome. What could not be measured (`actual` is None) does not pass.
 
     `exemption` covers a gate that failed; one that `expired` does so no longer.

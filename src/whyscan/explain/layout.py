@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,8 +27,7 @@ class Ink(Enum):
     FAINT = "2"
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """Where the text goes: how wide, whether it shows colours, whether it knows more than ASCII.
 
     `folder` is where its reader stands: what lies below is named from there. `files` is how many

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.planning.plan import Mechanism
 from whyscan.planning.planner import total
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 REMOVING = (Mechanism.PARTITION, Mechanism.STATISTICS)
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(Struct, frozen=True):
     """One level of the pyramid; bytes and rows are None where they are not known.
 
     `every` counts the containers of which all rows match, `unchecked` those that stay because there
@@ -57,8 +57,7 @@ class Level:
     selected_kept: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RowsMatched:
+class RowsMatched(Struct, frozen=True):
     """How many rows make the predicate TRUE; None where the metadata gives no number."""
 
     at_least: int | None
@@ -221,8 +220,7 @@ def _rows_by_file(evidence: Evidence, files: Flags, groups: Flags | None) -> pa.
     return pc.if_else(pa.array(is_open), known, rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(Struct, frozen=True):
     """What a mechanism removed; `conjunct` removes all of it by itself, None where none does."""
 
     mechanism: str

@@ -5,12 +5,12 @@ Kept as columns, because a table may have a hundred thousand files; lines are ma
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
 from whyscan.explain.evidence import Cause, Known, causes, of_removed, of_survivor
 from whyscan.explain.file_bounds import ColumnBounds, file_bounds
@@ -31,8 +31,7 @@ Bounds = tuple[JsonValue, JsonValue]
 BATCH = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class FileLine:
+class FileLine(Struct, frozen=True):
     """One live file. `row_groups` are the ordinals to read, None where nobody looked.
 
     `bounds` has the columns of which something is known. `reason` says why it stays, None where
@@ -56,8 +55,7 @@ class FileLine:
     evidence: str
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(Struct, frozen=True, dict=True):
     """The live files in the table's order, one slot a file in every column.
 
     `ranges` tells of each column of the predicate where it lies in each file. `conjunct` is the

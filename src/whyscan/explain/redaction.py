@@ -12,11 +12,11 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from whyscan.predicate.redact import HIDDEN, literals, without_literals
 from whyscan.predicate.types import BIGINT

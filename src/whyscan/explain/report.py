@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.errors import UsageError
 from whyscan.explain.conjuncts import ConjunctLine, conjunct_lines
@@ -39,8 +41,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1.0"
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """The table that was asked. `version` is None where the format has none."""
 
     uri: str
@@ -50,8 +51,7 @@ class Subject:
     specs: tuple[SpecLine, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """The predicate as it was read.
 
     `now` is what the current time stood for, in microseconds since 1970-01-01; None where the
@@ -65,24 +65,21 @@ class Question:
     assume_no_nan: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Survivors:
+class Survivors(Struct, frozen=True):
     """How many files stay for one reason."""
 
     reason: Reason
     files: int
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """The selected columns and the bytes of their chunks in what stays, None if not known."""
 
     columns: tuple[str, ...]
     bytes: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
+class Effort(Struct, frozen=True):
     """What the run itself read, and how long it took.
 
     `from_cache` of the objects came from the cache alone, None where nobody counted them.
@@ -94,8 +91,7 @@ class Effort:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Report:
+class Report(Struct, frozen=True):
     """What a predicate reads of a table, and why. `listing` is None unless it was asked for."""
 
     table: Subject

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.explain.asked import asked_ends
 
@@ -28,8 +28,7 @@ _ASCII = " .-#"
 LEGEND = ((3, "where both are"), (2, "the file alone"), (1, "the predicate alone"))
 
 
-@dataclass(frozen=True, slots=True)
-class Strip:
+class Strip(Struct, frozen=True):
     """One column: the first and last cell of each file, -1 where a bound is unknown."""
 
     column: str

@@ -6,12 +6,12 @@ partition values and statistics, whose overlap is what each of them removes alon
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
 from whyscan.planning.judgement import UNDECIDED, flags, truths
 from whyscan.planning.planner import total
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from whyscan.pruning.containers import Containers
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """Removed files, their bytes and rows; `at_least` where what stayed closed could add to them.
 
     Bytes and rows are None where they are not known.
@@ -53,8 +52,7 @@ def _sum(a: int | None, b: int | None) -> int | None:
 NOTHING = Share(0, 0, 0, at_least=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Attribution:
+class Attribution(Struct, frozen=True):
     """What one conjunct did."""
 
     alone: Share
@@ -124,8 +122,7 @@ def _closed(evidence: Evidence, at: int) -> Share:
     return Share(removed, None if removed else 0, rows, bool(files[stays].sum()))
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(Struct, frozen=True):
     """What partition values and statistics each remove without the other, and both of them."""
 
     partition: Share

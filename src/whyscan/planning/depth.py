@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -16,8 +16,7 @@ FILES_AT_MOST = 200_000
 """Of more files, so many in even steps are measured."""
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(Struct, frozen=True):
     """How deep the bounds of `files` containers lie over each other.
 
     `depths` has for each container how many, itself among them, hold a value of its own on

@@ -13,9 +13,10 @@ a *data filter* is one that it can turn into a question to minima, maxima and nu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from whyscan.planning.pushdown import Bucket, Pushdown
 from whyscan.predicate.tree import (
@@ -68,8 +69,7 @@ class DataFusion(StrEnum):
     UNSUPPORTED = "Unsupported"
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """One condition in each engine's word; `remains`: it is evaluated above the scan, too."""
 
     trino: Trino

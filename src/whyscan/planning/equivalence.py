@@ -7,10 +7,10 @@ lies in a piece for which the interpreter gave one answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from msgspec import Struct
 
 from whyscan.planning.judgement import Flags, flags
 from whyscan.predicate import arrow
@@ -40,16 +40,14 @@ _YEARS = (-719_162, 2_932_896)
 """0001-01-01 to 9999-12-31: what people write and every function is defined on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """The integers (days, microseconds or numbers) from `low` to `high`, both included."""
 
     low: int
     high: int
 
 
-@dataclass(frozen=True, slots=True)
-class Spans:
+class Spans(Struct, frozen=True):
     """Where a condition on `column` is TRUE, in the whole of its `domain`."""
 
     column: Column

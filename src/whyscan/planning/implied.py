@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.predicate import arrow
 from whyscan.predicate.names import Columns
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 LISTED_AT_MOST = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Implied:
+class Implied(Struct, frozen=True):
     """A condition on a partition column: `outside` files lie outside it, and none can match."""
 
     column: str

@@ -6,12 +6,12 @@ Here the lazy masks of the evaluator become numbers that are counted, rolled up 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from whyscan.predicate.types import FloatType
 from whyscan.pruning.evaluate import conjoin, evaluate
@@ -30,8 +30,7 @@ Decided = Mapping[int, Truth]
 UNDECIDED: Decided = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """One flag a container: may match, all rows match, may match if no value is NaN.
 
     `conjunct_kept` and `conjunct_every` hold the same for each conjunct by itself.

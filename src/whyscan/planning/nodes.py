@@ -6,10 +6,10 @@ makes the whole unsupported. Under NOT the two change places.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from whyscan.planning.attribution import Share, share
 from whyscan.planning.judgement import Flags, flags
@@ -30,8 +30,7 @@ PARTS_AT_MOST = 16
 """A generated OR of a thousand branches is one list to people; its parts are not told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One operand of an OR, an AND or a NOT, as if it were asked alone.
 
     `kept` counts the files that it leaves, `removed` is what it removes; `every` the files in which

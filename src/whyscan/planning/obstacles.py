@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.planning.judgement import Flags, flags, truths
 from whyscan.planning.partition_values import spread
@@ -47,8 +48,7 @@ if TYPE_CHECKING:
 _EQUALITIES = frozenset({Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL})
 
 
-@dataclass(frozen=True, slots=True)
-class Survivors:
+class Survivors(Struct, frozen=True):
     """The containers that stay: `at` is where they stand, `files` where their files do.
 
     `left` has for each conjunct the survivors in which it still has to be checked.

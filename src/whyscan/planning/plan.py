@@ -6,12 +6,12 @@ in other ways without evaluating anything twice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,8 +40,7 @@ class Mechanism(IntEnum):
     STATISTICS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """How a plan is made.
 
     `full` opens every metadata object, so that every figure is exact; `every_manifest` opens
@@ -55,8 +54,7 @@ class Options:
     projection: tuple[Path, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FileScan:
+class FileScan(Struct, frozen=True):
     """One file to read.
 
     `row_groups` are the ordinals that survived, None where the footer was not opened;
@@ -72,8 +70,7 @@ class FileScan:
     residual: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ScanPlanSummary:
+class ScanPlanSummary(Struct, frozen=True):
     """The pyramid in numbers. None is not known: there are no manifests, or nobody looked."""
 
     manifests_total: int | None
@@ -88,8 +85,7 @@ class ScanPlanSummary:
     rows_kept: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestEvidence:
+class ManifestEvidence(Struct, frozen=True):
     """The manifests of a snapshot; those that are not `opened` were ruled out unread."""
 
     manifests: Manifests
@@ -108,8 +104,7 @@ class ManifestEvidence:
         return None if rows.null_count else sum(rows.to_pylist())
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """What was looked at and what was found. `files` are those of the manifests that were opened.
 
     `opened` flags the files whose own statistics took part; `groups` and `group_judgement` are
@@ -138,8 +133,7 @@ class Evidence:
         return np.where(self.by_partition.kept, mechanism, partition)
 
 
-@dataclass(frozen=True, slots=True)
-class ScanPlan:
+class ScanPlan(Struct, frozen=True):
     """What a predicate reads of a snapshot. Iterate over it for its `FileScan`s.
 
     `seconds` is what making it took, reading metadata included.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.planning.judgement import (
     UNDECIDED,
@@ -50,8 +51,7 @@ def make_plan(snapshot: Snapshot, predicate: Predicate, options: Options) -> Sca
     return ScanPlan(snapshot, predicate, session, options, evidence, summary, seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class _Planner:
+class _Planner(Struct, frozen=True):
     snapshot: Snapshot
     predicate: Predicate
     zone: Zone

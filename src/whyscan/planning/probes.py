@@ -7,12 +7,12 @@ no statistic will.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from whyscan.predicate import arrow
 from whyscan.predicate.tree import In, Literal, columns_of, type_of, walk

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from whyscan.planning.judgement import flags
 from whyscan.planning.probes import partitioned, probes
@@ -50,8 +50,7 @@ class Confidence(StrEnum):
     INCOMPLETE = "incomplete"
 
 
-@dataclass(frozen=True, slots=True)
-class Class:
+class Class(Struct, frozen=True):
     """One conjunct's place. `interpreted` is no where even known values leave it open."""
 
     bucket: Bucket
@@ -89,8 +88,7 @@ def _class(conjunct: Conjunct, position: int, partition: set[Path], plan: ScanPl
     return class_of(conjunct.expression, here, partition, plan)
 
 
-@dataclass(frozen=True, slots=True)
-class Here:
+class Here(Struct, frozen=True):
     """What an expression did to the files that are there.
 
     `settled`: partition values left each of them none or all; `prunes`: one of them goes; `ran`:

@@ -6,10 +6,10 @@ the reason of the row group that is hardest to remove where only its row groups 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from whyscan.planning.obstacles import Survivors, obstacles, unchecked
 from whyscan.planning.reason_codes import Reason
@@ -30,8 +30,7 @@ TOGETHER = -1
 _ALL, _STRADDLES = REASONS.index(Reason.MATCHES_ALL), REASONS.index(Reason.STRADDLES)
 
 
-@dataclass(frozen=True, slots=True)
-class Why:
+class Why(Struct, frozen=True):
     """For each file a position in `REASONS`, `REMOVED` where it goes.
 
     `conjunct` is the one that the reason is about, `TOGETHER` for all of them. `unchecked` flags

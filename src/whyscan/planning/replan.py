@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from whyscan.planning.judgement import Flags, flags, truths
 from whyscan.planning.partition_values import decide, spread

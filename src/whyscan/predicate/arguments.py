@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from sqlglot import exp
 
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 Bind = Callable[[exp.Expr], Operand]
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(Struct, frozen=True):
     """The arguments as they were written, and how to bind one."""
 
     nodes: Sequence[exp.Expr]

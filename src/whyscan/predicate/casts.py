@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from whyscan.errors import TypeProblem
 from whyscan.predicate.coercion import common_type_of, is_numeric
@@ -79,8 +80,7 @@ def explicit(operand: Operand, target: Type, failure: Failure, scope: Scope) -> 
     return Cast(expression, target, failure)
 
 
-@dataclass(frozen=True, slots=True)
-class Meeting:
+class Meeting(Struct, frozen=True):
     """Operands in one type. Casts that change no value are left out, so theirs may be narrower."""
 
     operands: tuple[Expression, ...]

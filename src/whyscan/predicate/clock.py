@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from whyscan.predicate import zones
 
@@ -11,8 +12,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.zones import Zone
 
 
-@dataclass(slots=True)
-class Clock:
+class Clock(Struct):
     """A stopped clock in the session's zone. `asked` turns true at the first reading."""
 
     zone: Zone

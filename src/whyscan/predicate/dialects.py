@@ -5,8 +5,9 @@ A dialect that is not in the table shares what all of them share; the rest of it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 _BACKSLASH = "\\"
 
@@ -33,8 +34,7 @@ class Family(Enum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(Struct, frozen=True):
     """One family's meanings.
 
     `like_escape` is the escape of LIKE without ESCAPE; `lenient_escape`: it may stand before any

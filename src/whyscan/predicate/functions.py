@@ -7,9 +7,10 @@ here: a function that nobody interprets costs nothing, because its type is known
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from whyscan.predicate import casts
 from whyscan.predicate.coercion import adjusted, is_numeric
@@ -57,8 +58,7 @@ class Want(Enum):
     MOMENT = "date or timestamp"
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """Arguments and result of a function. The last of `wants` repeats up to `most` arguments."""
 
     wants: tuple[Want, ...]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from whyscan.predicate import arithmetic, casts, formats, intervals
 from whyscan.predicate.arguments import Arguments, made

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from whyscan.errors import Span, UnknownColumn
 from whyscan.predicate.tree import Column
@@ -37,8 +38,7 @@ _METADATA = Field("_metadata", StructType(FILE_FIELDS))
 _FEW = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One identifier of a dotted name, without its quotes."""
 
     name: str

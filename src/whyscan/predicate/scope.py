@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from sqlglot import exp
 
 from whyscan.errors import Span, TypeProblem
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.tree import Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The text and its dialect, the columns, the time."""
 
     syntax: Syntax
@@ -31,8 +30,7 @@ class Scope:
         return TypeProblem(message, text=self.syntax.text, span=at.span, hint=hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(Struct, frozen=True):
     """A bound expression and the syntax, or the place, that it came from; None if it was made."""
 
     expression: Expression

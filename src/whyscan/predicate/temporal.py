@@ -7,8 +7,9 @@ a first or last year.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from whyscan.predicate import zones
 
@@ -36,8 +37,7 @@ _TIMESTAMP = re.compile(
 _JUST_TIME = re.compile(rf"(?:T{_TIME}|(?=\d+:){_TIME})", re.ASCII | re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A timestamp as written: `day` None for a bare time, `zone` None where none was written."""
 
     day: int | None

@@ -6,10 +6,10 @@ so depth is measured here, on the tokens, where strings and comments are out of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct, field
 from sqlglot import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -95,8 +95,7 @@ class Item(NamedTuple):
     """DATE or a timestamp keyword in front of a string."""
 
 
-@dataclass(slots=True)
-class _Depth:
+class _Depth(Struct):
     """How deep the parser is: what each open bracket, and the prefixes before it, cost it."""
 
     open_costs: list[int] = field(default_factory=list)

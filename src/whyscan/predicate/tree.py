@@ -6,9 +6,10 @@ Spark's implicit casts are in the tree as `Cast`, so that no later stage guesses
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
 
 from whyscan.predicate.types import BOOLEAN, Type
 
@@ -26,16 +27,14 @@ Value: TypeAlias = "bool | int | float | Decimal | str | bytes | None"
 neither stops at the year 9999. Intervals are months or microseconds. None is SQL NULL."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column of the table, or a pseudo-column of the file."""
 
     path: Path
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """One value of one type."""
 
     value: Value
@@ -54,8 +53,7 @@ class Comparator(Enum):
     NULL_SAFE_EQUAL = "<=>"
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """`left operator right`, both of one type."""
 
     operator: Comparator
@@ -63,29 +61,25 @@ class Comparison:
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(Struct, frozen=True):
     """All of them; never nested directly in another And."""
 
     operands: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(Struct, frozen=True):
     """Any of them; never nested directly in another Or."""
 
     operands: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     """The opposite; NULL stays NULL."""
 
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
+class Between(Struct, frozen=True):
     """`operand >= low AND operand <= high`, with the operand evaluated once."""
 
     operand: Expression
@@ -93,8 +87,7 @@ class Between:
     high: Expression
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class In:
+class In(Struct, frozen=True, eq=False):
     """The operand is one of `values`: sorted, distinct, without NULL and NaN, of its Arrow type.
 
     `null`: the list holds a NULL, so that a miss is NULL, not FALSE. `nan`: the list holds NaN.
@@ -106,15 +99,13 @@ class In:
     nan: bool
 
 
-@dataclass(frozen=True, slots=True)
-class IsNull:
+class IsNull(Struct, frozen=True):
     """TRUE or FALSE, never NULL."""
 
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Like:
+class Like(Struct, frozen=True):
     """`operand LIKE pattern`; `escape` is one character or None for no escape at all."""
 
     operand: Expression
@@ -123,8 +114,7 @@ class Like:
     ignore_case: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """The value of the first branch whose condition is TRUE, else `otherwise`."""
 
     branches: tuple[tuple[Expression, Expression], ...]
@@ -132,8 +122,7 @@ class Case:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Coalesce:
+class Coalesce(Struct, frozen=True):
     """The first operand that is not NULL."""
 
     operands: tuple[Expression, ...]
@@ -147,8 +136,7 @@ class Failure(Enum):
     NULL = "try_cast"
 
 
-@dataclass(frozen=True, slots=True)
-class Cast:
+class Cast(Struct, frozen=True):
     """The operand as another type."""
 
     operand: Expression
@@ -167,8 +155,7 @@ class Operation(Enum):
     REMAINDER = "%"
 
 
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Arithmetic(Struct, frozen=True):
     """`left operation right`; ANSI: overflow and division by zero raise."""
 
     operation: Operation
@@ -177,8 +164,7 @@ class Arithmetic:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A deterministic function by its Spark name in lower case, with bound arguments."""
 
     function: str
@@ -186,8 +172,7 @@ class Call:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Opaque:
+class Opaque(Struct, frozen=True):
     """What nobody here can interpret: any value, NULL, or an error. `why` is for people."""
 
     sql: str
@@ -259,16 +244,14 @@ def columns_of(expression: Expression) -> tuple[Column, ...]:
     return tuple(dict.fromkeys(n for n in walk(expression) if isinstance(n, Column)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Conjunct:
+class Conjunct(Struct, frozen=True, eq=False):
     """One top-level AND fragment; `sql` is its text in the dialect it was written in."""
 
     expression: Expression
     sql: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Predicate:
+class Predicate(Struct, frozen=True, eq=False):
     """A bound WHERE clause: `conjuncts` are its top-level AND fragments.
 
     `zone` is the session's time zone; `now` (microseconds since 1970-01-01) is what

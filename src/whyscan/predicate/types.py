@@ -5,21 +5,20 @@ Widths and units are kept: `1 == True == 1.0` in Python, and never in SQL.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class BooleanType:
+
+class BooleanType(Struct, frozen=True):
     """TRUE and FALSE, in the order FALSE < TRUE."""
 
     def __str__(self) -> str:
         return "boolean"
 
 
-@dataclass(frozen=True, slots=True)
-class IntegerType:
+class IntegerType(Struct, frozen=True):
     """A signed integer of 8, 16, 32 or 64 bits. Unsigned columns are read one width up."""
 
     bits: int
@@ -36,8 +35,7 @@ class IntegerType:
         return (1 << (self.bits - 1)) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class FloatType:
+class FloatType(Struct, frozen=True):
     """IEEE 754 of 32 or 64 bits. NaN is the greatest value and equal to itself; -0.0 = 0.0."""
 
     bits: int
@@ -46,8 +44,7 @@ class FloatType:
         return {32: "float", 64: "double"}[self.bits]
 
 
-@dataclass(frozen=True, slots=True)
-class DecimalType:
+class DecimalType(Struct, frozen=True):
     """An exact number of `precision` digits, `scale` of them behind the point."""
 
     precision: int
@@ -57,32 +54,28 @@ class DecimalType:
         return f"decimal({self.precision},{self.scale})"
 
 
-@dataclass(frozen=True, slots=True)
-class StringType:
+class StringType(Struct, frozen=True):
     """Text, ordered by the bytes of its UTF-8."""
 
     def __str__(self) -> str:
         return "string"
 
 
-@dataclass(frozen=True, slots=True)
-class BinaryType:
+class BinaryType(Struct, frozen=True):
     """Bytes, ordered unsigned."""
 
     def __str__(self) -> str:
         return "binary"
 
 
-@dataclass(frozen=True, slots=True)
-class UuidType:
+class UuidType(Struct, frozen=True):
     """Sixteen bytes, ordered unsigned, written as text."""
 
     def __str__(self) -> str:
         return "uuid"
 
 
-@dataclass(frozen=True, slots=True)
-class DateType:
+class DateType(Struct, frozen=True):
     """Days since 1970-01-01 of the proleptic Gregorian calendar."""
 
     def __str__(self) -> str:
@@ -100,8 +93,7 @@ class Unit(StrEnum):
         return 1_000_000 if self is Unit.MICROSECOND else 1_000_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class TimestampType:
+class TimestampType(Struct, frozen=True):
     """A moment (`instant`: shown in the session's zone) or a wall clock's reading (not)."""
 
     instant: bool = True
@@ -112,8 +104,7 @@ class TimestampType:
         return name if self.unit is Unit.MICROSECOND else f"{name}_ns"
 
 
-@dataclass(frozen=True, slots=True)
-class IntervalType:
+class IntervalType(Struct, frozen=True):
     """A span of time: `months` for year-month intervals, microseconds otherwise."""
 
     months: bool
@@ -122,16 +113,14 @@ class IntervalType:
         return "interval year to month" if self.months else "interval day to second"
 
 
-@dataclass(frozen=True, slots=True)
-class NullType:
+class NullType(Struct, frozen=True):
     """The type of a bare NULL."""
 
     def __str__(self) -> str:
         return "void"
 
 
-@dataclass(frozen=True, slots=True)
-class StructType:
+class StructType(Struct, frozen=True):
     """Named fields, each a column of its own to the evaluator."""
 
     fields: tuple[Field, ...]
@@ -140,8 +129,7 @@ class StructType:
         return "struct<" + ", ".join(f"{f.name}: {f.type}" for f in self.fields) + ">"
 
 
-@dataclass(frozen=True, slots=True)
-class OtherType:
+class OtherType(Struct, frozen=True):
     """A type without an order that we use: arrays, maps, variants, geometries, time of day."""
 
     name: str
@@ -182,8 +170,7 @@ TIMESTAMP_NTZ = TimestampType(instant=False)
 NULL = NullType()
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """One column of a schema or one member of a struct. `id` is the format's own, if it has one."""
 
     name: str
@@ -191,8 +178,7 @@ class Field:
     id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """The columns of a table in their order."""
 
     fields: tuple[Field, ...]

@@ -9,10 +9,11 @@ from __future__ import annotations
 import datetime as dt
 import re
 import struct
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import pairwise
+
+from msgspec import Struct
 
 DAY = 86_400
 CYCLE = 146_097 * DAY
@@ -26,8 +27,7 @@ _NAME = r"(?:<[^>]+>|[A-Za-z]+)"
 _FOOTER = re.compile(rf"{_NAME}([-+:\d]+)(?:{_NAME}([-+:\d]*),([^,]+),([^,]+))?")
 
 
-@dataclass(frozen=True, slots=True)
-class Offsets:
+class Offsets(Struct, frozen=True):
     """`offsets[i]` holds from `transitions[i - 1]` until `transitions[i]`, without an end.
 
     From `horizon` on everything is as one CYCLE before; None where the last offset stays.
@@ -38,8 +38,7 @@ class Offsets:
     horizon: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Struct, frozen=True):
     """A footer with daylight saving: its two offsets, and the yearly changes to and from it."""
 
     standard: int

@@ -12,8 +12,9 @@ from __future__ import annotations
 import difflib
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from whyscan.errors import UsageError
 from whyscan.predicate import tzfile
@@ -58,8 +59,7 @@ _OFFSET = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Zone:
+class Zone(Struct, frozen=True, eq=False):
     """A zone: `offsets[i]` holds until `transitions[i]`, all in seconds since 1970-01-01.
 
     From `horizon` on everything is as 400 years before; None where the last offset stays.

@@ -7,12 +7,13 @@ apart, because the report credits them apart; `interval` is what both say togeth
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whyscan.predicate.tree import Column, Path
 from whyscan.predicate.types import FloatType, Type
@@ -34,8 +35,7 @@ Intervals = Mapping[Path, Interval]
 NOTHING: Intervals = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Buckets:
+class Buckets(Struct, frozen=True):
     """A bucket partition field: each container's bucket numbers lie in [lower, upper].
 
     Hashing has no preimage interval, so the literal of an `=` or `IN` is hashed forward.
@@ -47,8 +47,7 @@ class Buckets:
     upper: Vector | None
 
 
-@dataclass(frozen=True)
-class Containers:
+class Containers(Struct, frozen=True, dict=True):
     """`count` containers: their rows (unknown: a null slot, or None) and what is known of them."""
 
     count: int
@@ -103,8 +102,7 @@ class Containers:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnStatistics:
+class ColumnStatistics(Struct, frozen=True):
     """What a format records of one column, container by container, before anybody believes it.
 
     Null slots are unknown; None is unknown everywhere. `nan` is the evidence: may a row be NaN?
@@ -118,8 +116,7 @@ class ColumnStatistics:
     nan_count: pa.Array | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Believed:
+class Believed(Struct, frozen=True):
     """An interval and how many containers had a statistic dropped because it cannot be true."""
 
     interval: Interval

@@ -5,8 +5,10 @@ Two functions that call each other: `truth_of` for predicates, `interval_of` for
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.predicate.tree import (
     And,
@@ -48,8 +50,7 @@ if TYPE_CHECKING:
     from whyscan.pruning.functions import Zone
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """What an evaluation looks at: containers, and the zone in which instants are shown."""
 
     containers: Containers

@@ -6,11 +6,11 @@ never TRUE, and `i <> 5.5` never FALSE. Spark's optimiser knows that too.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from whyscan.predicate.tree import Cast, Comparator, Comparison, Expression, In, Literal, type_of
 from whyscan.predicate.types import DecimalType, FloatType, IntegerType, Type

@@ -7,11 +7,12 @@ them. An unknown bound is a null slot, or None where it is unknown in all contai
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.predicate import arrow
 from whyscan.predicate.types import FloatType, NullType, Type
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
     Extreme = Callable[[Vector, Vector], Vector]
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """One expression over a batch of containers.
 
     `lower` and `upper` have the Arrow type of `type` (see predicate/arrow.py) and are inclusive.

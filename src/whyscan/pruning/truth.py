@@ -6,13 +6,13 @@ other three would cost as much again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.predicate.types import BOOLEAN
 from whyscan.pruning.interval import Interval
@@ -30,8 +30,7 @@ class Verdict(IntEnum):
     ALL = 2
 
 
-@dataclass(frozen=True)
-class Truth:
+class Truth(Struct, frozen=True, dict=True):
     """May a row be TRUE, FALSE, NULL, or raise? Given as questions, kept as answers."""
 
     if_true: Callable[[], Mask]

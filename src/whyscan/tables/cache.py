@@ -13,11 +13,11 @@ import os
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from msgspec import Struct
 
 from whyscan.tables.sizes import parse_size
 
@@ -38,23 +38,20 @@ _LARGEST_SHARE = 4
 _SWEEP_SHARE = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """How many entries there are, and the bytes they take on disk."""
 
     entries: int
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     path: str
     used: float
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Cache:
+class Cache(Struct, frozen=True):
     """A folder of entries that take `bound` bytes at most; the least recently used go first."""
 
     folder: Path

@@ -16,9 +16,11 @@ What was given here comes first, the environment second, the profile last.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.errors import StorageError, UsageError
 from whyscan.tables import azure_variables
@@ -92,8 +94,7 @@ CREDENTIAL_OPTIONS = frozenset(
 """Options, by `option_name`, that say with which credentials."""
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(Struct, frozen=True):
     """A store that can be asked. `identity` tells it from others of its name, without secrets."""
 
     backend: Any
@@ -102,8 +103,7 @@ class Connection:
     cache: Cache | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
+class _Settings(Struct, frozen=True):
     """What a store is opened with, by obstore's names; never shown."""
 
     address: str

@@ -7,8 +7,10 @@ would open what its writer could not.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.errors import StorageError
 
@@ -29,8 +31,7 @@ if TYPE_CHECKING:
 _PARQUET = "parquet"
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(Struct, frozen=True):
     """Files whose footers can be read: where each is among all files, its path, its bytes.
 
     `unchecked` says of the others how many there are, and why.
@@ -42,8 +43,7 @@ class Reached:
     unchecked: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DataFiles:
+class DataFiles(Struct, frozen=True):
     """The files at `opened` among all live ones, in one store."""
 
     store: Store

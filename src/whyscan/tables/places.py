@@ -11,7 +11,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.errors import TableError, UsageError
 from whyscan.tables import azure_variables
@@ -39,8 +39,7 @@ _HOST_IN_CONTAINER = re.compile(r"(?:[\w.$-]+@)?[\w.-]*(?::\d+)?")
 _QUERY = re.compile(r"\?[\w.-]+=")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """One thing that the user named: the store's own name ('' on disk) and a path in it.
 
     `pattern` is what is left of a glob behind its fixed folders, None where there is none.
@@ -51,8 +50,7 @@ class Place:
     pattern: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The objects below the root of what was named, and the store rooted there."""
 
     store: Store
@@ -85,8 +83,7 @@ def folder_of(named: str, options: Mapping[str, Any]) -> Store | None:
     return _open(place.store, place.path, options)
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataFile:
+class MetadataFile(Struct, frozen=True):
     """An Iceberg metadata file that was named, and the folder of its table."""
 
     table: str

@@ -7,10 +7,10 @@ and what was used least recently goes first.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +21,7 @@ BOUND = 1 << 28
 """How many bytes of columns an open table keeps; paths come on top once somebody asked for them."""
 
 
-@dataclass(slots=True)
-class Remembered:
+class Remembered(Struct):
     """Files by what was asked of them, the one used last at the end."""
 
     bound: int = BOUND
@@ -56,7 +55,7 @@ def size(value: Any) -> int:
             return sum(size(part) for part in value.values())
         case tuple():
             return sum(size(part) for part in value)
-        case _ if is_dataclass(value):
-            return sum(size(getattr(value, part.name)) for part in fields(value))
+        case Struct():
+            return sum(size(getattr(value, part)) for part in value.__struct_fields__)
         case _:
             return 0

@@ -6,9 +6,10 @@ Indices always point into the arrays of the object they were made for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from whyscan.predicate.tree import Path
 from whyscan.pruning.transforms import Transform
@@ -28,8 +29,7 @@ Spec = Mapping[Path, tuple[Transform, ...]]
 """How files were partitioned: for each source column the transforms of its partition fields."""
 
 
-@dataclass(frozen=True, slots=True)
-class Manifests:
+class Manifests(Struct, frozen=True):
     """The manifests of a snapshot: how many live files and rows each lists, null if unknown."""
 
     paths: pa.Array
@@ -42,8 +42,7 @@ class Manifests:
         return len(self.paths)
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
+class Files(Struct, frozen=True):
     """The live data files: `bytes` and `rows` are null where nothing recorded them.
 
     `read_paths` gives their paths: few questions need them, and they are most of the memory.
@@ -78,8 +77,7 @@ class Files:
         return self.containers.count
 
 
-@dataclass(frozen=True, slots=True)
-class RowGroups:
+class RowGroups(Struct, frozen=True):
     """Row groups of opened files, file by file in the order of `opened`.
 
     A file that was asked for and is not among `opened` stays whole, and `unchecked` says why: it
@@ -116,8 +114,7 @@ class Collected(StrEnum):
     NEVER = "its type has none"
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """What a table tells its writers to record of a column, and the setting that changes it.
 
     `setting` is the name and value of a table property, None where there is no such. `prefix` is
@@ -133,8 +130,7 @@ class Recording:
     appended: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SpecLine:
+class SpecLine(Struct, frozen=True):
     """A partition spec that live files were written under, for people."""
 
     id: int
@@ -143,8 +139,7 @@ class SpecLine:
     current: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(Struct, frozen=True):
     """What was read so far, for the report; `from_cache` of the objects not from their store.
 
     None is unknown: the format does not count them.

@@ -10,11 +10,11 @@ import json
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile, StorageError
 from whyscan.tables import disk
@@ -42,8 +42,7 @@ _LISTED_AT_ONCE = 10_000
 _ATTEMPTS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """`length` bytes of an object from `start`."""
 
     path: str
@@ -51,14 +50,12 @@ class Range:
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(Struct, frozen=True):
     content: pa.Buffer
     from_cache: bool = False
 
 
-@dataclass(slots=True)
-class Meter:
+class Meter(Struct):
     """What was read so far: which objects, which of them from their store, how many bytes."""
 
     paths: set[str] = field(default_factory=set)
@@ -78,8 +75,7 @@ class Meter:
         return Traffic(len(self.paths), self.bytes, len(self.paths) - len(self.fetched))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Store:
+class Store(Struct, frozen=True, eq=False):
     """One folder of a store. Paths are relative to it, and `uri` is its name without secrets.
 
     `folder` is the folder on disk, None in an object store, where `prefix` leads to it. `identity`

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from whyscan.errors import UsageError
 from whyscan.predicate.temporal import read_timestamp
 from whyscan.predicate.zones import to_instant, zone
 
 
-@dataclass(frozen=True, slots=True)
-class Travel:
+class Travel(Struct, frozen=True):
     """A version, a snapshot's id, a moment (µs since 1970), or a branch or tag; none is today."""
 
     version: int | None = None
@@ -27,7 +27,7 @@ class Travel:
 
     def given(self) -> tuple[str, ...]:
         """The ways that were used."""
-        return tuple(f.name for f in fields(self) if getattr(self, f.name) is not None)
+        return tuple(f for f in self.__struct_fields__ if getattr(self, f) is not None)
 
     def only(self, *known: str, format_name: str) -> None:
         """Refuse a way of naming versions that the format does not have."""

@@ -14,11 +14,11 @@ table that was dropped and written again at the same place has the same names, a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,8 +47,7 @@ def written_once(path: str) -> str | None:
     return None if found is None else found[0]
 
 
-@dataclass(slots=True)
-class Versions:
+class Versions(Struct):
     """The tags of the objects that a store was seen to hold.
 
     Listings stay columns: a table of a million files must not become a million strings.

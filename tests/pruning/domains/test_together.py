@@ -238,9 +238,10 @@ def values_of(kind):
 
 
 def leaves(column):
-    literals = st.builds(Literal, values_of(column.type) | st.none(), st.just(column.type))
-    compared = st.builds(Comparison, st.sampled_from(Comparator), st.just(column), literals)
-    flipped = st.builds(Comparison, st.sampled_from(Comparator), literals, st.just(column))
+    literals = (values_of(column.type) | st.none()).map(lambda v: Literal(v, column.type))
+    questions = st.tuples(st.sampled_from(Comparator), literals)
+    compared = questions.map(lambda q: Comparison(q[0], column, q[1]))
+    flipped = questions.map(lambda q: Comparison(q[0], q[1], column))
     members = st.builds(
         lambda found, null: in_list(column, column.type, found, null=null),
         st.lists(values_of(column.type), max_size=6),
@@ -250,7 +251,7 @@ def leaves(column):
         compared,
         flipped,
         members,
-        st.builds(Between, st.just(column), literals, literals),
+        st.tuples(literals, literals).map(lambda ends: Between(column, *ends)),
         st.just(IsNull(column)),
     ]
     if column.type == STRING:

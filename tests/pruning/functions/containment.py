@@ -10,13 +10,14 @@ from __future__ import annotations
 import itertools
 import math
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 
 import pyarrow as pa
 from hypothesis import settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pruning.functions.scalars import WIDE, Raised, to_float32
 from whyscan.predicate import arrow

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.explain.diff.files import FileChanges, file_changes
 from whyscan.explain.gates import Assertion, percent_pruned
@@ -17,8 +19,7 @@ if TYPE_CHECKING:
     from whyscan.explain.report import Report
 
 
-@dataclass(frozen=True, slots=True)
-class LevelChange:
+class LevelChange(Struct, frozen=True):
     """One level before and after; None where a side does not have it."""
 
     level: str
@@ -26,16 +27,14 @@ class LevelChange:
     after: Level | None
 
 
-@dataclass(frozen=True, slots=True)
-class ConjunctChange:
+class ConjunctChange(Struct, frozen=True):
     """One conjunct on both sides: the predicate is the same."""
 
     before: ConjunctLine
     after: ConjunctLine
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """Two reports and what changed from one to the other."""
 
     before: Report

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,8 +35,7 @@ class Fate(StrEnum):
 SAME = frozenset({Fate.READ_STILL, Fate.SKIPPED_STILL})
 
 
-@dataclass(frozen=True, slots=True)
-class FileChanges:
+class FileChanges(Struct, frozen=True):
     """How many files met each fate, and which: paths of those that changed, in their order."""
 
     counts: Mapping[Fate, int]
@@ -74,8 +73,7 @@ def file_changes(before: Report, after: Report) -> FileChanges:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
+class _Side(Struct, frozen=True):
     paths: pa.Array
     read: npt.NDArray[np.bool_]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from msgspec import Struct, field
 
 from whyscan.planning.planner import total
 from whyscan.planning.replan import kept, without
@@ -58,8 +58,7 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """What the fix changes, counted on this snapshot: so many `unit`s before and after."""
 
     unit: str
@@ -67,8 +66,7 @@ class Effect:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One fact; `fix` is None where there is nothing to do.
 
     `evidence` are the numbers behind the message. `rewrite` is text to copy: a condition, a
@@ -84,8 +82,7 @@ class Finding:
     effect: Effect | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What findings are made from: the plan, and what was counted of it."""
 
     plan: ScanPlan

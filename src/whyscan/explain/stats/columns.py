@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.explain.file_bounds import hulls, recorded
 from whyscan.explain.stats.distribution import Distribution, distribution
@@ -27,8 +27,7 @@ NEVER_TIGHT = 0.9
 """Bounds that span so much of the column in the median file help no filter."""
 
 
-@dataclass(frozen=True, slots=True)
-class Depths:
+class Depths(Struct, frozen=True):
     """Into how many files a value falls: over all bounds, and what a sorted table would have."""
 
     median: int
@@ -36,8 +35,7 @@ class Depths:
     spread: Distribution
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnStats:
+class ColumnStats(Struct, frozen=True):
     """What is known of a column over all files.
 
     `constant` counts files of one value, `width` is the share of the column that the median file
@@ -68,8 +66,7 @@ class ColumnStats:
         return bool(self.bounded) and self.width is not None and self.width >= NEVER_TIGHT
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """What was read of a table; `groups` None where no footer was opened."""
 
     snapshot: Snapshot

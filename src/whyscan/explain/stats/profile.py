@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
 from whyscan.errors import UnknownColumn
 from whyscan.explain.report import Effort, Subject
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from whyscan.tables.snapshot import Files, Manifests, RowGroups, Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestOverlap:
+class ManifestOverlap(Struct, frozen=True):
     """Into how many manifests a value of a partition's source falls, in the median."""
 
     column: str
@@ -36,8 +35,7 @@ class ManifestOverlap:
     ideal: int
 
 
-@dataclass(frozen=True, slots=True)
-class TableStats:
+class TableStats(Struct, frozen=True):
     """The layout of one snapshot; columns come best first."""
 
     table: Subject

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.predicate import arrow
 from whyscan.predicate.types import FloatType, Type
@@ -24,8 +24,7 @@ Points: TypeAlias = pa.Array
 """Many single values, sorted and distinct."""
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(Struct, frozen=True):
     """Some of the values of a type, and whether NaN and NULL are among them.
 
     A domain may hold more than the predicate allows, never less.

@@ -8,9 +8,10 @@ where the type says so, with no flag for open or closed ends.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
 
 from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
 from whyscan.predicate.types import (
@@ -38,8 +39,7 @@ Key: TypeAlias = Any
 decimal the unscaled one), a float that is not NaN, or bytes (of a string its UTF-8)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """Values from `low` on and below `high`; None is an open end."""
 
     low: Key | None

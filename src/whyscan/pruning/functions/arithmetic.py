@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from whyscan.predicate.tree import Operation
 from whyscan.predicate.types import BIGINT, DecimalType, FloatType, IntegerType

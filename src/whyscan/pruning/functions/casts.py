@@ -19,11 +19,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
 from whyscan.predicate.tree import Failure

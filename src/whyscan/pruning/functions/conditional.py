@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from whyscan.predicate.types import NullType
 from whyscan.pruning.functions.rules import Entry, as_vector

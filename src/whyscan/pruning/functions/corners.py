@@ -12,12 +12,12 @@ A divisor that may be zero may raise, and leaves the bounds of the rest unknown.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from whyscan.predicate.tree import Operation
 from whyscan.pruning.functions.rules import alike, as_vector, greatest_of, least_of

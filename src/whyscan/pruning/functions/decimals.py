@@ -6,11 +6,11 @@ raises where it then has more digits than the type.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Context, Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from whyscan.predicate.tree import Operation
 from whyscan.predicate.types import BIGINT, DecimalType, IntegerType

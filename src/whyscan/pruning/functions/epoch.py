@@ -10,10 +10,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from whyscan.predicate.tree import Failure
 from whyscan.predicate.types import (

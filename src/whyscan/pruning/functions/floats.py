@@ -6,12 +6,12 @@ NaN is born where infinities or zeros meet: inf - inf, 0 * inf, inf / inf, inf %
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from whyscan.predicate.tree import Operation
 from whyscan.pruning.functions.corners import (

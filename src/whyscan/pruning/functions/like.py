@@ -11,13 +11,13 @@ A single point is matched outright.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from itertools import takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.predicate.tree import Comparator
 from whyscan.predicate.types import STRING, StringType
@@ -49,8 +49,7 @@ Token: TypeAlias = str | Wildcard
 """One literal character, or a wildcard."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """A parsed pattern. `known` says that the tokens are all of it."""
 
     tokens: tuple[Token, ...]

@@ -8,12 +8,13 @@ raises where an argument does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS, scalar
 from whyscan.predicate.types import (
@@ -49,8 +50,7 @@ Rule: TypeAlias = "Callable[[Call, Sequence[Interval], Zone], Interval]"
 """Where a call's value lies, from where its arguments lie."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A function of the catalogue that needs no zone: its rule takes the type, then arguments.
 
     It has `least` to `most` arguments: just `least` unless told, any number for None.

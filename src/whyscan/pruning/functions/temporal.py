@@ -11,12 +11,12 @@ What instants show depends on the zone, whose clock may be put back: zones.py ha
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from whyscan.predicate.tree import Failure, Literal
 from whyscan.predicate.types import (

@@ -14,12 +14,12 @@ Months and whole days are added on the zone's clock, which may be put forward or
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from whyscan.predicate.tree import Arithmetic, Operation
 from whyscan.predicate.types import (

@@ -13,12 +13,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
 from whyscan.predicate.tree import Failure

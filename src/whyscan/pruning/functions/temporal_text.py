@@ -7,13 +7,13 @@ four digits: years before 0000 or after 9999 carry a sign, which sorts below eve
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.predicate.types import STRING
 from whyscan.pruning.functions import gregorian
@@ -46,16 +46,14 @@ class Level(IntEnum):
     FRACTION = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """A field of a pattern, with leading zeros up to its width; a fraction has `width` digits."""
 
     level: Level
     width: int
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """A datetime pattern: fields and the constant texts between them.
 
     `trimmed`: the fraction comes last and is written without trailing zeros.

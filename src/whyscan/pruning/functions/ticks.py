@@ -6,12 +6,12 @@ the result would leave its type: nothing here wraps around.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from whyscan.predicate.types import DateType, TimestampType, Type
 from whyscan.pruning.functions.rules import mapped, strict

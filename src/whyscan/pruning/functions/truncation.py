@@ -6,11 +6,11 @@ make the result fall, so that an interval takes the hull over every reading betw
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from whyscan.predicate.tree import Literal
 from whyscan.predicate.types import DATE, TIMESTAMP, TimestampType

@@ -7,13 +7,14 @@ twice, and a reading inside a gap counts as later than the readings right behind
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.predicate.types import DATE, TimestampType
 from whyscan.predicate.tzfile import CYCLE
@@ -48,8 +49,7 @@ if TYPE_CHECKING:
     Movement = Callable[[Bounds], Bounds]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Shifts:
+class Shifts(Struct, frozen=True, eq=False):
     """x + shift, where the shift changes at sorted points; all in seconds.
 
     `falls` are the points where the result falls back, `peaks` what it has stayed below until

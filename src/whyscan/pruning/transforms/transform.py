@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from whyscan.errors import TableError
 from whyscan.predicate.types import (
@@ -21,48 +22,42 @@ from whyscan.predicate.types import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """The source value itself."""
 
     def __str__(self) -> str:
         return "identity"
 
 
-@dataclass(frozen=True, slots=True)
-class Year:
+class Year(Struct, frozen=True):
     """Years since 1970."""
 
     def __str__(self) -> str:
         return "year"
 
 
-@dataclass(frozen=True, slots=True)
-class Month:
+class Month(Struct, frozen=True):
     """Months since 1970-01."""
 
     def __str__(self) -> str:
         return "month"
 
 
-@dataclass(frozen=True, slots=True)
-class Day:
+class Day(Struct, frozen=True):
     """Days since 1970-01-01, in UTC for instants."""
 
     def __str__(self) -> str:
         return "day"
 
 
-@dataclass(frozen=True, slots=True)
-class Hour:
+class Hour(Struct, frozen=True):
     """Hours since 1970-01-01 00:00, in UTC for instants."""
 
     def __str__(self) -> str:
         return "hour"
 
 
-@dataclass(frozen=True, slots=True)
-class Truncate:
+class Truncate(Struct, frozen=True):
     """A number down to a multiple of `width`, or the first `width` of a string or a binary.
 
     Decimals are counted in their last digit, strings in code points, binaries in bytes.
@@ -74,8 +69,7 @@ class Truncate:
         return f"truncate[{self.width}]"
 
 
-@dataclass(frozen=True, slots=True)
-class Bucket:
+class Bucket(Struct, frozen=True):
     """A hash of the source, modulo `count`."""
 
     count: int
@@ -84,16 +78,14 @@ class Bucket:
         return f"bucket[{self.count}]"
 
 
-@dataclass(frozen=True, slots=True)
-class Void:
+class Void(Struct, frozen=True):
     """Always NULL, whatever the source: what is left of a dropped partition field."""
 
     def __str__(self) -> str:
         return "void"
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """A transform that we have never heard of: its values say nothing about the source."""
 
     name: str

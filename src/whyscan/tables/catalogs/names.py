@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _PART = r"""[^\s./\\:*?\[\]{}"`~]+|"(?:[^"]|"")+"|`(?:[^`]|``)+`"""
 _NAME = re.compile(rf"(?:{_PART})(?:\.(?:{_PART})){{2,}}")
 _PARTS = re.compile(_PART)
 
 
-@dataclass(frozen=True, slots=True)
-class TableName:
+class TableName(Struct, frozen=True):
     """A table's name in a catalog: `parts` are the namespace's, and the table's last."""
 
     catalog: str

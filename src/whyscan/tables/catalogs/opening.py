@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from whyscan.tables.catalogs.configured import load, quiet
 from whyscan.tables.catalogs.refusals import refusals

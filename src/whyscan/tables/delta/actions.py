@@ -8,9 +8,11 @@ may lack a member of a struct, so that every reader asks `members` first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.errors import TableError
 from whyscan.tables.delta import query
@@ -50,8 +52,7 @@ _VERSION_IN_NAME = r"(\d{20})(?:\.compacted)?\.json$"
 Members = Mapping[str, "DuckDBPyType"]
 
 
-@dataclass(frozen=True, slots=True)
-class ActionSource:
+class ActionSource(Struct, frozen=True):
     """Files of actions: `relation` goes behind FROM, `version` is the SQL of a row's version.
 
     `moment` orders rows that name the same file. `columns` are the actions with their types.
@@ -90,8 +91,7 @@ def struct_members(kind: DuckDBPyType | None) -> Members:
         raise TableError("a checkpoint holds a name that is not UTF-8") from None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ActionReader:
+class ActionReader(Struct, frozen=True, eq=False):
     """The files of a log, opened with one connection."""
 
     connection: duckdb.DuckDBPyConnection

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
 
 from whyscan.predicate.types import DateType, StringType, TimestampType
 
@@ -36,45 +37,39 @@ class Unit(IntEnum):
     HOUR = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """The first moment of the unit that the source lies in."""
 
     unit: Unit
 
 
-@dataclass(frozen=True, slots=True)
-class CalendarField:
+class CalendarField(Struct, frozen=True):
     """One number of the source's calendar reading."""
 
     unit: Unit
 
 
-@dataclass(frozen=True, slots=True)
-class Formatted:
+class Formatted(Struct, frozen=True):
     """The reading as text: `pattern` matches it, with a group named after each unit."""
 
     pattern: str
     units: tuple[Unit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Prefix:
+class Prefix(Struct, frozen=True):
     """The first `width` characters."""
 
     width: int
 
 
-@dataclass(frozen=True, slots=True)
-class Same:
+class Same(Struct, frozen=True):
     """The source itself."""
 
 
 Shape: TypeAlias = Start | CalendarField | Formatted | Prefix | Same
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
+class Generated(Struct, frozen=True):
     """A generated column: `shape` of `source`."""
 
     source: DeltaColumn

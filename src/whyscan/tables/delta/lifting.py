@@ -8,12 +8,13 @@ from one source (year, month, day) are one preimage.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, assert_never
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.predicate.types import INT, DateType, StringType, TimestampType, Type
 from whyscan.pruning.functions.gregorian import (
@@ -58,8 +59,7 @@ _LIMITS: Mapping[Unit, tuple[int, int]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What partition values say of one generated column: a point, NULL or unknown, a file."""
 
     generated: Generated
@@ -205,8 +205,7 @@ def _between(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Slack:
+class Slack(Struct, frozen=True):
     """How far before and behind its reading a source may lie, in the source's steps."""
 
     before: int

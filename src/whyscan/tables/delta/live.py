@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.predicate.types import BIGINT, STRING, TIMESTAMP, NullType, StructType
 from whyscan.pruning.containers import Containers
@@ -31,8 +31,7 @@ PATHS = frozenset({file_columns.FILE_PATH, file_columns.FILE_NAME})
 _MILLISECOND = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """The columns that a predicate names, by where something is recorded of them.
 
     `partitions` are all of the table's; `generated` are those of them whose source is named.
@@ -103,8 +102,7 @@ def files(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Deletions:
+class _Deletions(Struct, frozen=True):
     """Rows that deletion vectors hide; null in `live` and `maybe` where one contradicts its file.
 
     Such a vector hides more rows than there are, or fewer than none.

@@ -8,8 +8,9 @@ off or wrong changes nothing.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from whyscan.errors import TableError
 
@@ -27,8 +28,7 @@ _PART = re.compile(r"(\d{20})\.checkpoint\.(\d{10})\.(\d{10})\.parquet")
 _NAMED_BY_UUID = re.compile(r"(\d{20})\.checkpoint\.[0-9A-Fa-f-]{36}\.(?:json|parquet)")
 
 
-@dataclass(frozen=True, slots=True)
-class LogFile:
+class LogFile(Struct, frozen=True):
     """One object: its path below the table's folder, its bytes, when it was written (µs)."""
 
     path: str
@@ -44,8 +44,7 @@ class LogFile:
         return self.path.endswith(".json")
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """A file of actions; a compacted one stands for the versions from `first` on."""
 
     first: int
@@ -53,16 +52,14 @@ class Commit:
     file: LogFile
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     """The whole state at a version: one file, or all parts of one. Sidecars are named inside."""
 
     version: int
     files: tuple[LogFile, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LogSegment:
+class LogSegment(Struct, frozen=True):
     """What a version is replayed from, oldest first."""
 
     version: int
@@ -70,8 +67,7 @@ class LogSegment:
     commits: tuple[Commit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(Struct, frozen=True):
     """Everything usable in the folder: `checkpoints` are complete, newest last."""
 
     commits: Mapping[int, Commit]

@@ -6,11 +6,11 @@ a value nor NULL. A timestamp without a zone was written in one that nobody reco
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.predicate.arrow import arrow_type
 from whyscan.predicate.types import (
@@ -42,8 +42,7 @@ _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 _ASCII = r"[\x00-\x7F]*"
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionColumn:
+class PartitionColumn(Struct, frozen=True):
     """One partition column: its values stand under its physical name, or as the table spells it."""
 
     column: DeltaColumn

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from whyscan.errors import TableError
 
@@ -61,8 +62,7 @@ WRITER_FEATURES = READER_FEATURES | {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Protocol:
+class Protocol(Struct, frozen=True):
     """The versions and features that a table names."""
 
     reader_version: int

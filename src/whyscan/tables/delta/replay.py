@@ -7,8 +7,10 @@ checkpoint is older than every commit behind it, so that the rule is one for bot
 # ruff: noqa: S608 - every name and value in SQL went through query.name or query.text
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.tables.delta import query
 from whyscan.tables.delta.statistics import BY_SPARK, ROWS, Leaf, Recorded, recorded
@@ -27,8 +29,7 @@ MODIFIED = "modified"
 DELETED = "deleted"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What of each live file is wanted. `spark_versions`: whose statistics Spark made.
 
     `paths` and `modified`: the longest column, and one that few ask for. Rows stand in the same
@@ -86,8 +87,7 @@ def _recorded(reader: ActionReader, source: ActionSource, request: Request) -> R
     return found if count else replace(found, json=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Select:
+class _Select(Struct, frozen=True):
     """The query of one source's live files. `deletions`: some source records deletion vectors."""
 
     source: ActionSource

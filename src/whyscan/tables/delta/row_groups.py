@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from msgspec import Struct
 
 from whyscan.tables.data_files import DataFiles
 from whyscan.tables.parquet.field_ids import UNKNOWN, all_have_ids, numbered
@@ -23,16 +23,14 @@ if TYPE_CHECKING:
     from whyscan.tables.storage import Store
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """The columns of the predicate and of the result; `projection` None is every column."""
 
     columns: Sequence[Column]
     projection: Sequence[Path] | None
 
 
-@dataclass(frozen=True, slots=True)
-class StoredColumns:
+class StoredColumns(Struct, frozen=True):
     """A table's columns in its files: by their stored path, or `by_id` whatever they are called."""
 
     columns: Mapping[Path, DeltaColumn]

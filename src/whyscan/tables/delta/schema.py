@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from whyscan.errors import TableError
 from whyscan.predicate.types import (
@@ -65,8 +66,7 @@ MALFORMED = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(-?\d{1,2})\s*\)")
 
 
-@dataclass(frozen=True, slots=True)
-class DeltaColumn:
+class DeltaColumn(Struct, frozen=True):
     """A column or a struct's member; `physical` is its path in statistics and in data files.
 
     `was_float`: some files hold it as a 32-bit float, and their statistics are the text of one.
@@ -80,8 +80,7 @@ class DeltaColumn:
     generated_as: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DeltaSchema:
+class DeltaSchema(Struct, frozen=True):
     """The columns in order, and every path below them."""
 
     logical: Schema

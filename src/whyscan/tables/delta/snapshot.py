@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct, field
 
 from whyscan.errors import TableError
 from whyscan.tables.delta import live, query, replay
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
     from whyscan.tables.storage import Store
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DeltaSnapshot:
+class DeltaSnapshot(Struct, frozen=True, eq=False):
     """One version of a Delta table; `generated` are its generated partition columns."""
 
     store: Store

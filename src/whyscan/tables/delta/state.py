@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from whyscan.errors import TableError
 from whyscan.tables.delta.protocol import Protocol, read_protocol
@@ -40,8 +41,7 @@ _FILES_OF_ITS_OWN = frozenset(
 """Operations whose commit adds files that the same writer made. RESTORE and CLONE add others'."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableState:
+class TableState(Struct, frozen=True):
     """One version's own description.
 
     `partitioned_by` pairs each partition column with the spelling that partition values use.
@@ -65,8 +65,7 @@ class TableState:
         return tuple(told)
 
 
-@dataclass(frozen=True, slots=True)
-class _Actions:
+class _Actions(Struct, frozen=True):
     """Actions of one kind with their versions, oldest first."""
 
     kind: str

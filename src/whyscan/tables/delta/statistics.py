@@ -12,11 +12,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.predicate.types import (
     BIGINT,
@@ -51,8 +51,7 @@ _REPLACEMENT = "�".encode()
 _BEHIND_ALL_TEXT = b"\xff"
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """One recorded number: of which kind, of which column (None: the file's rows)."""
 
     kind: str
@@ -80,8 +79,7 @@ def leaves(columns: Sequence[DeltaColumn]) -> tuple[Leaf, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """How one source records the leaves: as JSON text, as typed members, or some files each.
 
     `members` are the SQL of the typed ones by name; a leaf that the struct lacks is not in it.

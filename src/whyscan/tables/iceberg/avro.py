@@ -7,9 +7,10 @@ laid out alike can be joined: their blocks, inflated, stand behind one header of
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile
 from whyscan.tables.documents import read_json
@@ -29,8 +30,7 @@ _MORE = 0x80
 _HEADERS_KEPT = 8
 
 
-@dataclass(frozen=True, eq=False)
-class Header:
+class Header(Struct, frozen=True, eq=False, dict=True):
     """What stands before a container's marker and blocks. Many containers may share one."""
 
     path: str
@@ -48,8 +48,7 @@ class Header:
             raise CorruptFile(self.path, f"its schema is not JSON: {error}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
+class Container(Struct, frozen=True):
     """One Avro file: its header, its marker, and where its blocks begin in `data`."""
 
     path: str
@@ -75,16 +74,14 @@ class Container:
             yield Block(count, inflated)
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """So many records, one behind the other."""
 
     count: int
     data: bytes
 
 
-@dataclass(slots=True)
-class Headers:
+class Headers(Struct):
     """Reads containers, and learns: most manifests of a table begin with the same bytes."""
 
     known: list[tuple[bytes, Header]] = field(default_factory=list)
@@ -136,8 +133,7 @@ def joined(schema: Any, blocks: Sequence[Block]) -> list[bytes]:
     return [*parts, *(block.data for block in blocks), OUR_SYNC]
 
 
-@dataclass(slots=True)
-class Reader:
+class Reader(Struct):
     """Takes bytes and numbers from a place on; `path` is for people."""
 
     path: str

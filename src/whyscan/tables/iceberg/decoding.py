@@ -11,13 +11,13 @@ import sys
 import tempfile
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
+from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile
 from whyscan.tables.iceberg.avro import Block, joined
@@ -46,8 +46,7 @@ def anticipate(size: int) -> None:
         Thread(target=import_module, args=("datafusion",)).start()
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(Struct, frozen=True):
     """Records of some containers: `counts` says how many each of them has, in order."""
 
     containers: Sequence[Container]
@@ -55,13 +54,11 @@ class Decoded:
     table: pa.Table
 
 
-@dataclass(slots=True)
-class _Spent:
+class _Spent(Struct):
     bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Decoder:
+class Decoder(Struct, frozen=True):
     """Decodes some columns of containers; a column that is not there is null.
 
     `spent` is what was decoded so far: what is small many times is not small.
@@ -92,8 +89,7 @@ class Decoder:
                 yield pending.popleft().result()
 
 
-@dataclass(slots=True)
-class _Batch:
+class _Batch(Struct):
     """Containers with their blocks inflated."""
 
     containers: list[Container] = field(default_factory=list)
@@ -129,8 +125,7 @@ def _batches(containers: Iterable[Container]) -> Iterator[_Batch]:
         yield batch
 
 
-@dataclass(frozen=True, slots=True)
-class _Records:
+class _Records(Struct, frozen=True):
     """Records of one layout in blocks, and a last one of our own; `path` is for people.
 
     No decoder minds bytes behind the last record that it was told of. Ours is read right only if
@@ -158,8 +153,7 @@ class _Records:
         return {name: found[name].slice(0, container.count - 1) for name in columns}
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(Struct, frozen=True):
     """One container in parts, and how many records it holds."""
 
     path: str

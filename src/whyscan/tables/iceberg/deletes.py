@@ -10,13 +10,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.pruning.mask import keep, materialise, surely
 from whyscan.tables.counts import MOST
@@ -35,8 +35,7 @@ Numbers = npt.NDArray[np.int64]
 _NEVER = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
+class Numbered(Struct, frozen=True):
     """Entries, and when each of their files was written."""
 
     entries: Entries
@@ -52,8 +51,7 @@ class Numbered:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
+class Hidden(Struct, frozen=True):
     """Rows of each data file: `surely` are deleted, `maybe` more of them, null if nobody knows."""
 
     surely: pa.Array
@@ -82,8 +80,7 @@ def hidden(data: Numbered, deletes: Sequence[DeleteFiles]) -> Hidden:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteFiles:
+class DeleteFiles(Struct, frozen=True):
     """Delete files by how they are applied."""
 
     vectors: _Targeted
@@ -110,8 +107,7 @@ def told_apart(deletes: Numbered) -> DeleteFiles:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Targeted:
+class _Targeted(Struct, frozen=True):
     """Delete files of one data file each."""
 
     deletes: Numbered
@@ -127,8 +123,7 @@ def _target(entries: Entries) -> pa.Array:
     return referenced if bound is None else pc.coalesce(referenced, bound)
 
 
-@dataclass(frozen=True, slots=True)
-class _Applied:
+class _Applied(Struct, frozen=True):
     """For each data file, of the delete files meant for it: the newest, how many, their rows."""
 
     newest: Numbers

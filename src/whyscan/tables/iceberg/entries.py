@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile, TableError
 from whyscan.tables.counts import plausible
@@ -30,8 +30,7 @@ HELD = 1 << 24
 """How many bytes of manifests are held before their entries are decoded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
+class Entries(Struct, frozen=True):
     """Live entries: the position of each one's manifest, and its partition values by field id."""
 
     spec: Spec
@@ -51,8 +50,7 @@ class Entries:
         return plausible(self.column(name))
 
 
-@dataclass(frozen=True, slots=True)
-class EntryReader:
+class EntryReader(Struct, frozen=True):
     """Reads manifests under their own specs."""
 
     files: MetadataFiles
@@ -90,8 +88,7 @@ def _counts(listed: pa.Table) -> list[int | None]:
     return found
 
 
-@dataclass(slots=True)
-class _Held:
+class _Held(Struct):
     """Manifests of one spec and one layout, and their positions in the list."""
 
     spec: Spec

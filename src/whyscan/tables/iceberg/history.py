@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from whyscan.errors import TableError
 from whyscan.tables.iceberg.metadata import MAIN
@@ -21,8 +22,7 @@ _FEW = 8
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """A snapshot and the schema to read it with; `record` is None for an empty table."""
 
     record: SnapshotRecord | None

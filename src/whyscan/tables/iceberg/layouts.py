@@ -12,10 +12,10 @@ A schema is input: one that refers to itself, or holds lists of nothing, has no 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile
 from whyscan.tables.iceberg.avro import encoded_number
@@ -47,8 +47,7 @@ _DEEPEST = 24
 _LARGEST = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """How the records of a container lie: `schema` is one flat record of plain types.
 
     `columns` are its fields by name, with their Arrow types where those are plain. `partition`
@@ -78,8 +77,7 @@ def layout(path: str, schema: Any) -> Layout:
     return Layout(record, columns, rewriter.partition)
 
 
-@dataclass(slots=True)
-class _Rewriter:
+class _Rewriter(Struct):
     path: str
     fields: list[dict[str, Any]] = field(default_factory=list)
     partition: dict[int, str] = field(default_factory=dict)
@@ -156,8 +154,7 @@ class _Rewriter:
         return items
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(Struct, frozen=True):
     """A record of our own: `data` is its bytes, and `value` stands in the field `field`."""
 
     data: bytes

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.predicate.types import BIGINT, STRING
 from whyscan.pruning.containers import Containers
@@ -33,16 +34,14 @@ if TYPE_CHECKING:
 Put: TypeAlias = Callable[[Sequence[pa.Array]], pa.Array]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What a plan asks of entries: statistics of some columns, constants of the file by path."""
 
     statistics: StatisticsReader
     constants: Collection[Path]
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """Some live files, not yet in the table's order, and what deletes hide in them."""
 
     entries: Entries

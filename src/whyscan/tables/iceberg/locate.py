@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.errors import TableError
 from whyscan.tables.iceberg.metadata import LARGEST, Metadata, parse
@@ -31,8 +33,7 @@ _UNNUMBERED_READ = 4
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?=/)")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A table's metadata, its file below the store's folder, and what was guessed to find it."""
 
     metadata: Metadata
@@ -113,8 +114,7 @@ def _version(path: str) -> int:
     return -1 if found is None else int(found[1])
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """Where recorded files are: below `location` as the metadata says, below `root` in fact.
 
     `folder` is the folder of the metadata file that was opened, below the root.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from whyscan.errors import CorruptFile, TableError
 from whyscan.pruning.transforms import Transform, Unknown, Void, parse_transform
@@ -29,8 +30,7 @@ _FIRST_FIELD = 1000
 _COUNT = re.compile(r"[0-9]{1,18}")
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionField:
+class PartitionField(Struct, frozen=True):
     """One field of a partition spec."""
 
     id: int
@@ -39,8 +39,7 @@ class PartitionField:
     transform: Transform
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(Struct, frozen=True):
     """How files of one time were partitioned."""
 
     id: int
@@ -52,8 +51,7 @@ class Spec:
         return any(not isinstance(field.transform, Void) for field in self.fields)
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotRecord:
+class SnapshotRecord(Struct, frozen=True):
     """One snapshot. Version 1 tables may name manifests instead of a manifest list.
 
     `encrypted` means that its manifest list is. `files` is how many data files its summary counts,
@@ -70,16 +68,14 @@ class SnapshotRecord:
     files: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """A name for a snapshot: a branch moves on, a tag does not."""
 
     snapshot: int
     is_branch: bool
 
 
-@dataclass(frozen=True)
-class Metadata:
+class Metadata(Struct, frozen=True, dict=True):
     """One metadata file; `path` is where it was found. Schemas are read when they are asked for."""
 
     path: str

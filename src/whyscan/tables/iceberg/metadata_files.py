@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile, TableError
 from whyscan.tables.iceberg.avro import Container, Headers
@@ -20,8 +21,7 @@ LARGEST = 1 << 31
 """No metadata object is larger than this."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataFiles:
+class MetadataFiles(Struct, frozen=True):
     """Manifest lists and manifests of one table."""
 
     store: Store

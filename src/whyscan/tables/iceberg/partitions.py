@@ -6,12 +6,12 @@ handed on, and literals are hashed forward.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.predicate.arrow import arrow_type
 from whyscan.predicate.types import FloatType, Type, UuidType
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from whyscan.tables.iceberg.schemas import Leaf
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """One partition field over a batch: the interval of its values and the column it is made of.
 
     `unreadable` counts the containers whose value could not be read: it may be anything there.

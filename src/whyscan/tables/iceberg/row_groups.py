@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct, field
 
 from whyscan.predicate.types import FloatType
 from whyscan.pruning.interval import Interval, meet
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from whyscan.tables.storage import Store
 
 
-@dataclass(frozen=True, slots=True)
-class Footers:
+class Footers(Struct, frozen=True):
     """The footers of a table's data files, below its present location only."""
 
     store: Store
@@ -65,8 +64,7 @@ class Footers:
         return found
 
 
-@dataclass(slots=True)
-class _Older:
+class _Older(Struct):
     """Passes footers on, and keeps which files are older than a column with a default."""
 
     stored: StoredColumns

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from whyscan.errors import TableError
 from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
@@ -55,8 +56,7 @@ _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)")
 _DEEPEST = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """A column, or a member of a struct, by its field id.
 
     `default` is the JSON of its initial default, which stands for the column in files that are
@@ -70,8 +70,7 @@ class Leaf:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TableSchema:
+class TableSchema(Struct, frozen=True):
     """A schema with its columns by field id, structs and their members included."""
 
     schema: Schema

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.errors import CorruptFile, TableError
 from whyscan.pruning.containers import Containers
@@ -53,8 +54,7 @@ _NEWEST = (1 << 63) - 1
 """The sequence number of a delete file that has none: it may apply to every file."""
 
 
-@dataclass(frozen=True, eq=False)
-class IcebergSnapshot:
+class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
     """A snapshot's manifests under their own specs, its columns by field id."""
 
     store: Store

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.predicate.arrow import arrow_type
 from whyscan.predicate.types import FloatType, NullType, TimestampType, UuidType
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 _MILLISECOND = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(Struct, frozen=True):
     """What entries say of some columns; how much of it contradicts itself or cannot be read."""
 
     intervals: dict[Path, Interval]
@@ -36,8 +35,7 @@ class Statistics:
     unreadable: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class StatisticsReader:
+class StatisticsReader(Struct, frozen=True):
     """Reads the statistics of some columns.
 
     `from_delta`: the table is a Delta table's twin. Delta keeps milliseconds, and what it copies

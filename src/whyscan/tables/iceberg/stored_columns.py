@@ -10,8 +10,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from whyscan.errors import TableError
 from whyscan.tables.parquet.field_ids import UNKNOWN, all_have_ids, has_ids, numbered
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from whyscan.tables.parquet.schemas import FileSchema, Node
 
 
-@dataclass(frozen=True, slots=True)
-class MappedName:
+class MappedName(Struct, frozen=True):
     """An entry of a name mapping: the names that stand for a field id, and what is below it."""
 
     id: int | None
@@ -52,8 +52,7 @@ def _mapped(documents: Any) -> tuple[MappedName, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class StoredColumns:
+class StoredColumns(Struct, frozen=True):
     """Finds columns in files. `identities` are the field ids whose value a partition says."""
 
     leaves: Mapping[Path, Leaf]

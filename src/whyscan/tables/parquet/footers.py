@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from whyscan.errors import CorruptFile
 from whyscan.tables.storage import Range
@@ -22,8 +23,7 @@ REMOTE_TAIL = 1 << 16
 LOCAL_TAIL = 1 << 14
 
 
-@dataclass(frozen=True, slots=True)
-class Footer:
+class Footer(Struct, frozen=True):
     """One file's footer as it is written; `path` is for people."""
 
     path: str

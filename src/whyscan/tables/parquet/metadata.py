@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct, field
 
 from whyscan.tables.counts import MOST
 from whyscan.tables.parquet import thrift
@@ -22,8 +23,7 @@ Orders: TypeAlias = tuple[int | None, ...] | None
 """The number of each column's order; None where none are written."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowGroup:
+class RowGroup(Struct, frozen=True):
     """One row group: its rows, its bytes on disk, and the chunks that were asked for by position.
 
     `contiguous` is where all of its chunks lie side by side, None where they do not.
@@ -35,8 +35,7 @@ class RowGroup:
     chunks: dict[int, Fields]
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(Struct, frozen=True):
     """A footer: its row groups, and what it says of the whole file."""
 
     schema: FileSchema
@@ -45,8 +44,7 @@ class Metadata:
     orders: Orders
 
 
-@dataclass(slots=True)
-class _Layout:
+class _Layout(Struct):
     """A schema, the bytes that it stands in, and the shapes of its columns' chunks."""
 
     schema: FileSchema
@@ -76,8 +74,7 @@ class _Layout:
         return name, _orders(found.get(_COLUMN_ORDERS), len(self.shapes.columns))
 
 
-@dataclass(slots=True)
-class Decoder:
+class Decoder(Struct):
     """Decodes footers, and learns: most files of a table have one schema and one writer."""
 
     layouts: list[_Layout] = field(default_factory=list)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.errors import TableError, UsageError
 from whyscan.predicate import zones
@@ -46,8 +47,7 @@ _GIVEN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Partitions:
+class Partitions(Struct, frozen=True):
     """Partition columns and the folder of each file; `fields` may be none."""
 
     fields: tuple[Field, ...]

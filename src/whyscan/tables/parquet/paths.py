@@ -6,11 +6,11 @@ each file points to one of them. Nothing is opened.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.errors import TableError
 from whyscan.tables.parquet.values import unescape
@@ -24,8 +24,7 @@ _HIDDEN = r"(^|/)(\.|_[^/=]*(/|$))|\._COPYING_(/|$)"
 _SHOWN_AT_MOST = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
+class Keys(Struct, frozen=True):
     """The partition columns of a table: `texts[i]` are the raw values of `names[i]`, a folder each.
 
     `folder` is each file's folder. It is null for files that lie beside the partition folders:
@@ -38,8 +37,7 @@ class Keys:
     folder: pa.Array
 
 
-@dataclass(frozen=True, slots=True)
-class _Folder:
+class _Folder(Struct, frozen=True):
     """One folder as Spark takes it apart: `base` is where its first key=value part stands."""
 
     path: str

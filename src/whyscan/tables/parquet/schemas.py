@@ -6,9 +6,10 @@ metadata changes neither the order of its statistics nor how Spark reads it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from whyscan.predicate.types import (
     BIGINT,
@@ -111,8 +112,7 @@ SIGNED = frozenset(
 """Those whose order is the same to every writer there ever was."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """A column of the file: its position in a row group, its type and its bounds' encoding.
 
     `fixed` says that all of its values have one length in bytes.
@@ -124,8 +124,7 @@ class Leaf:
     fixed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A named part of the schema. A leaf has no members; what lies in a list or map has no leaf.
 
     `id` is the field id that some formats know a column by, None where none is written.
@@ -138,8 +137,7 @@ class Node:
     id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FileSchema:
+class FileSchema(Struct, frozen=True):
     """One file's schema: `leaves` are its columns in the order of a row group."""
 
     nodes: tuple[Node, ...]
@@ -201,8 +199,7 @@ def _children(element: Fields) -> int:
     return int(element.get(5, 0))
 
 
-@dataclass(slots=True)
-class _Builder:
+class _Builder(Struct):
     """Turns the flat list of elements, parents first, into nodes."""
 
     pending: Iterator[Fields]

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from whyscan.tables.parquet import thrift
 from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
@@ -41,8 +42,7 @@ _CAPTURED: dict[tuple[int, ...], int] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Segment:
+class _Segment(Struct, frozen=True):
     """Bytes that a pattern matches, then, unless it is the last, bytes behind their length.
 
     `keys` are those of the pattern's groups: a number, or True for one that is bytes.
@@ -54,8 +54,7 @@ class _Segment:
     last: bool
 
 
-@dataclass(slots=True)
-class Shapes:
+class Shapes(Struct):
     """The shapes of one column's chunks that were met so far."""
 
     fixed: bool
@@ -96,8 +95,7 @@ class Shapes:
         return {key: value for key, value in fields.items() if _is_expected(key, value)}
 
 
-@dataclass(slots=True)
-class Skips:
+class Skips(Struct):
     """The columns of one schema; chunks side by side that nobody asks for are skipped in one go.
 
     A column that holds texts of any length has no pattern of its own end: its runs are skipped
@@ -162,8 +160,7 @@ def _zigzag(varint: bytes) -> int:
     return (value >> 1) ^ -(value & 1)
 
 
-@dataclass(slots=True)
-class _Sketch:
+class _Sketch(Struct):
     """A pattern in the making."""
 
     fixed: bool

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.errors import CorruptFile, TableError
 from whyscan.predicate import zones
@@ -36,8 +36,7 @@ _UTC = zones.zone("UTC")
 _TRIED_FOR_SCHEMA = 3
 
 
-@dataclass(slots=True, eq=False)
-class ParquetSnapshot:
+class ParquetSnapshot(Struct, eq=False):
     """The files below one root as they were listed.
 
     The schema is that of the first and the last file, by path, until somebody asks for a column
@@ -50,8 +49,8 @@ class ParquetSnapshot:
     version: int | None = None
     footers_describe_files: bool = True
     notes: tuple[str, ...] = ()
-    _schema: Schema | None = field(default=None, repr=False)
-    _complete: bool = field(default=False, repr=False)
+    _schema: Schema | None = None
+    _complete: bool = False
 
     @property
     def uri(self) -> str:

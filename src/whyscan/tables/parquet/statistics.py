@@ -5,11 +5,11 @@ Footers are taken one by one, and only what was asked for is kept of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile, TableError
 from whyscan.predicate.types import FloatType
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 _RANGES = pa.list_(pa.list_(pa.int64(), 2))
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """What footers say: `file` is the position of each row group's file among those asked for.
 
     `ranges` are the byte ranges of the asked columns, (start, end) each.
@@ -118,8 +117,7 @@ def _damaged(footer: Footer, error: Exception) -> CorruptFile:
     return CorruptFile(footer.path, f"its footer is damaged: {why}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """Which columns of one schema matter: `nodes` by what was asked, `chosen` for their ranges.
 
     A node of None is a column that the file does not have.
@@ -130,8 +128,7 @@ class _Asked:
     positions: frozenset[int]
 
 
-@dataclass(slots=True)
-class _Collector:
+class _Collector(Struct):
     columns: Sequence[_Statistics]
     projection: Sequence[Path] | None
     find: Find
@@ -189,8 +186,7 @@ class _Collector:
         )
 
 
-@dataclass(slots=True)
-class _Statistics:
+class _Statistics(Struct):
     """One column's statistics, a row group an entry. `kinds` says by which leaf to decode."""
 
     column: Column

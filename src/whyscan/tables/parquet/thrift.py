@@ -7,8 +7,9 @@ Here every length is checked against what is left to read.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +35,7 @@ class Malformed(ValueError):
     """The bytes are no such struct."""
 
 
-@dataclass(slots=True)
-class Reader:
+class Reader(Struct):
     """A position in some bytes, moved on by every read."""
 
     data: bytes
