@@ -327,6 +327,9 @@ def test_statistics_that_the_writer_did_not_record(tmp_path):
     assert "1 of 2 files" in found["message"]
     assert "the writer did not record them" in found["message"]
     assert (found["rewrite"], found["effect"]) == (None, None)
+    lake.commit(lake.remove("g"), lake.add("h", bounds("a", 7, 9)))
+    assert finding(lake.open(), "a = 1", "NO_STATISTICS", depth="files") is None
+    assert kept(lake.open(), "a = 1", depth="files") == {"f"}
 
 
 @pytest.mark.parametrize("kind", ["boolean", "binary"])
@@ -466,6 +469,16 @@ def test_an_or_with_a_branch_that_excludes_nothing_ends_pruning():
     assert "my_function(age) = 1 excludes no file" in found["message"]
     assert found["evidence"]["files_of_arms"] == "1 + 6"
     assert [len(kept(table, arm)) for arm in arms] == [1, 6]
+
+
+def test_a_bare_column_instead_of_an_unknown_function_prunes():
+    table = delta_users()
+    found = finding(table, "my_function(age) > 60", "UNINTERPRETED")
+
+    assert "compare the bare column" in found["fix"]
+    assert len(kept(table, "my_function(age) > 60")) == 6
+    assert len(kept(table, "age > 60")) == 1
+    assert finding(table, "age > 60", "UNINTERPRETED") is None
 
 
 @pytest.mark.parametrize("predicate", ["x <> 5", "x NOT IN (5, 6)", "NOT (x = 5)"])

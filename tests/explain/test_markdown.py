@@ -28,6 +28,15 @@ def test_the_answer_comes_first_then_levels_and_conjuncts():
     assert "every file" not in text
 
 
+def test_the_parts_of_an_or_the_overlap_and_the_rewrite_are_there():
+    text = markdown(explain(delta_users(), "country = 'DE' OR age > 50"))
+
+    assert ["↳ OR `country = 'DE'`", "partition-safe", "exact", "4 files", ""] in tables(text)
+    assert "SELECT ... WHERE country = 'DE' UNION ALL" in text
+    both = markdown(explain(delta_users(), BOTH))
+    assert "partition values alone remove 4 files, statistics alone 3 files" in both
+
+
 def test_gates_show_what_failed():
     text = markdown(explain(users(), BOTH).gated(Gates(max_files=0, min_pruning=50)))
 

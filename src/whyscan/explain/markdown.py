@@ -5,12 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from whyscan.explain.phrases import LEVEL_NAMES, answer, fate, gate, ground, removed
+from whyscan.explain.phrases import (
+    LEVEL_NAMES,
+    answer,
+    blind,
+    fate,
+    gate,
+    ground,
+    overlapping,
+    removed,
+)
 from whyscan.explain.wording import REASONS, inert, inert_sql, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from whyscan.explain.conjuncts import PartLine
     from whyscan.explain.findings import Finding
     from whyscan.explain.levels import Level
     from whyscan.explain.listing import FileLine
@@ -82,10 +92,15 @@ def _asked(report: Report) -> Iterator[str]:
 
 def _levels(report: Report) -> Iterator[str]:
     rows = [
-        (LEVEL_NAMES[v.level], fate(v), f"{v.kept:,} of {v.total:,}", _weight(v))
+        (LEVEL_NAMES[v.level], _fate(v), f"{v.kept:,} of {v.total:,}", _weight(v))
         for v in report.levels
     ]
     yield from _table(("level", "", "read", "bytes"), rows, right=2)
+
+
+def _fate(level: Level) -> str:
+    """What was checked, and on a line of its own what there was nothing to check with."""
+    return "<br>".join(told for told in (fate(level), blind(level)) if told)
 
 
 def _weight(level: Level) -> str:
@@ -93,12 +108,21 @@ def _weight(level: Level) -> str:
 
 
 def _conjuncts(report: Report) -> Iterator[str]:
-    rows = [
-        (code(c.sql), c.bucket.value, c.pushdown.value, removed(c.alone), removed(c.only))
-        for c in report.conjuncts
-    ]
+    rows = []
+    for c in report.conjuncts:
+        shares = removed(c.alone), removed(c.only)
+        rows.append((code(c.sql), c.bucket.value, c.pushdown.value, *shares))
+        rows.extend(_part(c.operator or "", part) for part in c.parts)
     if rows:
         yield from _table(("conjunct", "bucket", "class", "alone", "only"), rows, right=2)
+    if told := overlapping(report):
+        yield ""
+        yield told
+
+
+def _part(operator: str, part: PartLine) -> tuple[str, str, str, str, str]:
+    sql = f"↳ {operator} {code(part.sql)}"
+    return sql, part.bucket.value, part.pushdown.value, removed(part.removed), ""
 
 
 def _findings(report: Report) -> Iterator[str]:
@@ -111,6 +135,8 @@ def _finding(finding: Finding) -> Iterator[str]:
     yield f"- {label}: {plain(' '.join(finding.message.split()))}"
     if finding.fix is not None:
         yield f"  - fix: {plain(' '.join(finding.fix.split()))}"
+        if finding.rewrite is not None and finding.rewrite not in finding.fix:
+            yield f"    - {code(finding.rewrite)}"
 
 
 def _gates(report: Report) -> Iterator[str]:
