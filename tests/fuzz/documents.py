@@ -76,7 +76,7 @@ def damage_document(whole: bytes, dice: random.Random) -> bytes:
     """One JSON document with a few changes; bytes that are none come back as they were."""
     try:
         document = json.loads(whole)
-    except ValueError:
+    except (ValueError, RecursionError):  # Damaged before, or too deep by an earlier change.
         return whole
     for _ in range(dice.randint(1, 3)):
         document = _changed(document, dice)
@@ -125,7 +125,8 @@ def _inside(document: Any, dice: random.Random) -> Any:
     """JSON within a text, as `stats` and `schemaString` are."""
     if not isinstance(document, str) or not document.startswith("{") or dice.random() < 0.2:
         return None
-    return damage_document(document.encode(), dice).decode("utf-8", "surrogateescape")
+    text = document.encode("utf-8", "surrogatepass")
+    return damage_document(text, dice).decode("utf-8", "surrogateescape")
 
 
 def _of_members(members: dict[str, Any], dice: random.Random) -> dict[str, Any]:
