@@ -43,6 +43,6 @@ def _core_environment(folder: Path) -> Path:
     pip = [str(python), "-m", "pip", "install", "--quiet"]
     if not (home / "bin" / "whyscan").exists():
         run([sys.executable, "-m", "venv", str(home)])
-        run([*pip, "--require-hashes", "-r", str(root / "requirements" / "core.txt")])
+    run([*pip, "--require-hashes", "-r", str(root / "requirements" / "core.txt")])
     run([*pip, "--no-deps", "--force-reinstall", str(root)])
     return python
