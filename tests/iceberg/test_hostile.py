@@ -364,3 +364,13 @@ def test_a_manifest_by_a_name_that_no_file_has_is_refused(lake, name):
     table.manifests[0]["manifest_path"] = f"{table.folder}/metadata/{name}"
     with pytest.raises(WhyscanError):
         table.commit().live()
+
+
+@pytest.mark.parametrize("number", [1 << 31, 1 << 64, 10**400, "1", None, 1.5])
+def test_a_field_id_that_is_none_is_refused(lake, number):
+    table = lake({"a": "int"})
+    table.commit()
+    path = table.folder / "metadata" / "v1.metadata.json"
+    path.write_text(path.read_text().replace('"id": 1,', f'"id": {json.dumps(number)},'))
+    with pytest.raises(TableError, match="malformed"):
+        table.kept("a = 1")

@@ -54,6 +54,7 @@ PRIMITIVES: dict[str, Type] = {
 
 _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)")
 _DEEPEST = 100
+_LARGEST_ID = (1 << 31) - 1
 
 
 class Leaf(Struct, frozen=True):
@@ -112,8 +113,9 @@ def _fields(document: Any, depth: int) -> tuple[Field, ...]:
 
 def _field(member: Any, depth: int) -> Field:
     name, number = member["name"], member["id"]
-    if not isinstance(name, str) or not isinstance(number, int):
-        raise TableError(f"the schema is malformed: {name!r} with the id {number!r} is no column")
+    if not isinstance(name, str) or not isinstance(number, int) or abs(number) > _LARGEST_ID:
+        shown = str(number)[:40]
+        raise TableError(f"the schema is malformed: {name!r} with the id {shown} is no column")
     return Field(name, _type(member["type"], depth), number)
 
 
