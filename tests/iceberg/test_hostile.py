@@ -374,3 +374,18 @@ def test_a_field_id_that_is_none_is_refused(lake, number):
     path.write_text(path.read_text().replace('"id": 1,', f'"id": {json.dumps(number)},'))
     with pytest.raises(TableError, match="malformed"):
         table.kept("a = 1")
+
+
+@pytest.mark.parametrize("number", [False, True, 1 << 63, -(1 << 70), "0", None])
+@pytest.mark.parametrize("key", ["spec-id", "snapshot-id", "timestamp-ms", "field-id"])
+def test_a_number_that_is_none_is_refused(lake, key, number):
+    part = {"source-id": 1, "field-id": 1000, "name": "a", "transform": "identity"}
+    table = lake({"a": "int"}, part)
+    table.manifest([table.file("f", partition={"a": 1})])
+    table.commit()
+    document = table.metadata()
+    places = {"spec-id": table.specs, "field-id": table.specs[0]["fields"]}
+    places.get(key, table.snapshots)[0][key] = number
+    (table.folder / "metadata" / "v1.metadata.json").write_text(json.dumps(document))
+    with pytest.raises(TableError):
+        table.kept("a = 1")

@@ -27,6 +27,7 @@ MAIN = "main"
 NAME_MAPPING = "schema.name-mapping.default"
 _MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError)
 _FIRST_FIELD = 1000
+_TOO_LARGE = 1 << 63
 _COUNT = re.compile(r"[0-9]{1,18}")
 
 
@@ -168,7 +169,7 @@ def _metadata(path: str, document: dict[str, Any], version: int) -> Metadata:
         current_schema=current_schema,
         specs=_specs(document),
         default_spec=_number(document.get("default-spec-id", 0)),
-        snapshots={s["snapshot-id"]: _snapshot(s) for s in document.get("snapshots") or ()},
+        snapshots={s.id: s for s in map(_snapshot, document.get("snapshots") or ())},
         current_snapshot=None if current in (None, -1) else _number(current),
         refs={name: _reference(r) for name, r in (document.get("refs") or {}).items()},
         history=tuple(
@@ -180,7 +181,7 @@ def _metadata(path: str, document: dict[str, Any], version: int) -> Metadata:
 
 
 def _number(value: Any) -> int:
-    if not isinstance(value, int):
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= _TOO_LARGE:
         raise TypeError(f"{str(value)[:40]!r} is not a number")
     return value
 
@@ -195,7 +196,8 @@ def _specs(document: dict[str, Any]) -> Mapping[int, Spec]:
     listed = document.get("partition-specs")
     if listed is None:  # Version 1, before specs had numbers.
         listed = [{"spec-id": 0, "fields": document.get("partition-spec", ())}]
-    return {spec["spec-id"]: Spec(spec["spec-id"], _fields(spec["fields"])) for spec in listed}
+    numbered = {_number(spec["spec-id"]): _fields(spec["fields"]) for spec in listed}
+    return {number: Spec(number, fields) for number, fields in numbered.items()}
 
 
 def _fields(documents: Any) -> tuple[PartitionField, ...]:
