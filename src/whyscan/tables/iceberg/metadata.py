@@ -27,7 +27,7 @@ MAIN = "main"
 NAME_MAPPING = "schema.name-mapping.default"
 _MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError)
 _FIRST_FIELD = 1000
-_TOO_LARGE = 1 << 63
+_TOO_LARGE = 1 << 64  # Snapshot ids above 2^63 exist: a writer in the zoo gives them.
 _COUNT = re.compile(r"[0-9]{1,18}")
 
 
