@@ -1,0 +1,158 @@
+"""The report on a statement: one ordinary report a scan, and what holds between them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from whyscan.explain.findings import Finding
+    from whyscan.explain.gates import Assertion
+    from whyscan.explain.report import Report
+    from whyscan.planning.plan import ScanPlan
+
+SCHEMA_VERSION = "1.0"
+
+
+class Origin(StrEnum):
+    """How a condition came to a scan."""
+
+    WRITTEN = "written"
+    """As it stands in the statement."""
+    SPREAD = "spread"
+    """By an equality with another column, or through a derived table's output."""
+    PART = "part"
+    """The part of a wider condition that speaks of this table alone."""
+    JOIN = "join"
+    """By values that another scan supplies at run time."""
+
+
+class Placed(Struct, frozen=True):
+    """A condition of a scan: `sql` as the scan's conjunct has it, and where it came from.
+
+    `written` is the condition of the statement that it follows from, and `via` the equality
+    that carried it, None where none did.
+    """
+
+    sql: str
+    origin: Origin
+    written: str
+    via: str | None = None
+
+
+class Stayed(Struct, frozen=True):
+    """A condition that names columns of a scan and is not applied there, and why."""
+
+    sql: str
+    why: str
+
+
+class Amount(Struct, frozen=True):
+    """What is read. None is not known."""
+
+    files: int
+    bytes: int | None
+    rows: int | None
+
+
+class Supply(Struct, frozen=True):
+    """Values that a join or a subquery supplies to a scan.
+
+    `sql` is the join's condition, `source` the position of the scan that supplies; `column` is
+    the scan's own expression that is filtered. `low` and `high` are what the source's plan
+    guarantees, as text; `keys` how many distinct values were read, None where nobody did.
+    """
+
+    sql: str
+    column: str
+    source: int | None
+    low: str | None = None
+    high: str | None = None
+    keys: int | None = None
+
+
+class Dynamic(Struct, frozen=True):
+    """Three answers to what is read.
+
+    `static`: without the values that joins supply; `bounded`: with what metadata guarantees of
+    them; `actual`: with the values themselves. None is not worked out.
+    """
+
+    supplies: tuple[Supply, ...]
+    static: Amount
+    bounded: Amount | None
+    actual: Amount | None
+
+
+class Role(StrEnum):
+    """What a statement does with the table."""
+
+    READ = "read"
+    TARGET = "target"
+
+
+class Rewrite(Struct, frozen=True):
+    """What a change does to its target: `removed` files go whole, `rewritten` are copied."""
+
+    operation: str
+    removed: Amount
+    rewritten: Amount
+
+
+class ScanReport(Struct, frozen=True):
+    """One occurrence of a table in a statement.
+
+    `name` is the table's as it was given, `alias` what the statement calls it. `placed` stands
+    beside `report.conjuncts`, one each. `limit` says what LIMIT or ORDER BY … LIMIT did here,
+    `answer` what metadata answers without a scan; None where there is nothing to say.
+    """
+
+    name: str
+    alias: str
+    columns: tuple[str, ...]
+    plan: ScanPlan
+    report: Report
+    placed: tuple[Placed, ...] = ()
+    above: tuple[Stayed, ...] = ()
+    dynamic: Dynamic | None = None
+    role: Role = Role.READ
+    rewrite: Rewrite | None = None
+    limit: str | None = None
+    answer: str | None = None
+
+
+class Edge(Struct, frozen=True):
+    """A join between two scans, by their positions; `kind` as SQL calls it, in lower case."""
+
+    kind: str
+    left: int
+    right: int
+    sql: str
+
+
+class StatementReport(Struct, frozen=True):
+    """What a statement reads of each of its tables, and why."""
+
+    sql: str
+    dialect: str
+    timezone: str
+    operation: str
+    scans: tuple[ScanReport, ...]
+    joins: tuple[Edge, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    assertions: tuple[Assertion, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        held = (*self.assertions, *(a for scan in self.scans for a in scan.report.assertions))
+        return all(assertion.holds for assertion in held)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document."""
+        from whyscan.statements.document import document
+
+        return document(self)
