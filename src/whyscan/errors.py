@@ -2,9 +2,10 @@
 
 WhyscanError            exit 3
 ├── UsageError          exit 2: the call itself is wrong
-├── PredicateError      the predicate cannot be read or bound
+├── PredicateError      the predicate or the statement cannot be read or bound
 │   ├── SyntaxProblem   not SQL of that dialect, or too deep, or too long
 │   ├── UnknownColumn   no such column, or more than one
+│   ├── UnknownTable    a statement names a table that nobody gave
 │   └── TypeProblem     a comparison or a cast that has no meaning
 ├── TableError          the table cannot be opened
 │   └── CorruptFile     a metadata object that cannot be read; names it
@@ -62,6 +63,10 @@ class SyntaxProblem(PredicateError):
 
 class UnknownColumn(PredicateError):
     """The schema has no such column, or several that answer to the name."""
+
+
+class UnknownTable(PredicateError):
+    """A statement names a table that was not given, or that several names answer to."""
 
 
 class TypeProblem(PredicateError):

@@ -56,7 +56,7 @@ class Syntax(Struct, frozen=True):
 def parse(text: str, dialect: str = "spark") -> Syntax:
     """The text as trees of its dialect; SyntaxProblem where it is no condition."""
     language = dialect_named(dialect)
-    tokens, lists = tokens_.lift_lists(_tokenize(text, language))
+    tokens, lists = tokens_.lift_lists(tokenize(text, language))
     tokens_.check_depth(tokens, text)
     _check_is_condition(tokens, text)
     tree = _parse_tokens(tokens_.mark_calls(tokens), text, language)
@@ -110,23 +110,24 @@ def dialect_named(name: str) -> Dialect:
     raise UsageError(f"unknown dialect {name!r}", hint=hint)
 
 
-def _tokenize(text: str, dialect: Dialect) -> list[Token]:
+def tokenize(text: str, dialect: Dialect) -> list[Token]:
+    """The tokens of a text that is neither too long nor cut off; SyntaxProblem if it is."""
     if len(text) > MAX_CHARACTERS:
         raise SyntaxProblem(
-            f"the predicate is longer than {MAX_CHARACTERS:,} characters",
+            f"the SQL is longer than {MAX_CHARACTERS:,} characters",
             hint="join with a table of the values instead",
         )
     try:
         tokens = dialect.tokenize(text)
     except TokenError as error:
         raise SyntaxProblem(
-            "the predicate breaks off inside a string, a quoted name or a comment",
+            "the SQL breaks off inside a string, a quoted name or a comment",
             text=text,
             span=_unclosed(text),
             hint="close the quotes",
         ) from error
     if len(tokens) > tokens_.MAX_TOKENS:
-        raise SyntaxProblem(f"the predicate has more than {tokens_.MAX_TOKENS:,} tokens")
+        raise SyntaxProblem(f"the SQL has more than {tokens_.MAX_TOKENS:,} tokens")
     doubled = "''" in text or '""' in text
     return tokens_.join_quotes(tokens, text) if doubled else tokens
 
@@ -168,7 +169,7 @@ def _parse_tokens(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
     try:
         trees = dialect.parser().parse_into(exp.Condition, tokens, text)
     except ParseError as error:
-        raise _problem(error, tokens, text) from error
+        raise problem(error, tokens, text) from error
     # The parser indexes into what it expects to be there: IndexError and others are its
     # way of refusing a malformed call.
     except Exception as error:
@@ -179,11 +180,12 @@ def _parse_tokens(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
     if not isinstance(tree, exp.Expr):
         raise SyntaxProblem("this part is not an expression", text=text, span=_span(tokens))
     if len(tokens) > tokens_.MAX_DEPTH:
-        _check_tree_depth(tree, text, _span(tokens))
+        check_tree_depth(tree, text, _span(tokens))
     return tree
 
 
-def _problem(error: ParseError, tokens: Sequence[Token], text: str) -> SyntaxProblem:
+def problem(error: ParseError, tokens: Sequence[Token], text: str) -> SyntaxProblem:
+    """The parser's complaint, with the place that it means."""
     details = error.errors[0] if error.errors else {}
     message = _readable(str(details.get("description") or "this part is not an expression"))
     span = _span_of_error(text, details) or _span(tokens)
@@ -195,6 +197,7 @@ def _readable(description: str) -> str:
     missing = re.match(r"Required keyword: '(\w+)' missing for <class '.*\.(\w+)'>", description)
     if missing:
         return "an operand is missing here"
+    description = re.sub(r" but got <Token .*", " here", description)
     if description.startswith("Expecting "):
         return "expected " + description.removeprefix("Expecting ") + " after this"
     if "Unexpected token" in description:
@@ -214,13 +217,13 @@ def _span_of_error(text: str, details: Mapping[str, object]) -> Span | None:
     return Span(max(end - max(len(word), 1), 0), end)
 
 
-def _check_tree_depth(tree: exp.Expr, text: str, span: Span) -> None:
+def check_tree_depth(tree: exp.Expr, text: str, span: Span) -> None:
     """Refuse chains of suffixes, `a::int::int…`: flat for the parser, deep for who comes after."""
     pending: list[tuple[exp.Expr, int, type | None]] = [(tree, 0, None)]
     while pending:
         node, depth, around = pending.pop()
         if depth > tokens_.MAX_DEPTH:
-            raise SyntaxProblem("the predicate nests too deep", text=text, span=span)
+            raise SyntaxProblem("the SQL nests too deep", text=text, span=span)
         below = around if isinstance(node, exp.Paren) else type(node)
         pending.extend(
             (child, depth + _step(node, child, around), below) for child in node.iter_expressions()

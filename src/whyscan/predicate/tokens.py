@@ -124,7 +124,7 @@ def check_depth(tokens: Sequence[Token], text: str) -> None:
         kind = token.token_type
         if depth.read(kind, previous) > MAX_BRACKETS:
             raise SyntaxProblem(
-                "the predicate nests too deep",
+                "the SQL nests too deep",
                 text=text,
                 span=span_of(token),
                 hint="flatten it: AND and OR need no parentheses among themselves",

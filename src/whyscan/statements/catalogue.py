@@ -1,0 +1,73 @@
+"""Which table a name in a statement means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from whyscan.errors import Span, UnknownTable, UsageError
+
+if TYPE_CHECKING:
+    from whyscan.tables.snapshot import Snapshot
+
+Opener = Callable[[str], "Snapshot"]
+_BY_PATH = {"delta", "iceberg", "parquet"}
+"""Spark's words before a path: delta.`/lake/t`."""
+
+
+class Base(Struct, frozen=True):
+    """A table of the lake, by the name that it was given."""
+
+    name: str
+    snapshot: Snapshot
+
+
+class Catalogue(Struct, frozen=True):
+    """The tables that were given by name; `opener` finds those that were not, None for nobody."""
+
+    given: Mapping[str, Snapshot]
+    opener: Opener | None = None
+
+    def find(self, parts: Sequence[str], span: Span | None, text: str) -> Base:
+        """By its whole name, else by the last parts of it, else where names are resolved.
+
+        `sales` may be given for `prod.db.sales`, and `db.sales` for `sales`.
+        """
+        asked = tuple(part.lower() for part in parts)
+        found = [name for name in self.given if _parts(name) == asked]
+        found = found or [name for name in self.given if _ends(_parts(name), asked)]
+        if len(found) == 1:
+            return Base(found[0], self.given[found[0]])
+        if not found:
+            return self._opened(parts, span, text)
+        raise UnknownTable(
+            f"{'.'.join(parts)!r} is ambiguous: {', '.join(sorted(found))}",
+            text=text,
+            span=span,
+            hint="write more of its name",
+        )
+
+    def _opened(self, parts: Sequence[str], span: Span | None, text: str) -> Base:
+        name = ".".join(parts)
+        by_path = len(parts) > 1 and parts[0].lower() in _BY_PATH
+        known = ", ".join(sorted(self.given))
+        hint = f"the tables are {known}" if known else f"say where it is: --table {name}=URI"
+        unknown = UnknownTable(f"unknown table {name!r}", text=text, span=span, hint=hint)
+        if self.opener is None or len(parts) == 1:
+            raise unknown
+        try:
+            return Base(name, self.opener(parts[-1] if by_path else name))
+        except UsageError as error:
+            raise unknown from error
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(part.strip("`\"' ").lower() for part in name.split("."))
+
+
+def _ends(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    shared = min(len(one), len(other))
+    return one[-shared:] == other[-shared:]
+

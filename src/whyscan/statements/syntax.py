@@ -1,0 +1,136 @@
+"""SQL text to one statement's tree, with the views that the text defines before it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from sqlglot import exp
+from sqlglot.errors import ParseError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from whyscan.errors import Span, SyntaxProblem
+from whyscan.predicate import tokens as tokens_
+from whyscan.predicate.parse import (
+    Syntax,
+    check_tree_depth,
+    dialect_named,
+    problem,
+    tokenize,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlglot.dialects.dialect import Dialect
+
+_NEVER_CALLED = {TokenType.INSERT, TokenType.VALUES}
+"""Words of statements that stand before a parenthesis, and are functions elsewhere."""
+
+STATEMENTS = (exp.Query, exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create)
+
+
+class Statement(Struct, frozen=True):
+    """A parsed statement. `syntax` has no fragments: it is what messages and lists refer to."""
+
+    syntax: Syntax
+    tree: exp.Expr
+    views: Mapping[str, exp.Query]
+
+
+def parse_statement(text: str, dialect: str = "spark") -> Statement:
+    """The one statement of a text, behind the views that it defines."""
+    language = dialect_named(dialect)
+    tokens, lists = tokens_.lift_lists(tokenize(text, language))
+    tokens_.check_depth(tokens, text)
+    trees = [tree for tree in _parsed(tokens, text, language) if tree is not None]
+    views: dict[str, exp.Query] = {}
+    while len(trees) > 1 and (view := _view(trees[0])) is not None:
+        views[view[0]] = view[1]
+        trees = trees[1:]
+    if len(trees) != 1:
+        raise _not_one(len(trees), text)
+    tree = trees[0]
+    if not isinstance(tree, STATEMENTS) or _without_query(tree):
+        raise SyntaxProblem(
+            f"{_verb(tree)} reads no table",
+            text=text,
+            hint="SELECT, INSERT, MERGE, UPDATE, DELETE and CREATE TABLE AS can be explained",
+        )
+    return Statement(Syntax(text, dialect.lower(), (), lists), tree, views)
+
+
+def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr | None]:
+    """Twice: the first time tells names before parentheses from calls, which then are marked."""
+    plain = _parse(tokens, text, dialect)
+    names = {
+        name.meta["start"]
+        for tree in plain
+        if tree is not None
+        for name in tree.find_all(exp.Identifier)
+        if "start" in name.meta
+    }
+    marked = tokens_.mark_calls(tokens)
+    chosen = [
+        token if token.start in names or token.token_type in _NEVER_CALLED else call
+        for token, call in zip(tokens, marked, strict=True)
+    ]
+    try:
+        trees = _parse(chosen, text, dialect)
+    except SyntaxProblem:
+        # A call with a syntax of its own, JSON_OBJECT('a': 1): it stays the parser's.
+        special = dialect.parser().FUNCTION_PARSERS
+        kept = [
+            token if token.text.upper() in special else call
+            for token, call in zip(tokens, chosen, strict=True)
+        ]
+        trees = _parse(kept, text, dialect)
+    for tree in trees:
+        if tree is not None and len(tokens) > tokens_.MAX_DEPTH:
+            check_tree_depth(tree, text, Span(0, len(text)))
+    return trees
+
+
+def _parse(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr | None]:
+    try:
+        return dialect.parser().parse(list(tokens), text)
+    except ParseError as error:
+        raise problem(error, tokens, text) from error
+    # The compiled parser refuses some malformed statements in ways of its own.
+    except (IndexError, TypeError, AttributeError, ValueError) as error:
+        raise SyntaxProblem("this is not a statement", text=text) from error
+
+
+def _view(tree: exp.Expr) -> tuple[str, exp.Query] | None:
+    """`CREATE VIEW name AS query`: the name in lower case, and the query."""
+    if not isinstance(tree, exp.Create) or str(tree.args.get("kind")).upper() != "VIEW":
+        return None
+    query, target = tree.expression, tree.this
+    if not isinstance(query, exp.Query):
+        return None
+    if not isinstance(target, exp.Schema):
+        return target.name.lower(), query
+    columns = [exp.to_identifier(column.name) for column in target.expressions]
+    alias = exp.TableAlias(this=exp.to_identifier("_view"), columns=columns)
+    whole = exp.Select(expressions=[exp.Star()]).from_(exp.Subquery(this=query, alias=alias))
+    return target.this.name.lower(), whole
+
+
+def _without_query(tree: exp.Expr) -> bool:
+    return isinstance(tree, exp.Create) and not isinstance(tree.expression, exp.Query)
+
+
+def _verb(tree: exp.Expr) -> str:
+    name = tree.this if isinstance(tree, exp.Command) else tree.key
+    return str(name).upper()
+
+
+def _not_one(count: int, text: str) -> SyntaxProblem:
+    if not count:
+        return SyntaxProblem("there is no statement", text=text, hint="write a query")
+    return SyntaxProblem(
+        f"these are {count} statements",
+        text=text,
+        hint="explain them one at a time; only CREATE VIEW may come before the last",
+    )
+
