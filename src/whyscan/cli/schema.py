@@ -10,9 +10,10 @@ import click
 from whyscan.cli.output import write
 
 DOCUMENTS = {
-    "report": "report.schema.json",
-    "diff": "diff/diff.schema.json",
-    "stats": "stats/stats.schema.json",
+    "report": "explain/report.schema.json",
+    "statement": "statements/statement.schema.json",
+    "diff": "explain/diff/diff.schema.json",
+    "stats": "explain/stats/stats.schema.json",
 }
 
 
@@ -32,4 +33,4 @@ def _bundled(document: str, report: str) -> str:
 
 
 def _text(document: str) -> str:
-    return files("whyscan.explain").joinpath(DOCUMENTS[document]).read_text("utf-8")
+    return files("whyscan").joinpath(DOCUMENTS[document]).read_text("utf-8")

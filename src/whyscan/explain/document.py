@@ -24,11 +24,15 @@ Json = dict[str, Any]
 
 
 def to_json(report: Report) -> str:
-    """The document as text, with one line a file: a table may have a hundred thousand of them.
+    """The document as text."""
+    return as_text(document(report))
+
+
+def as_text(whole: Json) -> str:
+    """A report's document, with one line a file: a table may have a hundred thousand of them.
 
     ASCII alone: a name full of escape codes stays inert.
     """
-    whole = document(report)
     files = whole.pop("files", None)
     text = json.dumps(whole, indent=2, allow_nan=False)
     if files is not None:
@@ -42,6 +46,13 @@ def document(report: Report) -> Json:
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "whyscan", "version": version()},
+        **of_report(report),
+    }
+
+
+def of_report(report: Report) -> Json:
+    """What is told of one table, without who tells it."""
+    return {
         "table": of_subject(report.table),
         "predicate": report.question.predicate,
         "dialect": report.question.dialect,
