@@ -66,23 +66,38 @@ class Assertion(Struct, frozen=True):
         return self.passed or (self.exemption is not None and not self.expired)
 
 
+class Reading(Struct, frozen=True):
+    """How much is read of how much; bytes are None where they are not known."""
+
+    total: int
+    kept: int
+    bytes_total: int | None
+    bytes_kept: int | None
+
+
 def assertions(report: Report, gates: Gates) -> Iterator[Assertion]:
     """The gates that were asked for, measured on a report."""
     files = report.files_level
-    if gates.min_pruning is not None:
-        yield at_least("min_pruning", gates.min_pruning, percent_pruned(files.total, files.kept))
-    if gates.min_pruning_bytes is not None:
-        pruned = percent_pruned(files.bytes_total, files.bytes_kept)
-        yield at_least("min_pruning_bytes", gates.min_pruning_bytes, pruned)
-    if gates.max_files is not None:
-        yield _at_most("max_files", gates.max_files, files.kept)
-    if gates.max_bytes is not None:
-        yield _at_most("max_bytes", gates.max_bytes, files.bytes_kept)
+    read = Reading(files.total, files.kept, files.bytes_total, files.bytes_kept)
+    yield from assertions_on(read, gates)
     if gates.assert_stats:
         covered = min((column.percent for column in report.statistics), default=100.0)
         yield at_least("stats_complete", 100, covered)
     if gates.require_partition_filter:
         yield at_least("partition_filter", 1, _partition_filters(report))
+
+
+def assertions_on(read: Reading, gates: Gates) -> Iterator[Assertion]:
+    """The gates on how much is read."""
+    if gates.min_pruning is not None:
+        yield at_least("min_pruning", gates.min_pruning, percent_pruned(read.total, read.kept))
+    if gates.min_pruning_bytes is not None:
+        pruned = percent_pruned(read.bytes_total, read.bytes_kept)
+        yield at_least("min_pruning_bytes", gates.min_pruning_bytes, pruned)
+    if gates.max_files is not None:
+        yield _at_most("max_files", gates.max_files, read.kept)
+    if gates.max_bytes is not None:
+        yield _at_most("max_bytes", gates.max_bytes, read.bytes_kept)
 
 
 def percent_pruned(total: int | None, kept: int | None) -> float | None:

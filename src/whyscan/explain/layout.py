@@ -8,12 +8,14 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 NARROWEST = 60
+SHORTEST_CUT = 8
 GAP = "  "
 
 
@@ -39,6 +41,10 @@ class Page(Struct, frozen=True):
     unicode: bool = True
     folder: str | None = None
     files: int = 1_000
+
+    def indented(self) -> Page:
+        """The page that is left beside an indent of one `GAP`."""
+        return replace(self, width=self.width - len(GAP))
 
     def place(self, uri: str) -> str:
         """An address as the reader would write it."""
@@ -81,7 +87,7 @@ class Page(Struct, frozen=True):
         """The text in lines of the page's width."""
         return textwrap.fill(
             text,
-            max(self.width, NARROWEST),
+            self.width,
             initial_indent=indent,
             subsequent_indent=indent if hanging is None else hanging,
             break_on_hyphens=False,
@@ -117,6 +123,19 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield GAP.join(cells).rstrip()
+
+
+def headed(
+    rows: Sequence[Sequence[str]], page: Page, *, right: frozenset[int] = frozenset()
+) -> Iterator[str]:
+    """A table below its head, the first column cut where the page is too narrow for it."""
+    others = sum(
+        max(map(columns, column)) + len(GAP) for column in list(zip(*rows, strict=True))[1:]
+    )
+    room = max(page.width - others, SHORTEST_CUT)
+    head, *lines = table([(page.cut(row[0], room), *row[1:]) for row in rows], right=right)
+    yield page.paint(head, Ink.FAINT)
+    yield from lines
 
 
 def _padded(cell: str, width: int, *, left: bool) -> str:

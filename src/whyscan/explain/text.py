@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.explain.findings import Severity
-from whyscan.explain.layout import GAP, Ink, Page, columns, table
+from whyscan.explain.layout import GAP, Ink, Page, columns, headed
 from whyscan.explain.listing_text import listed
 from whyscan.explain.phrases import (
     LEVEL_NAMES,
@@ -21,58 +21,66 @@ from whyscan.explain.proofs import PROOFS
 from whyscan.explain.wording import REASONS, inert, inert_sql, sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from whyscan.explain.conjuncts import ConjunctLine, PartLine
     from whyscan.explain.findings import Finding
+    from whyscan.explain.gates import Assertion
     from whyscan.explain.levels import Level
     from whyscan.explain.report import Report
 
 NARROW_BAR = 10
 WIDE_BAR = 40
-SHORTEST_CUT = 8
 
 
 def text(report: Report, page: Page | None = None) -> str:
     """The whole report, with a line break at its end."""
     where = Page() if page is None else page
     sections = (
-        _answer(report, where),
+        title_lines(answer(report), where),
         _asked(report, where),
-        _funnel(report, where),
-        _conjuncts(report, where),
-        _engines(report, where),
-        _survivors(report, where),
-        _findings(report, where),
-        _files(report, where),
-        _unchecked(report, where),
-        _ground(report, where),
-        _proofs(report, where),
-        _gates(report, where),
+        funnel_lines(report, where),
+        conjunct_lines(report, where),
+        engine_lines(report, where),
+        survivor_lines(report, where),
+        finding_lines(report.findings, where),
+        file_lines(report, where),
+        unchecked_lines(report, where),
+        ground_lines(report, where),
+        proof_lines(report, where),
+        gate_lines(report.assertions, where),
     )
+    return in_paragraphs(sections)
+
+
+def in_paragraphs(sections: Iterable[Iterable[str]]) -> str:
+    """Sections with an empty line between them; those without a line are left out."""
     whole = ("\n".join(lines) for section in sections if (lines := list(section)))
     return "\n\n".join(whole) + "\n"
 
 
-def _answer(report: Report, page: Page) -> Iterator[str]:
-    lines = page.wrap(answer(report)).splitlines()
-    yield "\n".join(page.paint(part, Ink.TITLE) for part in lines)
+def title_lines(title: str, page: Page) -> Iterator[str]:
+    """The answer, before everything that it rests on."""
+    yield from (page.paint(line, Ink.TITLE) for line in page.wrap(title).splitlines())
 
 
 def _asked(report: Report, page: Page) -> Iterator[str]:
-    subject = report.table
-    about = [subject.format]
-    if subject.version is not None:
-        about.append(f"version {subject.version}")
-    if subject.partitioned_by:
-        about.append("partitioned by " + inert(", ".join(subject.partitioned_by)))
-    yield page.wrap(
-        f"table      {inert(page.place(subject.uri))} ({', '.join(about)})", hanging=" " * 11
-    )
+    yield page.wrap(f"table      {subject(report, page)}", hanging=" " * 11)
     yield page.wrap(f"predicate  {inert_sql(report.question.predicate)}", hanging=" " * 11)
 
 
-def _funnel(report: Report, page: Page) -> Iterator[str]:
+def subject(report: Report, page: Page) -> str:
+    """`lake/users (delta, version 5, partitioned by country)`."""
+    told = report.table
+    about = [told.format]
+    if told.version is not None:
+        about.append(f"version {told.version}")
+    if told.partitioned_by:
+        about.append("partitioned by " + inert(", ".join(told.partitioned_by)))
+    return f"{inert(page.place(told.uri))} ({', '.join(about)})"
+
+
+def funnel_lines(report: Report, page: Page) -> Iterator[str]:
     rows = [
         (LEVEL_NAMES[v.level], f"{v.kept:,} of {v.total:,}", sizes(v.bytes_kept, v.bytes_total))
         for v in report.levels
@@ -93,18 +101,12 @@ def _selected(level: Level) -> str | None:
     return f"in the selected columns {sizes(level.selected_kept, level.selected_total)}"
 
 
-def _conjuncts(report: Report, page: Page) -> Iterator[str]:
+def conjunct_lines(report: Report, page: Page) -> Iterator[str]:
     head = ("conjunct", "bucket", "class", "alone", "only")
     rows = [head, *(row for line in report.conjuncts for row in _conjunct(line))]
-    others = sum(max(columns(row[i]) for row in rows) + len(GAP) for i in range(1, 5))
-    room = max(page.width - others, SHORTEST_CUT)
-    cut = [(page.cut(row[0], room), *row[1:]) for row in rows]
-    title, *lines = table(cut, right=frozenset({3, 4}))
-    yield page.paint(title, Ink.FAINT)
-    yield from lines
+    yield from headed(rows, page, right=frozenset({3, 4}))
     if any(c.alone.at_least or c.only.at_least for c in report.conjuncts):
         yield page.wrap("n+: at least n; what stayed closed could add to it, --full opens it")
-
     if told := overlapping(report):
         yield page.wrap(told)
 
@@ -130,17 +132,13 @@ def _parts(
         yield from _parts(part.operator, part.parts, depth + 1)
 
 
-def _engines(report: Report, page: Page) -> Iterator[str]:
+def engine_lines(report: Report, page: Page) -> Iterator[str]:
     """With the files: what engines call each conjunct, and what they check once more."""
     if report.listing is None:
         return
     head = ("conjunct", "Trino", "Delta on Spark", "DataFusion", "again")
     rows = [head, *map(_words, report.conjuncts)]
-    others = sum(max(columns(row[i]) for row in rows) + len(GAP) for i in range(1, 5))
-    room = max(page.width - others, SHORTEST_CUT)
-    title, *lines = table([(page.cut(row[0], room), *row[1:]) for row in rows])
-    yield page.paint(title, Ink.FAINT)
-    yield from lines
+    yield from headed(rows, page)
     for line in report.conjuncts:
         yield page.wrap(f"{inert_sql(line.sql)}: {inert_sql(line.why)}", hanging=GAP)
 
@@ -152,7 +150,7 @@ def _words(line: ConjunctLine) -> tuple[str, str, str, str, str]:
     return (inert_sql(line.sql), *names, again)
 
 
-def _survivors(report: Report, page: Page) -> Iterator[str]:
+def survivor_lines(report: Report, page: Page) -> Iterator[str]:
     if report.survivors:
         yield "kept because"
     counts = max((len(f"{s.files:,}") for s in report.survivors), default=0)
@@ -162,8 +160,9 @@ def _survivors(report: Report, page: Page) -> Iterator[str]:
         yield page.wrap(lead + REASONS[s.reason], hanging=" " * len(lead))
 
 
-def _findings(report: Report, page: Page) -> Iterator[str]:
-    for finding in report.findings:
+def finding_lines(findings: Iterable[Finding], page: Page) -> Iterator[str]:
+    """What was found, and what to do about it."""
+    for finding in findings:
         yield from _finding(finding, page)
 
 
@@ -178,13 +177,13 @@ def _finding(finding: Finding, page: Page) -> Iterator[str]:
             yield page.wrap(inert_sql(finding.rewrite), indent="       ")
 
 
-def _files(report: Report, page: Page) -> Iterator[str]:
+def file_lines(report: Report, page: Page) -> Iterator[str]:
     if report.listing is not None:
         yield "every file"
         yield from listed(report.listing, page)
 
 
-def _unchecked(report: Report, page: Page) -> Iterator[str]:
+def unchecked_lines(report: Report, page: Page) -> Iterator[str]:
     for level, why in report.unchecked:
         line = f"not checked: {LEVEL_NAMES.get(level, level)} ({inert(why)})"
         yield page.wrap(line, hanging="  ")
@@ -192,14 +191,14 @@ def _unchecked(report: Report, page: Page) -> Iterator[str]:
         yield page.wrap(f"note: {inert(note)}", hanging="  ")
 
 
-def _ground(report: Report, page: Page) -> Iterator[str]:
+def ground_lines(report: Report, page: Page) -> Iterator[str]:
     rows = list(ground(report))
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         yield page.wrap(f"{name:<{width}}{GAP}{value}", hanging=" " * (width + len(GAP)))
 
 
-def _proofs(report: Report, page: Page) -> Iterator[str]:
+def proof_lines(report: Report, page: Page) -> Iterator[str]:
     if report.listing is None:
         return
     yield "what evidence proves, and what it does not"
@@ -208,8 +207,9 @@ def _proofs(report: Report, page: Page) -> Iterator[str]:
         yield page.wrap(told, indent=GAP, hanging=GAP * 2)
 
 
-def _gates(report: Report, page: Page) -> Iterator[str]:
-    for assertion in report.assertions:
+def gate_lines(assertions: Iterable[Assertion], page: Page) -> Iterator[str]:
+    """Each gate's outcome."""
+    for assertion in assertions:
         ink = Ink.GOOD if assertion.passed else Ink.WARN if assertion.holds else Ink.BAD
         yield page.wrap(f"{assertion.result}  {gate(assertion)}", hanging=" " * 6).replace(
             assertion.result, page.paint(assertion.result, ink), 1
