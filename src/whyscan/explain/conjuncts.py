@@ -38,7 +38,8 @@ class PartLine(Struct, frozen=True):
 class ConjunctLine(Struct, frozen=True):
     """One conjunct: its classes and why, what it removes, and its parts where it has some.
 
-    `operator` is the word that joins the parts; None for a plain condition.
+    `operator` is the word that joins the parts; None for a plain condition. `joined`: it came from
+    the other side of a join.
     """
 
     sql: str
@@ -51,6 +52,7 @@ class ConjunctLine(Struct, frozen=True):
     words: Words
     operator: str | None = None
     parts: tuple[PartLine, ...] = ()
+    joined: bool = False
 
 
 def conjunct_lines(plan: ScanPlan, classes: tuple[Class, ...]) -> tuple[ConjunctLine, ...]:
@@ -75,6 +77,7 @@ def _line(
         words=words(conjunct.expression, found, measured),
         operator=operator(conjunct.expression) if below else None,
         parts=tuple(_part(part, measured) for part in below),
+        joined=conjunct.joined,
     )
 
 

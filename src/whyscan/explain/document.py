@@ -160,6 +160,7 @@ def _conjunct(conjunct: ConjunctLine) -> Json:
         "engines": _words(conjunct.words),
         "operator": conjunct.operator,
         "parts": [_part(part) for part in conjunct.parts],
+        **({"joined": True} if conjunct.joined else {}),
     }
 
 

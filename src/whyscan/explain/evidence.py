@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from whyscan.explain.wording import counted
 from whyscan.planning.reason_codes import Reason
 from whyscan.predicate.tree import Cast, Opaque, columns_of, walk
 from whyscan.predicate.types import StringType
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from whyscan.explain.values import JsonValue
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Limit, ScanPlan
     from whyscan.predicate.tree import Column, Conjunct
     from whyscan.tables.snapshot import Snapshot
 
@@ -119,6 +120,14 @@ def of_removed(cause: Cause, known: Known) -> str:
     """What excluded it, with what is known of it."""
     told = known.of(cause.columns)
     return f"{told} excluded by {cause.sql}" if told else f"excluded by {cause.sql}"
+
+
+def of_unneeded(limit: Limit) -> str:
+    """Why a LIMIT does without a file."""
+    rows = counted(limit.rows, "row")
+    if limit.ordered:
+        return f"{rows} of others are sure to come before all of its own"
+    return f"others are sure to have {rows} that match"
 
 
 def _range(lower: JsonValue, upper: JsonValue) -> str:

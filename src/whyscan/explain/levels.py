@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.planning.plan import Mechanism
+from whyscan.planning import mechanisms
+from whyscan.planning.matching import group_rows, perhaps_matching, surely_matching
 from whyscan.planning.planner import total
 from whyscan.planning.pushdown import Confidence, confidence
 from whyscan.planning.reasons import unchecked_parts
@@ -18,16 +19,11 @@ from whyscan.planning.reasons import unchecked_parts
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy.typing as npt
-
     from whyscan.planning.judgement import Flags, Judgement
     from whyscan.planning.plan import Evidence, ManifestEvidence, ScanPlan
     from whyscan.planning.pushdown import Class
     from whyscan.planning.reasons import Why
     from whyscan.tables.snapshot import RowGroups
-
-
-REMOVING = (Mechanism.PARTITION, Mechanism.STATISTICS)
 
 
 class Level(Struct, frozen=True):
@@ -100,14 +96,12 @@ def _manifests(above: ManifestEvidence) -> Level:
         bytes_kept=None,
         rows_total=total(rows),
         rows_kept=total(rows.filter(pa.array(found.kept))),
-        pruned_by={"partition": int((~found.kept).sum()), "statistics": 0},
+        pruned_by=mechanisms.counted(mechanisms.of_manifests(above)),
     )
 
 
 def _files(plan: ScanPlan, sure: Confidence) -> Level:
     evidence, summary = plan.evidence, plan.summary
-    credited = _credited(evidence.pruned_by())
-    credited["partition"] += evidence.closed_files
     return Level(
         level="files",
         total=summary.files_total,
@@ -119,7 +113,9 @@ def _files(plan: ScanPlan, sure: Confidence) -> Level:
         bytes_kept=summary.bytes_kept,
         rows_total=summary.rows_total,
         rows_kept=summary.rows_kept,
-        pruned_by=credited,
+        pruned_by=mechanisms.counted(
+            mechanisms.of_files(evidence), mechanisms.files_unlisted(evidence)
+        ),
     )
 
 
@@ -129,7 +125,6 @@ def _row_groups(evidence: Evidence, groups: RowGroups, found: Judgement) -> Leve
     kept = pa.array(found.kept)
     rows = group_rows(groups)
     settled = bool((~by_partition.kept | by_partition.every)[files].all())
-    statistics = np.where(found.kept, Mechanism.NOTHING, Mechanism.STATISTICS)
     return Level(
         level="row_groups",
         total=groups.count,
@@ -141,7 +136,7 @@ def _row_groups(evidence: Evidence, groups: RowGroups, found: Judgement) -> Leve
         bytes_kept=total(groups.bytes.filter(kept)),
         rows_total=total(rows),
         rows_kept=total(rows.filter(kept)),
-        pruned_by=_credited(np.where(by_partition.kept[files], statistics, Mechanism.PARTITION)),
+        pruned_by=mechanisms.counted(mechanisms.of_row_groups(evidence)),
         in_kept_files=int(evidence.judgement.kept[files].sum()),
         files_emptied=_emptied(evidence, groups, found),
     )
@@ -159,10 +154,6 @@ def _chunks(ranges: pa.ListArray) -> int | None:
     return total(pc.subtract(pc.list_element(spans, 1), pc.list_element(spans, 0)))
 
 
-def _credited(mechanism: npt.NDArray[np.integer]) -> dict[str, int]:
-    return {m.name.lower(): int((mechanism == m).sum()) for m in REMOVING}
-
-
 def _emptied(evidence: Evidence, groups: RowGroups, found: Judgement) -> int:
     inhabited = np.zeros(evidence.files.count, np.bool_)
     inhabited[groups.owners.to_numpy()[found.kept]] = True
@@ -171,53 +162,10 @@ def _emptied(evidence: Evidence, groups: RowGroups, found: Judgement) -> int:
     return int((evidence.judgement.kept & opened & ~inhabited).sum())
 
 
-def group_rows(groups: RowGroups) -> pa.Array:
-    """The rows of each row group; null where they are not known."""
-    rows = groups.containers.rows
-    return pa.nulls(groups.count, pa.int64()) if rows is None else rows
-
-
 def rows_matched(evidence: Evidence) -> RowsMatched:
-    """Between the live rows of the containers that match whole and those of all that are kept.
-
-    Row groups count where a footer was opened, files elsewhere. Nobody knows in which row group
-    a deleted row was: all of a file's may have matched, or none.
-    """
-    files, found, inside = evidence.files, evidence.judgement, evidence.group_judgement
-    every = _rows_by_file(evidence, found.every, None if inside is None else inside.every)
-    kept = _rows_by_file(evidence, found.kept, None if inside is None else inside.kept)
-    live = files.rows if files.deleted is None else pc.subtract(files.rows, files.deleted)
-    if files.maybe_deleted is None:
-        surely = live
-    else:
-        surely = pc.fill_null(pc.subtract(live, files.maybe_deleted), 0)
-    gone = pc.subtract(files.rows, surely)
-    return RowsMatched(
-        at_least=total(pc.max_element_wise(_less(every, gone), 0, skip_nulls=False)),
-        at_most=total(pc.if_else(pc.equal(kept, 0), kept, pc.min_element_wise(kept, live))),
-    )
-
-
-def _less(rows: pa.Array, gone: pa.Array) -> pa.Array:
-    """Rows without the deleted ones; of none at all, none are."""
-    return pc.if_else(pc.equal(rows, 0), rows, pc.subtract(rows, gone))
-
-
-def _rows_by_file(evidence: Evidence, files: Flags, groups: Flags | None) -> pa.Array:
-    """The rows of flagged containers, file by file: row groups where a footer was opened."""
-    rows = pc.if_else(pa.array(files), evidence.files.rows, pa.scalar(0, pa.int64()))
-    opened = evidence.groups
-    if opened is None or groups is None:
-        return rows
-    counted = group_rows(opened).to_numpy(zero_copy_only=False)[groups]
-    at = opened.opened.to_numpy()
-    inside = np.bincount(opened.file.to_numpy()[groups], weights=counted, minlength=len(at))
-    whole = np.zeros(evidence.files.count)
-    whole[at] = inside
-    is_open = np.zeros(evidence.files.count, np.bool_)
-    is_open[at] = True
-    known = pa.array(np.nan_to_num(whole).astype(np.int64), mask=np.isnan(whole))
-    return pc.if_else(pa.array(is_open), known, rows)
+    """Between the live rows of the containers that match whole and those of all that are kept."""
+    asked = evidence.before_limit
+    return RowsMatched(total(surely_matching(asked)), total(perhaps_matching(asked)))
 
 
 class Removal(Struct, frozen=True):
@@ -230,24 +178,25 @@ class Removal(Struct, frozen=True):
 
 def removals(plan: ScanPlan) -> tuple[Removal, ...]:
     """One for each mechanism that removed a file."""
-    mechanism = plan.evidence.pruned_by()
+    by = mechanisms.of_files(plan.evidence)
+    unlisted = mechanisms.files_unlisted(plan.evidence)
     found = []
-    for which in REMOVING:
-        removed = mechanism == which
-        closed = plan.evidence.closed_files if which is Mechanism.PARTITION else 0
+    for which in mechanisms.REMOVING:
+        removed, closed = by == which, unlisted.get(which, 0)
         if removed.any() or closed:
-            culprit = _culprit(plan, removed, in_manifests=bool(closed))
-            found.append(Removal(which.name.lower(), int(removed.sum()) + closed, culprit))
+            culprit = _culprit(plan, removed, which)
+            found.append(Removal(which.word, int(removed.sum()) + closed, culprit))
     return tuple(found)
 
 
-def _culprit(plan: ScanPlan, removed: Flags, *, in_manifests: bool) -> str | None:
+def _culprit(plan: ScanPlan, removed: Flags, which: mechanisms.Mechanism) -> str | None:
     """The conjunct that removes all of them, those of closed manifests too."""
     above = plan.evidence.manifests
     for position, conjunct in enumerate(plan.predicate.conjuncts):
         stays = plan.evidence.judgement.conjunct_kept[position][removed].any()
-        if in_manifests and above is not None:
-            stays |= above.judgement.conjunct_kept[position][~above.opened].any()
+        if above is not None:
+            unread = ~above.opened & (mechanisms.of_manifests(above) == which)
+            stays |= above.judgement.conjunct_kept[position][unread].any()
         if not stays:
             return conjunct.sql
     return None

@@ -12,10 +12,17 @@ import numpy as np
 import pyarrow as pa
 from msgspec import Struct
 
-from whyscan.explain.evidence import Cause, Known, causes, of_removed, of_survivor
+from whyscan.explain.evidence import (
+    Cause,
+    Known,
+    causes,
+    of_removed,
+    of_survivor,
+    of_unneeded,
+)
 from whyscan.explain.file_bounds import ColumnBounds, file_bounds
 from whyscan.explain.values import JsonValue, json_values
-from whyscan.planning.plan import Mechanism
+from whyscan.planning.mechanisms import Mechanism, of_files
 from whyscan.planning.reason_codes import Reason
 from whyscan.planning.reasons import REASONS, REMOVED
 from whyscan.planning.scans import Residuals
@@ -59,7 +66,8 @@ class Listing(Struct, frozen=True, dict=True):
     """The live files in the table's order, one slot a file in every column.
 
     `ranges` tells of each column of the predicate where it lies in each file. `conjunct` is the
-    position in `causes` of what the reason is about, `spec` the number of the file's spec.
+    position in `causes` of what the reason is about, `spec` the number of the file's spec;
+    `unneeded` says why a LIMIT does without a file.
     """
 
     paths: pa.Array
@@ -77,6 +85,7 @@ class Listing(Struct, frozen=True, dict=True):
     conjunct: pa.Array
     spec: pa.Array
     causes: tuple[Cause, ...]
+    unneeded: str = ""
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -122,8 +131,11 @@ class Listing(Struct, frozen=True, dict=True):
     ) -> Iterator[str]:
         told = zip(ranges, partition, self.spec[part].to_pylist(), strict=True)
         reasons, about = self.reason[part].to_pylist(), self.conjunct[part].to_pylist()
-        for known, reason, conjunct, removing in zip(told, reasons, about, removers, strict=True):
-            if reason is None:
+        columns = zip(told, self.pruned_by[part].to_pylist(), reasons, about, removers, strict=True)
+        for known, mechanism, reason, conjunct, removing in columns:
+            if mechanism == Mechanism.LIMIT.word:
+                yield self.unneeded
+            elif reason is None:
                 cause = self.causes[removing[0]] if removing else self.causes[-1]
                 yield of_removed(cause, Known(*known))
             else:
@@ -171,7 +183,7 @@ def listing(plan: ScanPlan, why: Why) -> Listing:
     """Every file of the plan, with its verdict and the evidence for it."""
     evidence = plan.evidence
     files, judgement = evidence.files, evidence.judgement
-    mechanism = evidence.pruned_by()
+    mechanism = of_files(evidence)
     return Listing(
         paths=files.paths,
         bytes=files.bytes,
@@ -183,7 +195,7 @@ def listing(plan: ScanPlan, why: Why) -> Listing:
         ),
         pruned_by=pa.DictionaryArray.from_arrays(
             pa.array(mechanism, mask=mechanism == Mechanism.NOTHING),
-            [m.name.lower() for m in Mechanism],
+            [m.word for m in Mechanism],
         ),
         reason=pa.DictionaryArray.from_arrays(
             pa.array(why.codes, mask=why.codes == REMOVED), [r.value for r in REASONS]
@@ -195,6 +207,7 @@ def listing(plan: ScanPlan, why: Why) -> Listing:
         conjunct=pa.array(why.conjunct),
         spec=pa.nulls(files.count) if files.spec is None else files.spec,
         causes=causes(plan),
+        unneeded="" if evidence.limit is None else of_unneeded(evidence.limit),
     )
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from whyscan.errors import UsageError
 from whyscan.explain.conjuncts import ConjunctLine, conjunct_lines
 from whyscan.explain.coverage import Coverage, coverage
-from whyscan.explain.findings import Facts, Finding, findings
+from whyscan.explain.findings import Code, Facts, Finding, findings
 from whyscan.explain.gates import Assertion, Gates, assertions
 from whyscan.explain.levels import (
     Level,
@@ -23,6 +23,7 @@ from whyscan.explain.levels import (
 )
 from whyscan.explain.listing import Listing, listing
 from whyscan.planning.attribution import Overlap, overlap
+from whyscan.planning.limit import before_limit
 from whyscan.planning.pushdown import Confidence, classify
 from whyscan.planning.reasons import reasons
 from whyscan.planning.scans import Residuals
@@ -164,23 +165,17 @@ class Report(Struct, frozen=True):
 
 def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
     """Count a plan. `verbose` lists every live file."""
-    classes = classify(plan)
-    why = reasons(plan, classes)
+    facts = _facts(before_limit(plan))
+    limited = plan.evidence.limit is not None
+    classes = facts.classes
+    why = reasons(plan, classes) if limited else facts.why
+    counted = levels(plan, classes, why) if limited else facts.levels
     evidence = plan.evidence
-    facts = Facts(
-        plan=plan,
-        classes=classes,
-        levels=levels(plan, classes, why),
-        coverage=coverage(plan),
-        contradictions=_contradictions(evidence),
-        why=why,
-        conjuncts=conjunct_lines(plan, classes),
-    )
     return Report(
         table=_subject(plan.snapshot),
         question=_question(plan.predicate, assume_no_nan=plan.options.assume_no_nan),
-        confidence=_least(facts.levels),
-        levels=facts.levels,
+        confidence=_least(counted),
+        levels=counted,
         removals=removals(plan),
         survivors=_survivors(why),
         unchecked=evidence.unchecked,
@@ -192,11 +187,31 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
         selection=_selection(plan),
         statistics=facts.coverage,
         contradictory_statistics=facts.contradictions,
-        findings=findings(facts),
+        findings=_findings(facts, limited=limited),
         listing=listing(plan, why) if verbose else None,
         assertions=(),
         metadata=_effort(plan.snapshot.traffic(), plan.seconds),
     )
+
+
+def _facts(plan: ScanPlan) -> Facts:
+    classes = classify(plan)
+    why = reasons(plan, classes)
+    return Facts(
+        plan=plan,
+        classes=classes,
+        levels=levels(plan, classes, why),
+        coverage=coverage(plan),
+        contradictions=_contradictions(plan.evidence),
+        why=why,
+        conjuncts=conjunct_lines(plan, classes),
+    )
+
+
+def _findings(facts: Facts, *, limited: bool) -> tuple[Finding, ...]:
+    """What there is to say of the predicate; how much it leaves is no matter where a LIMIT cuts."""
+    found = findings(facts)
+    return tuple(f for f in found if f.code is not Code.WEAK_PRUNING) if limited else found
 
 
 def _contradictions(evidence: Evidence) -> int:

@@ -155,7 +155,7 @@ def _kept_by_statistics(plan: ScanPlan) -> Flags:
     """The files that statistics alone leave; those that were not looked at among them."""
     evidence, groups = plan.evidence, plan.evidence.groups
     if evidence.by_partition.kept.all():
-        return evidence.judgement.kept
+        return evidence.before_limit.judgement.kept
     if not plan.snapshot.footers_describe_files:
         return _kept(plan, evidence.files.containers)
     kept = np.ones(evidence.files.count, np.bool_)

@@ -19,6 +19,8 @@ from whyscan.pruning.mask import Mask, materialise
 from whyscan.pruning.truth import Truth, matches_all
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from whyscan.predicate.tree import Predicate
     from whyscan.predicate.zones import Zone
     from whyscan.pruning.containers import Containers
@@ -33,12 +35,14 @@ UNDECIDED: Decided = MappingProxyType({})
 class Judgement(Struct, frozen=True):
     """One flag a container: may match, all rows match, may match if no value is NaN.
 
-    `conjunct_kept` and `conjunct_every` hold the same for each conjunct by itself.
+    `kept_without_join` is `kept` but for the conjuncts that came from a join; `conjunct_kept` and
+    `conjunct_every` hold the same for each conjunct by itself.
     """
 
     kept: Flags
     every: Flags
     kept_without_nan: Flags
+    kept_without_join: Flags
     conjunct_kept: tuple[Flags, ...]
     conjunct_every: tuple[Flags, ...]
 
@@ -57,6 +61,7 @@ def judge(
         kept=kept,
         every=flags(matches_all(together), containers.count),
         kept_without_nan=_without_nan(kept, predicate, containers, zone, decided),
+        kept_without_join=_without_join(kept, predicate, containers, each),
         conjunct_kept=tuple(flags(t.true, containers.count) for t in each),
         conjunct_every=tuple(flags(matches_all(t), containers.count) for t in each),
     )
@@ -88,6 +93,20 @@ def _without_nan(
     return kept & flags(together.true, containers.count)
 
 
+def _without_join(
+    kept: Flags, predicate: Predicate, containers: Containers, each: Sequence[Truth]
+) -> Flags:
+    own = [
+        (c.expression, t) for c, t in zip(predicate.conjuncts, each, strict=True) if not c.joined
+    ]
+    if len(own) == len(each):
+        return kept
+    if not own:
+        return np.ones(containers.count, np.bool_)
+    together = conjoin([e for e, _ in own], [t for _, t in own], containers)
+    return flags(together.true, containers.count)
+
+
 def roll_up(inner: Judgement, parent: npt.NDArray[np.int64], count: int) -> Judgement:
     """Judgement of `count` parents by that of their parts.
 
@@ -102,6 +121,7 @@ def roll_up(inner: Judgement, parent: npt.NDArray[np.int64], count: int) -> Judg
         kept=_any(inner.kept, parent, count),
         every=every(inner.every),
         kept_without_nan=_any(inner.kept_without_nan, parent, count),
+        kept_without_join=_any(inner.kept_without_join, parent, count),
         conjunct_kept=tuple(_any(part, parent, count) for part in inner.conjunct_kept),
         conjunct_every=tuple(every(part) for part in inner.conjunct_every),
     )
@@ -124,6 +144,7 @@ def place(inner: Judgement, at: npt.NDArray[np.int64], outer: Judgement) -> Judg
         kept=put(outer.kept, inner.kept),
         every=put(outer.every, inner.every),
         kept_without_nan=put(outer.kept_without_nan, inner.kept_without_nan),
+        kept_without_join=put(outer.kept_without_join, inner.kept_without_join),
         conjunct_kept=tuple(map(put, outer.conjunct_kept, inner.conjunct_kept)),
         conjunct_every=tuple(map(put, outer.conjunct_every, inner.conjunct_every)),
     )

@@ -6,20 +6,17 @@ in other ways without evaluating anything twice.
 
 from __future__ import annotations
 
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy.typing as npt
-
     from whyscan.planning.judgement import Decided, Flags, Judgement
-    from whyscan.predicate.tree import Path, Predicate
+    from whyscan.predicate.tree import Column, Path, Predicate
     from whyscan.predicate.zones import Zone
     from whyscan.tables.snapshot import Files, Manifests, RowGroups, Snapshot
 
@@ -32,19 +29,12 @@ class Depth(StrEnum):
     AUTO = "auto"
 
 
-class Mechanism(IntEnum):
-    """What removed a container; partition comes before statistics."""
-
-    NOTHING = 0
-    PARTITION = 1
-    STATISTICS = 2
-
-
 class Options(Struct, frozen=True):
     """How a plan is made.
 
     `full` opens every metadata object, so that every figure is exact; `every_manifest` opens
-    those above the files, so that every live file can be listed.
+    those above the files, so that every live file can be listed. Of the columns in `measured`
+    statistics are read beside the predicate's.
     """
 
     depth: Depth = Depth.AUTO
@@ -52,6 +42,7 @@ class Options(Struct, frozen=True):
     every_manifest: bool = False
     assume_no_nan: bool = False
     projection: tuple[Path, ...] | None = None
+    measured: tuple[Column, ...] = ()
 
 
 class FileScan(Struct, frozen=True):
@@ -104,11 +95,22 @@ class ManifestEvidence(Struct, frozen=True):
         return None if rows.null_count else sum(rows.to_pylist())
 
 
+class Limit(Struct, frozen=True):
+    """The first rows alone were asked for: how many, those that OFFSET skips among them.
+
+    Where they are not `ordered` any will do. `before` is the evidence that the predicate left.
+    """
+
+    rows: int
+    ordered: bool
+    before: Evidence
+
+
 class Evidence(Struct, frozen=True):
     """What was looked at and what was found. `files` are those of the manifests that were opened.
 
     `opened` flags the files whose own statistics took part; `groups` and `group_judgement` are
-    None where no footer was opened.
+    None where no footer was opened. With a `limit`, the judgements keep what it needs.
     """
 
     files: Files
@@ -120,17 +122,17 @@ class Evidence(Struct, frozen=True):
     decided: Decided
     unchecked: tuple[tuple[str, str], ...]
     manifests: ManifestEvidence | None = None
+    limit: Limit | None = None
 
     @property
     def closed_files(self) -> int:
         """The files that no manifest was opened for."""
         return 0 if self.manifests is None else self.manifests.closed_files
 
-    def pruned_by(self) -> npt.NDArray[np.int8]:
-        """A `Mechanism` a file: each is credited once, to partition before statistics."""
-        nothing, partition, statistics = map(np.int8, Mechanism)
-        mechanism = np.where(self.judgement.kept, nothing, statistics)
-        return np.where(self.by_partition.kept, mechanism, partition)
+    @property
+    def before_limit(self) -> Evidence:
+        """What the predicate alone leaves."""
+        return self if self.limit is None else self.limit.before
 
 
 class ScanPlan(Struct, frozen=True):

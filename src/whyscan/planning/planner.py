@@ -32,7 +32,7 @@ from whyscan.planning.plan import (
 from whyscan.predicate.zones import zone
 
 if TYPE_CHECKING:
-    from whyscan.predicate.tree import Path, Predicate
+    from whyscan.predicate.tree import Column, Path, Predicate
     from whyscan.predicate.zones import Zone
     from whyscan.pruning.containers import Containers
     from whyscan.tables.snapshot import Files, RowGroups, Snapshot
@@ -57,10 +57,15 @@ class _Planner(Struct, frozen=True):
     zone: Zone
     options: Options
 
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Those whose statistics are read."""
+        return tuple(dict.fromkeys((*self.predicate.columns(), *self.options.measured)))
+
     def evidence(self) -> Evidence:
         manifests = self.manifests()
         chosen = None if manifests is None else pa.array(np.flatnonzero(manifests.opened))
-        files = self.snapshot.files(self.predicate.columns(), self.zone, chosen)
+        files = self.snapshot.files(self.columns, self.zone, chosen)
         decided = decide(self.predicate, files, self.zone)
         by_partition = self.judge(files.containers.by_partition(), decided)
         if self.snapshot.footers_describe_files:
@@ -132,9 +137,7 @@ class _Planner(Struct, frozen=True):
 
     def open(self, files: Files, opened: Flags, decided: Decided) -> tuple[RowGroups, Judgement]:
         at = np.flatnonzero(opened)
-        groups = self.snapshot.row_groups(
-            files, pa.array(at), self.predicate.columns(), self._projection()
-        )
+        groups = self.snapshot.row_groups(files, pa.array(at), self.columns, self._projection())
         return groups, self.judge(groups.containers, spread(decided, groups.owners))
 
     def _projection(self) -> tuple[Path, ...] | None:

@@ -245,10 +245,14 @@ def columns_of(expression: Expression) -> tuple[Column, ...]:
 
 
 class Conjunct(Struct, frozen=True, eq=False):
-    """One top-level AND fragment; `sql` is its text in the dialect it was written in."""
+    """One top-level AND fragment; `sql` is its text in the dialect it was written in.
+
+    `joined`: nobody wrote it, its values came from the other side of a join.
+    """
 
     expression: Expression
     sql: str
+    joined: bool = False
 
 
 class Predicate(Struct, frozen=True, eq=False):

@@ -1,8 +1,10 @@
 // The files: columns as the page carries them, and what each cell says.
 
 /** What became of a file, the least to be seen first: it is drawn under the others. */
-const FATES = ["partition", "statistics", "some", "all"];
-const FATE_WORDS = { partition: "skipped by partition", statistics: "skipped by statistics", some: "some", all: "all" };
+const FATES = ["partition", "statistics", "join", "limit", "some", "all"];
+const FATE_WORDS = {
+  partition: "skipped by partition", statistics: "skipped by statistics", join: "skipped by a join", limit: "left out by LIMIT", some: "some", all: "all",
+};
 const SIZE_UNITS = ["B", "kB", "MB", "GB", "TB", "PB"];
 
 function sizeText(bytes) {
@@ -64,13 +66,12 @@ class Files {
     this.fates = this.#fates();
   }
 
-  /** A number a file: its place in FATES. A mechanism without a colour has that of statistics. */
+  /** A number a file: its place in FATES. */
   #fates() {
     const found = new Uint8Array(this.count);
     for (let file = 0; file < this.count; file += 1) {
       const verdict = this.verdicts.of(file);
-      found[file] = Math.max(FATES.indexOf(verdict === "none" ? this.prunedBy.of(file) : verdict), 0);
-      if (verdict === "none" && this.prunedBy.of(file) !== "partition") found[file] = 1;
+      found[file] = FATES.indexOf(verdict === "none" ? this.prunedBy.of(file) : verdict);
     }
     return found;
   }

@@ -1,0 +1,20 @@
+"""Plans for tests, of predicates some conjuncts of which came from a join."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from whyscan.planning.plan import Options
+from whyscan.planning.planner import make_plan
+from whyscan.predicate.bind import bind
+from whyscan.predicate.session import Session
+
+
+def planned(table, predicate, joined=(), **options):
+    """A plan in which the conjuncts at `joined` came from a join; no predicate keeps all rows."""
+    bound = bind(predicate or "TRUE", table.schema(), Session())
+    conjuncts = tuple(
+        replace(conjunct, joined=at in joined) for at, conjunct in enumerate(bound.conjuncts)
+    )
+    conjuncts = conjuncts if predicate else ()
+    return make_plan(table, replace(bound, conjuncts=conjuncts), Options(**options))

@@ -1,0 +1,102 @@
+"""Who is credited with a container that goes: partition, statistics, join, limit, in this order."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lakes import delta_users, users
+from planning.plans import planned
+from reports import valid
+from whyscan.explain.document import to_json
+from whyscan.explain.html import page
+from whyscan.explain.report import make_report
+from whyscan.explain.text import text
+from whyscan.planning.limit import limited
+from whyscan.planning.plan import Depth
+
+
+def reported(plan, *, verbose=False):
+    document = json.loads(to_json(make_report(plan, verbose=verbose)))
+    return valid(document)
+
+
+def pruned_by(plan, level="files"):
+    return next(x["pruned_by"] for x in reported(plan)["levels"] if x["level"] == level)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "joined", "credited"),
+    [
+        ("country = 'DE' AND age > 40", (), {"partition": 4, "statistics": 1}),
+        ("country = 'DE' AND age > 40", (0,), {"partition": 0, "statistics": 3, "join": 2}),
+        ("country = 'DE' AND age > 40", (1,), {"partition": 4, "statistics": 0, "join": 1}),
+        ("country = 'DE' AND age > 40", (0, 1), {"partition": 0, "statistics": 0, "join": 5}),
+        # Only together do two conditions on one column exclude [20, 35] and [22, 38].
+        ("age IN (19, 50) AND age > 18", (0,), {"partition": 0, "statistics": 0, "join": 2}),
+        ("age > 100 AND age > 70", (0,), {"partition": 0, "statistics": 6}),
+    ],
+)
+def test_a_join_is_credited_with_what_the_statement_alone_would_read(predicate, joined, credited):
+    assert pruned_by(planned(delta_users(), predicate, joined)) == credited
+
+
+def test_a_file_that_a_join_left_unopened_is_credited_to_the_join():
+    plan = planned(users(), "country = 'DE' AND age > 40", joined=(0,))
+
+    assert pruned_by(plan) == {"partition": 0, "statistics": 1, "join": 4}
+    assert pruned_by(plan, "row_groups") == {"partition": 0, "statistics": 1}
+    assert [scan.path for scan in plan] == ["country=DE/a.parquet"]
+
+
+def test_row_groups_of_opened_files_are_credited_to_the_join_as_well():
+    plan = planned(users(), "country = 'DE' AND age > 40", joined=(0,), full=True)
+
+    assert pruned_by(plan) == {"partition": 0, "statistics": 3, "join": 2}
+    assert pruned_by(plan, "row_groups") == {"partition": 0, "statistics": 3, "join": 2}
+
+
+def test_a_conjunct_from_a_join_is_told_apart_in_the_report():
+    conjuncts = reported(planned(delta_users(), "country = 'DE' AND age > 40", (1,)))["conjuncts"]
+
+    assert [c.get("joined", False) for c in conjuncts] == [False, True]
+
+
+def test_a_limit_is_credited_with_what_nothing_speaks_against():
+    plan = limited(planned(delta_users(), "country = 'DE'"), 5)
+
+    files = {f["path"]: f for f in reported(plan, verbose=True)["files"]}
+    assert pruned_by(plan) == {"partition": 4, "statistics": 0, "limit": 1}
+    assert pruned_by(plan, "row_groups") == {"partition": 0, "statistics": 0, "limit": 1}
+    left_out = files["country=DE/a.parquet"]
+    assert (left_out["verdict"], left_out["pruned_by"]) == ("none", "limit")
+    assert left_out["evidence"] == "others are sure to have 5 rows that match"
+    assert left_out["pruned_by_conjuncts"] == []
+    assert files["country=US/a.parquet"]["pruned_by"] == "partition"
+
+
+def test_every_format_tells_of_joins_and_limits():
+    plan = limited(planned(delta_users(), "country = 'DE' AND age > 10", joined=(0,)), 5)
+    report = make_report(plan, verbose=True)
+
+    assert "country = 'DE' removed 4 by join, 1 removed by limit" in " ".join(text(report).split())
+    assert 'class="join"' in page(report)
+    assert '<li><i class="swatch limit">' in page(report)
+
+
+def test_what_a_predicate_matches_and_who_removes_what_are_the_same_with_a_limit():
+    plan = planned(delta_users(), "country = 'DE' AND age > 10")
+    whole, first = reported(plan), reported(limited(plan, 1))
+
+    for part in ("rows_matched", "conjuncts", "mechanisms", "statistics"):
+        assert first[part] == whole[part], part
+    assert first["rows_matched"] == {"at_least": 9, "at_most": 9}
+
+
+def test_a_limit_makes_no_finding_of_how_much_the_predicate_leaves():
+    whole = planned(delta_users(), "age > 0", depth=Depth.FILES)
+    codes = {f["code"] for f in reported(limited(whole, 1))["findings"]}
+
+    assert "WEAK_PRUNING" not in codes
+    assert "NOTHING_KEPT" not in {f["code"] for f in reported(limited(whole, 0))["findings"]}
