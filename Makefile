@@ -55,12 +55,13 @@ fuzz: setup ## damage tables at random; every answer must be a typed error or so
 
 # Pins stay as they are where they can: `make lock UPGRADE=--upgrade` renews them.
 # No index address and no path is written: hashes say what, not where from.
-UV = build/uv/bin/uv pip compile --quiet pyproject.toml $(UPGRADE) --universal --python-version 3.11 \
+UV = build/uv/bin/uv pip compile --quiet $(UPGRADE) --universal --python-version 3.11 \
 	--generate-hashes --no-header --no-emit-index-url --no-emit-find-links
 
 lock: build/uv/bin/uv ## compile requirements/ from pyproject.toml
-	@$(UV) --extra dev -o requirements/dev.txt
-	@$(UV) -c requirements/dev.txt -o requirements/core.txt
+	@$(UV) pyproject.toml --extra dev -o requirements/dev.txt
+	@$(UV) pyproject.toml -c requirements/dev.txt -o requirements/core.txt
+	@$(UV) requirements/tpc.in -o requirements/tpc.txt
 
 build/uv/bin/uv:
 	@$(PYTHON) -m venv build/uv
