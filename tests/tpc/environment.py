@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[2]
+ROOT = HERE.parents[1]
 FOLDER = ROOT / "build" / "tpc"
 LOCK = ROOT / "requirements" / "tpc.txt"
 

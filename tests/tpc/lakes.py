@@ -10,14 +10,14 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from statements.tpc.environment import FOLDER, HERE, LOCK, digest, generated, once
-from statements.tpc.layouts import LAYOUTS, ByQuarter, ByValue, InPieces, format_of
+from tpc.environment import FOLDER, HERE, LOCK, digest, generated, once
+from tpc.layouts import LAYOUTS, ByQuarter, ByValue, InPieces, format_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from statements.tpc.layouts import Layout
+    from tpc.layouts import Layout
 
 SCALE = "0.03"
 QUARTER = "quarter"

@@ -12,8 +12,8 @@ import duckdb
 import pyarrow.parquet as pq
 
 import whyscan
-from statements.tpc.lakes import QUARTER, lake
-from statements.tpc.layouts import LAYOUTS, ByValue
+from tpc.lakes import QUARTER, lake
+from tpc.layouts import LAYOUTS, ByValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
