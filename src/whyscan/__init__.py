@@ -4,6 +4,7 @@
 >>> table = whyscan.open("./lake/events")
 >>> report = table.explain("country = 'DE' AND age > 40")
 >>> plan = table.plan("country = 'DE'", columns=["id", "age"])
+>>> whyscan.explain_sql("SELECT * FROM e JOIN u USING (id)", {"e": table, "u": "./lake/users"})
 
 Every error derives from `WhyscanError`. Heavy parts are imported when they are used.
 """
@@ -11,6 +12,7 @@ Every error derives from `WhyscanError`. Heavy parts are imported when they are 
 from __future__ import annotations
 
 from whyscan.errors import WhyscanError
+from whyscan.statement import explain_sql
 from whyscan.table import Table, open  # noqa: A004 - `whyscan.open` is the public name
 
-__all__ = ["Table", "WhyscanError", "open"]
+__all__ = ["Table", "WhyscanError", "explain_sql", "open"]

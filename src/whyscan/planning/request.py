@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from whyscan.errors import Span, UnknownColumn, UsageError
 from whyscan.planning.plan import Depth, Options
 from whyscan.predicate.names import Columns, Part, resolve
@@ -21,15 +23,24 @@ def bind_request(
     snapshot: Snapshot, text: str, columns: Sequence[str] | None, question: Mapping[str, Any]
 ) -> tuple[Predicate, Options]:
     """The bound predicate and how to plan it; `columns` None reads them all."""
-    options = Options(
+    projection = None if columns is None else _projection(columns, snapshot)
+    options = replace(options_of(question), projection=projection)
+    return _bound(text, snapshot, session_of(question)), options
+
+
+def options_of(question: Mapping[str, Any]) -> Options:
+    """How to plan, of all columns."""
+    return Options(
         depth=_depth(question.get("depth", Depth.AUTO.value)),
         full=question.get("full", False),
         every_manifest=question.get("verbose", False),
         assume_no_nan=question.get("assume_no_nan", False),
-        projection=None if columns is None else _projection(columns, snapshot),
     )
-    session = Session(question.get("dialect", "spark"), question.get("timezone", "UTC"))
-    return _bound(text, snapshot, session), options
+
+
+def session_of(question: Mapping[str, Any]) -> Session:
+    """In whose terms SQL is read."""
+    return Session(question.get("dialect", "spark"), question.get("timezone", "UTC"))
 
 
 def _bound(text: str, snapshot: Snapshot, session: Session) -> Predicate:

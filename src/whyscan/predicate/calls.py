@@ -60,6 +60,11 @@ def builder_of(name: str, family: Family) -> Builder:
     raise Uninterpreted(f"the function {name} is not known")
 
 
+def names() -> frozenset[str]:
+    """Every function that some dialect's builder is known for."""
+    return frozenset(_COMMON).union(*_OF_FAMILY.values())
+
+
 def part(field: str, operand: Operand, scope: Scope) -> Expression:
     """`EXTRACT(field FROM operand)` as the dialect counts."""
     found = _PARTS_OF_FAMILY[scope.dialect.family].get(field) or _PARTS.get(field)

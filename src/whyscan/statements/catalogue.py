@@ -70,4 +70,3 @@ def _parts(name: str) -> tuple[str, ...]:
 def _ends(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     shared = min(len(one), len(other))
     return one[-shared:] == other[-shared:]
-

@@ -49,7 +49,6 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
         found = qualify_columns(tree, schema, allow_partial_qualification=True, dialect=dialect)
     except SqlglotError as error:
         raise UnknownColumn(str(error).split("\n")[0], text=syntax.text) from error
-    assert isinstance(found, exp.Query)
     return Qualified(found, bases)
 
 

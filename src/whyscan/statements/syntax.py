@@ -133,4 +133,3 @@ def _not_one(count: int, text: str) -> SyntaxProblem:
         text=text,
         hint="explain them one at a time; only CREATE VIEW may come before the last",
     )
-

@@ -1,0 +1,69 @@
+"""The facade for whole statements: what each table of a query reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Unpack
+
+from whyscan.table import Question, Table, checked
+from whyscan.table import open as open_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.statements.report import StatementReport
+    from whyscan.table import Location
+    from whyscan.tables.snapshot import Snapshot
+
+RESOLVE_LIMIT = 100_000
+
+
+def explain_sql(
+    sql: str,
+    tables: Mapping[str, Table | Location] = MappingProxyType({}),
+    *,
+    options: Mapping[str, Any] = MappingProxyType({}),
+    **question: Unpack[Question],
+) -> StatementReport:
+    """What every scan of a statement reads, and why.
+
+    `tables` are the tables by the names that the statement uses; one that is not among them is
+    looked for in the catalogs. `options` are for the stores of those that are opened here.
+    """
+    from whyscan.planning.request import options_of, session_of
+    from whyscan.statements.catalogue import Catalogue
+    from whyscan.statements.explain import explain_statement
+
+    checked(Question, question)
+    lake = Lake(tables, options)
+    catalogue = Catalogue(lake, lake.opened)
+    verbose = question.get("verbose", False)
+    session = session_of(question)
+    return explain_statement(sql, catalogue, session, options_of(question), verbose=verbose)
+
+
+class Lake(Mapping[str, "Snapshot"]):
+    """Tables by name, each opened when a statement first asks for it."""
+
+    def __init__(self, tables: Mapping[str, Table | Location], options: Mapping[str, Any]) -> None:
+        self._tables = dict(tables)
+        self._options = options
+
+    def __getitem__(self, name: str) -> Snapshot:
+        table = self._tables[name]
+        if not isinstance(table, Table):
+            table = self._tables[name] = open_table(table, options=self._options)
+        return table.snapshot
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def opened(self, name: str) -> Snapshot:
+        """A table that nobody gave, by its catalog's name or its path."""
+        if name not in self._tables:
+            self._tables[name] = open_table(name, options=self._options)
+        return self[name]

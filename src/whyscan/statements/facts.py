@@ -1,0 +1,263 @@
+"""What follows from conditions that hold together: parts for one source, and equal columns.
+
+A fact is TRUE of every combination of rows that can matter. So whatever follows from facts
+about the columns of one source alone may filter that source's rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.predicate import arrow
+from whyscan.predicate.comparisons import all_of, any_of
+from whyscan.predicate.rewrite import substituted
+from whyscan.predicate.tree import (
+    And,
+    Between,
+    Cast,
+    Column,
+    Comparator,
+    Comparison,
+    In,
+    Literal,
+    Opaque,
+    Or,
+    columns_of,
+    type_of,
+    walk,
+)
+from whyscan.predicate.types import DateType, IntegerType, StringType
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.evaluate import evaluate
+from whyscan.pruning.interval import only_null
+from whyscan.pruning.mask import materialise
+from whyscan.statements.relations import Condition, keys_of
+from whyscan.statements.report import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from whyscan.predicate.tree import Expression
+    from whyscan.predicate.zones import Zone
+
+MOST_DERIVED = 500
+_SAME = (Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL)
+
+
+class Fact(Struct, frozen=True, eq=False):
+    """Something TRUE, and how it is known. `condition` is what it follows from.
+
+    `bare` is its text without the names of tables, None where nobody wrote it as it is.
+    """
+
+    expression: Expression
+    written: str
+    bare: str | None = None
+    origin: Origin = Origin.WRITTEN
+    via: str | None = None
+
+    def named(self) -> frozenset[str]:
+        return keys_of(self.expression)
+
+
+class Equality(Struct, frozen=True, eq=False):
+    """`column = other`, so that what holds of the column holds of the other.
+
+    `strict`: neither side is NULL. `widened`: the column had to be widened to be compared.
+    """
+
+    column: Column
+    other: Expression
+    sql: str
+    strict: bool
+    widened: bool = False
+
+
+def fact(condition: Condition) -> Fact | None:
+    """The condition as a fact; None where it cannot leave its place."""
+    if condition.fixed is not None:
+        return None
+    return Fact(condition.expression, condition.sql, condition.bare)
+
+
+def equalities(facts: Sequence[Fact]) -> Iterator[Equality]:
+    """Both directions of every `a = b` whose one side is a column."""
+    for known in facts:
+        e = known.expression
+        if not isinstance(e, Comparison) or e.operator not in _SAME:
+            continue
+        strict = e.operator is Comparator.EQUAL
+        for one, other in ((e.left, e.right), (e.right, e.left)):
+            if isinstance(other, Literal) or _is_opaque(other):
+                continue
+            if isinstance(one, Column):
+                yield Equality(one, other, known.written, strict)
+            elif isinstance(one, Cast) and isinstance(one.operand, Column) and _widens(one):
+                yield Equality(one.operand, other, known.written, strict, widened=True)
+
+
+def _widens(cast: Cast) -> bool:
+    """An integer to a wider one: no two values become one, and their order stays."""
+    return isinstance(type_of(cast.operand), IntegerType) and isinstance(cast.type, IntegerType)
+
+
+def _is_opaque(expression: Expression) -> bool:
+    return any(isinstance(node, Opaque) for node in walk(expression))
+
+
+def spread(facts: Sequence[Fact], supplied: Callable[[Column], Sequence[Fact]]) -> list[Fact]:
+    """The facts, and what equalities make of those about one column.
+
+    `supplied` tells what is known of a column's values at run time: it holds of its equals, and
+    only through an equality that no NULL can pass.
+    """
+    equal = list(equalities(facts))
+    found = list(facts)
+    if not equal:
+        return found
+    seen = {(id(known), column) for known in facts for column in columns_of(known.expression)}
+    pending = [(known, known) for known in facts if _spreads(known)]
+    pending += [(known, known) for e in equal for known in supplied(e.column)]
+    while pending and len(found) < len(facts) + MOST_DERIVED:
+        root, known = pending.pop(0)
+        (column,) = columns_of(known.expression)
+        for e in equal:
+            target = columns_of(e.other)
+            if e.column != column or not target or (id(root), target[0]) in seen:
+                continue
+            if known.origin is Origin.JOIN and not e.strict:
+                continue
+            derived = _carried(known, e)
+            if derived is not None:
+                seen.add((id(root), target[0]))
+                found.append(derived)
+                if len(columns_of(derived.expression)) == 1:
+                    pending.append((root, derived))
+    return found
+
+
+def _spreads(known: Fact) -> bool:
+    """A fact about one column, that equal values cannot tell apart."""
+    columns = columns_of(known.expression)
+    return len(columns) == 1 and not _is_opaque(known.expression)
+
+
+def _carried(known: Fact, equality: Equality) -> Fact | None:
+    """The fact about the equal expression instead."""
+    expression: Expression | None = None
+    if equality.widened:
+        expression = _widened(known.expression, equality.other)
+    elif isinstance(equality.column.type, _SAME_IN_ALL) or _compares(known.expression):
+        expression = substituted(known.expression, lambda _: equality.other)
+    if expression is None:
+        return None
+    origin = Origin.JOIN if known.origin is Origin.JOIN else Origin.SPREAD
+    return Fact(expression, known.written, None, origin, equality.sql)
+
+
+_SAME_IN_ALL = (IntegerType, DateType, StringType)
+"""Types whose equal values are the same in every way: 0.0 = -0.0, and yet 1 / x differs."""
+
+
+def _compares(expression: Expression) -> bool:
+    """Nothing but comparisons of the column with literals."""
+    match expression:
+        case And() | Or():
+            return all(map(_compares, expression.operands))
+        case Comparison():
+            sides = (expression.left, expression.right)
+            return any(isinstance(s, Column) for s in sides) and any(
+                isinstance(s, Literal) for s in sides
+            )
+        case Between():
+            ends = isinstance(expression.low, Literal) and isinstance(expression.high, Literal)
+            return ends and isinstance(expression.operand, Column)
+        case In():
+            return isinstance(expression.operand, Column)
+        case _:
+            return False
+
+
+def _widened(expression: Expression, other: Expression) -> Expression | None:
+    """A comparison of an integer column, of a wider integer instead."""
+    kind = type_of(other)
+
+    def literal(node: Expression) -> Expression | None:
+        return Literal(node.value, kind) if isinstance(node, Literal) else None
+
+    match expression:
+        case And() | Or():
+            parts = [_widened(part, other) for part in expression.operands]
+            known = [part for part in parts if part is not None]
+            if len(known) < len(parts):
+                return None
+            return all_of(known) if isinstance(expression, And) else any_of(known)
+        case Comparison(left=Column(), right=Literal()):
+            right = literal(expression.right)
+            return None if right is None else replace(expression, left=other, right=right)
+        case Comparison(left=Literal(), right=Column()):
+            left = literal(expression.left)
+            return None if left is None else replace(expression, left=left, right=other)
+        case Between(operand=Column()):
+            low, high = literal(expression.low), literal(expression.high)
+            if low is None or high is None:
+                return None
+            return Between(other, low, high)
+        case In(operand=Column()):
+            values = expression.values.cast(arrow.arrow_type(kind))
+            return In(other, values, expression.null, expression.nan)
+        case _:
+            return None
+
+
+def part_for(expression: Expression, keys: AbstractSet[str]) -> Expression | None:
+    """What a condition says of some sources alone; None where it says nothing.
+
+    AND: what any operand says. OR: what each of them says, if each says something.
+    """
+    if keys_of(expression) <= keys:
+        return expression if keys_of(expression) else None
+    match expression:
+        case And():
+            found = [part_for(part, keys) for part in expression.operands]
+            known = [part for part in found if part is not None]
+            return all_of(known) if known else None
+        case Or():
+            found = [part_for(part, keys) for part in expression.operands]
+            known = [part for part in found if part is not None]
+            return any_of(known) if len(known) == len(found) else None
+        case _:
+            return None
+
+
+def about(facts: Sequence[Fact], key: str) -> Iterator[Fact]:
+    """What the facts say of one source alone."""
+    for known in facts:
+        part = part_for(known.expression, {key})
+        if part is None and not keys_of(known.expression) and not _is_opaque(known.expression):
+            part = known.expression  # WHERE FALSE speaks of everything.
+        if part is None:
+            continue
+        if part is known.expression:
+            yield known
+        else:
+            yield Fact(part, known.written, None, _partly(known.origin), known.via)
+
+
+def _partly(origin: Origin) -> Origin:
+    return Origin.PART if origin is Origin.WRITTEN else origin
+
+
+def rejects_null(known: Fact, keys: AbstractSet[str], zone: Zone) -> bool:
+    """Whether a fact cannot be TRUE where all columns of some sources are NULL."""
+    columns = [c for c in columns_of(known.expression) if c.path[0] in keys]
+    if not columns:
+        return False
+    nulls = {column.path: only_null(column.type) for column in columns}
+    one = Containers(1, pa.array([1], pa.int64()), nulls)
+    return not materialise(evaluate(known.expression, one, zone).true, 1)[0].as_py()

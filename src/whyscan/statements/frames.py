@@ -1,0 +1,192 @@
+"""What the expressions of one block may name, and how they are bound to it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from sqlglot import exp
+
+from whyscan.errors import TypeProblem, UnknownColumn
+from whyscan.predicate import calls
+from whyscan.predicate.expressions import bind_condition, bind_value
+from whyscan.predicate.names import FILE_ALIASES, Columns
+from whyscan.predicate.opaque import column
+from whyscan.predicate.parse import sql_of, unwrapped
+from whyscan.predicate.rewrite import substituted
+from whyscan.predicate.scope import Scope, Uninterpreted
+from whyscan.predicate.tokens import CALL_MARK
+from whyscan.predicate.tree import Column, Opaque
+from whyscan.predicate.types import Field, Schema, StructType
+from whyscan.statements.relations import Condition
+from whyscan.statements.using import without_coalesce
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from whyscan.predicate.tree import Expression, Path
+    from whyscan.statements.relations import Source
+    from whyscan.statements.using import Same
+
+_PSEUDO = {"_metadata", *FILE_ALIASES}
+
+
+class Frame(Struct, frozen=True, dict=True):
+    """The sources of a block, and of those around it, by their aliases.
+
+    `scope` is the statement's; each source is a struct whose members are its columns. `same` are
+    the columns that USING makes one.
+    """
+
+    scope: Scope
+    own: Mapping[str, Source]
+    outer: Frame | None = None
+    same: tuple[Same, ...] = ()
+
+    @cached_property
+    def visible(self) -> Mapping[str, Source]:
+        around = {} if self.outer is None else self.outer.visible
+        return {**around, **self.own}
+
+    @cached_property
+    def _bound(self) -> Scope:
+        fields = [Field(a, StructType(s.fields)) for a, s in self.visible.items()]
+        columns = Columns(Schema(tuple(fields)))
+        return Scope(self.scope.syntax, self.scope.dialect, columns, self.scope.clock)
+
+    def condition(self, node: exp.Expr) -> Condition:
+        """A condition that knows whether it may be moved."""
+        self.check(node)
+        sql, bare, why = self.written(node), self.written(_bare(node)), fixed(node)
+        if why is None:
+            try:
+                bound = self._keyed(bind_condition(node, self._bound))
+                expression = without_coalesce(bound, self.same)
+                return Condition(expression, sql, bare if expression is bound else None)
+            except TypeProblem as problem:
+                why = problem.message
+        columns = tuple(dict.fromkeys(self._columns(node)))
+        return Condition(Opaque(bare, why, columns), sql, bare, why)
+
+    def value(self, node: exp.Expr) -> Expression | None:
+        """An expression of one row; None where it is none, or none that we understand."""
+        if fixed(node) is not None:
+            return None
+        try:
+            bound = self._keyed(bind_value(node, self._bound).expression)
+            return without_coalesce(bound, self.same)
+        except (Uninterpreted, TypeProblem):
+            return None
+
+    def written(self, node: exp.Expr) -> str:
+        return sql_of(_undecorated(node), self.scope.syntax.dialect)
+
+    def reads(self, node: exp.Expr) -> frozenset[Path]:
+        """The columns that an expression names, those of subqueries in it left out."""
+        return frozenset(found.path[:2] for found in self._columns(node))
+
+    def _columns(self, node: exp.Expr) -> Iterator[Column]:
+        for part in node.walk(prune=lambda n: n is not node and isinstance(n, exp.Query)):
+            if isinstance(part, exp.Column) and not isinstance(part.this, exp.Star):
+                found = self._column(part)
+                if found is not None:
+                    yield found
+
+    def _column(self, node: exp.Column) -> Column | None:
+        """None for what is no column of a table: an output's alias, a lambda's parameter."""
+        if not node.table and node.name.lower() not in _PSEUDO:
+            return None
+        try:
+            found = self._keyed(column(node, self._bound))
+        except (UnknownColumn, Uninterpreted):
+            return None
+        return found if isinstance(found, Column) else None
+
+    def check(self, node: exp.Expr) -> None:
+        """Refuse a name that no source has: every one of them says which columns it has."""
+        for part in node.walk(prune=lambda n: isinstance(n, exp.Query) and n is not node):
+            if isinstance(part, exp.Column) and part.table in self.visible:
+                self._known(part)
+
+    def _known(self, node: exp.Column) -> None:
+        source = self.visible[node.table]
+        if source.fields and node.name != "*":
+            column(node, self._bound)
+
+    def _keyed(self, expression: Expression) -> Expression:
+        """Aliases replaced by keys: two blocks may use one alias."""
+        found = substituted(expression, self._key)
+        return expression if found is None else found
+
+    def _key(self, found: Column) -> Column:
+        alias, *rest = found.path
+        source = self.visible.get(alias)
+        if source is not None:
+            return Column((source.key, *rest), found.type)
+        # A pseudo-column without a table's name is that of the only table there is.
+        key = next(iter(self.own.values())).key if len(self.own) == 1 else alias
+        return Column((key, *found.path), found.type)
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    """The same without the names of tables."""
+    copy = node.copy()
+    for part in copy.find_all(exp.Column):
+        part.set("table", None)
+    return copy
+
+
+def _undecorated(node: exp.Expr) -> exp.Expr:
+    """Without the parentheses that qualification leaves around what it put in."""
+    return unwrapped(node) if isinstance(node, exp.Paren) else node
+
+
+def fixed(node: exp.Expr) -> str | None:
+    """Why an expression is not one row's alone, or not the same each time; None where it is."""
+    for part in node.walk():
+        match part:
+            case exp.Query():
+                return "it holds a subquery"
+            case exp.Window():
+                return "it holds a window function"
+            case exp.Anonymous():
+                name = str(part.this).removeprefix(CALL_MARK).lower()
+                if name in calls.AGGREGATES or name in _OTHER_AGGREGATES:
+                    return "it holds an aggregate"
+                if name in calls.VOLATILE:
+                    return "it is not deterministic"
+            case exp.AggFunc():
+                return "it holds an aggregate"
+            case exp.Rand() | exp.Uuid():
+                return "it is not deterministic"
+            case _:
+                pass
+    return None
+
+
+def may_aggregate(node: exp.Expr) -> bool:
+    """Whether a block that selects this may give one row for many.
+
+    A function that nobody knows may be an aggregate of the user's own.
+    """
+    for part in node.walk(prune=lambda n: isinstance(n, exp.Query | exp.Window)):
+        if isinstance(part, exp.AggFunc):
+            return True
+        if isinstance(part, exp.Anonymous):
+            name = str(part.this).removeprefix(CALL_MARK).lower()
+            if name in calls.AGGREGATES or name in _OTHER_AGGREGATES or name not in _SCALARS:
+                return True
+    return False
+
+
+def _registered(*, aggregates: bool) -> frozenset[str]:
+    """The functions that the parser knows, by their names in lower case."""
+    names = exp.FUNCTION_BY_NAME.items()
+    return frozenset(
+        name.lower() for name, kind in names if issubclass(kind, exp.AggFunc) is aggregates
+    )
+
+
+_OTHER_AGGREGATES = _registered(aggregates=True)
+_SCALARS = (_registered(aggregates=False) | calls.names()) - calls.AGGREGATES

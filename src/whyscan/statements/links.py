@@ -1,0 +1,82 @@
+"""The joins of a statement as edges between its scans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.predicate.tree import columns_of
+from whyscan.statements.catalogue import Base
+from whyscan.statements.relations import Combined, Kind, Select, joins, sources
+from whyscan.statements.report import Edge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.predicate.tree import Expression, Path
+    from whyscan.statements.relations import Condition, Query, Source
+
+
+def edges(query: Query, keys: Sequence[str]) -> tuple[Edge, ...]:
+    """Each condition that names columns of two scans; `keys` are the scans' in their order."""
+    origins = Origins(query)
+    position = {key: index for index, key in enumerate(keys)}
+    found: dict[Edge, None] = {}
+    for kind, condition in _conditions(query):
+        ends = sorted({position[k] for k in origins.of(condition.expression) if k in position})
+        if len(ends) == 2:  # noqa: PLR2004
+            found[Edge(kind.value, ends[0], ends[1], condition.sql)] = None
+    return tuple(found)
+
+
+class Origins:
+    """From which scans the columns of a query come, through whatever is derived from them."""
+
+    def __init__(self, query: Query) -> None:
+        self._sources = {source.key: source for source in every_source(query)}
+
+    def of(self, expression: Expression) -> frozenset[str]:
+        """The keys of the scans behind an expression's columns."""
+        found = (self.behind(column.path) for column in columns_of(expression))
+        return frozenset[str]().union(*found)
+
+    def behind(self, path: Path) -> frozenset[str]:
+        """The keys of the scans behind one column."""
+        source = self._sources.get(path[0])
+        if source is None or source.relation is None:
+            return frozenset()
+        if isinstance(source.relation, Base):
+            return frozenset({path[0]})
+        reads = (o.reads for o in source.relation.outputs if o.name.lower() == path[1].lower())
+        return frozenset[str]().union(*(self.behind(p) for read in reads for p in read))
+
+
+def every_query(query: Query) -> Iterator[Query]:
+    """A query and all those inside it, outermost first."""
+    pending = [query]
+    while pending:
+        node = pending.pop()
+        yield node
+        if isinstance(node, Combined):
+            pending += (node.right, node.left)
+            continue
+        pending += [nested.query for nested in node.nested]
+        inner = [s.relation for s in sources(node.tree)]
+        pending += [r for r in reversed(inner) if isinstance(r, Select | Combined)]
+
+
+def every_source(query: Query) -> Iterator[Source]:
+    """Every source of a query and of those inside it."""
+    for inner in every_query(query):
+        if isinstance(inner, Select):
+            yield from sources(inner.tree)
+
+
+def _conditions(query: Query) -> Iterator[tuple[Kind, Condition]]:
+    for inner in every_query(query):
+        if isinstance(inner, Select):
+            for join in joins(inner.tree):
+                for condition in join.on:
+                    yield join.kind, condition
+            for condition in inner.where:
+                if condition.fixed is None:
+                    yield Kind.INNER, condition

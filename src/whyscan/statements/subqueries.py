@@ -1,0 +1,76 @@
+"""Subqueries in conditions: IN and EXISTS are joins, the others are evaluated where they stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from whyscan.predicate.parse import unwrapped
+from whyscan.predicate.tree import Column, Comparator, Comparison, type_of
+from whyscan.statements.relations import Combined, Condition, Kind, Select
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from whyscan.statements.frames import Frame
+    from whyscan.statements.relations import Source
+
+
+def semi_join(
+    node: exp.Expr, condition: Condition, frame: Frame, build: Callable[[exp.Expr], Source]
+) -> tuple[Kind, Source, tuple[Condition, ...], bool] | None:
+    """The join that a condition of WHERE is: its kind, right side, ON, and whether by EXISTS.
+
+    None where it is no (NOT) IN or (NOT) EXISTS with a subquery.
+    """
+    inner, negated = _unnegated(node)
+    if isinstance(inner, exp.Exists) and isinstance(inner.this, exp.Query):
+        return (Kind.ANTI if negated else Kind.SEMI), build(inner.this), (), True
+    if not isinstance(inner, exp.In) or inner.args.get("query") is None:
+        return None
+    source = build(unwrapped(inner.args["query"]))
+    if negated:
+        return Kind.NOT_IN, source, (), False
+    found = _membership(inner.this, source, condition, frame)
+    return Kind.SEMI, source, found, False
+
+
+def _unnegated(node: exp.Expr) -> tuple[exp.Expr, bool]:
+    negated, inner = False, unwrapped(node)
+    while isinstance(inner, exp.Not):
+        negated, inner = not negated, unwrapped(inner.this)
+    return inner, negated
+
+
+def _membership(
+    subject: exp.Expr, source: Source, condition: Condition, frame: Frame
+) -> tuple[Condition, ...]:
+    """`(a, b) IN (SELECT c, d …)`: a = c AND b = d. Sides of different types are left out."""
+    inner = unwrapped(subject)
+    members = inner.expressions if isinstance(inner, exp.Tuple) else [inner]
+    query = source.relation
+    if not isinstance(query, Select | Combined) or len(members) != len(query.outputs):
+        return ()
+    found = []
+    for member, output in zip(members, query.outputs, strict=True):
+        value = frame.value(member)
+        other = _column(source, output.name)
+        if value is not None and other is not None and type_of(value) == other.type:
+            equal = Comparison(Comparator.EQUAL, value, other)
+            found.append(Condition(equal, condition.sql, condition.bare))
+    return tuple(found)
+
+
+def _column(source: Source, name: str) -> Column | None:
+    for known in source.fields:
+        if known.name == name:
+            return Column((source.key, known.name), known.type)
+    return None
+
+
+def nested_queries(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The outermost subqueries of an expression."""
+    for part in node.walk(prune=lambda n: isinstance(n, exp.Query)):
+        if isinstance(part, exp.Query):
+            yield part

@@ -1,0 +1,88 @@
+"""`coalesce(a.k, b.k)`, which USING and NATURAL put in a column's place, as one column again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from whyscan.predicate.tree import (
+    And,
+    Arithmetic,
+    Between,
+    Call,
+    Cast,
+    Coalesce,
+    Column,
+    Comparator,
+    Comparison,
+    In,
+    IsNull,
+    Like,
+    Not,
+    Or,
+)
+from whyscan.statements.relations import Kind, joins, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.predicate.tree import Expression
+    from whyscan.statements.relations import Tree
+
+Same = tuple[Column, Column]
+"""Two columns of which the second, where it is not NULL, is the first."""
+
+
+def same_columns(tree: Tree) -> list[Same]:
+    """The pairs that the equalities of ON make.
+
+    An inner or a left join keeps its left column, a right join its right one; a full join none.
+    """
+    pairs = []
+    for join in joins(tree):
+        left = {source.key for source in sources(join.left)}
+        for condition in join.on:
+            e = condition.expression
+            if not isinstance(e, Comparison) or e.operator is not Comparator.EQUAL:
+                continue
+            if isinstance(e.left, Column) and isinstance(e.right, Column):
+                one, other = (e.left, e.right) if e.left.path[0] in left else (e.right, e.left)
+                if join.kind in {Kind.INNER, Kind.LEFT}:
+                    pairs.append((one, other))
+                elif join.kind is Kind.RIGHT:
+                    pairs.append((other, one))
+    return pairs
+
+
+def without_coalesce(expression: Expression, same: Sequence[Same]) -> Expression:
+    """The expression with a coalesce of such columns as the one that decides it."""
+    if not same:
+        return expression
+
+    def inner(part: Expression) -> Expression:
+        return without_coalesce(part, same)
+
+    match expression:
+        case Coalesce():
+            return _deciding(expression, same)
+        case Comparison() | Arithmetic():
+            return replace(expression, left=inner(expression.left), right=inner(expression.right))
+        case And() | Or():
+            return replace(expression, operands=tuple(map(inner, expression.operands)))
+        case Call():
+            return replace(expression, arguments=tuple(map(inner, expression.arguments)))
+        case Between() | In() | Cast() | Not() | IsNull() | Like():
+            return replace(expression, operand=inner(expression.operand))
+        case _:
+            return expression
+
+
+def _deciding(expression: Coalesce, same: Sequence[Same]) -> Expression:
+    """Operands that another one makes superfluous are left out."""
+    left = [
+        one
+        for one in dict.fromkeys(expression.operands)
+        if not any((other, one) in same for other in expression.operands)
+    ]
+    return left[0] if len(left) == 1 else expression
