@@ -68,7 +68,7 @@ class Table(Struct, frozen=True):
         from whyscan.planning.planner import make_plan
         from whyscan.planning.request import bind_request
 
-        _only(Question, question)
+        checked(Question, question)
         bound, options = bind_request(self.snapshot, predicate, columns, question)
         return make_plan(self.snapshot, bound, options)
 
@@ -102,7 +102,7 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     from whyscan.tables import open_snapshot
     from whyscan.tables.travel import Travel, moment
 
-    _only(When, when)
+    checked(When, when)
     places = [location] if isinstance(location, str | PathLike) else list(location)
     travel = Travel(
         when.get("version"), when.get("snapshot"), moment(when.get("as_of")), when.get("ref")
@@ -110,7 +110,7 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     return Table(open_snapshot([str(place) for place in places], partition_types, options, travel))
 
 
-def _only(known: type[Question | When], given: Mapping[str, object]) -> None:
+def checked(known: type[Question | When], given: Mapping[str, object]) -> None:
     """Refuse a keyword that nobody knows, as a plain parameter would."""
     for name in given:
         if name not in known.__annotations__:
