@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
+    from whyscan.explain.findings import Finding
     from whyscan.explain.report import Report
 
 
@@ -64,6 +65,15 @@ class Assertion(Struct, frozen=True):
     def holds(self) -> bool:
         """It passed, or is let off."""
         return self.passed or (self.exemption is not None and not self.expired)
+
+
+class Judged(Protocol):
+    """What has gates and findings: the report on a table, and that on a statement."""
+
+    @property
+    def assertions(self) -> tuple[Assertion, ...]: ...
+    @property
+    def findings(self) -> tuple[Finding, ...]: ...
 
 
 class Reading(Struct, frozen=True):

@@ -9,50 +9,58 @@ from whyscan.explain.phrases import answer, gate
 from whyscan.explain.wording import inert, inert_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from whyscan.explain.gates import Judged
     from whyscan.explain.report import Report
 
 
 def junit(report: Report) -> str:
     """One suite: the question itself, its gates, its findings."""
-    cases = list(_cases(report))
+    where = inert(report.table.uri)
+    asked = case(where, inert_sql(report.question.predicate), answer(report))
+    return suite([asked, *outcomes(report, where)], report.metadata.seconds)
+
+
+def suite(cases: Sequence[ET.Element], seconds: float) -> str:
+    """The whole document."""
     failed, skipped = (
         sum(case.find(outcome) is not None for case in cases) for outcome in ("failure", "skipped")
     )
-    suite = ET.Element(
+    found = ET.Element(
         "testsuite",
         name="whyscan",
         tests=str(len(cases)),
         failures=str(failed),
         errors="0",
         skipped=str(skipped),
-        time=f"{report.metadata.seconds:.3f}",
+        time=f"{seconds:.3f}",
     )
-    suite.extend(cases)
+    found.extend(cases)
     root = ET.Element("testsuites", name="whyscan", tests=str(len(cases)), failures=str(failed))
-    root.append(suite)
+    root.append(found)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, "unicode") + "\n"
 
 
-def _cases(report: Report) -> Iterator[ET.Element]:
-    yield _case(report, inert_sql(report.question.predicate), answer(report))
+def outcomes(report: Judged, where: str) -> Iterator[ET.Element]:
+    """A case for each gate and each finding."""
     for assertion in report.assertions:
-        case = _case(report, assertion.name, gate(assertion))
+        told = case(where, assertion.name, gate(assertion))
         # First: the order of a case's parts is fixed.
         if not assertion.holds:
-            case.insert(0, ET.Element("failure", message=gate(assertion), type=assertion.name))
+            told.insert(0, ET.Element("failure", message=gate(assertion), type=assertion.name))
         elif not assertion.passed:
-            case.insert(0, ET.Element("skipped", message=gate(assertion)))
-        yield case
+            told.insert(0, ET.Element("skipped", message=gate(assertion)))
+        yield told
     for finding in report.findings:
         fix = "" if finding.fix is None else f"\nfix: {inert_sql(finding.fix)}"
         name = f"{finding.severity.value} {finding.code.value}"
-        yield _case(report, name, inert_sql(finding.message) + fix)
+        yield case(where, name, inert_sql(finding.message) + fix)
 
 
-def _case(report: Report, name: str, told: str) -> ET.Element:
-    case = ET.Element("testcase", classname=inert(report.table.uri), name=name)
-    ET.SubElement(case, "system-out").text = told
-    return case
+def case(where: str, name: str, told: str) -> ET.Element:
+    """One test, which passes unless it is given an outcome."""
+    found = ET.Element("testcase", classname=where, name=name)
+    ET.SubElement(found, "system-out").text = told
+    return found

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 NARROWEST = 60
@@ -99,6 +99,17 @@ def _between(share: float, steps: int) -> int:
     if share in {0.0, 1.0}:
         return int(share * steps)
     return min(max(round(share * steps), 1), steps - 1)
+
+
+def title_lines(title: str, page: Page) -> Iterator[str]:
+    """The answer, before everything that it rests on."""
+    yield from (page.paint(line, Ink.TITLE) for line in page.wrap(title).splitlines())
+
+
+def in_paragraphs(sections: Iterable[Iterable[str]]) -> str:
+    """Sections with an empty line between them; those without a line are left out."""
+    whole = ("\n".join(lines) for section in sections if (lines := list(section)))
+    return "\n\n".join(whole) + "\n"
 
 
 def columns(text: str) -> int:

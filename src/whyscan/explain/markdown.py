@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from whyscan.explain.layout import in_paragraphs
 from whyscan.explain.phrases import (
     LEVEL_NAMES,
     answer,
@@ -18,13 +19,14 @@ from whyscan.explain.phrases import (
 from whyscan.explain.wording import REASONS, inert, inert_sql, sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from whyscan.explain.conjuncts import PartLine
     from whyscan.explain.findings import Finding
+    from whyscan.explain.gates import Assertion
     from whyscan.explain.levels import Level
     from whyscan.explain.listing import FileLine
-    from whyscan.explain.report import Report
+    from whyscan.explain.report import Report, Subject
 
 FILES_SHOWN = 100
 """A comment has room for 65,536 characters."""
@@ -39,16 +41,15 @@ def markdown(report: Report) -> str:
     sections = (
         [f"**{plain(answer(report))}**"],
         _asked(report),
-        _levels(report),
+        level_lines(report),
         _conjuncts(report),
-        _findings(report),
-        _gates(report),
+        finding_lines(report.findings),
+        gate_lines(report.assertions),
         _survivors(report),
-        _files(report),
-        _ground(report),
+        file_lines(report),
+        ground_lines(report),
     )
-    whole = ("\n".join(lines) for section in sections if (lines := list(section)))
-    return "\n\n".join(whole) + "\n"
+    return in_paragraphs(sections)
 
 
 def plain(text: str) -> str:
@@ -67,12 +68,21 @@ def code(text: str) -> str:
     return f"{fence}{space}{shown}{space}{fence}"
 
 
+def fenced(lines: Sequence[str], language: str) -> Iterator[str]:
+    """A block of code, whose fence is longer than every one inside."""
+    longest = max((len(run) for line in lines for run in _FENCE.findall(line)), default=0)
+    fence = "`" * max(longest + 1, 3)
+    yield f"{fence}{language}"
+    yield from lines
+    yield fence
+
+
 def _cell(span: str) -> str:
     """A span inside a table, where a bar would end it even in code."""
     return re.sub(r"(?<!\\)\|", r"\\|", span)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], right: int) -> Iterator[str]:
+def grid(head: Sequence[str], rows: Sequence[Sequence[str]], right: int) -> Iterator[str]:
     """`right` columns at the end hold numbers."""
     left = len(head) - right
     yield f"| {' | '.join(head)} |"
@@ -82,20 +92,24 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], right: int) -> It
 
 
 def _asked(report: Report) -> Iterator[str]:
-    subject = report.table
+    yield f"{code(report.question.predicate)} on {subject_line(report.table)}"
+
+
+def subject_line(subject: Subject) -> str:
+    """The table's address and what is known of it."""
     about = [subject.format]
     about += [] if subject.version is None else [f"version {subject.version}"]
     if subject.partitioned_by:
         about.append("partitioned by " + ", ".join(map(code, subject.partitioned_by)))
-    yield f"{code(report.question.predicate)} on {code(subject.uri)} ({', '.join(about)})"
+    return f"{code(subject.uri)} ({', '.join(about)})"
 
 
-def _levels(report: Report) -> Iterator[str]:
+def level_lines(report: Report) -> Iterator[str]:
     rows = [
         (LEVEL_NAMES[v.level], _fate(v), f"{v.kept:,} of {v.total:,}", _weight(v))
         for v in report.levels
     ]
-    yield from _table(("level", "", "read", "bytes"), rows, right=2)
+    yield from grid(("level", "", "read", "bytes"), rows, right=2)
 
 
 def _fate(level: Level) -> str:
@@ -114,7 +128,7 @@ def _conjuncts(report: Report) -> Iterator[str]:
         rows.append((code(c.sql), c.bucket.value, c.pushdown.value, *shares))
         rows.extend(_part(c.operator or "", part) for part in c.parts)
     if rows:
-        yield from _table(("conjunct", "bucket", "class", "alone", "only"), rows, right=2)
+        yield from grid(("conjunct", "bucket", "class", "alone", "only"), rows, right=2)
     if told := overlapping(report):
         yield ""
         yield told
@@ -125,8 +139,9 @@ def _part(operator: str, part: PartLine) -> tuple[str, str, str, str, str]:
     return sql, part.bucket.value, part.pushdown.value, removed(part.removed), ""
 
 
-def _findings(report: Report) -> Iterator[str]:
-    for finding in report.findings:
+def finding_lines(findings: Iterable[Finding]) -> Iterator[str]:
+    """What was found, as a list."""
+    for finding in findings:
         yield from _finding(finding)
 
 
@@ -139,8 +154,9 @@ def _finding(finding: Finding) -> Iterator[str]:
             yield f"    - {code(finding.rewrite)}"
 
 
-def _gates(report: Report) -> Iterator[str]:
-    for assertion in report.assertions:
+def gate_lines(assertions: Iterable[Assertion]) -> Iterator[str]:
+    """Each gate's outcome, as a list."""
+    for assertion in assertions:
         sign = "✅" if assertion.passed else "⚠️" if assertion.holds else "❌"
         yield f"- {sign} {assertion.result}: {plain(gate(assertion))}"
 
@@ -148,10 +164,10 @@ def _gates(report: Report) -> Iterator[str]:
 def _survivors(report: Report) -> Iterator[str]:
     rows = [(code(s.reason.value), REASONS[s.reason], f"{s.files:,}") for s in report.survivors]
     if rows:
-        yield from _table(("kept because", "", "files"), rows, right=1)
+        yield from grid(("kept because", "", "files"), rows, right=1)
 
 
-def _files(report: Report) -> Iterator[str]:
+def file_lines(report: Report) -> Iterator[str]:
     if report.listing is None:
         return
     lines = report.listing.lines()
@@ -160,7 +176,7 @@ def _files(report: Report) -> Iterator[str]:
     more = f", {total - len(shown):,} of {total:,} left out" if total > len(shown) else ""
     yield f"<details><summary>every file{more}</summary>"
     yield ""
-    yield from _table(("file", "verdict", "why"), list(map(_file, shown)), right=0)
+    yield from grid(("file", "verdict", "why"), list(map(_file, shown)), right=0)
     yield ""
     yield "</details>"
 
@@ -169,7 +185,7 @@ def _file(line: FileLine) -> tuple[str, str, str]:
     return code(line.path), line.verdict, plain(line.evidence)
 
 
-def _ground(report: Report) -> Iterator[str]:
+def ground_lines(report: Report) -> Iterator[str]:
     yield "<details><summary>what this rests on</summary>"
     yield ""
     for name, value in ground(report):

@@ -44,7 +44,7 @@ def new_key() -> bytes:
 
 def redacted(report: Report, key: bytes | None = None) -> Report:
     """The same report without literals and values."""
-    hide = _Redactor(report, key or new_key())
+    hide = Redactor(report.question.predicate, report.question.dialect, key or new_key())
     return replace(
         report,
         question=replace(report.question, predicate=hide.sql(report.question.predicate)),
@@ -60,13 +60,13 @@ def redacted(report: Report, key: bytes | None = None) -> Report:
     )
 
 
-class _Redactor:
-    """What to hide of one report, and how."""
+class Redactor:
+    """What to hide of one question, and how."""
 
-    def __init__(self, report: Report, key: bytes) -> None:
+    def __init__(self, question: str, dialect: str, key: bytes) -> None:
         self._key = key
-        self._dialect = report.question.dialect
-        self._net = list(_net(report.question.predicate, self._dialect))
+        self._dialect = dialect
+        self._net = list(_net(question, dialect))
 
     def sql(self, text: str) -> str:
         return without_literals(text, self._dialect)

@@ -8,16 +8,18 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from msgspec import Struct
+
 from whyscan.explain.document import version
 from whyscan.explain.findings import Severity
 from whyscan.explain.phrases import gate
 from whyscan.explain.wording import inert, inert_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from whyscan.explain.findings import Finding
-    from whyscan.explain.gates import Assertion
+    from whyscan.explain.gates import Assertion, Judged
     from whyscan.explain.report import Report
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -26,25 +28,45 @@ LEVELS = {Severity.WARNING: "warning", Severity.INFO: "note"}
 
 def sarif(report: Report, source: str | None = None) -> str:
     """One run. `source` is the file that the predicate stands in, where it came from one."""
-    results = [*_findings(report), *_gates(report)]
-    told = Counter[str]()
-    place = _place(report, source)
-    for result in results:
-        rule = result["ruleId"]
-        result["locations"] = [place]
-        result["partialFingerprints"] = {"whyscan/v1": _fingerprint(report, rule, told[rule])}
-        told[rule] += 1
+    told = Told(place(report.table.uri, source), f"{report.table.uri}\0{report.question.predicate}")
+    return run(results(report, told))
+
+
+class Told(Struct, frozen=True):
+    """Where results belong, and what makes them the same fact in the next run."""
+
+    place: dict[str, Any]
+    question: str
+
+
+def run(results: Iterable[dict[str, Any]]) -> str:
+    """The whole document."""
+    found = list(results)
     driver = {
         "name": "whyscan",
         "version": version(),
-        "rules": [{"id": rule} for rule in told],
+        "rules": [{"id": rule} for rule in dict.fromkeys(result["ruleId"] for result in found)],
     }
-    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
-    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    whole = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": found}
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [whole]}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _findings(report: Report) -> Iterator[dict[str, Any]]:
+def results(report: Judged, told: Told) -> Iterator[dict[str, Any]]:
+    """What was found and which gates failed, each at its place."""
+    before = Counter[str]()
+    for result in (*_findings(report), *_gates(report)):
+        rule = result["ruleId"]
+        mark = _fingerprint(told.question, rule, before[rule])
+        yield {
+            **result,
+            "locations": [told.place],
+            "partialFingerprints": {"whyscan/v1": mark},
+        }
+        before[rule] += 1
+
+
+def _findings(report: Judged) -> Iterator[dict[str, Any]]:
     for finding in report.findings:
         yield {
             "ruleId": finding.code.value,
@@ -58,7 +80,7 @@ def _told(finding: Finding) -> str:
     return message if finding.fix is None else f"{message}\nfix: {inert_sql(finding.fix)}"
 
 
-def _gates(report: Report) -> Iterator[dict[str, Any]]:
+def _gates(report: Judged) -> Iterator[dict[str, Any]]:
     for assertion in report.assertions:
         if not assertion.passed:
             yield {
@@ -77,19 +99,19 @@ def _suppression(assertion: Assertion) -> dict[str, Any]:
     return {"suppressions": [told]}
 
 
-def _place(report: Report, source: str | None) -> dict[str, Any]:
+def place(table: str, source: str | None) -> dict[str, Any]:
     """Where a reader would change something: the query's file, else the table."""
-    uri = quote(report.table.uri if source is None else source, safe="/:", errors="replace")
+    uri = quote(table if source is None else source, safe="/:", errors="replace")
     return {
         "physicalLocation": {
             "artifactLocation": {"uri": uri},
             "region": {"startLine": 1},
         },
-        "logicalLocations": [{"fullyQualifiedName": inert(report.table.uri), "kind": "table"}],
+        "logicalLocations": [{"fullyQualifiedName": inert(table), "kind": "table"}],
     }
 
 
-def _fingerprint(report: Report, rule: str, number: int) -> str:
+def _fingerprint(question: str, rule: str, number: int) -> str:
     """The same fact in the next run, whatever its figures are by then."""
-    whole = f"{rule}\0{number}\0{report.table.uri}\0{report.question.predicate}"
+    whole = f"{rule}\0{number}\0{question}"
     return sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()

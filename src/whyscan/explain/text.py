@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.explain.findings import Severity
-from whyscan.explain.layout import GAP, Ink, Page, columns, headed
+from whyscan.explain.layout import GAP, Ink, Page, columns, headed, in_paragraphs, title_lines
 from whyscan.explain.listing_text import listed
 from whyscan.explain.phrases import (
     LEVEL_NAMES,
@@ -51,17 +51,6 @@ def text(report: Report, page: Page | None = None) -> str:
         gate_lines(report.assertions, where),
     )
     return in_paragraphs(sections)
-
-
-def in_paragraphs(sections: Iterable[Iterable[str]]) -> str:
-    """Sections with an empty line between them; those without a line are left out."""
-    whole = ("\n".join(lines) for section in sections if (lines := list(section)))
-    return "\n\n".join(whole) + "\n"
-
-
-def title_lines(title: str, page: Page) -> Iterator[str]:
-    """The answer, before everything that it rests on."""
-    yield from (page.paint(line, Ink.TITLE) for line in page.wrap(title).splitlines())
 
 
 def _asked(report: Report, page: Page) -> Iterator[str]:

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from whyscan.explain.gates import Reading
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from whyscan.explain.findings import Finding
     from whyscan.explain.gates import Assertion
     from whyscan.explain.report import Report
     from whyscan.planning.plan import ScanPlan
+    from whyscan.statements.gates import StatementGates
 
 SCHEMA_VERSION = "1.0"
 
@@ -122,6 +127,18 @@ class ScanReport(Struct, frozen=True):
     limit: str | None = None
     answer: str | None = None
 
+    @property
+    def title(self) -> str:
+        """`sales s`: the table, and what the statement calls it."""
+        return self.name if self.alias in {"", self.name} else f"{self.name} {self.alias}"
+
+    @property
+    def reading(self) -> Reading:
+        """What is read of the table: nothing where metadata answers."""
+        files = self.report.files_level
+        kept = (files.kept, files.bytes_kept) if self.answer is None else (0, 0)
+        return Reading(files.total, kept[0], files.bytes_total, kept[1])
+
 
 class Edge(Struct, frozen=True):
     """A join between two scans, by their positions; `kind` as SQL calls it, in lower case."""
@@ -151,8 +168,57 @@ class StatementReport(Struct, frozen=True):
         held = (*self.assertions, *(a for scan in self.scans for a in scan.report.assertions))
         return all(assertion.holds for assertion in held)
 
+    @property
+    def reading(self) -> Reading:
+        """What all scans read together: a table that is scanned twice is read twice."""
+        parts = [scan.reading for scan in self.scans]
+        return Reading(
+            sum(part.total for part in parts),
+            sum(part.kept for part in parts),
+            _sum(part.bytes_total for part in parts),
+            _sum(part.bytes_kept for part in parts),
+        )
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The scans' titles, numbered where two are the same: `sales s`, `sales s (2)`."""
+        found: list[str] = []
+        for at, scan in enumerate(self.scans):
+            before = sum(other.title == scan.title for other in self.scans[:at])
+            found.append(f"{scan.title} ({before + 1})" if before else scan.title)
+        return tuple(found)
+
+    def gated(self, gates: StatementGates) -> StatementReport:
+        """The same report with the outcome of each gate."""
+        from whyscan.statements.gates import gated
+
+        return gated(self, gates)
+
+    def redacted(self) -> StatementReport:
+        """The same report without literals and values, for sharing."""
+        from whyscan.statements.redaction import redacted
+
+        return redacted(self)
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON document."""
         from whyscan.statements.document import document
 
         return document(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from whyscan.statements.page import fragment
+
+        return fragment(self)
+
+    def __repr__(self) -> str:
+        from whyscan.statements.text import text
+
+        return text(self)
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    """None where one of them is not known."""
+    found = list(numbers)
+    return None if None in found else sum(number for number in found if number is not None)

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from whyscan.explain.diff.files import SAME
-from whyscan.explain.layout import Ink, Page, table
+from whyscan.explain.layout import Ink, Page, in_paragraphs, table, title_lines
 from whyscan.explain.phrases import LEVEL_NAMES, gate, removed
 from whyscan.explain.wording import counted, inert, inert_sql, percent, size
 
@@ -25,7 +25,7 @@ def text(difference: Difference, page: Page | None = None, *, verbose: bool = Fa
     """The whole difference, with a line break at its end."""
     where = Page() if page is None else page
     sections = (
-        [where.paint(line, Ink.TITLE) for line in where.wrap(answer(difference)).splitlines()],
+        title_lines(answer(difference), where),
         _asked(difference, where),
         _levels(difference, where),
         _conjuncts(difference, where),
@@ -34,8 +34,7 @@ def text(difference: Difference, page: Page | None = None, *, verbose: bool = Fa
         _changes(difference) if verbose else (),
         _gates(difference, where),
     )
-    whole = ("\n".join(lines) for section in sections if (lines := list(section)))
-    return "\n\n".join(whole) + "\n"
+    return in_paragraphs(sections)
 
 
 def answer(difference: Difference) -> str:

@@ -23,15 +23,15 @@ def page(report: Report) -> str:
     listing = report.listing
     # JSON without `<`, `>` and `&` is safe.
     data = None if listing is None else Markup(files_json(listing))  # noqa: S704
-    return document("page.html.j2", scripts=SCRIPTS, report=report, data=data, **_words())
+    return document("page.html.j2", scripts=SCRIPTS, report=report, data=data, **report_words())
 
 
 def fragment(report: Report) -> str:
     """What a notebook shows."""
-    return piece("fragment.html.j2", report=report, **_words())
+    return piece("fragment.html.j2", report=report, **report_words())
 
 
-def _words() -> dict[str, Any]:
+def report_words() -> dict[str, Any]:
     """The words of the text report, and its numbers."""
     return {
         "answer": phrases.answer,

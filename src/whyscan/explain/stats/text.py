@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.explain.layout import GAP, Ink, Page, columns, table
+from whyscan.explain.layout import GAP, Ink, Page, columns, in_paragraphs, table, title_lines
 from whyscan.explain.phrases import LEVEL_NAMES
 from whyscan.explain.stats.phrases import answer, held, remarks, share, spread
 from whyscan.explain.wording import counted, inert, percent, size
@@ -26,7 +26,7 @@ def text(stats: TableStats, page: Page | None = None) -> str:
     """The whole profile, with a line break at its end."""
     where = Page() if page is None else page
     sections = (
-        [where.paint(line, Ink.TITLE) for line in where.wrap(answer(stats)).splitlines()],
+        title_lines(answer(stats), where),
         _subject(stats, where),
         _columns(stats, where),
         _remarks(stats, where),
@@ -34,8 +34,7 @@ def text(stats: TableStats, page: Page | None = None) -> str:
         _manifests(stats, where),
         _unchecked(stats, where),
     )
-    whole = ("\n".join(lines) for section in sections if (lines := list(section)))
-    return "\n\n".join(whole) + "\n"
+    return in_paragraphs(sections)
 
 
 def _subject(stats: TableStats, page: Page) -> Iterator[str]:

@@ -1,0 +1,145 @@
+"""A statement's report for a pull request: what each scan reads, and below it why."""
+
+from __future__ import annotations
+
+import html
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from whyscan.explain.layout import in_paragraphs
+from whyscan.explain.markdown import (
+    code,
+    fenced,
+    file_lines,
+    finding_lines,
+    gate_lines,
+    grid,
+    ground_lines,
+    level_lines,
+    plain,
+    subject_line,
+)
+from whyscan.explain.phrases import removed
+from whyscan.explain.wording import counted, inert, percent, sizes
+from whyscan.statements.phrases import (
+    ORIGINS,
+    amount_cells,
+    answer,
+    answers,
+    came,
+    changed,
+    sql_lines,
+    supplied,
+    target,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from whyscan.statements.report import ScanReport, StatementReport
+
+SCANS_SHOWN = 20
+"""A comment has room for 65,536 characters; all scans are in the first table."""
+
+
+def markdown(report: StatementReport) -> str:
+    """The whole report, with a line break at its end."""
+    sections = (
+        [f"**{plain(answer(report))}**"],
+        fenced(sql_lines(report.sql), "sql"),
+        _scans(report),
+        _joins(report),
+        finding_lines(report.findings),
+        [f"- note: {plain(note)}" for note in report.notes],
+        gate_lines(report.assertions),
+        *_each(report),
+    )
+    return in_paragraphs(sections)
+
+
+def _scans(report: StatementReport) -> Iterator[str]:
+    rows = [
+        (
+            code(title),
+            f"{scan.reading.kept:,} of {scan.reading.total:,}",
+            percent(scan.reading.kept, scan.reading.total),
+            sizes(scan.reading.bytes_kept, scan.reading.bytes_total),
+        )
+        for title, scan in zip(report.titles, report.scans, strict=True)
+    ]
+    if rows:
+        yield from grid(("scan", "files", "", "bytes"), rows, right=3)
+
+
+def _joins(report: StatementReport) -> Iterator[str]:
+    rows = [
+        (
+            plain(edge.kind),
+            code(report.titles[edge.left]),
+            code(report.titles[edge.right]),
+            code(edge.sql) if edge.sql else "none",
+        )
+        for edge in report.joins
+    ]
+    if rows:
+        yield from grid(("join", "from", "to", "condition"), rows, right=0)
+
+
+def _each(report: StatementReport) -> Iterator[Iterable[str]]:
+    """A passage for each scan, folded; what fails a gate is open."""
+    for title, scan in islice(zip(report.titles, report.scans, strict=True), SCANS_SHOWN):
+        shown = html.escape(inert(title)).replace("@", "@<!-- -->")
+        attribute = "" if scan.report.passed else " open"
+        yield [f"<details{attribute}><summary>{shown}</summary>"]
+        yield _about(scan)
+        yield level_lines(scan.report)
+        yield _conditions(scan)
+        yield _dynamic(scan, report)
+        yield finding_lines(scan.report.findings)
+        yield gate_lines(scan.report.assertions)
+        if scan.report.listing is not None:
+            yield file_lines(scan.report)
+            yield ground_lines(scan.report)
+        yield ["</details>"]
+    more = len(report.scans) - SCANS_SHOWN
+    if more > 0:
+        yield [f"{counted(more, 'more scan')} left out"]
+
+
+def _about(scan: ScanReport) -> Iterator[str]:
+    role = "" if (told := target(scan)) is None else f", {told}"
+    yield subject_line(scan.report.table) + role
+    if scan.answer is not None:
+        yield f"- answered from metadata: {plain(scan.answer)}"
+    if scan.rewrite is not None:
+        yield f"- {plain(changed(scan.rewrite))}"
+    if scan.limit is not None:
+        yield f"- {plain(scan.limit)}"
+
+
+def _conditions(scan: ScanReport) -> Iterator[str]:
+    rows = []
+    for placed, line in zip(scan.placed, scan.report.conjuncts, strict=bool(scan.placed)):
+        origin = plain(came(placed) or ORIGINS[placed.origin])
+        shares = removed(line.alone), removed(line.only)
+        rows.append((code(placed.sql), origin, line.pushdown.value, *shares))
+    if rows:
+        yield from grid(("condition", "origin", "class", "alone", "only"), rows, right=2)
+    else:
+        yield "no condition reaches it"
+    if scan.above:
+        yield ""
+    for stayed in scan.above:
+        yield f"- stays above: {code(stayed.sql)}, {plain(stayed.why)}"
+
+
+def _dynamic(scan: ScanReport, report: StatementReport) -> Iterator[str]:
+    if scan.dynamic is None:
+        return
+    rows = [
+        (f"{name}: {means}", *amount_cells(told)) for name, means, told in answers(scan.dynamic)
+    ]
+    yield from grid(("what joins change", "files", "bytes", "rows"), rows, right=3)
+    yield ""
+    for supply in scan.dynamic.supplies:
+        yield f"- {plain(supplied(supply, report))}"

@@ -1,0 +1,180 @@
+"""A statement's report for people: the answer in one line, then scan by scan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.explain.layout import GAP, Ink, Page, headed, in_paragraphs, title_lines
+from whyscan.explain.phrases import removed
+from whyscan.explain.text import (
+    conjunct_lines,
+    engine_lines,
+    file_lines,
+    finding_lines,
+    funnel_lines,
+    gate_lines,
+    ground_lines,
+    proof_lines,
+    subject,
+    survivor_lines,
+    unchecked_lines,
+)
+from whyscan.explain.wording import inert, inert_sql
+from whyscan.statements.phrases import (
+    ORIGINS,
+    amount_cells,
+    answer,
+    answers,
+    came,
+    changed,
+    linked,
+    supplied,
+    target,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from whyscan.statements.report import Dynamic, ScanReport, StatementReport
+
+LINES_OF_SQL = 6
+"""How much of a statement is repeated; with the files, all of it."""
+
+
+def text(report: StatementReport, page: Page | None = None) -> str:
+    """The whole report, with a line break at its end."""
+    where = Page() if page is None else page
+    sections = (
+        title_lines(answer(report), where),
+        _asked(report, where),
+        *(_scan(at, report, where) for at in range(len(report.scans))),
+        _joins(report, where),
+        finding_lines(report.findings, where),
+        (where.wrap(f"note: {inert(note)}", hanging=GAP) for note in report.notes),
+        # They hold for every scan alike.
+        *(proof_lines(scan.report, where) for scan in report.scans[:1]),
+        gate_lines(report.assertions, where),
+    )
+    return in_paragraphs(sections)
+
+
+def _asked(report: StatementReport, page: Page) -> Iterator[str]:
+    lines = page.wrap(f"statement  {inert_sql(report.sql)}", hanging=" " * 11).splitlines()
+    whole = any(scan.report.listing is not None for scan in report.scans)
+    if whole or len(lines) <= LINES_OF_SQL:
+        yield from lines
+        return
+    yield from lines[: LINES_OF_SQL - 1]
+    rest = " ".join(line.strip() for line in lines[LINES_OF_SQL:])
+    yield page.cut(f"{lines[LINES_OF_SQL - 1]} {rest}", page.width)
+
+
+def _scan(at: int, report: StatementReport, page: Page) -> Iterator[str]:
+    """A title at the margin, and everything else of the scan indented below it."""
+    scan, title = report.scans[at], inert(report.titles[at])
+    role = "" if (told := target(scan)) is None else f", {told}"
+    heading = page.wrap(f"{title}{role}: {subject(scan.report, page)}", hanging=GAP)
+    yield heading.replace(title, page.paint(title, Ink.TITLE), 1)
+    inner = page.indented()
+    brief = scan.report.listing is None
+    for lines in (_short if brief else _long)(scan, report, inner):
+        for block in lines:
+            yield from (f"{GAP}{line}".rstrip() for line in block.splitlines())
+
+
+def _short(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[Iterable[str]]:
+    yield _said(scan, page)
+    yield funnel_lines(scan.report, page)
+    yield _placed(scan, page)
+    yield _above(scan, page)
+    yield _dynamic(scan, report, page)
+    yield finding_lines(scan.report.findings, page)
+    yield unchecked_lines(scan.report, page)
+    yield gate_lines(scan.report.assertions, page)
+
+
+def _long(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[Iterable[str]]:
+    """What the report on a single table shows, in paragraphs."""
+    sections = (
+        _said(scan, page),
+        funnel_lines(scan.report, page),
+        [*_placed(scan, page), *_above(scan, page)],
+        _dynamic(scan, report, page),
+        conjunct_lines(scan.report, page),
+        engine_lines(scan.report, page),
+        survivor_lines(scan.report, page),
+        finding_lines(scan.report.findings, page),
+        file_lines(scan.report, page),
+        unchecked_lines(scan.report, page),
+        ground_lines(scan.report, page),
+        gate_lines(scan.report.assertions, page),
+    )
+    yield [in_paragraphs(sections)]
+
+
+def _said(scan: ScanReport, page: Page) -> Iterator[str]:
+    """What the statement does with the table, before how much it reads."""
+    if scan.answer is not None:
+        yield page.wrap(f"answered from metadata: {inert_sql(scan.answer)}", hanging=GAP)
+    if scan.rewrite is not None:
+        yield page.wrap(changed(scan.rewrite), hanging=GAP)
+    if scan.limit is not None:
+        yield page.wrap(inert_sql(scan.limit), hanging=GAP)
+    if scan.columns:
+        yield page.cut(f"columns: {inert(', '.join(scan.columns))}", page.width)
+
+
+def _placed(scan: ScanReport, page: Page) -> Iterator[str]:
+    """The conditions that reach the scan, and below them where each came from."""
+    if not scan.placed:
+        yield "no condition reaches it"
+        return
+    beside = zip(scan.placed, scan.report.conjuncts, strict=True)
+    rows = [("condition", "origin", "class", "alone", "only")]
+    rows += [
+        (
+            inert_sql(placed.sql),
+            ORIGINS[placed.origin],
+            line.pushdown.value,
+            removed(line.alone),
+            removed(line.only),
+        )
+        for placed, line in beside
+    ]
+    head, *lines = headed(rows, page, right=frozenset({3, 4}))
+    yield head
+    for placed, line in zip(scan.placed, lines, strict=True):
+        yield line
+        if told := came(placed):
+            yield page.wrap(told, indent=GAP, hanging=GAP * 2)
+
+
+def _above(scan: ScanReport, page: Page) -> Iterator[str]:
+    for stayed in scan.above:
+        told = f"stays above: {inert_sql(stayed.sql)} ({inert_sql(stayed.why)})"
+        yield page.wrap(told, hanging=GAP)
+
+
+def _dynamic(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[str]:
+    if scan.dynamic is None:
+        return
+    yield from _three(scan.dynamic, page)
+    for supply in scan.dynamic.supplies:
+        yield page.wrap(supplied(supply, report), indent=GAP, hanging=GAP * 2)
+
+
+def _three(dynamic: Dynamic, page: Page) -> Iterator[str]:
+    rows = [("what joins change", "files", "bytes", "rows")]
+    rows += [(f"{name}: {means}", *amount_cells(told)) for name, means, told in answers(dynamic)]
+    yield from headed(rows, page, right=frozenset({1, 2, 3}))
+    if dynamic.actual is None:
+        yield page.wrap("--resolve-joins reads the values of the small side", indent=GAP)
+
+
+def _joins(report: StatementReport, page: Page) -> Iterator[str]:
+    if report.joins:
+        yield page.paint("joins", Ink.FAINT)
+    width = max((len(edge.kind) for edge in report.joins), default=0)
+    for edge in report.joins:
+        lead = f"{GAP}{inert(edge.kind):<{width}}{GAP}"
+        yield page.wrap(lead + linked(edge, report), hanging=" " * len(lead))

@@ -1,0 +1,129 @@
+"""A statement's report for people: golden, inert, and within its page.
+
+WHYSCAN_GOLDEN=write renews the files under golden/.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from golden import golden
+from lakes import one_file
+from memory_table import RowGroup
+from statement_reports import STATEMENTS, joined, orders, scan, statement
+from whyscan.explain.gates import Gates
+from whyscan.explain.layout import Page, columns
+from whyscan.predicate.types import STRING
+from whyscan.statements.gates import StatementGates
+from whyscan.statements.report import Amount, Dynamic, Edge, StatementReport, Stayed, Supply
+from whyscan.statements.text import text
+
+GOLDEN = Path(__file__).parent / "golden"
+HOSTILE = "\x1b[31mred\x1b[0m\r\n\u202egpj.\x9b2J"
+
+
+def hostile():
+    """A name that a terminal would obey, wherever a name or a text can stand."""
+    table = one_file(STRING, RowGroup(5, {"x": (HOSTILE, "z")}), path=f"{HOSTILE}.parquet")
+    supply = Supply(HOSTILE, HOSTILE, 0, HOSTILE, HOSTILE, 3)
+    one = scan(
+        replaced(table),
+        "x > 'a'",
+        HOSTILE,
+        f"{HOSTILE}2",
+        columns=(HOSTILE,),
+        above=(Stayed(HOSTILE, HOSTILE),),
+        dynamic=Dynamic((supply,), Amount(1, None, None), None, None),
+        limit=HOSTILE,
+        answer=HOSTILE,
+    )
+    edges = (Edge(HOSTILE, 0, 1, HOSTILE),)
+    return StatementReport(HOSTILE, "spark", "UTC", "select", (one, one), edges, notes=(HOSTILE,))
+
+
+def replaced(table):
+    table.uri = HOSTILE
+    return table
+
+
+CASES = {
+    **STATEMENTS,
+    "gates": lambda: joined().gated(
+        StatementGates(
+            Gates(max_files=4, min_pruning=50, require_partition_filter=True),
+            {"orders": Gates(max_files=1), "U": Gates(max_bytes=10)},
+        )
+    ),
+    "hostile": hostile,
+}
+
+
+@pytest.fixture(params=CASES)
+def name(request):
+    return request.param
+
+
+def report_of(name):
+    return statement(name) if name in STATEMENTS else CASES[name]()
+
+
+def test_text_is_as_it_was_last_read_by_a_person(name):
+    found = text(report_of(name))
+
+    assert found == golden(GOLDEN / f"{name}.txt", found)
+
+
+def test_every_golden_file_has_its_case():
+    assert {path.stem for path in GOLDEN.glob("*.txt")} == set(CASES)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_line_is_wider_than_the_page(name, width):
+    lines = text(report_of(name), Page(width)).splitlines()
+
+    assert [line for line in lines if columns(line) > width] == []
+
+
+def test_ascii_pages_hold_ascii_alone(name):
+    if name not in {"merged", "answered"}:  # their SQL does not
+        assert text(report_of(name), Page(unicode=False)).isascii()
+
+
+def test_colour_adds_nothing_but_colour(name):
+    coloured = text(report_of(name), Page(colour=True))
+
+    assert re.sub(r"\x1b\[\d+m", "", coloured) == text(report_of(name))
+
+
+def test_nothing_but_line_breaks_reaches_the_terminal_unprintable(name):
+    assert text(report_of(name)).replace("\n", "").isprintable()
+
+
+def test_a_long_statement_is_cut_and_whole_with_the_files():
+    long = "SELECT " + ", ".join(f"column_{n}" for n in range(100)) + " FROM orders"
+    short = text(replace(statement("joined"), sql=long))
+    whole = text(replace(statement("joined_verbose"), sql=long))
+
+    assert "FROM orders" not in short
+    assert short.splitlines()[8].endswith("…")
+    assert "column_99 FROM orders" in " ".join(whole.split())
+
+
+def test_one_scan_says_what_removed_its_files():
+    report = StatementReport(
+        "…", "spark", "UTC", "select", (scan(orders(), "month = 3", "orders"),)
+    )
+
+    assert text(report).startswith(
+        "reads 2 of 24 files (8.3 %), 10 kB of 122 kB: month = 3 removed 22 by partition\n"
+    )
+
+
+def test_the_same_table_under_the_same_name_is_numbered():
+    both = (scan(orders(), "month = 3", "orders", "o"), scan(orders(), "month = 4", "orders", "o"))
+    report = StatementReport("…", "spark", "UTC", "select", both)
+
+    assert report.titles == ("orders o", "orders o (2)")
+    assert repr(report) == text(report)
