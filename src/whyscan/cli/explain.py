@@ -11,6 +11,7 @@ from whyscan.cli import options, suggestions
 from whyscan.cli.baseline import against_baseline
 from whyscan.cli.formats import FORMS, LISTS_FILES, rendered
 from whyscan.cli.progress import Progress
+from whyscan.cli.startup import load_arrow
 from whyscan.table import open as open_table
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def explain(places: tuple[str, ...], predicate: str, **asked: Any) -> int:
 
 def _report(places: tuple[str, ...], predicate: str, asked: Mapping[str, Any]) -> Report:
     with Progress() as progress:
+        load_arrow()
         table = open_table(
             places,
             partition_types=options.partition_types(asked),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whyscan.cli.startup import leave_out_pandas
+from whyscan.cli.startup import begin, end
 from whyscan.errors import WhyscanError
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def whyscan() -> None:
 
 def main() -> None:
     """The entry point."""
-    leave_out_pandas()
-    sys.exit(run(sys.argv[1:]))
+    begin()
+    end(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:

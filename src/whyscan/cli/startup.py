@@ -1,17 +1,22 @@
-"""What the command line does not load."""
+"""What the command line does not load, and how it begins and ends: most of a short run is that."""
 
 from __future__ import annotations
 
+import atexit
+import gc
+import os
 import sys
-from importlib.abc import MetaPathFinder
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
+    from collections.abc import Callable, Iterator, Sequence
+
+_MANY = 100_000
 
 
-class _Without(MetaPathFinder):
+class _Without:
     """A module that cannot be found, even where it is installed."""
 
     def __init__(self, name: str) -> None:
@@ -25,6 +30,90 @@ class _Without(MetaPathFinder):
             raise ModuleNotFoundError(f"{fullname} is left out", name=fullname)
 
 
+def begin() -> None:
+    """Before anything heavy is imported: modules are no garbage that is worth looking for."""
+    gc.set_threshold(_MANY)
+    leave_out_pandas()
+
+
 def leave_out_pandas() -> None:
     """PyArrow imports pandas wherever it is installed: half a second, and nobody here uses it."""
     sys.meta_path.insert(0, _Without("pandas"))
+
+
+def load_arrow() -> None:
+    """Import NumPy and Arrow without their documentation, a tenth of a second."""
+    if "numpy" not in sys.modules:
+        _load_numpy()
+    if "pyarrow.compute" not in sys.modules:
+        _load_kernels()
+
+
+def _load_numpy() -> None:
+    """Two modules give NumPy its docstrings, one names types for annotations that nobody reads."""
+    types = ModuleType("numpy._typing")
+    types.__dict__["NDArray"] = list
+    documents = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars")
+    with _standing_in(types, *map(ModuleType, documents)):
+        import numpy as np  # noqa: F401 - imported for later
+
+
+@contextmanager
+def _standing_in(*modules: ModuleType) -> Iterator[None]:
+    """Modules in place of others of their names; who asks for those later gets the real ones."""
+    names = [module.__name__ for module in modules]
+    sys.modules.update(zip(names, modules, strict=True))
+    try:
+        yield
+    finally:
+        for name in names:
+            del sys.modules[name]
+            parent, _, child = name.rpartition(".")
+            vars(sys.modules.get(parent, ModuleType(parent))).pop(child, None)
+
+
+class _Kernels:
+    """Arrow's registry as `pyarrow.compute` sees it when imported: with the one that it names."""
+
+    def __init__(self, registry: Any) -> None:
+        self.get_function = registry.get_function
+
+    def list_functions(self) -> list[str]:
+        return ["utf8_zero_fill"]
+
+
+def _load_kernels() -> None:
+    """`pyarrow.compute` wraps and documents three hundred kernels: here each when it is called."""
+    from pyarrow import _compute
+
+    every: Callable[[], Any] = _compute.function_registry
+    documents = ModuleType("pyarrow.vendored.docscrape")
+    documents.__dict__["NumpyDocString"] = lambda _: {"Parameters": []}
+    _compute.function_registry = lambda: _Kernels(every())
+    try:
+        with _standing_in(documents):
+            import pyarrow.compute as pc
+    finally:
+        _compute.function_registry = every
+
+    def kernel(name: str) -> Any:
+        try:
+            found = every().get_function({"and_": "and", "or_": "or"}.get(name, name))
+        except KeyError:
+            raise AttributeError(f"pyarrow.compute has no {name}", name=name) from None
+        options = pc._get_options_class(found)  # noqa: SLF001 - as it wraps them itself
+        made = pc._make_generic_wrapper(name, found, options, found.arity)  # noqa: SLF001 - same
+        vars(pc)[name] = made
+        return made
+
+    vars(pc).update(function_registry=every, __getattr__=kernel)
+
+
+def end(code: int) -> NoReturn:
+    """End at once: taking an interpreter with all its modules apart takes a tenth of a second."""
+    atexit._run_exitfuncs()  # noqa: SLF001 - temporary folders are removed there
+    for stream in (sys.stdout, sys.stderr):
+        # Whoever wrote has flushed, and complained if that failed; a closed stream is None.
+        with suppress(OSError, AttributeError):
+            stream.flush()
+    os._exit(code)

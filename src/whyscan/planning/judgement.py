@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
 from whyscan.predicate.types import FloatType
@@ -21,11 +20,13 @@ from whyscan.pruning.truth import Truth, matches_all
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
+
     from whyscan.predicate.tree import Predicate
     from whyscan.predicate.zones import Zone
     from whyscan.pruning.containers import Containers
 
-Flags = npt.NDArray[np.bool_]
+Flags: TypeAlias = "npt.NDArray[np.bool_]"
 Decided = Mapping[int, Truth]
 """Conjuncts, by position, whose truth is known from elsewhere: see partition_values.py."""
 

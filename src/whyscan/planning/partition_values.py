@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,6 +22,8 @@ from whyscan.pruning.truth import Truth, fixed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy.typing as npt
 
     from whyscan.predicate.tree import Expression, Predicate
     from whyscan.predicate.zones import Zone
