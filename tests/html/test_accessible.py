@@ -3,12 +3,16 @@
 from importlib.resources import files
 
 import pytest
+from msgspec.structs import replace
 
 from lakes import users
 from reports import explain
+from statement_reports import joined
 from whyscan.explain.gates import Gates
 from whyscan.explain.stats import profile
 from whyscan.explain.stats.page import page as stats_page
+from whyscan.statements.gates import StatementGates
+from whyscan.statements.page import page as statement_page
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -96,3 +100,17 @@ def test_a_profile_breaks_no_rule_and_its_text_stands_out(show, scheme, width):
 
     assert complaints(page) == []
     assert faint(page, 30) == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 480)])
+def test_a_statement_breaks_no_rule_and_its_text_stands_out(show, scheme, width):
+    gates = StatementGates(Gates(max_files=4), {"users": Gates(max_files=1)})
+    report = replace(joined(verbose=True).gated(gates), notes=("a note",))
+    page = show(
+        report, statement_page, color_scheme=scheme, viewport={"width": width, "height": 900}
+    ).page
+    for folded in page.locator("details details summary").all():
+        folded.click()
+
+    assert complaints(page) == []
+    assert faint(page, 60) == []
