@@ -361,6 +361,12 @@ def _position(node: exp.Expr, scope: Scope) -> Expression:
     return calls.builder_of("instr", Family.SPARK)(arguments)
 
 
+def _coalesce(node: exp.Expr, scope: Scope) -> Expression:
+    """What qualification puts in the place of a column that USING joins."""
+    arguments = Arguments([node.this, *node.expressions], scope, _binder(scope))
+    return calls.builder_of("coalesce", Family.SPARK)(arguments)
+
+
 def _to_type(target: Type) -> Callable[[exp.Expr, Scope], Expression]:
     """`date(x)` where the parser knows the type's name: CAST of a lone argument."""
 
@@ -421,6 +427,7 @@ _VALUES: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.Case: _case,
     exp.If: _if,
     exp.Anonymous: _call,
+    exp.Coalesce: _coalesce,
     exp.Window: _window,
     exp.Placeholder: _parameter,
     exp.Parameter: _parameter,

@@ -135,11 +135,12 @@ def _unknown(parts: Sequence[Part], part: Part, names: Sequence[str], text: str)
         f"unknown column {'.'.join(p.name for p in parts)!r}",
         text=text,
         span=Span(parts[0].span.start, part.span.end),
-        hint=_suggestion(part.name, names),
+        hint=suggestion(part.name, names),
     )
 
 
-def _suggestion(name: str, names: Sequence[str]) -> str | None:
+def suggestion(name: str, names: Sequence[str]) -> str | None:
+    """A near name, or all of them where they are few."""
     by_lower = {known.lower(): known for known in names}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     if near:

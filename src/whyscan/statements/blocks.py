@@ -25,6 +25,7 @@ from whyscan.statements.relations import (
     Select,
     Source,
     free_reads,
+    joins,
 )
 from whyscan.statements.subqueries import nested_queries, semi_join
 from whyscan.statements.using import same_columns
@@ -223,7 +224,7 @@ class Builder(Struct):
         match node:
             case exp.Table() if isinstance(node.this, exp.Identifier):
                 if not node.db and node.name in views:
-                    return self._view(views[node.name], views)
+                    return self._view(views[node.name])
                 base = self.bases[node.name]
                 return base, base.snapshot.schema().fields
             case exp.Subquery():
@@ -238,15 +239,13 @@ class Builder(Struct):
                 names = getattr(node, "alias_column_names", [])
                 return None, tuple(Field(name, UNKNOWN) for name in names)
 
-    def _view(
-        self, view: View, views: Mapping[str, View]
-    ) -> tuple[Query | None, tuple[Field, ...]]:
+    def _view(self, view: View) -> tuple[Query | None, tuple[Field, ...]]:
         """Each use of a CTE is a query of its own; a recursive one lets nothing through."""
+        if view is RECURRING:
+            return None, ()
         if view.name is None or not _names(view.query, view.name):
             query = self.query(view.query, view.views, None)
             return query, _fields(query)
-        if views.get(view.name) is RECURRING:
-            return None, ()
         query = self.query(view.query, {**view.views, view.name: RECURRING}, None)
         return _behind(query, "it is recursive"), _fields(query)
 
@@ -296,9 +295,12 @@ class Builder(Struct):
             read |= frame.reads(clause)
         for inner in nested:
             read |= free_reads(inner.query)
-        for source in [] if tree is None else _semi_sources(tree):
-            if isinstance(source.relation, Select | Combined):
+        for join in joins(tree):
+            source = join.right
+            if isinstance(source, Source) and isinstance(source.relation, Select | Combined):
                 read |= free_reads(source.relation)
+                if join.kind in {Kind.SEMI, Kind.NOT_IN} and not join.exists:
+                    read |= {(source.key, output.name) for output in source.relation.outputs}
         if node.args.get("distinct") is not None:
             read = read.union(*(frame.reads(projection) for projection in node.expressions))
         return frozenset(read)
@@ -327,13 +329,6 @@ def _bound(tree: Tree, on: Mapping[int, Sequence[exp.Expr]], frame: Frame) -> Tr
     conditions = tuple(frame.condition(unwrapped(part)) for part in on.get(id(tree), ()))
     left, right = _bound(tree.left, on, frame), _bound(tree.right, on, frame)
     return Join(tree.kind, left, right, conditions, tree.exists)
-
-
-def _semi_sources(tree: Tree) -> Iterator[Source]:
-    while isinstance(tree, Join):
-        if isinstance(tree.right, Source):
-            yield tree.right
-        tree = tree.left
 
 
 def _fields(query: Query) -> tuple[Field, ...]:

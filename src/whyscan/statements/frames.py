@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from sqlglot import exp
 from whyscan.errors import TypeProblem, UnknownColumn
 from whyscan.predicate import calls
 from whyscan.predicate.expressions import bind_condition, bind_value
-from whyscan.predicate.names import FILE_ALIASES, Columns
+from whyscan.predicate.names import FILE_ALIASES, Columns, suggestion
 from whyscan.predicate.opaque import column
 from whyscan.predicate.parse import sql_of, unwrapped
 from whyscan.predicate.rewrite import substituted
@@ -19,6 +20,7 @@ from whyscan.predicate.scope import Scope, Uninterpreted
 from whyscan.predicate.tokens import CALL_MARK
 from whyscan.predicate.tree import Column, Opaque
 from whyscan.predicate.types import Field, Schema, StructType
+from whyscan.statements.qualification import WRITTEN
 from whyscan.statements.relations import Condition
 from whyscan.statements.using import without_coalesce
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from whyscan.statements.relations import Source
     from whyscan.statements.using import Same
 
+_MADE = re.compile(r"_\d+")
 _PSEUDO = {"_metadata", *FILE_ALIASES}
 
 
@@ -66,6 +69,8 @@ class Frame(Struct, frozen=True, dict=True):
                 return Condition(expression, sql, bare if expression is bound else None)
             except TypeProblem as problem:
                 why = problem.message
+            except UnknownColumn as problem:
+                why = self._unresolved(problem)
         columns = tuple(dict.fromkeys(self._columns(node)))
         return Condition(Opaque(bare, why, columns), sql, bare, why)
 
@@ -78,9 +83,23 @@ class Frame(Struct, frozen=True, dict=True):
             return without_coalesce(bound, self.same)
         except (Uninterpreted, TypeProblem):
             return None
+        except UnknownColumn as problem:
+            self._unresolved(problem)
+            return None
+
+    def _unresolved(self, problem: UnknownColumn) -> str:
+        """Why a name may be unknown: a function's columns are; else nobody has it."""
+        if any(not source.fields for source in self.visible.values()):
+            return "a name in it may be a column of what nobody described"
+        names = [field.name for source in self.own.values() for field in source.fields]
+        text, span = self.scope.syntax.text, problem.span
+        name = "" if span is None else text[span.start : span.end].split(".")[-1]
+        hint = suggestion(name, names)
+        raise UnknownColumn(problem.message, text=text, span=span, hint=hint) from problem
 
     def written(self, node: exp.Expr) -> str:
-        return sql_of(_undecorated(node), self.scope.syntax.dialect)
+        """The text of an expression, with the tables' names as they were written."""
+        return sql_of(_as_written(node), self.scope.syntax.dialect)
 
     def reads(self, node: exp.Expr) -> frozenset[Path]:
         """The columns that an expression names, those of subqueries in it left out."""
@@ -137,9 +156,15 @@ def _bare(node: exp.Expr) -> exp.Expr:
     return copy
 
 
-def _undecorated(node: exp.Expr) -> exp.Expr:
-    """Without the parentheses that qualification leaves around what it put in."""
-    return unwrapped(node) if isinstance(node, exp.Paren) else node
+def _as_written(node: exp.Expr) -> exp.Expr:
+    """Without what qualification has put in: numbers of tables, and aliases of its own."""
+    copy = unwrapped(node).copy()
+    for part in copy.walk():
+        if isinstance(part, exp.Column) and _MADE.fullmatch(part.table):
+            part.set("table", None)
+        elif isinstance(part, exp.Table) and WRITTEN in part.meta:
+            part.set("this", exp.to_identifier(part.meta[WRITTEN][-1]))
+    return copy
 
 
 def fixed(node: exp.Expr) -> str | None:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from whyscan.predicate.tree import columns_of
 from whyscan.statements.catalogue import Base
-from whyscan.statements.relations import Combined, Kind, Select, joins, sources
+from whyscan.statements.relations import Combined, Kind, Select, Source, joins, sources
 from whyscan.statements.report import Edge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from whyscan.predicate.tree import Expression, Path
-    from whyscan.statements.relations import Condition, Query, Source
+    from whyscan.statements.relations import Condition, Query
 
 
 def edges(query: Query, keys: Sequence[str]) -> tuple[Edge, ...]:
@@ -23,7 +23,7 @@ def edges(query: Query, keys: Sequence[str]) -> tuple[Edge, ...]:
     found: dict[Edge, None] = {}
     for kind, condition in _conditions(query):
         ends = sorted({position[k] for k in origins.of(condition.expression) if k in position})
-        if len(ends) == 2:  # noqa: PLR2004
+        if len(ends) == 2 and len(condition.named()) > 1:  # noqa: PLR2004
             found[Edge(kind.value, ends[0], ends[1], condition.sql)] = None
     return tuple(found)
 
@@ -72,11 +72,16 @@ def every_source(query: Query) -> Iterator[Source]:
 
 
 def _conditions(query: Query) -> Iterator[tuple[Kind, Condition]]:
+    """The conditions of ON and WHERE; those of an EXISTS are its join's."""
+    of_exists: dict[int, Kind] = {}
     for inner in every_query(query):
-        if isinstance(inner, Select):
-            for join in joins(inner.tree):
-                for condition in join.on:
-                    yield join.kind, condition
-            for condition in inner.where:
-                if condition.fixed is None:
-                    yield Kind.INNER, condition
+        if not isinstance(inner, Select):
+            continue
+        for join in joins(inner.tree):
+            for condition in join.on:
+                yield join.kind, condition
+            if join.exists and isinstance(join.right, Source):
+                of_exists[id(join.right.relation)] = join.kind
+        for condition in inner.where:
+            if condition.fixed is None:
+                yield of_exists.get(id(inner), Kind.INNER), condition

@@ -321,7 +321,7 @@ class Placement(Struct):
     def _report(self, select: Select) -> None:
         """Note the conditions of a block that did not become a filter of their sources."""
         conditions = [*select.where, *(c for join in joins(select.tree) for c in join.on)]
-        for condition in conditions:
+        for condition in {c.sql: c for c in reversed(conditions)}.values():
             keys = condition.named()
             why = condition.fixed
             if why is None and len(keys) > 1:
@@ -376,11 +376,7 @@ def _outward(known: Fact, given: dict[Path, Column]) -> Fact | None:
     expression = substituted(known.expression, change)
     if expression is None or not keys_of(expression):
         return None
-    return Fact(expression, known.written, None, _moved(known.origin), known.via)
-
-
-def _moved(origin: Origin) -> Origin:
-    return Origin.SPREAD if origin is Origin.WRITTEN else origin
+    return Fact(expression, known.written, None, known.origin, known.via)
 
 
 def _constants(outputs: Sequence[Output], key: str) -> list[Fact]:
@@ -423,7 +419,7 @@ def _inward(known: Fact, key: str, select: Select) -> tuple[Fact | None, str]:
     inner = substituted(known.expression, change)
     if inner is None:
         return None, "it is computed by what is not understood"
-    return Fact(inner, known.written, None, _moved(known.origin), known.via), ""
+    return Fact(inner, known.written, None, known.origin, known.via), ""
 
 
 def _by_position(known: Fact, key: str, query: Combined, side: Query) -> Fact | None:
@@ -445,7 +441,7 @@ def _by_position(known: Fact, key: str, query: Combined, side: Query) -> Fact | 
     expression = substituted(known.expression, change)
     if expression is None:
         return None
-    return Fact(expression, known.written, known.bare, known.origin, known.via)
+    return Fact(expression, known.written, None, known.origin, known.via)
 
 
 def _through_windows(known: Fact, select: Select) -> bool:

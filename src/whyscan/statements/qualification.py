@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from whyscan.statements.catalogue import Base, Catalogue
     from whyscan.statements.syntax import Statement
 
-_WRITTEN = "written"
+WRITTEN = "written"
+"""Where a table keeps its name as it was written, while it is called by its number."""
 AMBIGUOUS = "ambiguous"
 """Set on a HAVING or QUALIFY that names what is both a column and another output's alias:
 engines differ in which they take."""
@@ -66,7 +67,7 @@ def _with_views(tree: exp.Query, views: Mapping[str, exp.Query]) -> exp.Query:
 def _mark(tree: exp.Expr) -> None:
     """Note what normalising would lose: paths in names, and aliases that hide columns."""
     for table in tree.find_all(exp.Table):
-        table.meta[_WRITTEN] = [part.name for part in table.parts]
+        table.meta[WRITTEN] = [part.name for part in table.parts]
     for select in tree.find_all(exp.Select):
         hiding = {
             projection.alias.lower()
@@ -91,7 +92,7 @@ def _numbered(tree: exp.Expr, catalogue: Catalogue, text: str) -> dict[str, Base
     """The tables of the lake, renamed in the tree by their numbers."""
     bases: dict[str, Base] = {}
     for table in _tables(tree):
-        written = table.meta.get(_WRITTEN) or [part.name for part in table.parts]
+        written = table.meta.get(WRITTEN) or [part.name for part in table.parts]
         base = catalogue.find(written, _span(table), text)
         name = next((n for n, known in bases.items() if known.name == base.name), None)
         if name is None:
