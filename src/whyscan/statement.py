@@ -24,12 +24,16 @@ def explain_sql(
     tables: Mapping[str, Table | Location] = MappingProxyType({}),
     *,
     options: Mapping[str, Any] = MappingProxyType({}),
+    resolve_joins: bool = False,
+    resolve_limit: int = RESOLVE_LIMIT,
     **question: Unpack[Question],
 ) -> StatementReport:
     """What every scan of a statement reads, and why.
 
     `tables` are the tables by the names that the statement uses; one that is not among them is
     looked for in the catalogs. `options` are for the stores of those that are opened here.
+    `resolve_joins` reads the keys of scans of at most `resolve_limit` rows, and plans the scans
+    that they are joined with by those keys.
     """
     from whyscan.planning.request import options_of, session_of
     from whyscan.statements.catalogue import Catalogue
@@ -38,9 +42,14 @@ def explain_sql(
     checked(Question, question)
     lake = Lake(tables, options)
     catalogue = Catalogue(lake, lake.opened)
-    verbose = question.get("verbose", False)
-    session = session_of(question)
-    return explain_statement(sql, catalogue, session, options_of(question), verbose=verbose)
+    return explain_statement(
+        sql,
+        catalogue,
+        session_of(question),
+        options_of(question),
+        resolve=resolve_limit if resolve_joins else None,
+        verbose=question.get("verbose", False),
+    )
 
 
 class Lake(Mapping[str, "Snapshot"]):

@@ -1,106 +1,91 @@
-"""A statement's text to the plans of its scans."""
+"""A statement's text to the report on its scans."""
 
 from __future__ import annotations
 
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
-from sqlglot import exp
 
 from whyscan.explain.report import make_report
 from whyscan.planning.planner import make_plan
-from whyscan.planning.scans import joined
-from whyscan.predicate import zones
-from whyscan.predicate.clock import Clock
-from whyscan.predicate.dialects import dialect_of
-from whyscan.predicate.names import Columns
-from whyscan.predicate.render import to_sql
-from whyscan.predicate.rewrite import substituted
-from whyscan.predicate.scope import Scope
-from whyscan.predicate.tree import Column, Conjunct, Literal, Predicate
-from whyscan.predicate.types import BOOLEAN, Schema
-from whyscan.statements.blocks import Builder
-from whyscan.statements.links import edges
-from whyscan.statements.placement import Placement
-from whyscan.statements.qualification import qualify
-from whyscan.statements.report import Origin, Placed, ScanReport, StatementReport
-from whyscan.statements.syntax import parse_statement
+from whyscan.predicate.tree import Column
+from whyscan.statements.dynamic import Dynamics, Planned
+from whyscan.statements.links import Origins, edges
+from whyscan.statements.report import Placed, ScanReport, StatementReport
+from whyscan.statements.scans import leaves_of, predicate, read
+from whyscan.statements.supply import joined_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.planning.plan import Options, ScanPlan
     from whyscan.predicate.session import Session
+    from whyscan.predicate.tree import Conjunct
     from whyscan.statements.catalogue import Catalogue
     from whyscan.statements.facts import Fact
     from whyscan.statements.placement import Leaf
-    from whyscan.statements.relations import Query
-    from whyscan.statements.syntax import Statement
-
-EVERYTHING = Conjunct(Literal(value=True, type=BOOLEAN), "true")
-
-
-class Asked(Struct, frozen=True):
-    """A statement that was read: its blocks, and the terms in which its scans are planned."""
-
-    statement: Statement
-    query: Query
-    session: Session
-    clock: Clock
-    options: Options
-
-
-def read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> Asked:
-    """Parse a statement, find its tables and build its blocks."""
-    statement = parse_statement(sql, session.dialect)
-    clock = Clock(zones.zone(session.timezone), session.now)
-    qualified = qualify(_query(statement.tree), statement, catalogue)
-    dialect = dialect_of(session.dialect)
-    scope = Scope(statement.syntax, dialect, Columns(Schema(())), clock)
-    query = Builder(scope, qualified.bases).query(qualified.query, {}, None)
-    return Asked(statement, query, session, clock, options)
-
-
-def _query(tree: exp.Expr) -> exp.Query:
-    if isinstance(tree, exp.Query):
-        return tree
-    inner = tree.expression
-    return inner if isinstance(inner, exp.Query) else exp.Select()
+    from whyscan.statements.report import Dynamic
+    from whyscan.statements.scans import Asked
 
 
 def explain_statement(
-    sql: str, catalogue: Catalogue, session: Session, options: Options, *, verbose: bool = False
+    sql: str,
+    catalogue: Catalogue,
+    session: Session,
+    options: Options,
+    *,
+    resolve: int | None = None,
+    verbose: bool = False,
 ) -> StatementReport:
-    """Every scan of a statement, planned and explained."""
+    """Every scan of a statement, planned and explained.
+
+    With `resolve` rows of scans that have no more than so many are read for the filters that
+    joins make of them.
+    """
     started = perf_counter()
     asked = read(sql, catalogue, session, options)
-    leaves = sorted(leaves_of(asked), key=lambda leaf: leaf.source.place)
-    scans = tuple(scan_report(leaf, asked, verbose=verbose) for leaf in leaves)
+    leaves = leaves_of(asked)
+    static = [Planned(leaf, plan) for leaf, plan in zip(leaves, _plans(leaves, asked), strict=True)]
+    dynamics = Dynamics(asked, static)
+    bounded = dynamics.bounded() if dynamics.feeds else {}
+    resolution = dynamics.actual(resolve) if resolve is not None and dynamics.feeds else None
+    scans = []
+    for planned in static:
+        key = planned.leaf.source.key
+        told = dynamics.report(key, bounded, resolution)
+        final = planned if resolution is None else resolution.scans[key]
+        scans.append(_scan_report(final, told, verbose=verbose))
     return StatementReport(
         sql=sql,
         dialect=session.dialect,
         timezone=session.timezone,
         operation=asked.statement.tree.key,
-        scans=scans,
+        scans=tuple(scans),
         joins=edges(asked.query, [leaf.source.key for leaf in leaves]),
         seconds=perf_counter() - started,
     )
 
 
-def leaves_of(asked: Asked) -> list[Leaf]:
-    """The scans of a statement with the filters that belong to them."""
-    return Placement(asked.clock.zone, _nothing_supplied).run(asked.query)
+def _plans(leaves: Sequence[Leaf], asked: Asked) -> list[ScanPlan]:
+    """The plan of each scan, with statistics of the columns that it is joined by."""
+    keys = list(joined_columns(asked.query, Origins(asked.query)))
+    return [_plan(leaf, keys, asked) for leaf in leaves]
 
 
-def _nothing_supplied(_: Column) -> Sequence[Fact]:
-    return ()
+def _plan(leaf: Leaf, keys: Sequence[Column], asked: Asked) -> ScanPlan:
+    own = [c for c in dict.fromkeys(keys) if c.path[0] == leaf.source.key]
+    options = replace(
+        asked.options,
+        projection=tuple((name,) for name in leaf.columns),
+        measured=tuple(Column(column.path[1:], column.type) for column in own),
+    )
+    return make_plan(leaf.base.snapshot, predicate(leaf.facts, asked), options)
 
 
-def scan_report(leaf: Leaf, asked: Asked, *, verbose: bool) -> ScanReport:
-    """One scan, planned and explained."""
-    plan = plan_leaf(leaf, asked)
+def _scan_report(planned: Planned, dynamic: Dynamic | None, *, verbose: bool) -> ScanReport:
+    """One scan, explained."""
+    leaf, plan = planned.leaf, planned.plan
     return ScanReport(
         name=leaf.base.name,
         alias=leaf.source.alias,
@@ -109,29 +94,8 @@ def scan_report(leaf: Leaf, asked: Asked, *, verbose: bool) -> ScanReport:
         report=make_report(plan, verbose=verbose),
         placed=tuple(map(_placed, leaf.facts, plan.predicate.conjuncts)),
         above=leaf.above,
+        dynamic=dynamic,
     )
-
-
-def plan_leaf(leaf: Leaf, asked: Asked) -> ScanPlan:
-    """The plan of one scan."""
-    options = replace(asked.options, projection=tuple((name,) for name in leaf.columns))
-    return make_plan(leaf.base.snapshot, predicate(leaf.facts, asked), options)
-
-
-def predicate(facts: Sequence[Fact], asked: Asked) -> Predicate:
-    """The facts about a scan as the predicate that it is planned with."""
-    conjuncts = tuple(map(_conjunct, facts)) or (EVERYTHING,)
-    text = joined([conjunct.sql for conjunct in conjuncts]) or EVERYTHING.sql
-    now = asked.session.now if asked.clock.asked else None
-    return Predicate(text, asked.session.dialect, asked.session.timezone, now, conjuncts)
-
-
-def _conjunct(fact: Fact) -> Conjunct:
-    """The fact in the table's own words: its columns without the source's key."""
-    own = substituted(fact.expression, lambda c: Column(c.path[1:], c.type))
-    expression = fact.expression if own is None else own
-    sql = to_sql(expression) if fact.bare is None else fact.bare
-    return Conjunct(expression, sql, joined=fact.origin is Origin.JOIN)
 
 
 def _placed(fact: Fact, conjunct: Conjunct) -> Placed:

@@ -23,7 +23,9 @@ from whyscan.predicate.tree import (
     Comparator,
     Comparison,
     In,
+    IsNull,
     Literal,
+    Not,
     Opaque,
     Or,
     columns_of,
@@ -179,6 +181,8 @@ def _compares(expression: Expression) -> bool:
             return ends and isinstance(expression.operand, Column)
         case In():
             return isinstance(expression.operand, Column)
+        case Not(operand=IsNull(operand=Column())):
+            return True
         case _:
             return False
 
@@ -208,6 +212,8 @@ def _widened(expression: Expression, other: Expression) -> Expression | None:
             if low is None or high is None:
                 return None
             return Between(other, low, high)
+        case Not(operand=IsNull(operand=Column())):
+            return Not(IsNull(other))
         case In(operand=Column()):
             values = expression.values.cast(arrow.arrow_type(kind))
             return In(other, values, expression.null, expression.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.predicate.tree import columns_of
+from whyscan.predicate.tree import Column, columns_of
 from whyscan.statements.catalogue import Base
 from whyscan.statements.relations import Combined, Kind, Select, Source, joins, sources
 from whyscan.statements.report import Edge
@@ -21,7 +21,7 @@ def edges(query: Query, keys: Sequence[str]) -> tuple[Edge, ...]:
     origins = Origins(query)
     position = {key: index for index, key in enumerate(keys)}
     found: dict[Edge, None] = {}
-    for kind, condition in _conditions(query):
+    for kind, condition in conditions(query):
         ends = sorted({position[k] for k in origins.of(condition.expression) if k in position})
         if len(ends) == 2 and len(condition.named()) > 1:  # noqa: PLR2004
             found[Edge(kind.value, ends[0], ends[1], condition.sql)] = None
@@ -49,6 +49,22 @@ class Origins:
         reads = (o.reads for o in source.relation.outputs if o.name.lower() == path[1].lower())
         return frozenset[str]().union(*(self.behind(p) for read in reads for p in read))
 
+    def base(self, column: Column) -> Column | None:
+        """The scan's column that a column is, through outputs that pass it on; None for none."""
+        source = self._sources.get(column.path[0])
+        if source is None or source.relation is None:
+            return None
+        if isinstance(source.relation, Base):
+            return column
+        if isinstance(source.relation, Combined):
+            return None
+        for output in source.relation.outputs:
+            if output.name.lower() == column.path[1].lower():
+                inner = output.expression
+                if isinstance(inner, Column):
+                    return self.base(Column((*inner.path, *column.path[2:]), column.type))
+        return None
+
 
 def every_query(query: Query) -> Iterator[Query]:
     """A query and all those inside it, outermost first."""
@@ -71,7 +87,7 @@ def every_source(query: Query) -> Iterator[Source]:
             yield from sources(inner.tree)
 
 
-def _conditions(query: Query) -> Iterator[tuple[Kind, Condition]]:
+def conditions(query: Query) -> Iterator[tuple[Kind, Condition]]:
     """The conditions of ON and WHERE; those of an EXISTS are its join's."""
     of_exists: dict[int, Kind] = {}
     for inner in every_query(query):

@@ -1,0 +1,166 @@
+"""What one scan tells about the values of its columns, for those that they are joined with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from whyscan.planning.judgement import flags
+from whyscan.planning.matching import of_files, of_row_groups
+from whyscan.predicate import arrow
+from whyscan.predicate.rewrite import substituted
+from whyscan.predicate.tree import (
+    And,
+    Column,
+    Comparator,
+    Comparison,
+    In,
+    IsNull,
+    Literal,
+    Not,
+    columns_of,
+)
+from whyscan.predicate.types import FloatType, OtherType, StructType
+from whyscan.pruning.mask import written_out
+from whyscan.statements.facts import Fact
+from whyscan.statements.links import Origins, conditions
+from whyscan.statements.report import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from whyscan.planning.matching import Population
+    from whyscan.planning.plan import ScanPlan
+    from whyscan.predicate.tree import Expression
+    from whyscan.statements.relations import Query
+
+LISTED_AT_MOST = 10_000
+"""Distinct values that a filter lists; of more it has the least and the greatest."""
+
+
+class Bounds(Struct, frozen=True):
+    """Between which values a column lies; None is not known. `empty`: it has none at all."""
+
+    low: Literal | None = None
+    high: Literal | None = None
+    empty: bool = False
+
+
+class Supplies(Struct, frozen=True):
+    """What is known of the values of scans' columns, by the column, and asked for by any equal."""
+
+    origins: Origins
+    known: Mapping[Column, Expression]
+
+    def __call__(self, column: Column) -> Sequence[Fact]:
+        base = self.origins.base(column)
+        expression = None if base is None else self.known.get(base)
+        if base is None or expression is None:
+            return ()
+        told = substituted(expression, lambda _: column)
+        return () if told is None else (Fact(told, _name(base), None, Origin.JOIN),)
+
+
+def _name(column: Column) -> str:
+    return ".".join(column.path)
+
+
+def joined_columns(query: Query, origins: Origins) -> Iterator[Column]:
+    """The scans' columns that a condition makes equal to another source's."""
+    for _, condition in conditions(query):
+        e = condition.expression
+        equal = isinstance(e, Comparison) and e.operator is Comparator.EQUAL
+        if not equal or len(condition.named()) < 2:  # noqa: PLR2004
+            continue
+        for column in columns_of(e):
+            base = origins.base(column)
+            if base is not None and not isinstance(base.type, StructType | OtherType):
+                yield base
+
+
+def present(column: Column) -> Expression:
+    """All that an equality says by itself: its sides are not NULL."""
+    return Not(IsNull(column))
+
+
+def bounds(plan: ScanPlan, column: Column) -> Bounds:
+    """What the plan's containers guarantee of a column's values, row groups where it has them."""
+    own = Column(column.path[1:], column.type)
+    groups = of_row_groups(plan.evidence)
+    best = Bounds()
+    for level in [of_files(plan.evidence), *([] if groups is None else [groups])]:
+        if level is groups and not _all_opened(plan):
+            continue
+        if plan.snapshot.footers_describe_files and level is not groups:
+            continue
+        best = _narrower(best, _of_level(level, own, plan))
+    return best
+
+
+def _all_opened(plan: ScanPlan) -> bool:
+    opened = np.zeros(plan.evidence.files.count, np.bool_)
+    if plan.evidence.groups is not None:
+        opened[plan.evidence.groups.opened.to_numpy()] = True
+    return bool(opened[plan.evidence.judgement.kept].all())
+
+
+def _of_level(level: Population, column: Column, plan: ScanPlan) -> Bounds:
+    interval = level.interval(column, plan)
+    count = level.containers.count
+    filled = level.kept & flags(interval.present, count)
+    if not filled.any():
+        return Bounds(empty=True)
+    kind = arrow.arrow_type(column.type)
+    nan = (flags(interval.nan, count) & filled).any()
+    lower, upper = (written_out(end, count, kind) for end in (interval.lower, interval.upper))
+    chosen = pa.array(filled)
+    low = _extreme(lower.filter(chosen), column, least=True)
+    high = None if nan else _extreme(upper.filter(chosen), column, least=False)
+    return Bounds(low, high)
+
+
+def _extreme(ends: pa.Array, column: Column, *, least: bool) -> Literal | None:
+    """The outermost end; None where one of them is not known."""
+    if ends.null_count or not len(ends):
+        return None
+    found = ends.sort("ascending" if least else "descending")[0]
+    return Literal(arrow.value(found, column.type), column.type)
+
+
+def _narrower(one: Bounds, other: Bounds) -> Bounds:
+    """Both hold; the second is of smaller containers."""
+    if one.empty or other.empty:
+        return Bounds(empty=True)
+    return Bounds(other.low or one.low, other.high or one.high)
+
+
+def within(column: Column, found: Bounds) -> Expression | None:
+    """The bounds as a condition; None where there are none."""
+    if found.empty:
+        return In(column, pa.array([], arrow.arrow_type(column.type)), null=False, nan=False)
+    ends = []
+    if found.low is not None:
+        ends.append(Comparison(Comparator.GREATER_EQUAL, column, found.low))
+    if found.high is not None:
+        ends.append(Comparison(Comparator.LESS_EQUAL, column, found.high))
+    return None if not ends else ends[0] if len(ends) == 1 else And(tuple(ends))
+
+
+def among(column: Column, values: pa.Array) -> Expression | None:
+    """Distinct values that were read as a condition: a list, or its ends where it is long."""
+    kind = arrow.arrow_type(column.type)
+    distinct = values.drop_null().unique()
+    nan = isinstance(column.type, FloatType) and bool(pc.any(pc.is_nan(distinct)).as_py())
+    if nan:
+        distinct = distinct.filter(pc.invert(pc.is_nan(distinct)))
+    ordered = distinct.cast(kind).sort() if len(distinct) else pa.array([], kind)
+    if len(ordered) <= LISTED_AT_MOST:
+        return In(column, ordered, null=False, nan=nan)
+    if nan:
+        return None
+    low, high = (Literal(arrow.value(ordered[i], column.type), column.type) for i in (0, -1))
+    return within(column, Bounds(low, high))
