@@ -67,8 +67,8 @@ def test_a_failed_gate_ends_with_1_and_the_report_is_still_printed(whyscan, argu
 
 
 WRONG = {
-    "no predicate": (("users",), 2, "Missing option"),
-    "no table": (("-w", "a = 1"), 2, "Missing argument"),
+    "no predicate": (("users",), 2, "explain needs -w PREDICATE"),
+    "no table": (("-w", "a = 1"), 2, "explain needs a TABLE"),
     "an unknown flag": (("users", "-w", BOTH, "--frob"), 2, "--frob"),
     "an unknown format": (("users", "-w", BOTH, "--format", "xml"), 2, "xml"),
     "an unknown depth": (("users", "-w", BOTH, "--depth", "pages"), 2, "unknown depth"),

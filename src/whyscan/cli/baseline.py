@@ -5,33 +5,76 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from whyscan.cli.output import write_file
 from whyscan.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from whyscan.explain.baseline import Baseline
+    from whyscan.explain.baseline import Baseline, Key
+    from whyscan.explain.gates import Assertion
     from whyscan.explain.report import Report
+    from whyscan.statements.report import StatementReport
+
+WHOLE = "*"
+"""The table of exemptions from gates on a statement as a whole."""
 
 
 def against_baseline(report: Report, table: str, asked: Mapping[str, Any]) -> Report:
     """The report with what the baseline says of it, after that was brought up to date."""
-    from whyscan.explain.baseline import Key, to_json
+    from whyscan.explain.baseline import Key
+
+    put = report.question
+    key = Key(table, put.predicate, put.dialect, put.timezone)
+    return _held(report, key, _current({key: report}, asked))
+
+
+def statement_against_baseline(
+    report: StatementReport, asked: Mapping[str, Any]
+) -> StatementReport:
+    """The same for a statement, of which each scan is a question of its own."""
+    from whyscan.explain.baseline import Key
+
+    def key(table: str) -> Key:
+        return Key(table, report.sql, report.dialect, report.timezone)
+
+    scans = dict(zip(map(key, report.titles), report.scans, strict=True))
+    baseline = _current({key: scan.report for key, scan in scans.items()}, asked)
+    return replace(
+        report,
+        scans=tuple(
+            replace(scan, report=_held(scan.report, key, baseline)) for key, scan in scans.items()
+        ),
+        assertions=tuple(_excused(report.assertions, key(WHOLE), baseline)),
+    )
+
+
+def _current(reports: Mapping[Key, Report], asked: Mapping[str, Any]) -> Baseline:
+    """What the file says; with --update-baseline, after these reports were written into it."""
+    from whyscan.explain.baseline import to_json
 
     path: Path | None = asked["baseline"]
     if path is None:
         raise UsageError("--update-baseline needs a file", hint="--baseline whyscan.json names it")
-    put = report.question
-    key = Key(table, put.predicate, put.dialect, put.timezone)
     baseline = _read(path, may_be_new=asked["update_baseline"])
     if asked["update_baseline"]:
-        baseline = baseline.updated(key, report)
+        for key, report in reports.items():
+            baseline = baseline.updated(key, report)
         write_file(to_json(baseline), path)
+    return baseline
+
+
+def _held(report: Report, key: Key, baseline: Baseline) -> Report:
     outcomes = [*report.assertions, *baseline.check(key, report)]
+    return report.held(_excused(outcomes, key, baseline))
+
+
+def _excused(outcomes: Iterable[Assertion], key: Key, baseline: Baseline) -> Iterable[Assertion]:
     today = datetime.now(UTC).date()
-    return report.held(baseline.excuse(key, outcome, today) for outcome in outcomes)
+    return (baseline.excuse(key, outcome, today) for outcome in outcomes)
 
 
 def _read(path: Path, *, may_be_new: bool) -> Baseline:

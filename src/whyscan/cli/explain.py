@@ -10,23 +10,35 @@ from msgspec.structs import replace
 from whyscan.cli import options, suggestions
 from whyscan.cli.baseline import against_baseline
 from whyscan.cli.formats import FORMS, LISTS_FILES, rendered
+from whyscan.cli.gates import gates_of_table
 from whyscan.cli.progress import Progress
 from whyscan.cli.startup import load_arrow
+from whyscan.errors import UsageError
 from whyscan.table import open as open_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.explain.gates import Gates
     from whyscan.explain.layout import Page
     from whyscan.explain.report import Report
 
 
 @click.command(short_help="Which files a predicate reads, and why.")
-@click.argument(
-    "places", metavar="TABLE...", nargs=-1, required=True, shell_complete=suggestions.places
+@click.argument("places", metavar="[TABLE]...", nargs=-1, shell_complete=suggestions.places)
+@options.predicate(required=False)
+@click.option(
+    "--sql",
+    metavar="QUERY",
+    help="A whole statement instead of TABLE and -w; @FILE and - likewise.",
 )
-@options.PREDICATE
+@click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="NAME=URI",
+    shell_complete=suggestions.named_places,
+    help="Where a table of the statement is. [default: its catalog knows]",
+)
 @click.option("-s", "--select", metavar="COLS", help="Columns to be read: a,b,c. [default: all]")
 @options.VERSION
 @options.TERMS
@@ -45,16 +57,30 @@ if TYPE_CHECKING:
 )
 @options.REDACT
 @options.GATES
-def explain(places: tuple[str, ...], predicate: str, **asked: Any) -> int:
+def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int:
     """Which files and row groups PREDICATE reads, which it skips, and why.
 
     TABLE is a Delta or Iceberg table, a metadata.json, a folder of Parquet files, a quoted
     glob, or several files, local or in a store; or catalog.namespace.table.
 
+    With --sql, every table of a whole statement; a gate is for all that it reads, or with a
+    name before it for one table.
+
     Exit codes: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not evaluate.
     """
+    if asked["sql"] is not None:
+        from whyscan.cli.statement import explain_statement
+
+        return explain_statement({**asked, "places": places, "predicate": predicate})
+    if not places or predicate is None:
+        what = "a TABLE" if not places else "-w PREDICATE"
+        hint = "whyscan explain TABLE -w PREDICATE, or whyscan explain --sql QUERY"
+        raise UsageError(f"explain needs {what}", hint=hint)
+    if asked["tables"]:
+        raise UsageError("--table goes with --sql", hint="without it, TABLE is the one table")
     asked["verbose"] |= asked["form"] in LISTS_FILES
-    report = _report(places, options.read_predicate(predicate), asked).gated(_gates(asked))
+    gates = gates_of_table(asked)
+    report = _report(places, options.read_predicate(predicate), asked).gated(gates)
     if asked["baseline"] is not None or asked["update_baseline"]:
         report = against_baseline(report, " ".join(places), asked)
     if asked["redact"]:
@@ -81,15 +107,5 @@ def _report(places: tuple[str, ...], predicate: str, asked: Mapping[str, Any]) -
         from whyscan.explain.report import make_report
 
         question = options.terms(asked) | {"verbose": asked["verbose"]}
-        plan = table.plan(predicate, _columns(asked["select"]), **question)
+        plan = table.plan(predicate, options.columns(asked["select"]), **question)
         return make_report(plan, verbose=asked["verbose"])
-
-
-def _columns(select: str | None) -> list[str] | None:
-    return None if select is None else [name.strip() for name in select.split(",")]
-
-
-def _gates(asked: Mapping[str, Any]) -> Gates:
-    from whyscan.explain.gates import Gates
-
-    return Gates(**{gate: asked[gate] for gate in Gates.__struct_fields__})

@@ -10,7 +10,7 @@ import click
 
 from whyscan.cli import suggestions
 from whyscan.cli.output import file_page, terminal_page, write, write_file
-from whyscan.cli.parameters import PERCENT, SIZE, pairs
+from whyscan.cli.parameters import PERCENT, SIZE, Named, pairs
 from whyscan.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,14 +34,19 @@ def options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return decorate
 
 
-PREDICATE = click.option(
-    "-w",
-    "--where",
-    "predicate",
-    required=True,
-    metavar="PREDICATE",
-    help="A WHERE condition; @FILE reads it from a file, - from standard input.",
-)
+def predicate(*, required: bool, default: str = "") -> Callable[[Any], Any]:
+    """`--where`; `default` says what holds without it."""
+    return click.option(
+        "-w",
+        "--where",
+        "predicate",
+        required=required,
+        metavar="PREDICATE",
+        help=f"A WHERE condition; @FILE reads it from a file, - from standard input.{default}",
+    )
+
+
+PREDICATE = predicate(required=True)
 
 VERSION = options(
     click.option("--at-version", type=int, metavar="N", help="A Delta version."),
@@ -103,19 +108,31 @@ OUTPUT = click.option(
     help="Write it there. [default: standard output]",
 )
 
+
+def gate(name: str, kind: click.ParamType[Any], metavar: str, about: str) -> Callable[[Any], Any]:
+    """A threshold, for everything or with a name for one table of a statement."""
+    return click.option(
+        name, type=Named(kind), multiple=True, metavar=f"[NAME=]{metavar}", help=about
+    )
+
+
 REDACT = click.option("--redact", is_flag=True, help="Hide literals and values, for sharing.")
 
 GATES = options(
-    click.option("--min-pruning", type=PERCENT, help="Fail below this share of files skipped."),
-    click.option("--min-pruning-bytes", type=PERCENT, help="Likewise of bytes."),
-    click.option("--max-files", type=click.IntRange(min=0), help="Fail above."),
-    click.option("--max-bytes", type=SIZE, help="Fail above: 10GB, 500MiB."),
+    gate("--min-pruning", PERCENT, "PCT", "Fail below this share of files skipped."),
+    gate("--min-pruning-bytes", PERCENT, "PCT", "Likewise of bytes."),
+    gate("--max-files", click.IntRange(min=0), "N", "Fail above."),
+    gate("--max-bytes", SIZE, "SIZE", "Fail above: 10GB, 500MiB."),
     click.option("--assert-stats", is_flag=True, help="Fail where a column lacks bounds."),
     click.option(
         "--require-partition-filter",
         is_flag=True,
         help="Fail unless a condition on partition columns can skip files.",
     ),
+    click.option(
+        "--assert-stats-of", multiple=True, metavar="NAME", help="The same for one table of --sql."
+    ),
+    click.option("--require-partition-filter-of", multiple=True, metavar="NAME", help="Likewise."),
     click.option(
         "--baseline",
         type=click.Path(path_type=Path, dir_okay=False),
@@ -140,18 +157,32 @@ def form(*forms: str, about: str | None = None) -> Callable[[Any], Any]:
 
 def read_predicate(predicate: str) -> str:
     """The predicate's text, from where it stands."""
-    if predicate == "-":
+    return _read(
+        predicate, "predicate", "-w @FILE reads a file, -w 'a = 1' is the condition itself"
+    )
+
+
+def read_statement(sql: str) -> str:
+    """The statement's text, from where it stands."""
+    hint = "--sql @FILE reads a file, --sql 'SELECT 1' is the query itself"
+    return _read(sql, "statement", hint)
+
+
+def _read(word: str, what: str, hint: str) -> str:
+    if word == "-":
         return sys.stdin.read().strip()
-    if not predicate.startswith("@"):
-        return predicate
+    if not word.startswith("@"):
+        return word
     try:
-        return Path(predicate[1:]).read_text("utf-8").strip()
+        return Path(word[1:]).read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(
-            f"cannot read the predicate from {predicate[1:]}: {why}",
-            hint="-w @FILE reads a file, -w 'a = 1' is the condition itself",
-        ) from error
+        raise UsageError(f"cannot read the {what} from {word[1:]}: {why}", hint=hint) from error
+
+
+def columns(select: str | None) -> list[str] | None:
+    """The columns that `--select` names; None for all."""
+    return None if select is None else [name.strip() for name in select.split(",")]
 
 
 def version(asked: Mapping[str, Any]) -> When:

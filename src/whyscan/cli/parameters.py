@@ -44,6 +44,22 @@ class _Size(click.ParamType[int]):
             self.fail(f"{error.message}; {error.hint}", param, ctx)
 
 
+class Named(click.ParamType[tuple[str | None, Any]]):
+    """A value, with or without the name of the table that it is for: `10`, `sales=10`."""
+
+    def __init__(self, kind: click.ParamType[Any]) -> None:
+        self._kind = kind
+        self.name = kind.name
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str | None, Any]:
+        table, equals, bare = str(value).rpartition("=")
+        if equals and not table.strip():
+            self.fail(f"{value!r} has no name before its =", param, ctx)
+        return table.strip() if equals else None, self._kind.convert(bare.strip(), param, ctx)
+
+
 PERCENT = _Percent()
 SIZE = _Size()
 

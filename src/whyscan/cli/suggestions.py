@@ -19,6 +19,11 @@ def places(_: click.Context, __: click.Parameter, begun: str) -> list[Completion
     return [CompletionItem(begun, type="file")]
 
 
+def named_places(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Files and folders behind `NAME=`, for shells that complete there; nothing before it."""
+    return [CompletionItem(begun, type="file")] if "=" in begun else []
+
+
 def depths(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     return _beginning(begun, DEPTHS)
 

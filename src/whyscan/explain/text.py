@@ -94,10 +94,15 @@ def conjunct_lines(report: Report, page: Page) -> Iterator[str]:
     head = ("conjunct", "bucket", "class", "alone", "only")
     rows = [head, *(row for line in report.conjuncts for row in _conjunct(line))]
     yield from headed(rows, page, right=frozenset({3, 4}))
-    if any(c.alone.at_least or c.only.at_least for c in report.conjuncts):
-        yield page.wrap("n+: at least n; what stayed closed could add to it, --full opens it")
+    yield from at_least_lines(report, page)
     if told := overlapping(report):
         yield page.wrap(told)
+
+
+def at_least_lines(report: Report, page: Page) -> Iterator[str]:
+    """What a plus behind a number means, where one stands there."""
+    if any(c.alone.at_least or c.only.at_least for c in report.conjuncts):
+        yield page.wrap("n+: at least n; what stayed closed could add to it, --full opens it")
 
 
 def _conjunct(conjunct: ConjunctLine) -> Iterator[tuple[str, str, str, str, str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from whyscan.explain.layout import GAP, Ink, Page, headed, in_paragraphs, title_lines
 from whyscan.explain.phrases import removed
 from whyscan.explain.text import (
+    at_least_lines,
     conjunct_lines,
     engine_lines,
     file_lines,
@@ -147,6 +148,8 @@ def _placed(scan: ScanReport, page: Page) -> Iterator[str]:
         yield line
         if told := came(placed):
             yield page.wrap(told, indent=GAP, hanging=GAP * 2)
+    if scan.report.listing is None:
+        yield from at_least_lines(scan.report, page)
 
 
 def _above(scan: ScanReport, page: Page) -> Iterator[str]:

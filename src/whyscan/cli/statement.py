@@ -1,0 +1,146 @@
+"""`whyscan explain --sql`: what each table of a whole statement reads, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from whyscan.cli import options
+from whyscan.cli.baseline import statement_against_baseline
+from whyscan.cli.gates import gates_of_statement
+from whyscan.cli.parameters import pairs
+from whyscan.cli.progress import Progress
+from whyscan.cli.startup import load_arrow
+from whyscan.errors import UsageError, WhyscanError
+from whyscan.statement import explain_sql
+from whyscan.table import open as open_table
+from whyscan.tables.snapshot import Traffic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from whyscan.explain.layout import Page
+    from whyscan.statements.report import StatementReport
+    from whyscan.table import Table
+
+AT_ONCE = 8
+ONE_TABLE = {
+    "places": "TABLE",
+    "predicate": "-w",
+    "select": "--select",
+    "at_version": "--at-version",
+    "at_snapshot": "--at-snapshot",
+    "as_of": "--as-of",
+    "ref": "--ref",
+}
+
+
+def explain_statement(asked: Mapping[str, Any]) -> int:
+    """The report on a statement, gated, to where it was asked for."""
+    _refuse(asked)
+    gates = gates_of_statement(asked)
+    report = _report(options.read_statement(asked["sql"]), asked).gated(gates)
+    if asked["baseline"] is not None or asked["update_baseline"]:
+        report = statement_against_baseline(report, asked)
+    if asked["redact"]:
+        report = report.redacted()
+
+    def on(page: Page) -> str:
+        return _rendered(report, asked, replace(page, files=asked["shown"]))
+
+    options.deliver(on, asked["output"])
+    return 0 if report.passed else options.GATE_FAILED
+
+
+def _refuse(asked: Mapping[str, Any]) -> None:
+    """What is said of the one table has no meaning for several."""
+    for name, option in ONE_TABLE.items():
+        if asked[name] not in {None, ()}:
+            raise UsageError(
+                f"{option} does not go with --sql",
+                hint="the statement names its tables and conditions; --table says where they are",
+            )
+
+
+def _report(sql: str, asked: Mapping[str, Any]) -> StatementReport:
+    with Progress() as progress:
+        load_arrow()
+        tables = _tables(sql, asked)
+        progress.watch(lambda: _traffic(tables.values()))
+        return explain_sql(
+            sql,
+            tables,
+            options=options.storage(asked),
+            verbose=asked["verbose"],
+            **options.terms(asked),
+        )
+
+
+def _tables(sql: str, asked: Mapping[str, Any]) -> dict[str, Table | str]:
+    """The tables that the statement may mean, opened at once; the others as they were given."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    given: dict[str, Table | str] = dict(pairs("--table", asked["tables"]))
+    types = _partition_types(asked, given)
+    text = sql.lower()
+    meant = [name for name in given if name.rpartition(".")[2].strip('`" ').lower() in text]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        opened = pool.map(lambda name: _opened(str(given[name]), types.get(name, {}), asked), meant)
+        return given | dict(zip(meant, opened, strict=True))
+
+
+def _opened(place: str, types: Mapping[str, str], asked: Mapping[str, Any]) -> Table | str:
+    """The table; its place where it cannot be opened, which matters if the statement names it."""
+    try:
+        return open_table(place, partition_types=types, options=options.storage(asked))
+    except WhyscanError:
+        return place
+
+
+def _partition_types(asked: Mapping[str, Any], tables: Iterable[str]) -> dict[str, dict[str, str]]:
+    """`NAME.COLUMN=TYPE`, by the tables' names."""
+    found: dict[str, dict[str, str]] = {name: {} for name in tables}
+    for word, kind in options.partition_types(asked).items():
+        name, _, column = word.rpartition(".")
+        if name not in found:
+            raise UsageError(
+                f"--partition-type {word!r} names no table",
+                hint="with --sql it is NAME.COLUMN=TYPE, for a NAME of --table",
+            )
+        found[name][column] = kind
+    return found
+
+
+def _traffic(tables: Iterable[Table | str]) -> Traffic:
+    read = [table.snapshot.traffic() for table in tables if not isinstance(table, str)]
+    return Traffic(sum(one.objects for one in read), sum(one.bytes for one in read))
+
+
+def _rendered(report: StatementReport, asked: Mapping[str, Any], page: Page) -> str:
+    match asked["form"]:
+        case "json":
+            from whyscan.statements.document import to_json
+
+            return to_json(report)
+        case "markdown":
+            from whyscan.statements.markdown import markdown
+
+            return markdown(report)
+        case "html":
+            from whyscan.statements.page import page as html
+
+            return html(report)
+        case "sarif":
+            from whyscan.statements.sarif import sarif
+
+            sql: str = asked["sql"]
+            return sarif(report, sql[1:] if sql.startswith("@") else None)
+        case "junit":
+            from whyscan.statements.junit import junit
+
+            return junit(report)
+        case _:
+            from whyscan.statements.text import text
+
+            return text(report, page)
