@@ -7,6 +7,7 @@ WhyscanError            exit 3
 │   ├── UnknownColumn   no such column, or more than one
 │   ├── UnknownTable    a statement names a table that nobody gave
 │   └── TypeProblem     a comparison or a cast that has no meaning
+├── EvaluationProblem   what a predicate makes of a row cannot be told, or is an error
 ├── TableError          the table cannot be opened
 │   └── CorruptFile     a metadata object that cannot be read; names it
 └── StorageError        the store did not answer, or said no
@@ -71,6 +72,10 @@ class UnknownTable(PredicateError):
 
 class TypeProblem(PredicateError):
     """The types do not go together, or a literal cannot take the type it must."""
+
+
+class EvaluationProblem(WhyscanError):
+    """A row for which nobody here can say whether the predicate is TRUE, or for which it raises."""
 
 
 class TableError(WhyscanError):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from whyscan.explain.report import Report
     from whyscan.explain.stats import TableStats
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.plans import Plan
     from whyscan.predicate.types import Schema
     from whyscan.tables.snapshot import Snapshot
 
@@ -63,14 +63,15 @@ class Table(Struct, frozen=True):
 
     def plan(
         self, predicate: str, columns: Sequence[str] | None = None, **question: Unpack[Question]
-    ) -> ScanPlan:
+    ) -> Plan:
         """Which files, row groups and bytes a predicate reads of the named columns."""
         from whyscan.planning.planner import make_plan
         from whyscan.planning.request import bind_request
+        from whyscan.plans import Plan
 
         checked(Question, question)
         bound, options = bind_request(self.snapshot, predicate, columns, question)
-        return make_plan(self.snapshot, bound, options)
+        return Plan.of(make_plan(self.snapshot, bound, options))
 
     def explain(
         self, predicate: str, columns: Sequence[str] | None = None, **question: Unpack[Question]

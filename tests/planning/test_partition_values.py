@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 
 import whyscan
-from whyscan.planning.duckdb_sql import SAME_MEANING, to_duckdb
-from whyscan.planning.partition_values import _query
+from whyscan.planning.duckdb_sql import SAME_MEANING, answers, to_duckdb
 from whyscan.predicate.bind import bind
 from whyscan.predicate.types import INT, STRING, Field, Schema
 
@@ -103,12 +102,12 @@ def test_duckdb_answers_as_spark_does(spark: SparkSession) -> None:
     rows = spark.createDataFrame(
         [(i, q, p) for i, (q, p) in enumerate(VALUES)], "at int, q string, p int"
     )
-    answers = rows.selectExpr("at", *[f"({sql}) AS a{i}" for i, sql in enumerate(RUN)])
-    theirs = sorted(answers.collect())
+    asked = rows.selectExpr("at", *[f"({sql}) AS a{i}" for i, sql in enumerate(RUN)])
+    theirs = sorted(asked.collect())
     for number, sql in enumerate(RUN):
         translated = to_duckdb(bind(sql, SCHEMA).expression, {("q",): "q", ("p",): "p"})
         assert translated is not None, sql
-        ours = _query(translated, table)
+        ours = answers(translated, table)
         assert ours is not None, sql
         assert ours.to_pylist() == [row[number + 1] for row in theirs], sql
 

@@ -14,6 +14,7 @@ from whyscan.cli.gates import gates_of_table
 from whyscan.cli.progress import Progress
 from whyscan.cli.startup import load_arrow
 from whyscan.errors import UsageError
+from whyscan.statement import RESOLVE_LIMIT
 from whyscan.table import open as open_table
 
 if TYPE_CHECKING:
@@ -38,6 +39,17 @@ if TYPE_CHECKING:
     metavar="NAME=URI",
     shell_complete=suggestions.named_places,
     help="Where a table of the statement is. [default: its catalog knows]",
+)
+@click.option(
+    "--resolve-joins", is_flag=True, help="Read the keys of small tables that others are joined by."
+)
+@click.option(
+    "--resolve-limit",
+    type=click.IntRange(min=1),
+    default=RESOLVE_LIMIT,
+    show_default=True,
+    metavar="ROWS",
+    help="How small they must be.",
 )
 @click.option("-s", "--select", metavar="COLS", help="Columns to be read: a,b,c. [default: all]")
 @options.VERSION
@@ -76,8 +88,9 @@ def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int
         what = "a TABLE" if not places else "-w PREDICATE"
         hint = "whyscan explain TABLE -w PREDICATE, or whyscan explain --sql QUERY"
         raise UsageError(f"explain needs {what}", hint=hint)
-    if asked["tables"]:
-        raise UsageError("--table goes with --sql", hint="without it, TABLE is the one table")
+    if asked["tables"] or asked["resolve_joins"]:
+        what = "--table" if asked["tables"] else "--resolve-joins"
+        raise UsageError(f"{what} goes with --sql", hint="without it, TABLE is the one table")
     asked["verbose"] |= asked["form"] in LISTS_FILES
     gates = gates_of_table(asked)
     report = _report(places, options.read_predicate(predicate), asked).gated(gates)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, TextIO
+from typing import IO, TYPE_CHECKING, TextIO
 
 from whyscan.errors import StorageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from whyscan.explain.layout import Page
 
 DRAWN = "█░…"
@@ -51,12 +54,17 @@ def silence() -> None:
 
 def write_file(text: str, path: Path) -> None:
     """To a file that is whole from the moment it has its name."""
+    with whole_file(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file that gets its name when all is written; what ends before leaves nothing behind."""
     try:
-        with NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as scratch:
+        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as scratch:
             try:
-                scratch.write(text)
+                yield scratch.file
                 scratch.close()
                 Path(scratch.name).chmod(0o666 & ~_umask())
                 Path(scratch.name).replace(path)

@@ -11,6 +11,9 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from types import MappingProxyType
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from whyscan.predicate import arrow
 from whyscan.predicate.tree import (
     And,
@@ -33,6 +36,7 @@ from whyscan.predicate.tree import (
     Or,
     Path,
     type_of,
+    walk,
 )
 from whyscan.predicate.types import (
     BooleanType,
@@ -278,3 +282,49 @@ def _call(call: Call, names: Names) -> str:
     if template is None or instants:
         raise NotTheSame
     return template(call, [_sql(argument, names) for argument in call.arguments])
+
+
+ANY_TEXT = frozenset(
+    {"concat", "contains", "endswith", "left", "length", "replace", "startswith", "substring"}
+)
+"""Functions that mean the same on text of any letters: they count and compare code points."""
+
+_PRINTABLE = "^[ -~]*$"
+
+
+def takes_any_text(expression: Expression) -> bool:
+    """Whether DuckDB means the same as Spark beyond printable ASCII, too."""
+    for node in walk(expression):
+        match node:
+            case Call() if node.function not in ANY_TEXT:
+                return False
+            case Like(ignore_case=True):
+                return False
+            case _:
+                continue
+    return True
+
+
+def is_printable(values: pa.Array) -> bool:
+    """Printable ASCII, where Java's and DuckDB's text functions agree. Numbers are."""
+    if not pa.types.is_string(values.type):
+        return True
+    return bool(pc.all(pc.match_substring_regex(values, _PRINTABLE), min_count=0).as_py())
+
+
+def answers(sql: str, tuples: pa.Table) -> pa.Array | None:
+    """DuckDB's answer for each tuple in order; None where a value makes the expression fail.
+
+    Spark would raise there too, and what may raise is left to the interpreter.
+    """
+    import duckdb
+
+    numbered = tuples.append_column("position", pa.array(range(len(tuples))))
+    with duckdb.connect(config={"threads": 1, "enable_external_access": "false"}) as connection:
+        connection.register("tuples", numbered)
+        query = f"SELECT {sql} AS answer FROM tuples ORDER BY position"  # noqa: S608 - our own SQL
+        try:
+            found = connection.sql(query).to_arrow_table()
+        except (duckdb.ConversionException, duckdb.OutOfRangeException):
+            return None
+    return found.column("answer").combine_chunks()

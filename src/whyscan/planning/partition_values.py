@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from whyscan.planning.duckdb_sql import to_duckdb
+from whyscan.planning.duckdb_sql import answers, is_printable, to_duckdb
 from whyscan.planning.judgement import Decided, flags
 from whyscan.predicate.tree import Column, columns_of
 from whyscan.predicate.types import DateType, IntegerType, StringType
@@ -78,12 +77,12 @@ def _run(expression: Expression, columns: Sequence[Column], containers: Containe
     names = {column.path: f"c{i}" for i, column in enumerate(columns)}
     sql = to_duckdb(expression, names)
     values = [v for c in columns if (v := _values(c, containers)) is not None]
-    if sql is None or len(values) < len(columns) or not all(map(_is_plain, values)):
+    if sql is None or len(values) < len(columns) or not all(map(is_printable, values)):
         return None
     first, tuple_of = _distinct(values)
     tuples = pa.table({n: v.take(first) for n, v in zip(names.values(), values, strict=True)})
-    answers = _query(sql, tuples)
-    return None if answers is None else _truth(answers.take(pa.array(tuple_of)))
+    found = answers(sql, tuples)
+    return None if found is None else _truth(found.take(pa.array(tuple_of)))
 
 
 def _values(column: Column, containers: Containers) -> pa.Array | None:
@@ -101,13 +100,6 @@ def _values(column: Column, containers: Containers) -> pa.Array | None:
     return whole
 
 
-def _is_plain(values: pa.Array) -> bool:
-    """Printable ASCII, where Java's and DuckDB's text functions agree. Numbers are."""
-    if not pa.types.is_string(values.type):
-        return True
-    return bool(pc.all(pc.match_substring_regex(values, "^[ -~]*$"), min_count=0).as_py())
-
-
 def _distinct(
     values: Sequence[pa.Array],
 ) -> tuple[pa.Array, npt.NDArray[np.int64]]:
@@ -119,24 +111,6 @@ def _distinct(
         _, codes = np.unique(codes, return_inverse=True)
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     return pa.array(first), inverse.astype(np.int64)
-
-
-def _query(sql: str, tuples: pa.Table) -> pa.Array | None:
-    """DuckDB's answer for each tuple in order; None where a value makes the expression fail.
-
-    Spark would raise there too, and what may raise is left to the interpreter.
-    """
-    import duckdb
-
-    numbered = tuples.append_column("position", pa.array(range(len(tuples))))
-    with duckdb.connect(config={"threads": 1, "enable_external_access": "false"}) as connection:
-        connection.register("tuples", numbered)
-        query = f"SELECT {sql} AS answer FROM tuples ORDER BY position"  # noqa: S608 - our own SQL
-        try:
-            found = connection.sql(query).to_arrow_table()
-        except (duckdb.ConversionException, duckdb.OutOfRangeException):
-            return None
-    return found.column("answer").combine_chunks()
 
 
 def _truth(answers: pa.Array) -> Truth:

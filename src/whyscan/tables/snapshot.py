@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.types import Schema
     from whyscan.predicate.zones import Zone
     from whyscan.pruning.containers import Containers
+    from whyscan.tables.stored import Reading
 
 
 Spec = Mapping[Path, tuple[Transform, ...]]
@@ -213,6 +214,10 @@ class Snapshot(Protocol):
 
         `projection` names the columns whose byte ranges are asked for, None all of them.
         """
+        ...
+
+    def reading(self, files: Files, at: pa.Array, zone: Zone) -> Reading:
+        """How the rows of the files at those positions are read; `zone` is the session's."""
         ...
 
     def recording(self, column: Column) -> Recording:

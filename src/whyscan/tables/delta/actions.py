@@ -32,7 +32,8 @@ _LINES = 1 << 31
 """More lines than a commit has: versions and lines make one number, a row's moment."""
 
 _DELETION_VECTOR = (
-    'STRUCT(storageType VARCHAR, pathOrInlineDv VARCHAR, "offset" BIGINT, cardinality BIGINT)'
+    'STRUCT(storageType VARCHAR, pathOrInlineDv VARCHAR, "offset" BIGINT, sizeInBytes BIGINT, '
+    "cardinality BIGINT)"
 )
 _JSON_COLUMNS = {
     "protocol": "JSON",

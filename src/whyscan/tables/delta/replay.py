@@ -27,13 +27,14 @@ PATH = "path"
 SIZE = "size"
 MODIFIED = "modified"
 DELETED = "deleted"
+VECTOR = "vector_at"
 
 
 class Request(Struct, frozen=True):
     """What of each live file is wanted. `spark_versions`: whose statistics Spark made.
 
-    `paths` and `modified`: the longest column, and one that few ask for. Rows stand in the same
-    order with them and without.
+    `paths`, `modified`, `vectors`: the longest column, and ones that few ask for. Rows stand in the
+    same order with them and without.
     """
 
     leaves: tuple[Leaf, ...]
@@ -41,6 +42,7 @@ class Request(Struct, frozen=True):
     spark_versions: frozenset[int]
     paths: bool = False
     modified: bool = False
+    vectors: bool = False
 
 
 def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: Request) -> pa.Table:
@@ -126,6 +128,8 @@ class _Select(Struct, frozen=True):
         yield f"{_vector('add') if has_vector else 'NULL'} AS own_vector"
         yield "coalesce(own_vector, '') AS vector"
         yield f"{'add.deletionVector.cardinality' if has_vector else '0'} AS cardinality"
+        if self.request.vectors:
+            yield f"{_descriptor() if has_vector else 'NULL'} AS descriptor"
         yield from self.recorded.inner()
         for column in self.request.partitions:
             yield from column.inner(self.source)
@@ -136,6 +140,8 @@ class _Select(Struct, frozen=True):
             yield f"actions.path AS {PATH}"
         if self.request.modified:
             yield f"CAST(modified AS BIGINT) AS {MODIFIED}"
+        if self.request.vectors:
+            yield f"CAST(descriptor AS {_DESCRIPTOR}) AS {VECTOR}"
         if self.deletions:
             yield f"CAST(coalesce(cardinality, 0) AS BIGINT) AS {DELETED}"
         yield f"{self._by_spark()} AS {BY_SPARK}"
@@ -169,4 +175,16 @@ def _vector(action: str) -> str:
     return (
         f"({vector}.storageType || {vector}.pathOrInlineDv "
         f"|| coalesce('@' || {vector}.\"offset\", ''))"
+    )
+
+
+_DESCRIPTOR = 'STRUCT(kind VARCHAR, "text" VARCHAR, "start" BIGINT, size BIGINT)'
+
+
+def _descriptor() -> str:
+    """Where an added file's deletion vector is."""
+    vector = "add.deletionVector"
+    return (
+        f'struct_pack(kind := {vector}.storageType, "text" := {vector}.pathOrInlineDv, '
+        f'"start" := {vector}."offset", size := {vector}.sizeInBytes)'
     )

@@ -81,10 +81,15 @@ class DeltaColumn(Struct, frozen=True):
 
 
 class DeltaSchema(Struct, frozen=True):
-    """The columns in order, and every path below them."""
+    """The columns in order, and every path below them.
+
+    `document` is the JSON that it was read from; `mapped`: files store physical names.
+    """
 
     logical: Schema
     columns: Mapping[Path, DeltaColumn]
+    document: Mapping[str, Any]
+    mapped: bool
 
     def named(self, name: str) -> DeltaColumn | None:
         """A top-level column by its name: exactly spelled, else in any case."""
@@ -113,7 +118,7 @@ def read_schema(text: str | None, *, mapped: bool) -> DeltaSchema:
         for column in columns
         if len(column.path) == 1
     )
-    return DeltaSchema(Schema(top), {column.path: column for column in columns})
+    return DeltaSchema(Schema(top), {c.path: c for c in columns}, root, mapped)
 
 
 def _columns(
@@ -126,7 +131,7 @@ def _columns(
         path, physical = (*above, name), (*stored_above, name if stored is None else _text(stored))
         yield DeltaColumn(
             path,
-            _type(field["type"], about),
+            type_of_field(field["type"], about),
             physical,
             field_id=_number(about.get(FIELD_ID)) if mapped else None,
             was_float=any(c.get("fromType") == "float" for c in about.get(TYPE_CHANGES) or ()),
@@ -150,7 +155,7 @@ def _is_struct(kind: Any) -> bool:
     return isinstance(kind, dict) and kind.get("type") == "struct"
 
 
-def _type(kind: Any, about: Mapping[str, Any]) -> Type:
+def type_of_field(kind: Any, about: Mapping[str, Any]) -> Type:
     """The type of a field. Text that is not compared by its bytes is no string to us.
 
     Spark pads both sides of a comparison with CHAR, and a collation has an order of its own.
@@ -172,7 +177,9 @@ def _nested(kind: Mapping[str, Any]) -> Type:
     if kind.get("type") == "struct":
         return StructType(
             tuple(
-                Field(_text(field["name"]), _type(field["type"], field.get("metadata") or {}))
+                Field(
+                    _text(field["name"]), type_of_field(field["type"], field.get("metadata") or {})
+                )
                 for field in kind["fields"]
             )
         )

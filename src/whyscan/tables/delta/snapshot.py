@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.zones import Zone
     from whyscan.tables.snapshot import Files, Recording, RowGroups, Spec, SpecLine, Traffic
     from whyscan.tables.storage import Store
+    from whyscan.tables.stored import Reading
 
 
 class DeltaSnapshot(Struct, frozen=True, eq=False):
@@ -134,6 +135,14 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
             by_id=self.state.properties.get("delta.columnMapping.mode") == "id",
         )
         return row_groups(self.store, files, opened, stored, Asked(columns, projection))
+
+    def reading(self, files: Files, at: pa.Array, zone: Zone) -> Reading:  # noqa: ARG002 - the log's order
+        """How the rows of the files at those positions are read."""
+        from whyscan.tables.delta.stored import data_files, reading
+
+        request = replay.Request((), self.partitions, frozenset(), paths=True, vectors=True)
+        told = self._replayed(request).take(at)
+        return reading(self.state, data_files(self.store, told, self.partitions, zone))
 
     def recording(self, column: Column) -> Recording:
         """What the table's properties have writers record of a column."""

@@ -66,8 +66,11 @@ DELETING = {
     "lower_bounds": _BOUNDS,
     "upper_bounds": _BOUNDS,
     "referenced_data_file": pa.string(),
+    "content_offset": pa.int64(),
+    "content_size_in_bytes": pa.int64(),
+    "equality_ids": pa.list_(pa.int32()),
 }
-"""What says to which files a delete file applies."""
+"""What says to which files a delete file applies, and where and how."""
 
 
 def read_list(container: Container) -> pa.Table:

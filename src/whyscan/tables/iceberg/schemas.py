@@ -72,10 +72,14 @@ class Leaf(Struct, frozen=True):
 
 
 class TableSchema(Struct, frozen=True):
-    """A schema with its columns by field id, structs and their members included."""
+    """A schema with its columns by field id, structs and their members included.
+
+    `document` is the JSON that it was read from.
+    """
 
     schema: Schema
     leaves: dict[int, Leaf]
+    document: Any
 
     def at(self, path: Path) -> Leaf | None:
         """The column of that path."""
@@ -90,14 +94,16 @@ def table_schema(document: Any) -> TableSchema:
         if leaf.id in leaves:
             raise TableError(f"the schema has two columns with the field id {leaf.id}")
         leaves[leaf.id] = leaf
-    return TableSchema(found, leaves)
+    return TableSchema(found, leaves, document)
 
 
 def _leaves(document: Any, above: Path, *, required: bool) -> Iterator[Leaf]:
     for member in document["fields"]:
         path, kind = (*above, member["name"]), member["type"]
         always = required and member.get("required") is True
-        yield Leaf(path, _type(kind, 0), member["id"], member.get("initial-default"), always)
+        yield Leaf(
+            path, type_of_field(kind, 0), member["id"], member.get("initial-default"), always
+        )
         if isinstance(kind, dict) and kind.get("type") == "struct":
             yield from _leaves(kind, path, required=always)
 
@@ -116,10 +122,10 @@ def _field(member: Any, depth: int) -> Field:
     if not isinstance(name, str) or not isinstance(number, int) or abs(number) > _LARGEST_ID:
         shown = str(number)[:40]
         raise TableError(f"the schema is malformed: {name!r} with the id {shown} is no column")
-    return Field(name, _type(member["type"], depth), number)
+    return Field(name, type_of_field(member["type"], depth), number)
 
 
-def _type(document: Any, depth: int) -> Type:
+def type_of_field(document: Any, depth: int) -> Type:
     match document:
         case {"type": "struct"}:
             return StructType(_fields(document, depth + 1))

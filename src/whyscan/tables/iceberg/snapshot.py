@@ -32,6 +32,7 @@ from whyscan.tables.iceberg.statistics import StatisticsReader
 from whyscan.tables.iceberg.stored_columns import StoredColumns, read_mapping
 from whyscan.tables.remembered import Remembered
 from whyscan.tables.snapshot import Files, Manifests, RowGroups, SpecLine, Traffic
+from whyscan.tables.stored import Naming, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from whyscan.tables.iceberg.metadata import Metadata, SnapshotRecord, Spec
     from whyscan.tables.iceberg.metadata_files import MetadataFiles
     from whyscan.tables.iceberg.schemas import Leaf
+    from whyscan.tables.iceberg.stored import Manifested
     from whyscan.tables.snapshot import Recording
     from whyscan.tables.snapshot import Spec as PartitionSpec
     from whyscan.tables.storage import Store
@@ -245,6 +247,44 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
             frozenset().union(*(partitions.identities(spec) for spec in specs)),
             None if mapping is None else read_mapping(mapping),
         )
+
+    def reading(self, files: Files, at: pa.Array, zone: Zone) -> Reading:  # noqa: ARG002 - no text
+        """How the rows of the files at those positions are read."""
+        from whyscan.tables.iceberg import stored
+
+        newest = self.at.schema.document
+        naming = Naming(
+            by_id=True, mapping=self._stored_columns.mapping, counted=True, constants_win=False
+        )
+        if not len(at):
+            return Reading(stored.columns(newest), (), naming)
+        chains = stored.chains(self.metadata, newest)
+        indexer = stored.Indexer(self.store, self.opened.places, chains)
+        index = indexer.index(self._deletes)
+        known = self._manifested(files, at)
+        formats = ["parquet"] * len(at) if files.formats is None else files.formats.take(at)
+        paths = files.paths.take(at).to_pylist()
+        found = (
+            replace(
+                indexer.file(path, str(kind)),
+                constants=known.constants(path),
+                deletes=tuple(index.of(path, known.origins[path])),
+            )
+            for path, kind in zip(paths, formats, strict=True)
+        )
+        return Reading(stored.columns(newest), tuple(found), naming)
+
+    def _manifested(self, files: Files, at: pa.Array) -> Manifested:
+        """The manifests of those files, read once more for what a plan has no use for."""
+        from whyscan.tables.iceberg.stored import Manifested
+
+        manifests = pc.unique(files.manifest.take(at)) if files.manifest is not None else None
+        listed = self._data if manifests is None else self._data.take(manifests)
+        numbers = listed["sequence_number"].combine_chunks()
+        known = Manifested(self._leaves)
+        for some in self._reader.read(listed, ENTRY | SEQUENCED):
+            known.add(Numbered(some, sequence_numbers(some, numbers, 0)))
+        return known
 
     def recording(self, column: Column) -> Recording:
         """What the table's properties have writers record of a column."""

@@ -25,6 +25,7 @@ from whyscan.predicate.types import (
 )
 from whyscan.pruning.interval import Interval
 from whyscan.tables.parquet import values
+from whyscan.tables.stored import given_as
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,6 +67,13 @@ class Partitions(Struct, frozen=True):
         if not columns:
             return pa.table({"": self.keys.folder}).select([])
         return pa.table(columns)
+
+    def constants(self, zone: Zone) -> dict[Path, pa.Array]:
+        """The values as readers give them, a row a file."""
+        return {
+            (field.name,): self._values(at, zone).cast(given_as(field.type)).take(self.keys.folder)
+            for at, field in enumerate(self.fields)
+        }
 
     def intervals(self, zone: Zone | None) -> dict[Path, Interval]:
         """One point a file, or NULL, or NaN.

@@ -19,6 +19,7 @@ from whyscan.tables.parquet.paths import read_keys, visible
 from whyscan.tables.parquet.statistics import measure, read_schemas
 from whyscan.tables.parquet.union import unite, with_partitions
 from whyscan.tables.snapshot import Collected, Files, Recording, RowGroups, Traffic
+from whyscan.tables.stored import DataFile, Naming, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -135,6 +136,23 @@ class ParquetSnapshot(Struct, eq=False):
         stored = [c for c in columns if c.path[0].lower() not in known and _is_stored(c)]
         found = measure(self._footers(opened.to_pylist()), stored, projection)
         return found.row_groups(opened, files.containers)
+
+    def reading(self, files: Files, at: pa.Array, zone: Zone) -> Reading:
+        """How the rows of the files at those positions are read: with the columns of them all."""
+        from whyscan.tables.parquet.stored import Footers, columns
+
+        known = Footers(self._schema or self._sampled())
+        last = self.objects.num_rows - 1
+        known.add(self._footers(at.to_pylist() or [last]))
+        united, types = known.columns()
+        constants = self.partitions.constants(zone)
+        paths = files.paths.take(at).to_pylist()
+        found = (
+            DataFile(self.store, path, constants={p: v[i] for p, v in constants.items()})
+            for i, path in zip(at.to_pylist(), paths, strict=True)
+        )
+        schema = with_partitions(united, self.partitions.fields)
+        return Reading(columns(schema, types), tuple(found), Naming())
 
     def recording(self, column: Column) -> Recording:
         """Writers of Parquet decide for themselves; of what is not a plain value there is none."""

@@ -1,0 +1,101 @@
+"""Rows as Parquet, Arrow or CSV, written batch by batch."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ROWS = 1 << 20
+_BYTES = 1 << 27
+
+
+class Writer(Protocol):
+    """Takes batches."""
+
+    def write(self, batch: pa.RecordBatch) -> None: ...
+
+
+@contextmanager
+def open_writer(form: str, file: Any, schema: pa.Schema) -> Iterator[Writer]:
+    """A writer of the form; what is written is whole when it closes."""
+    match form:
+        case "parquet":
+            import pyarrow.parquet as pq
+
+            with pq.ParquetWriter(file, schema) as parquet:
+                gathered = _Gathered(parquet, schema)
+                yield gathered
+                gathered.flush()
+        case "arrow":
+            with pa.ipc.new_stream(file, schema) as arrow:
+                yield arrow
+        case _:
+            from pyarrow import csv
+
+            text = pa.schema([(field.name, _text_type(field.type)) for field in schema])
+            with csv.CSVWriter(file, text) as writer:
+                yield _Text(writer, text)
+
+
+class _Gathered:
+    """Row groups of a good size from batches of any."""
+
+    def __init__(self, writer: Any, schema: pa.Schema) -> None:
+        self._writer, self._schema = writer, schema
+        self._batches: list[pa.RecordBatch] = []
+        self._rows = self._bytes = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._batches.append(batch)
+        self._rows += batch.num_rows
+        self._bytes += batch.nbytes
+        if self._rows >= _ROWS or self._bytes >= _BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._batches:
+            self._writer.write_table(pa.Table.from_batches(self._batches, self._schema))
+        self._batches, self._rows, self._bytes = [], 0, 0
+
+
+class _Text:
+    """CSV: what is no plain value is JSON, bytes are hexadecimal digits."""
+
+    def __init__(self, writer: Any, schema: pa.Schema) -> None:
+        self._writer, self._schema = writer, schema
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        texts = [_as_text(c) if _is_told(c.type) else c for c in batch.columns]
+        self._writer.write(pa.RecordBatch.from_arrays(texts, schema=self._schema))
+
+
+def _is_told(kind: pa.DataType) -> bool:
+    """A type that CSV has no way to write."""
+    return bool(
+        pa.types.is_nested(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+        or isinstance(kind, pa.BaseExtensionType)
+    )
+
+
+def _text_type(kind: pa.DataType) -> pa.DataType:
+    return pa.string() if _is_told(kind) else kind
+
+
+def _as_text(column: pa.Array) -> pa.Array:
+    return pa.array([_told(value) for value in column.to_pylist()], pa.string())
+
+
+def _told(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, list | dict):
+        return json.dumps(value, default=_told, ensure_ascii=False)
+    return value.hex() if isinstance(value, bytes) else str(value)

@@ -1,0 +1,109 @@
+"""`whyscan scan`: the rows of a plan, into a file or a pipe."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from whyscan.cli import options, suggestions
+from whyscan.cli.output import whole_file
+from whyscan.cli.progress import Progress
+from whyscan.errors import StorageError, UsageError
+from whyscan.table import open as open_table
+
+if TYPE_CHECKING:
+    from whyscan.plans import Plan
+
+PIPE = Path("-")
+FORMS = ("parquet", "csv", "arrow")
+
+
+@click.command(short_help="Read the rows of a plan into a file.")
+@click.argument(
+    "places", metavar="TABLE...", nargs=-1, required=True, shell_complete=suggestions.places
+)
+@options.predicate(required=False, default=" [default: all rows]")
+@click.option("-s", "--select", metavar="COLS", help="Columns to read: a,b,c. [default: all]")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    default=PIPE,
+    metavar="FILE",
+    help="A file that ends with .parquet, .csv or .arrow; - is standard output. [default: -]",
+)
+@click.option("--format", "form", type=click.Choice(FORMS), help="[default: by the file's name]")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@options.VERSION
+@options.TERMS
+@options.STORAGE
+def scan(places: tuple[str, ...], predicate: str | None, **asked: Any) -> None:
+    """Read the rows of TABLE for which PREDICATE is TRUE: the files of the plan and no others.
+
+    Deleted rows are left out, and only the columns that are needed are read. A file gets its name
+    when it is whole.
+
+    Exit codes: 0 fine, 2 wrong usage, 3 could not evaluate.
+    """
+    form = _form(asked["form"], asked["output"])
+    _refuse_existing(asked["output"], force=asked["force"])
+    where = "true" if predicate is None else options.read_predicate(predicate)
+    # A job that is ended from outside removes what it began, as after Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with Progress() as progress:
+        table = open_table(
+            places,
+            partition_types=options.partition_types(asked),
+            options=options.storage(asked),
+            **options.version(asked),
+        )
+        progress.watch(table.snapshot.traffic)
+        plan = table.plan(where, options.columns(asked["select"]), **options.terms(asked))
+        _write(plan, form, asked["output"])
+
+
+def _form(given: str | None, output: Path) -> str:
+    if given is not None:
+        return given
+    if output == PIPE:
+        return "csv"
+    found = output.suffix.removeprefix(".").lower()
+    if found not in FORMS:
+        raise UsageError(
+            f"{output} does not say its format", hint=f"name it with --format {'|'.join(FORMS)}"
+        )
+    return found
+
+
+def _refuse_existing(output: Path, *, force: bool) -> None:
+    if output != PIPE and output.exists() and not force:
+        raise UsageError(f"{output} is there already", hint="--force replaces it")
+
+
+def _write(plan: Plan, form: str, output: Path) -> None:
+    if output != PIPE:
+        with whole_file(output) as file:
+            _rows(plan, form, file)
+        return
+    if form != "csv" and sys.stdout.isatty():
+        raise UsageError(f"{form} is not for a terminal", hint="-o FILE writes it to a file")
+    try:
+        _rows(plan, form, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StorageError(f"cannot write to standard output: {error.strerror}") from error
+
+
+def _rows(plan: Plan, form: str, file: Any) -> None:
+    from whyscan.cli.row_formats import open_writer
+
+    rows = plan.to_reader()
+    with open_writer(form, file, rows.schema) as writer:
+        for batch in rows:
+            writer.write(batch)

@@ -1,0 +1,129 @@
+"""Avro data files: records to Arrow, some thousands at a time."""
+
+from __future__ import annotations
+
+import io
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from whyscan.scan.held import held
+from whyscan.scan.sources import Piece, Unit, complaints, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from whyscan.tables.stored import DataFile
+
+_RECORDS = 1 << 14
+_PLAIN = {
+    "boolean": pa.bool_(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "bytes": pa.binary(),
+    "null": pa.null(),
+}
+_LOGICAL = {
+    "date": pa.date32(),
+    "time-micros": pa.time64("us"),
+    "timestamp-millis": pa.timestamp("ms"),
+    "timestamp-micros": pa.timestamp("us"),
+    "timestamp-nanos": pa.timestamp("ns"),
+    "local-timestamp-micros": pa.timestamp("us"),
+    "local-timestamp-nanos": pa.timestamp("ns"),
+}
+
+
+class AvroSource:
+    """One file: its rows lie one behind the other, so that all columns are decoded."""
+
+    def __init__(self, file: DataFile) -> None:
+        import fastavro
+
+        self._data = file
+        with complaints(file):
+            found = opened(file)
+            stream = io.BufferedReader(found) if isinstance(found, io.RawIOBase) else found
+            self._reader = fastavro.reader(stream)
+            schema: Any = self._reader.writer_schema
+            self._named: dict[str, Any] = {}
+            self._fields = [self._field(member) for member in schema["fields"]]
+            self.columns = held(self._fields)
+
+    def units(self, ordinals: Sequence[int] | None) -> Iterator[Unit]:
+        """The file as a whole."""
+        del ordinals
+        yield Unit(0, 0)
+
+    def fetch(self, unit: Unit, leaves: Collection[int]) -> None:
+        """Blocks are read when they are decoded."""
+
+    def pieces(self, unit: Unit, leaves: Collection[int]) -> Iterator[Piece]:
+        """The records in batches."""
+        chosen = [
+            (column, field)
+            for column, field in zip(self.columns, self._fields, strict=True)
+            if any(column.leaves[0] <= i < column.leaves[1] for i in leaves)
+        ]
+        start = unit.start
+        while True:
+            with complaints(self._data):
+                records: list[Any] = list(islice(self._reader, _RECORDS))
+                arrays = {
+                    column.leaves[0]: pa.array([r[field.name] for r in records], field.type)
+                    for column, field in chosen
+                }
+            if not records:
+                return
+            yield Piece(start, len(records), arrays)
+            start += len(records)
+
+    def _field(self, member: Any) -> pa.Field:
+        metadata = None
+        if "field-id" in member:
+            metadata = {b"PARQUET:field_id": str(member["field-id"]).encode()}
+        return pa.field(member["name"], self._type(member["type"]), metadata=metadata)
+
+    def _type(self, schema: Any) -> pa.DataType:
+        match schema:
+            case [*branches]:
+                (one,) = [b for b in branches if b != "null"] or ["null"]
+                return self._type(one)
+            case str():
+                return _PLAIN[schema] if schema in _PLAIN else self._type(self._named[schema])
+            case {"type": "record"}:
+                self._named[schema["name"]] = schema
+                return pa.struct([self._field(member) for member in schema["fields"]])
+            case {"type": "array", "items": items, "logicalType": "map"}:
+                entry = self._type(items)
+                return pa.map_(entry.field("key"), entry.field("value"))
+            case {"type": "array", "items": items}:
+                return pa.list_(self._inner("element", items, schema.get("element-id")))
+            case {"type": "map", "values": values}:
+                key = self._inner("key", "string", schema.get("key-id"))
+                return pa.map_(
+                    key.with_nullable(nullable=False),
+                    self._inner("value", values, schema.get("value-id")),
+                )
+            case {"logicalType": "decimal"}:
+                return pa.decimal128(schema["precision"], schema.get("scale", 0))
+            case {"logicalType": str() as logical} if logical in _LOGICAL:
+                return _LOGICAL[logical]
+            case {"type": "fixed", "size": size}:
+                self._named[schema["name"]] = schema
+                return pa.binary(size)
+            case {"type": inner}:
+                return self._type(inner)
+            case _:
+                raise ValueError(f"its schema has a type that is none: {str(schema)[:60]!r}")
+
+    def _inner(self, name: str, schema: Any, number: int | None) -> pa.Field:
+        metadata = None if number is None else {b"PARQUET:field_id": str(number).encode()}
+        return pa.field(name, self._type(schema), metadata=metadata)
+
+    def close(self) -> None:
+        """Nothing is held open."""

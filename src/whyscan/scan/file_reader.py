@@ -1,0 +1,71 @@
+"""One data file: its own columns found, read and shaped into the table's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from whyscan.errors import CorruptFile
+from whyscan.scan.held import Finder, finder, wanted_leaves
+from whyscan.scan.shaping import Shaper, Unshapeable
+from whyscan.scan.sources import Source, open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from whyscan.scan.sources import Piece
+    from whyscan.tables.stored import DataFile, Naming, StoredColumn
+
+
+class FileReader(Struct, frozen=True):
+    """An opened file, and how the table's columns are found in it."""
+
+    file: DataFile
+    naming: Naming
+    source: Source
+    finder: Finder
+
+    def leaves(self, columns: Iterable[StoredColumn]) -> frozenset[int]:
+        """Which leaves of the file some columns need."""
+        found = (
+            (self.finder.find(column), column)
+            for column in columns
+            if not self._is_constant(column)
+        )
+        pairs = [(held, column) for held, column in found if held is not None]
+        return frozenset(leaf for held, c in pairs for leaf in wanted_leaves(held, c, self.finder))
+
+    def shaped(self, piece: Piece, columns: Sequence[StoredColumn]) -> list[pa.Array]:
+        """The columns of some rows in the table's types."""
+        shaper = Shaper(self.finder, self.file.constants)
+        try:
+            return [self._column(piece, column, shaper) for column in columns]
+        except Unshapeable as error:
+            raise CorruptFile(self.file.shown, str(error)) from None
+
+    def _column(self, piece: Piece, column: StoredColumn, shaper: Shaper) -> pa.Array:
+        found = None if self._is_constant(column) else self.finder.find(column)
+        if found is None:
+            return shaper.missing(column, (column.name,), piece.count)
+        return shaper.column(piece.arrays[found.leaves[0]], found, column)
+
+    def _is_constant(self, column: StoredColumn) -> bool:
+        return self.naming.constants_win and (column.name,) in self.file.constants
+
+    def everything(self, columns: Sequence[StoredColumn]) -> Iterator[list[pa.Array]]:
+        """The columns of all rows, for files that are read whole."""
+        leaves = self.leaves(columns)
+        for unit in self.source.units(None):
+            self.source.fetch(unit, leaves)
+            for piece in self.source.pieces(unit, leaves):
+                yield self.shaped(piece, columns)
+        self.source.close()
+
+
+def open_file(file: DataFile, naming: Naming) -> FileReader:
+    """Open a data file or a delete file."""
+    source = open_source(file)
+    return FileReader(file, naming, source, finder(source.columns, naming))

@@ -1,0 +1,59 @@
+"""ORC data files, stripe by stripe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from whyscan.scan.held import held
+from whyscan.scan.ranges import RangeFile
+from whyscan.scan.sources import ROWS_AT_MOST, Piece, Unit, complaints, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from whyscan.tables.stored import DataFile
+
+
+class OrcSource:
+    """One file."""
+
+    def __init__(self, file: DataFile) -> None:
+        from pyarrow import orc
+
+        self._data = file
+        with complaints(file):
+            found = opened(file)
+            self._file = orc.ORCFile(
+                pa.PythonFile(found) if isinstance(found, RangeFile) else found
+            )
+            self.columns = held(self._file.schema)
+        self._start = 0
+
+    def units(self, ordinals: Sequence[int] | None) -> Iterator[Unit]:
+        """The file as a whole: the rows of a stripe are known when it was read."""
+        del ordinals
+        yield Unit(0, 0)
+
+    def fetch(self, unit: Unit, leaves: Collection[int]) -> None:
+        """Stripes are read when they are decoded."""
+
+    def pieces(self, unit: Unit, leaves: Collection[int]) -> Iterator[Piece]:
+        """The rows of one stripe after another."""
+        chosen = [c for c in self.columns if any(c.leaves[0] <= i < c.leaves[1] for i in leaves)]
+        start = unit.start
+        if not chosen:
+            yield Piece(0, self._file.nrows, {})
+            return
+        for stripe in range(self._file.nstripes):
+            with complaints(self._data):
+                batch = self._file.read_stripe(stripe, columns=[c.name for c in chosen])
+            for at in range(0, batch.num_rows, ROWS_AT_MOST):
+                part = batch.slice(at, ROWS_AT_MOST)
+                arrays = {c.leaves[0]: part.column(c.name) for c in chosen}
+                yield Piece(start + at, part.num_rows, arrays)
+            start += batch.num_rows
+
+    def close(self) -> None:
+        """Nothing is held open."""

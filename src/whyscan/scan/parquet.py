@@ -1,0 +1,95 @@
+"""Parquet data files: row group by row group, only the column chunks that are needed."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+
+from whyscan.errors import CorruptFile
+from whyscan.scan.held import held
+from whyscan.scan.ranges import RangeFile
+from whyscan.scan.sources import Piece, Unit, complaints, opened, rows_a_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from whyscan.tables.stored import DataFile
+
+
+class ParquetSource:
+    """One file. What lies in a store far away is fetched before it is decoded."""
+
+    def __init__(self, file: DataFile) -> None:
+        self._data = file
+        with complaints(file):
+            self._bytes = opened(file)
+            self._file = pq.ParquetFile(
+                self._bytes, coerce_int96_timestamp_unit="us", arrow_extensions_enabled=False
+            )
+            self._footer = self._file.metadata
+            self.columns = held(self._file.schema_arrow)
+        counted = [self._footer.row_group(i).num_rows for i in range(self._footer.num_row_groups)]
+        self._starts = list(accumulate(counted, initial=0))
+        if self.columns and self.columns[-1].leaves[1] != self._footer.num_columns:
+            raise CorruptFile(file.shown, "its schema does not count its columns")
+
+    def units(self, ordinals: Sequence[int] | None) -> Iterator[Unit]:
+        """The row groups."""
+        count = len(self._starts) - 1
+        for ordinal in range(count) if ordinals is None else ordinals:
+            if not 0 <= ordinal < count:
+                raise CorruptFile(self._data.shown, f"it has no row group {ordinal}: was replaced?")
+            yield Unit(ordinal, self._starts[ordinal])
+
+    def fetch(self, unit: Unit, leaves: Collection[int]) -> None:
+        """Ask the store for the column chunks, all at once."""
+        if isinstance(self._bytes, RangeFile):
+            with complaints(self._data):
+                self._bytes.fetch(self._chunks(unit, leaves))
+
+    def _chunks(self, unit: Unit, leaves: Collection[int]) -> list[tuple[int, int]]:
+        group = self._footer.row_group(unit.ordinal)
+        found = []
+        for leaf in leaves:
+            chunk = group.column(leaf)
+            start = chunk.data_page_offset
+            if chunk.has_dictionary_page and chunk.dictionary_page_offset:
+                start = min(start, chunk.dictionary_page_offset)
+            found.append((start, start + chunk.total_compressed_size))
+        return found
+
+    def pieces(self, unit: Unit, leaves: Collection[int]) -> Iterator[Piece]:
+        """The row group's rows in batches."""
+        chosen = sorted(leaves)
+        keys = [
+            c.leaves[0] for c in self.columns if any(c.leaves[0] <= i < c.leaves[1] for i in chosen)
+        ]
+        group = self._footer.row_group(unit.ordinal)
+        if not chosen:
+            yield Piece(unit.start, group.num_rows, {})
+            return
+        size = sum(group.column(leaf).total_uncompressed_size for leaf in chosen)
+        start = unit.start
+        with complaints(self._data):
+            for batch in self._file.reader.iter_batches(
+                rows_a_batch(group.num_rows, size),
+                row_groups=[unit.ordinal],
+                column_indices=chosen,
+                use_threads=True,
+            ):
+                yield Piece(start, batch.num_rows, dict(zip(keys, batch.columns, strict=True)))
+                start += batch.num_rows
+        self._count(unit, leaves)
+
+    def _count(self, unit: Unit, leaves: Collection[int]) -> None:
+        """What was read of a disk; a store counts for itself."""
+        chunks = self._chunks(unit, leaves)
+        if isinstance(self._bytes, RangeFile):
+            self._bytes.release(chunks)
+        else:
+            self._data.store.meter.count(self._data.path, sum(end - start for start, end in chunks))
+
+    def close(self) -> None:
+        self._file.close(force=True)

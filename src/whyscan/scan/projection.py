@@ -1,0 +1,73 @@
+"""Which columns are read: those that are given, and those that only conditions need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from whyscan.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from whyscan.predicate.tree import Path
+    from whyscan.tables.stored import StoredColumn
+
+    Arrays = Mapping[str, pa.Array]
+
+
+class Given(Struct, frozen=True):
+    """The columns of the result: the paths in the order that was asked, and their schema.
+
+    A member of a struct is a column of its own, and is called as it was asked for: `a.b`.
+    """
+
+    paths: tuple[Path, ...]
+    schema: pa.Schema
+
+    def batch(self, arrays: Arrays) -> pa.RecordBatch:
+        """The result's rows of some top-level columns."""
+        found = [value_at(arrays, path) for path in self.paths]
+        return pa.RecordBatch.from_arrays(found, schema=self.schema)
+
+
+def given(columns: Sequence[StoredColumn], asked: Sequence[Path] | None) -> Given:
+    """The asked columns, or all of them in the table's order."""
+    paths = tuple(asked) if asked is not None else tuple((c.name,) for c in columns)
+    if not paths:
+        raise UsageError("there is no column to read", hint="name one at least")
+    fields = [pa.field(".".join(path), type_at(columns, path)) for path in paths]
+    return Given(paths, pa.schema(fields))
+
+
+def type_at(columns: Sequence[StoredColumn], path: Path) -> pa.DataType:
+    """The type in which the column of that path is given."""
+    found = next((column for column in columns if column.name == path[0]), None)
+    if found is None:
+        raise UsageError(f"there is no column {'.'.join(path)} to read")
+    return found.type if len(path) == 1 else type_at(found.members, path[1:])
+
+
+def value_at(arrays: Arrays, path: Path) -> pa.Array:
+    """A column, or a member: NULL where a struct around it is."""
+    found = arrays[path[0]]
+    for name in path[1:]:
+        found = pc.struct_field(found, found.type.get_field_index(name))
+    return found
+
+
+def pruned(columns: Sequence[StoredColumn], paths: Iterable[Path]) -> tuple[StoredColumn, ...]:
+    """The columns that paths lead into, structs with those members alone."""
+    asked: dict[str, list[Path]] = {}
+    for path in paths:
+        asked.setdefault(path[0], []).append(path[1:])
+    return tuple(_pruned(column, asked[column.name]) for column in columns if column.name in asked)
+
+
+def _pruned(column: StoredColumn, below: Sequence[Path]) -> StoredColumn:
+    if not all(below) or not pa.types.is_struct(column.type):
+        return column
+    return column.only(pruned(column.members, below))

@@ -1,0 +1,103 @@
+"""A file of a store as something to read and seek in; what was fetched ahead is not asked for."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from whyscan.errors import CorruptFile, TableError
+from whyscan.tables.storage import Range
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from whyscan.tables.storage import Store
+
+_NEAR = 1 << 16
+"""Two ranges with no more than this between them are one request."""
+
+_TAIL = 1 << 16
+
+
+class RangeFile(io.RawIOBase):
+    """Random access by byte ranges."""
+
+    def __init__(self, store: Store, path: str) -> None:
+        super().__init__()
+        self._store, self._path = store, path
+        sizes = store.sizes([path])
+        if sizes[0] is None:
+            raise missing(store, path)
+        self._size = sizes[0]
+        self._at = 0
+        self._held: dict[tuple[int, int], pa.Buffer] = {}
+        tail = min(self._size, _TAIL)
+        self.fetch([(self._size - tail, self._size)])
+
+    def fetch(self, ranges: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+        """Hold these (start, end) ranges; the ones that are then held for them."""
+        joined = [piece for piece in _joined(ranges) if self._find(*piece) is None]
+        asked = [Range(self._path, start, end - start) for start, end in joined]
+        for piece, content in zip(joined, self._store.read_many(asked), strict=True):
+            self._held[piece] = content
+        return joined
+
+    def release(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Hold them no longer."""
+        for piece in ranges:
+            self._held.pop(piece, None)
+
+    def _find(self, start: int, end: int) -> pa.Buffer | None:
+        for (first, last), content in list(self._held.items()):
+            if first <= start and end <= last and len(content) == last - first:
+                return content.slice(start - first, end - start)
+        return None
+
+    def readinto(self, into: bytearray) -> int:  # type: ignore[override]
+        end = min(self._at + len(into), self._size)
+        if end <= self._at:
+            return 0
+        found = self._find(self._at, end)
+        content = found or self._store.read(self._path, self._at, end - self._at)
+        if len(content) != end - self._at:
+            raise CorruptFile(self._store.shown(self._path), "it is shorter than its store said")
+        into[: len(content)] = memoryview(content)
+        self._at = end
+        return len(content)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        self._at = base + offset
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def size(self) -> int:
+        return self._size
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+
+def missing(store: Store, path: str) -> TableError:
+    """A file that the table names and its folder does not have."""
+    return TableError(
+        f"{store.shown(path)} is missing, and the plan reads it",
+        hint="was it vacuumed? a newer version of the table may be whole",
+    )
+
+
+def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if joined and start <= joined[-1][1] + _NEAR:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return joined

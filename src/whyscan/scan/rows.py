@@ -1,0 +1,221 @@
+"""What a predicate makes of rows: a row is a container whose bounds are its values.
+
+The same evaluator judges rows and files, so that reading cannot disagree with planning. What it
+leaves open is run in DuckDB; what cannot be run either is an error, never a guess. AND, OR and NOT
+are looked at here: a row that one operand decides needs no other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from whyscan.errors import EvaluationProblem
+from whyscan.planning.duckdb_sql import answers, is_printable, takes_any_text, to_duckdb
+from whyscan.planning.judgement import flags
+from whyscan.predicate.arrow import arrow_type
+from whyscan.predicate.render import to_sql
+from whyscan.predicate.tree import And, Not, Or, columns_of
+from whyscan.predicate.types import (
+    BooleanType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    StringType,
+    TimestampType,
+)
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.evaluate import evaluate
+from whyscan.pruning.interval import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from whyscan.predicate.tree import Column, Expression, Path
+    from whyscan.predicate.types import Type
+    from whyscan.predicate.zones import Zone
+    from whyscan.pruning.mask import Mask, Vector
+
+Flags = npt.NDArray[np.bool_]
+_RUN = (BooleanType, DateType, IntegerType, StringType)
+
+
+class Rows(Struct, frozen=True):
+    """Rows of one file: values of columns, in any Arrow type of theirs, and what is constant."""
+
+    count: int
+    values: Mapping[Column, pa.Array]
+    constants: Mapping[Path, Interval]
+    zone: Zone
+
+    def containers(self) -> Containers:
+        """A container a row."""
+        told = {
+            column.path: as_interval(array, column.type) for column, array in self.values.items()
+        }
+        return Containers(self.count, statistics={**told, **self.constants})
+
+    def at(self, chosen: Flags) -> Rows:
+        mask = pa.array(chosen)
+        values = {column: array.filter(mask) for column, array in self.values.items()}
+        return Rows(int(chosen.sum()), values, self.constants, self.zone)
+
+
+class Ternary(Struct, frozen=True):
+    """What is known of each row: TRUE, FALSE, NULL, or none of them yet."""
+
+    true: Flags
+    false: Flags
+    null: Flags
+
+    @property
+    def open(self) -> Flags:
+        found: Flags = ~(self.true | self.false | self.null)
+        return found
+
+    def negated(self) -> Ternary:
+        return Ternary(self.false, self.true, self.null)
+
+
+def matching(conjuncts: Sequence[Expression], rows: Rows) -> Flags:
+    """The rows for which all of them are TRUE.
+
+    A row that one of them excludes is out whatever the others are, an error included: a file of
+    such rows would not have been read.
+    """
+    containers = rows.containers()
+    found = [_judged(one, _Evaluated(rows, containers)) for one in conjuncts]
+    possible: Flags = np.ones(rows.count, np.bool_)
+    for one in found:
+        possible &= ~(one.false | one.null)
+    for conjunct, one in zip(conjuncts, found, strict=True):
+        undecided = possible & one.open
+        if undecided.any():
+            possible[undecided] = _run(conjunct, rows.at(undecided))
+    return possible
+
+
+def _run(conjunct: Expression, rows: Rows) -> Flags:
+    """The rows for which it is TRUE, where the evaluator alone could not say."""
+    settled = _Settled(rows, rows.containers())
+    found = _judged(conjunct, settled)
+    if found.open.any():
+        raise EvaluationProblem(
+            f"cannot evaluate {settled.culprit or to_sql(conjunct)} on the rows: "
+            f"{int(found.open.sum())} of {rows.count} may match or may raise an error",
+            hint="plan without this condition, and filter what is read in an engine of your own",
+        )
+    return found.true
+
+
+def _judged(expression: Expression, atoms: _Evaluated) -> Ternary:
+    match expression:
+        case And():
+            return _all([_judged(e, atoms) for e in expression.operands])
+        case Or():
+            return _all([_judged(e, atoms).negated() for e in expression.operands]).negated()
+        case Not():
+            return _judged(expression.operand, atoms).negated()
+        case _:
+            return atoms.judge(expression)
+
+
+def _all(operands: Sequence[Ternary]) -> Ternary:
+    """AND: FALSE if any is, TRUE if all are, NULL if some are and the rest is TRUE."""
+    true, false, null = operands[0].true, operands[0].false, operands[0].null
+    for one in operands[1:]:
+        null = (null & (one.true | one.null)) | (true & one.null)
+        true, false = true & one.true, false | one.false
+    return Ternary(true, false, null)
+
+
+class _Evaluated:
+    """Judges by the evaluator alone."""
+
+    def __init__(self, rows: Rows, containers: Containers) -> None:
+        self._rows, self._containers = rows, containers
+        self.culprit: str | None = None
+
+    def judge(self, atom: Expression) -> Ternary:
+        found = evaluate(atom, self._containers, self._rows.zone)
+        may = [
+            flags(mask, self._rows.count)
+            for mask in (found.true, found.false, found.null, found.raises)
+        ]
+        alone: Flags = np.sum(may, axis=0, dtype=np.int8) == 1
+        return Ternary(may[0] & alone, may[1] & alone, may[2] & alone)
+
+
+class _Settled(_Evaluated):
+    """Judges by the evaluator, and runs what it leaves open; `culprit` is what cannot be run."""
+
+    def judge(self, atom: Expression) -> Ternary:
+        known = super().judge(atom)
+        undecided = known.open
+        if not undecided.any():
+            return known
+        ran = _answers(atom, self._rows.at(undecided))
+        if ran is None:
+            self.culprit = self.culprit or to_sql(atom)
+            return known
+        null = ran.is_null().to_numpy(zero_copy_only=False)
+        true = pc.fill_null(ran, fill_value=False).to_numpy(zero_copy_only=False)
+        for whole, part in ((known.true, true), (known.false, ~true & ~null), (known.null, null)):
+            whole[undecided] = part
+        return known
+
+
+def _answers(atom: Expression, rows: Rows) -> pa.Array | None:
+    """The expression run on each row; None where DuckDB may mean something else."""
+    columns = columns_of(atom)
+    names = {column.path: f"c{i}" for i, column in enumerate(columns)}
+    sql = to_duckdb(atom, names)
+    if sql is None or not all(isinstance(c.type, _RUN) and c in rows.values for c in columns):
+        return None
+    try:
+        values = [_sent(rows.values[column], column.type) for column in columns]
+    except pa.ArrowInvalid:
+        return None
+    if not takes_any_text(atom) and not all(map(is_printable, values)):
+        return None
+    return answers(sql, pa.table(values, list(names.values())))
+
+
+def _sent(array: pa.Array, kind: Type) -> pa.Array:
+    return array.cast(pa.string() if isinstance(kind, StringType) else arrow_type(kind))
+
+
+def as_interval(array: pa.Array, kind: Type) -> Interval:
+    """Each value as an interval of one point, or NULL, or NaN."""
+    point = represented(array, kind)
+    null: Mask = array.is_null() if array.null_count else False
+    present: Mask = array.is_valid() if array.null_count else True
+    if point is None:
+        return Interval(kind, None, None, value=present, null=null, nan=isinstance(kind, FloatType))
+    if not isinstance(kind, FloatType):
+        return Interval(kind, point, point, value=present, null=null)
+    nan = pc.fill_null(pc.is_nan(point), fill_value=False)
+    if not nan.true_count:
+        return Interval(kind, point, point, value=present, null=null)
+    point = pc.if_else(nan, pa.scalar(None, point.type), point)
+    return Interval(kind, point, point, value=point.is_valid(), null=null, nan=nan)
+
+
+def represented(array: pa.Array, kind: Type) -> Vector | None:
+    """Values as the evaluator holds them (predicate/arrow.py); None for those without an order."""
+    target = arrow_type(kind)
+    if pa.types.is_null(target):
+        return None
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if isinstance(kind, TimestampType):
+        return array.view(target)
+    if isinstance(kind, DecimalType) and not pa.types.is_decimal(array.type):
+        return array.cast(pa.decimal128(20, 0)).cast(target)
+    return array if array.type == target else array.cast(target)

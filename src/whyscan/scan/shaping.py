@@ -1,0 +1,160 @@
+"""What a file holds, in the shape that the table gives it: renamed, widened, put in order, filled.
+
+| a column that a file does not have | is |
+|---|---|
+| of which metadata says a value | that value |
+| with a default | the default |
+| any other | NULL |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from whyscan.scan.held import is_list
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from whyscan.predicate.tree import Path
+    from whyscan.scan.held import Finder, Held
+    from whyscan.tables.stored import StoredColumn
+
+_SHREDDED = "typed_value"
+
+
+class Unshapeable(ValueError):
+    """A file holds a column as something that the table's type cannot be made of."""
+
+
+class Shaper(Struct, frozen=True):
+    """Shapes the columns of one file."""
+
+    finder: Finder
+    constants: Mapping[Path, pa.Scalar]
+
+    def column(self, array: pa.Array, found: Held, column: StoredColumn) -> pa.Array:
+        """A top-level column that the file holds."""
+        try:
+            return self._shaped(array, found, column, (column.name,))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+            raise Unshapeable(
+                f"its column {found.name} cannot be read as {column.type}: {_first_line(error)}"
+            ) from None
+
+    def missing(self, column: StoredColumn, path: Path, count: int) -> pa.Array:
+        """A column that the file does not hold."""
+        if path in self.constants:
+            return pa.repeat(self.constants[path], count)
+        if column.default is not None:
+            return pa.repeat(column.default, count)
+        if pa.types.is_struct(column.type) and self._has_filled(path):
+            inner = [self.missing(m, (*path, m.name), count) for m in column.members]
+            return pa.StructArray.from_arrays(inner, fields=list(column.type))
+        return pa.nulls(count, column.type)
+
+    def _has_filled(self, path: Path) -> bool:
+        """A member whose value metadata says: then there is a struct around it."""
+        depth = len(path)
+        return any(known[:depth] == path and len(known) > depth for known in self.constants)
+
+    def _shaped(self, array: pa.Array, found: Held, column: StoredColumn, path: Path) -> pa.Array:
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if pa.types.is_struct(column.type):
+            return self._struct(array, found, column, path)
+        if pa.types.is_map(column.type):
+            return self._map(array, found, column, path)
+        if pa.types.is_list(column.type):
+            return self._list(array, found, column, path)
+        return widened(array, column.type)
+
+    def _struct(self, array: pa.Array, found: Held, column: StoredColumn, path: Path) -> pa.Array:
+        if not pa.types.is_struct(array.type):
+            raise pa.ArrowTypeError(f"it is {array.type}")
+        _refuse_shredded(found, column)
+        stored = {field.name: at for at, field in enumerate(array.type)}
+        members = []
+        for member in column.members:
+            inner = self.finder.member(found.members, member)
+            below = (*path, member.name)
+            if inner is None or inner.name not in stored:
+                members.append(self.missing(member, below, len(array)))
+            else:
+                members.append(self._shaped(array.field(stored[inner.name]), inner, member, below))
+        mask = array.is_null() if array.null_count else None
+        return pa.StructArray.from_arrays(members, fields=list(column.type), mask=mask)
+
+    def _list(self, array: pa.Array, found: Held, column: StoredColumn, path: Path) -> pa.Array:
+        if not is_list(array.type):
+            raise pa.ArrowTypeError(f"it is {array.type}")
+        if not pa.types.is_list(array.type):
+            array = array.cast(pa.list_(array.type.value_field))
+        (element,) = column.members
+        inner = self._shaped(array.values, found.members[0], element, (*path, "element"))
+        return _with_children(array, column.type, inner)
+
+    def _map(self, array: pa.Array, found: Held, column: StoredColumn, path: Path) -> pa.Array:
+        if not pa.types.is_map(array.type):
+            raise pa.ArrowTypeError(f"it is {array.type}")
+        key, value = column.members
+        keys = self._shaped(array.keys, found.members[0], key, (*path, "key"))
+        values = self._shaped(array.items, found.members[1], value, (*path, "value"))
+        fields = [column.type.key_field, column.type.item_field]
+        entries = pa.StructArray.from_arrays([keys, values], fields=fields)
+        return _with_children(array, column.type, entries)
+
+
+def _with_children(array: pa.Array, kind: pa.DataType, children: pa.Array) -> pa.Array:
+    """The same lists, of other elements."""
+    validity, offsets = array.buffers()[:2]
+    return pa.Array.from_buffers(
+        kind, len(array), [validity, offsets], offset=array.offset, children=[children]
+    )
+
+
+def _refuse_shredded(found: Held, column: StoredColumn) -> None:
+    """A variant whose values stand in columns of their own would lose them."""
+    if {m.name for m in column.members} == {"metadata", "value"} and any(
+        m.name == _SHREDDED for m in found.members
+    ):
+        raise pa.ArrowNotImplementedError("it is a shredded variant")
+
+
+def widened(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Values of a file in the table's type: the same values, or an error."""
+    if array.type == kind:
+        return array
+    if isinstance(kind, pa.UuidType):
+        return pa.ExtensionArray.from_storage(kind, _storage(array).cast(kind.storage_type))
+    array = _storage(array)
+    if pa.types.is_timestamp(kind) and pa.types.is_timestamp(array.type):
+        return _moments(array, kind)
+    if pa.types.is_time(kind) and pa.types.is_integer(array.type):
+        return array.cast(pa.int64()).view(kind)
+    if pa.types.is_null(kind):
+        return pa.nulls(len(array))
+    return array.cast(kind)
+
+
+def _storage(array: pa.Array) -> pa.Array:
+    return array.storage if isinstance(array, pa.ExtensionArray) else array
+
+
+def _moments(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Another unit, and whatever the file says of zones: stored is always UTC, or a wall clock.
+
+    Finer digits are cut off towards the past, as Spark does.
+    """
+    plain = array.cast(pa.timestamp(array.type.unit)) if array.type.tz is not None else array
+    if array.type.unit == "ns" and kind.unit == "us":
+        plain = pc.floor_temporal(plain, unit="microsecond")
+    return plain.cast(pa.timestamp(kind.unit)).view(kind)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]

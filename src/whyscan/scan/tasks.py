@@ -1,0 +1,66 @@
+"""A plan as what to read of each file: its row groups, and the conditions that are open in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from whyscan.planning.plan import Evidence
+
+    Open = tuple[int, ...]
+
+
+class Task(Struct, frozen=True):
+    """One file: `at` is its position among the plan's, `open` the numbers of its open conjuncts.
+
+    `groups` are the row groups to read with their own open conjuncts; None where the footer was
+    not opened, and all are read.
+    """
+
+    at: int
+    open: Open
+    groups: dict[int, Open] | None
+
+    @property
+    def ordinals(self) -> Sequence[int] | None:
+        return None if self.groups is None else sorted(self.groups)
+
+    def open_in(self, ordinal: int) -> Open:
+        return self.open if self.groups is None else self.groups[ordinal]
+
+    def open_anywhere(self) -> frozenset[int]:
+        groups = [self.open] if self.groups is None else self.groups.values()
+        return frozenset(number for one in groups for number in one)
+
+
+def tasks(evidence: Evidence) -> Iterator[Task]:
+    """The files that must be read, in the table's order."""
+    groups = _groups(evidence)
+    every = evidence.judgement.conjunct_every
+    for at in np.flatnonzero(evidence.judgement.kept).tolist():
+        chosen = groups.get(at)
+        if chosen is None or chosen:
+            yield Task(at, _open(every, at), chosen)
+
+
+def _groups(evidence: Evidence) -> dict[int, dict[int, Open]]:
+    """For each opened file its surviving row groups."""
+    groups, found = evidence.groups, evidence.group_judgement
+    if groups is None or found is None:
+        return {}
+    collected: dict[int, dict[int, Open]] = {at: {} for at in groups.opened.to_pylist()}
+    owners, ordinals = groups.owners.to_pylist(), groups.ordinal.to_pylist()
+    for number in np.flatnonzero(found.kept).tolist():
+        collected[owners[number]][ordinals[number]] = _open(found.conjunct_every, number)
+    return collected
+
+
+def _open(every: Sequence[npt.NDArray[np.bool_]], at: int) -> Open:
+    return tuple(number for number, flags in enumerate(every) if not flags[at])

@@ -1,0 +1,112 @@
+"""The columns of Parquet files as readers give them: united by name, as wide as they must be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from whyscan.errors import TableError
+from whyscan.predicate.types import StructType
+from whyscan.tables.parquet.footers import ENDING, MAGIC
+from whyscan.tables.parquet.metadata import Decoder
+from whyscan.tables.parquet.union import unite
+from whyscan.tables.stored import StoredColumn, given_as, list_of, map_of, struct_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from whyscan.predicate.tree import Path
+    from whyscan.predicate.types import Field, Schema
+    from whyscan.tables.parquet.footers import Footer
+
+    ArrowTypes = Mapping[Path, pa.DataType]
+
+_UNSIGNED = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+}
+
+
+class Footers:
+    """Footers, of which each schema is looked at once."""
+
+    def __init__(self, sampled: Schema) -> None:
+        self._decoder = Decoder()
+        self._seen: dict[int, object] = {}
+        self.schemas = [sampled]
+        self.types: dict[Path, pa.DataType] = {}
+
+    def add(self, footers: Iterable[Footer]) -> None:
+        for footer in footers:
+            schema = self._decoder.schema(footer.data)
+            if id(schema) not in self._seen:
+                self._seen[id(schema)] = schema
+                self.schemas.append(schema.schema())
+                for path, kind in _walk(_arrow_schema(footer), ()):
+                    self.types.setdefault(path, kind)
+
+    def columns(self) -> tuple[Schema, ArrowTypes]:
+        return unite(self.schemas), self.types
+
+
+def columns(schema: Schema, types: ArrowTypes) -> tuple[StoredColumn, ...]:
+    """The columns of a united schema; `types` are those that files have in Arrow, by path."""
+    return tuple(_column(field, (), types) for field in schema.fields)
+
+
+def _column(field: Field, above: Path, types: ArrowTypes) -> StoredColumn:
+    path = (*above, field.name.lower())
+    if isinstance(field.type, StructType):
+        return struct_of(field.name, tuple(_column(m, path, types) for m in field.type.fields))
+    kind = given_as(field.type)
+    if kind is None:
+        kind = types.get(path)
+    if kind is None:
+        raise TableError(f"the column {field.name} is of type {field.type}, which cannot be read")
+    return from_arrow(field.name, kind)
+
+
+def from_arrow(name: str, kind: pa.DataType) -> StoredColumn:
+    """A column of the type that a file has in Arrow; its form in memory does not count."""
+    if pa.types.is_dictionary(kind):
+        return from_arrow(name, kind.value_type)
+    if pa.types.is_struct(kind):
+        return struct_of(name, tuple(from_arrow(member.name, member.type) for member in kind))
+    if pa.types.is_map(kind):
+        return map_of(name, from_arrow("key", kind.key_type), from_arrow("value", kind.item_type))
+    if _is_list(kind):
+        return list_of(name, from_arrow("element", kind.value_type))
+    return StoredColumn(name, _plain(kind))
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        return pa.binary()
+    return _UNSIGNED.get(kind, kind)
+
+
+def _walk(fields: Iterable[pa.Field], above: Path) -> Iterator[tuple[Path, pa.DataType]]:
+    for field in fields:
+        path = (*above, field.name.lower())
+        yield path, field.type
+        if pa.types.is_struct(field.type):
+            yield from _walk(field.type, path)
+
+
+def _arrow_schema(footer: Footer) -> Sequence[pa.Field]:
+    """The schema that Arrow reads from a footer: alone it is a file without rows."""
+    length = len(footer.data).to_bytes(ENDING - len(MAGIC), "little")
+    whole = pa.BufferReader(MAGIC + footer.data + length + MAGIC)
+    return list(pq.ParquetFile(whole, arrow_extensions_enabled=False).schema_arrow)
