@@ -108,6 +108,7 @@ class MemoryTable:
                 rows=pa.array(rows, pa.int64()),
                 partition=partition,
                 statistics=self._statistics(merged) if known else {},
+                exact=self._exact(merged) if known else {},
             ),
         )
 
@@ -132,6 +133,7 @@ class MemoryTable:
                 rows=pa.array([group.rows for group in groups], pa.int64()),
                 partition=self._partition([chosen[i] for i in owners]),
                 statistics=self._statistics(groups),
+                exact=self._exact(groups),
             ),
             contradictions=sum(contradictions),
         )
@@ -155,6 +157,13 @@ class MemoryTable:
             if name not in self.partitioned_by
         }
 
+    def _exact(self, groups):
+        return {
+            (name,): believe(kind, *self._told(groups, name)).exact
+            for name, kind in self.columns.items()
+            if name not in self.partitioned_by
+        }
+
     def _told(self, groups, name):
         kind = self.columns[name]
         lower, upper = (
@@ -164,7 +173,7 @@ class MemoryTable:
         nulls = pa.array([g.nulls.get(name, 0) for g in groups], pa.int64())
         nan = isinstance(kind, FloatType) and any(g.nan for g in groups)
         rows = pa.array([g.rows for g in groups], pa.int64())
-        return ColumnStatistics(lower, upper, nulls, nan=nan), rows, len(groups)
+        return ColumnStatistics(lower, upper, nulls, nan=nan, attained=True), rows, len(groups)
 
 
 def _points(kind, values):

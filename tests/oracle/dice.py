@@ -3,17 +3,25 @@ and shrink towards the first option."""
 
 from __future__ import annotations
 
+import os
 import random
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 T = TypeVar("T")
+LONG = os.environ.get("WHYSCAN_EXAMPLES")
+
+
+def tried(times: int) -> Any:
+    """So many examples in the suite; as many as asked for in a long run."""
+    return settings(max_examples=int(LONG) if LONG else times)
 
 
 @cache

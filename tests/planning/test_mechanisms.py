@@ -15,6 +15,11 @@ from whyscan.explain.report import make_report
 from whyscan.explain.text import text
 from whyscan.planning.limit import limited
 from whyscan.planning.plan import Depth
+from whyscan.planning.topk import SortKey, top
+from whyscan.predicate.tree import Column
+from whyscan.predicate.types import INT
+
+AGES = SortKey(Column(("age",), INT), descending=True, nulls_first=False)
 
 
 def reported(plan, *, verbose=False):
@@ -71,9 +76,26 @@ def test_a_limit_is_credited_with_what_nothing_speaks_against():
     assert pruned_by(plan, "row_groups") == {"partition": 0, "statistics": 0, "limit": 1}
     left_out = files["country=DE/a.parquet"]
     assert (left_out["verdict"], left_out["pruned_by"]) == ("none", "limit")
-    assert left_out["evidence"] == "others are sure to have 5 rows that match"
+    assert left_out["evidence"] == "others are sure to have enough for LIMIT 5"
     assert left_out["pruned_by_conjuncts"] == []
     assert files["country=US/a.parquet"]["pruned_by"] == "partition"
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (lambda plan: limited(plan, 0), "no row of it is needed"),
+        (lambda plan: limited(plan, 1), "others are sure to have enough for LIMIT 1"),
+        (
+            lambda plan: top(plan, AGES, 3),
+            "others are sure to have 3 rows before the first of its own",
+        ),
+    ],
+)
+def test_the_evidence_says_why_a_limit_does_without_a_file(found, why):
+    files = reported(found(planned(delta_users(), "age > 0")), verbose=True)["files"]
+
+    assert {f["evidence"] for f in files if f["pruned_by"] == "limit"} == {why}
 
 
 def test_every_format_tells_of_joins_and_limits():

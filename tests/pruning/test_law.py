@@ -7,18 +7,17 @@ predicate over it. `WHYSCAN_EXAMPLES=20000 pytest tests/pruning/test_law.py` loo
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from msgspec import structs
 
 from oracle.cases import UNSURE, Example, examples, twins
-from oracle.dice import Dice
+from oracle.dice import Dice, tried
 from oracle.errors import Unsupported
 from oracle.predicates import Maker, in_list
 from oracle.render import sql
@@ -50,13 +49,6 @@ from whyscan.pruning.truth import Verdict, verdicts
 
 if TYPE_CHECKING:
     from whyscan.pruning.containers import Containers
-
-LONG = os.environ.get("WHYSCAN_EXAMPLES")
-
-
-def tried(times: int) -> Any:
-    """So many examples in the suite; as many as asked for in a long run."""
-    return settings(max_examples=int(LONG) if LONG else times)
 
 
 def judge(expression: Expression, containers: Containers, zone: str) -> list[Verdict]:

@@ -124,10 +124,11 @@ def of_removed(cause: Cause, known: Known) -> str:
 
 def of_unneeded(limit: Limit) -> str:
     """Why a LIMIT does without a file."""
-    rows = counted(limit.rows, "row")
-    if limit.ordered:
-        return f"{rows} of others are sure to come before all of its own"
-    return f"others are sure to have {rows} that match"
+    if not limit.rows:
+        return "no row of it is needed"
+    rows = counted(limit.rows, "matching row")
+    ahead = " before the first of its own" if limit.ordered else ""
+    return f"others are sure to have {rows}{ahead}"
 
 
 def _range(lower: JsonValue, upper: JsonValue) -> str:

@@ -8,18 +8,14 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.planning.matching import group_rows, perhaps_gone, surely_matching
+from whyscan.planning.matching import counts, group_rows, perhaps_gone, surely_matching
 from whyscan.planning.plan import Limit
 from whyscan.planning.planner import summarise
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-    import pyarrow as pa
-
     from whyscan.planning.judgement import Flags, Judgement
+    from whyscan.planning.matching import Counts
     from whyscan.planning.plan import Evidence, ScanPlan
-
-    Counts = npt.NDArray[np.int64]
 
 
 class Unproven(Struct, frozen=True):
@@ -70,12 +66,6 @@ def too_few(sure: int, asked: int) -> str:
     return f"{sure:,} rows are sure to match, {asked:,} are asked for"
 
 
-def counts(numbers: pa.Array) -> Counts:
-    """Counts as numbers, 0 where nobody counted."""
-    found: Counts = numbers.fill_null(0).to_numpy(zero_copy_only=False)
-    return found
-
-
 def _only(judgement: Judgement, flags: Flags) -> Judgement:
     """What the predicate found stays found, but no other container is read."""
     return replace(
@@ -107,7 +97,7 @@ def _groups(evidence: Evidence, files: Flags, sure: Counts, asked: int) -> Flags
     owners = groups.owners.to_numpy()
     divisible = np.zeros(evidence.files.count, np.bool_)
     divisible[groups.opened.to_numpy()] = True
-    divisible &= perhaps_gone(evidence.files).fill_null(1).to_numpy(zero_copy_only=False) == 0
+    divisible &= counts(perhaps_gone(evidence.files), 1) == 0
     inside = np.where(found.every & (files & divisible)[owners], counts(group_rows(groups)), 0)
     rest = max(asked - int(sure[files & ~divisible].sum()), 0)
     chosen: Flags = ~divisible[owners] | _fewest(inside, rest)

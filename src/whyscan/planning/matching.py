@@ -1,4 +1,4 @@
-"""How many live rows of each file match a predicate, as far as metadata goes.
+"""How many live rows of each container match a predicate, as far as metadata goes.
 
 Row groups count where a footer was opened, files elsewhere. Nobody knows in which row group a
 deleted row was: all of a file's may have matched, or none.
@@ -11,11 +11,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+
+from whyscan.pruning.evaluate import Batch, interval_of
+from whyscan.pruning.exact import NOTHING
+from whyscan.pruning.representation import column_below
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from whyscan.planning.judgement import Flags
-    from whyscan.planning.plan import Evidence
+    from whyscan.planning.plan import Evidence, ScanPlan
+    from whyscan.predicate.tree import Expression
+    from whyscan.pruning.containers import Containers
+    from whyscan.pruning.exact import Exact
+    from whyscan.pruning.interval import Interval
     from whyscan.tables.snapshot import Files, RowGroups
+
+    Counts = npt.NDArray[np.int64]
+
+UNCOUNTED = -1
 
 
 def surely_matching(evidence: Evidence) -> pa.Array:
@@ -65,3 +80,71 @@ def _rows(evidence: Evidence, files: Flags, groups: Flags | None) -> pa.Array:
     is_open[at] = True
     known = pa.array(np.nan_to_num(whole).astype(np.int64), mask=np.isnan(whole))
     return pc.if_else(pa.array(is_open), known, rows)
+
+
+def counts(numbers: pa.Array, unknown: int = 0) -> Counts:
+    """Counts as numbers, `unknown` where nobody counted."""
+    found: Counts = numbers.fill_null(unknown).to_numpy(zero_copy_only=False)
+    return found
+
+
+class Population(Struct, frozen=True):
+    """Containers of one level, which have no row in common.
+
+    Those that are not `kept` have no row that matches. At least `sure` rows of each do, and where
+    it matches in `every` row, all of its `rows` but the deleted ones: at most `gone`. Rows that
+    nobody counted are `UNCOUNTED`.
+    """
+
+    containers: Containers
+    kept: Flags
+    every: Flags
+    rows: Counts
+    sure: Counts
+    gone: Counts
+
+    @property
+    def whole(self) -> Flags:
+        """Every row that was written is there and matches."""
+        found: Flags = self.every & (self.gone == 0) & (self.rows != UNCOUNTED)
+        return found
+
+    def interval(self, expression: Expression, plan: ScanPlan) -> Interval:
+        """Where the values of an expression lie."""
+        told = self.containers.without_nan() if plan.options.assume_no_nan else self.containers
+        return interval_of(expression, Batch(told, plan.zone))
+
+    def exact(self, expression: Expression) -> Exact:
+        """What is exact of a column; nothing of one that partition values speak of as well."""
+        column = column_below(expression)
+        if column is None or column.path in self.containers.partition:
+            return NOTHING
+        return self.containers.exact.get(column.path, NOTHING)
+
+
+def of_files(evidence: Evidence) -> Population:
+    """The files of a plan."""
+    files, found = evidence.files, evidence.judgement
+    rows = counts(files.rows, UNCOUNTED)
+    return Population(
+        files.containers,
+        found.kept & (counts(perhaps_matching(evidence), UNCOUNTED) != 0),
+        found.every,
+        rows,
+        counts(surely_matching(evidence)),
+        counts(perhaps_gone(files), 1),
+    )
+
+
+def of_row_groups(evidence: Evidence) -> Population | None:
+    """The row groups of a plan; None where no footer was opened.
+
+    Any of a file's deleted rows may have been in any of its row groups.
+    """
+    groups, found = evidence.groups, evidence.group_judgement
+    if groups is None or found is None:
+        return None
+    rows = counts(group_rows(groups), UNCOUNTED)
+    gone = counts(perhaps_gone(evidence.files), 1)[groups.owners.to_numpy()]
+    sure = np.where(found.every, np.maximum(rows - gone, 0), 0)
+    return Population(groups.containers, found.kept & (rows != 0), found.every, rows, sure, gone)

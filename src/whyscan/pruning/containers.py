@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from whyscan.predicate.tree import Column, Path
 from whyscan.predicate.types import FloatType, Type
+from whyscan.pruning.exact import Exact
 from whyscan.pruning.interval import Interval, anything, greater, meet
 from whyscan.pruning.mask import (
     Mask,
@@ -55,6 +56,7 @@ class Containers(Struct, frozen=True, dict=True):
     partition: Intervals = field(default_factory=lambda: NOTHING)
     statistics: Intervals = field(default_factory=lambda: NOTHING)
     buckets: tuple[Buckets, ...] = ()
+    exact: Mapping[Path, Exact] = field(default_factory=lambda: MappingProxyType({}))
 
     def interval(self, column: Column) -> Interval:
         """Partition value and statistics together; anything where neither speaks."""
@@ -99,6 +101,7 @@ class Containers(Struct, frozen=True, dict=True):
                 replace(b, lower=_at(b.lower, indices), upper=_at(b.upper, indices))
                 for b in self.buckets
             ),
+            exact={path: exact.take(indices) for path, exact in self.exact.items()},
         )
 
 
@@ -106,7 +109,8 @@ class ColumnStatistics(Struct, frozen=True):
     """What a format records of one column, container by container, before anybody believes it.
 
     Null slots are unknown; None is unknown everywhere. `nan` is the evidence: may a row be NaN?
-    `nan_count` is how many are, where somebody counted.
+    `nan_count` is how many are, where somebody counted. `attained`: the bounds, where there are
+    some, are values of rows, neither cut nor widened.
     """
 
     lower: pa.Array | None = None
@@ -114,12 +118,14 @@ class ColumnStatistics(Struct, frozen=True):
     null_count: pa.Array | None = None
     nan: Mask = True
     nan_count: pa.Array | None = None
+    attained: Mask = False
 
 
 class Believed(Struct, frozen=True):
     """An interval and how many containers had a statistic dropped because it cannot be true."""
 
     interval: Interval
+    exact: Exact
     contradictions: int = field(default=0)
 
 
@@ -150,7 +156,12 @@ def believe(kind: Type, told: ColumnStatistics, rows: pa.Array | None, count: in
         nan=both(either(nan, wrong), may(pc.less, nulls, rows)) if _has_nan(kind) else False,
         counted=known(nulls),
     )
-    return Believed(interval, tally(wrong, count))
+    exact = Exact(
+        nulls,
+        both(told.attained, known(interval.lower)),
+        both(told.attained, known(interval.upper)),
+    )
+    return Believed(interval, exact, tally(wrong, count))
 
 
 def _leave_none(nulls: pa.Array, nans: pa.Array, rows: pa.Array) -> pa.Array:

@@ -9,8 +9,9 @@ import pyarrow as pa
 from whyscan.predicate.arrow import arrow_type
 from whyscan.predicate.types import INT
 from whyscan.pruning.containers import Buckets, Containers
+from whyscan.pruning.exact import concatenated
 from whyscan.pruning.interval import Interval, anything
-from whyscan.pruning.mask import Mask, Vector, materialise
+from whyscan.pruning.mask import Mask, Vector, materialise, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,7 @@ def concatenate(batches: Sequence[Containers]) -> Containers:
         partition=_intervals([batch.partition for batch in batches], counts),
         statistics=_intervals([batch.statistics for batch in batches], counts),
         buckets=_buckets(batches, counts),
+        exact=concatenated([batch.exact for batch in batches], counts),
     )
 
 
@@ -70,14 +72,8 @@ def _vectors(
     if all(part is None for part in parts):
         return None
     return pa.concat_arrays(
-        [_vector(part, count, target) for part, count in zip(parts, counts, strict=True)]
+        [written_out(part, count, target) for part, count in zip(parts, counts, strict=True)]
     )
-
-
-def _vector(part: Vector | None, count: int, target: pa.DataType) -> pa.Array:
-    if part is None:
-        return pa.nulls(count, target)
-    return part if isinstance(part, pa.Array) else pa.repeat(part, count)
 
 
 def _masks(parts: Sequence[Mask], counts: Sequence[int]) -> Mask:

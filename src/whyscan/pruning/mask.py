@@ -123,6 +123,13 @@ def materialise(mask: Mask, count: int) -> pa.BooleanArray:
     return mask
 
 
+def written_out(values: Vector | None, count: int, kind: pa.DataType) -> pa.Array:
+    """The values as an array of `count`, null where they are unknown."""
+    if values is None:
+        return pa.nulls(count, kind)
+    return values if isinstance(values, pa.Array) else pa.repeat(values, count)
+
+
 def tally(mask: Mask, count: int) -> int:
     """How many of `count` containers say yes."""
     if isinstance(mask, bool):

@@ -91,6 +91,7 @@ def files(
                 **{path: b.interval for path, b in believed.items()},
                 **{c.path: only_null(c.type) for c in asked.always_null},
             },
+            exact={path: b.exact for path, b in believed.items()},
         ),
         deleted=None if gone is None else gone.surely,
         maybe_deleted=None if gone is None else gone.maybe,

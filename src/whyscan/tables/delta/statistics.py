@@ -20,8 +20,10 @@ from msgspec import Struct
 
 from whyscan.predicate.types import (
     BIGINT,
+    DateType,
     DecimalType,
     FloatType,
+    IntegerType,
     StringType,
     TimestampType,
     Type,
@@ -221,6 +223,7 @@ def _of_column(column: DeltaColumn, at: int, told: pa.RecordBatch) -> ColumnStat
     nulls = told.column(f"nulls{at}")
     if values.sql_type(column.type) is None:
         return ColumnStatistics(null_count=nulls)
+    attained = _is_whole(column)
     lower = told.column(f"lower{at}")
     upper = told.column(f"upper{at}")
     match column.type:
@@ -230,7 +233,21 @@ def _of_column(column: DeltaColumn, at: int, told: pa.RecordBatch) -> ColumnStat
             upper = _with_cut_microseconds(upper)
         case _:
             pass
-    return ColumnStatistics(lower, upper, nulls, _may_be_nan(column.type, upper, told))
+    nan = _may_be_nan(column.type, upper, told)
+    return ColumnStatistics(lower, upper, nulls, nan, attained=attained)
+
+
+def _is_whole(column: DeltaColumn) -> bool:
+    """The text of a bound is a value's, to the last digit: not cut, not rounded, not outermost."""
+    match column.type:
+        case IntegerType() | DateType():
+            return True
+        case FloatType():
+            return not column.was_float
+        case DecimalType(precision=precision):
+            return precision <= _EXACT_DIGITS
+        case _:
+            return False
 
 
 def _may_be_nan(kind: Type, upper: pa.Array, told: pa.RecordBatch) -> Mask:

@@ -66,7 +66,10 @@ def batch(
             rows=recorded,
             partition=_shown(entries, told),
             containers=replace(
-                placed, partition={**placed.partition, **constant}, statistics=found.intervals
+                placed,
+                partition={**placed.partition, **constant},
+                statistics=found.intervals,
+                exact=found.exact,
             ),
             deleted=None if deleted is None else deleted.surely,
             maybe_deleted=None if deleted is None else deleted.maybe,

@@ -61,6 +61,8 @@ class Footers(Struct, frozen=True):
             if constant is not None:
                 told = found.statistics[column.path]
                 found.statistics[column.path] = meet(told, constant)
+                # Nobody wrote the default: counted as NULL it is none.
+                del found.exact[column.path]
         return found
 
 

@@ -9,10 +9,17 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from whyscan.predicate.arrow import arrow_type
-from whyscan.predicate.types import FloatType, NullType, TimestampType, UuidType
+from whyscan.predicate.types import (
+    BinaryType,
+    FloatType,
+    NullType,
+    StringType,
+    TimestampType,
+    UuidType,
+)
 from whyscan.pruning.containers import ColumnStatistics, believe
 from whyscan.pruning.interval import only_null
-from whyscan.pruning.mask import Mask, unknown_as
+from whyscan.pruning.mask import Mask, surely, unknown_as
 from whyscan.tables.iceberg.bounds import decode, in_either_order, unread
 from whyscan.tables.iceberg.decoding import whole
 from whyscan.tables.iceberg.manifests import OF_MEMBERS, STATISTICS, lookup
@@ -21,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.predicate.tree import Path
+    from whyscan.pruning.exact import Exact
     from whyscan.pruning.interval import Interval
     from whyscan.tables.iceberg.schemas import Leaf
 
@@ -31,6 +39,7 @@ class Statistics(Struct, frozen=True):
     """What entries say of some columns; how much of it contradicts itself or cannot be read."""
 
     intervals: dict[Path, Interval]
+    exact: dict[Path, Exact]
     contradictions: int = 0
     unreadable: int = 0
 
@@ -55,6 +64,7 @@ class StatisticsReader(Struct, frozen=True):
     def read(self, entries: pa.Table, rows: pa.Array) -> Statistics:
         """The intervals of every column that has an order."""
         found: dict[Path, Interval] = {}
+        exact: dict[Path, Exact] = {}
         contradictions = unreadable = 0
         for leaf in self.columns:
             if isinstance(leaf.type, NullType):
@@ -63,10 +73,10 @@ class StatisticsReader(Struct, frozen=True):
                 continue
             told, lost = self._told(entries, leaf, rows)
             believed = believe(leaf.type, told, rows, len(entries))
-            found[leaf.path] = believed.interval
+            found[leaf.path], exact[leaf.path] = believed.interval, believed.exact
             contradictions += believed.contradictions
             unreadable += lost
-        return Statistics(found, contradictions, unreadable)
+        return Statistics(found, exact, contradictions, unreadable)
 
     def _told(self, entries: pa.Table, leaf: Leaf, rows: pa.Array) -> tuple[ColumnStatistics, int]:
         def of(name: str) -> pa.Array:
@@ -92,7 +102,14 @@ class StatisticsReader(Struct, frozen=True):
             nulls = pc.fill_null(nulls, 0)
         elif _in_a_struct(leaf):
             nulls = _with_null_structs(nulls, of("value_counts"), rows)
-        return ColumnStatistics(lower, upper, nulls, nan, nans), lost
+        attained = self._attained(entries, leaf)
+        return ColumnStatistics(lower, upper, nulls, nan, nans, attained), lost
+
+    def _attained(self, entries: pa.Table, leaf: Leaf) -> Mask:
+        """Texts and bytes are cut, moments of ORC files rounded; Delta's twins have its habits."""
+        if self.from_delta or isinstance(leaf.type, StringType | BinaryType | UuidType):
+            return False
+        return surely(pc.equal, pc.utf8_lower(whole(entries["file_format"])), "parquet")
 
 
 def _in_a_struct(leaf: Leaf) -> bool:

@@ -66,6 +66,11 @@ def decode(raw: Raw, leaf: Leaf, kind: Type) -> pa.Array | None:
     return widen(_decoded(raw, leaf, arrow_type(leaf.type)), leaf.type, kind)
 
 
+def may_be_cut(leaf: Leaf) -> bool:
+    """Writers shorten texts and bytes, and nothing that has a length of its own."""
+    return leaf.encoding is Encoding.BYTES and not isinstance(leaf.type, DecimalType)
+
+
 def _decoded(raw: Raw, leaf: Leaf, target: pa.DataType) -> pa.Array:
     if leaf.encoding is Encoding.BYTES:
         if pa.types.is_decimal(target):

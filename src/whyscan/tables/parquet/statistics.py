@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from whyscan.predicate.tree import Column, Path
     from whyscan.pruning.containers import Believed
+    from whyscan.pruning.exact import Exact
     from whyscan.pruning.interval import Interval
     from whyscan.pruning.mask import Mask
     from whyscan.tables.parquet.footers import Footer
@@ -49,6 +50,7 @@ class Measured(Struct, frozen=True):
     bytes: pa.Array
     ranges: pa.Array
     statistics: dict[Path, Interval]
+    exact: dict[Path, Exact]
     contradictions: int
 
     def row_groups(
@@ -69,6 +71,7 @@ class Measured(Struct, frozen=True):
                 partition=owners.partition,
                 statistics=self.statistics,
                 buckets=owners.buckets,
+                exact=self.exact,
             ),
             contradictions=self.contradictions,
             unchecked=unchecked,
@@ -182,6 +185,7 @@ class _Collector(Struct):
             pa.array(self.bytes, pa.int64()),
             pa.array(self.ranges, _RANGES),
             {path: found.interval for path, found in believed.items()},
+            {path: found.exact for path, found in believed.items()},
             sum(found.contradictions for found in believed.values()),
         )
 
@@ -235,6 +239,7 @@ class _Statistics(Struct):
             upper=upper,
             null_count=pa.array(self.nulls, pa.int64()),
             nan=self._nan(upper),
+            attained=self._attained(),
         )
         return believe(self.column.type, told, rows, len(rows))
 
@@ -247,6 +252,13 @@ class _Statistics(Struct):
             if decoded is not None:
                 parts.append(decoded)
         return bounds.join(parts)
+
+    def _attained(self) -> Mask:
+        """Text and bytes may be cut; whether they are most writers do not say."""
+        cut = [k for k, leaf in enumerate(self.leaves) if bounds.may_be_cut(leaf)]
+        if not cut:
+            return True
+        return pa.array([kind not in cut for kind in self.kinds], pa.bool_())
 
     def _nan(self, upper: pa.Array | None) -> Mask:
         if not isinstance(self.column.type, FloatType):

@@ -1,0 +1,67 @@
+"""What is more than a bound: counts of NULLs, and bounds that some row has.
+
+Pruning needs none of it. An answer from metadata alone does: `min(x)` is a bound only where a row
+has it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from msgspec import Struct
+
+from whyscan.pruning.mask import Mask, both, materialise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from whyscan.predicate.tree import Path
+
+
+class Exact(Struct, frozen=True):
+    """One column in a batch of containers, of all rows that were written, deleted or not.
+
+    `nulls` is null where nobody counted, None where nobody did anywhere. `lower` and `upper` say
+    that some row has the bound which the statistics record.
+    """
+
+    nulls: pa.Array | None = None
+    lower: Mask = False
+    upper: Mask = False
+
+    def where(self, mask: Mask) -> Exact:
+        """The same, but bounds are those of rows only where the mask says yes."""
+        return Exact(self.nulls, both(self.lower, mask), both(self.upper, mask))
+
+    def take(self, indices: pa.Array) -> Exact:
+        def of(mask: Mask) -> Mask:
+            return mask if isinstance(mask, bool) else mask.take(indices)
+
+        nulls = None if self.nulls is None else self.nulls.take(indices)
+        return Exact(nulls, of(self.lower), of(self.upper))
+
+
+NOTHING = Exact()
+
+
+def concatenated(parts: Sequence[Mapping[Path, Exact]], counts: Sequence[int]) -> dict[Path, Exact]:
+    """One batch behind the other; nothing is exact of a column that a batch does not tell of."""
+    paths = dict.fromkeys(path for part in parts for path in part)
+    return {path: _concatenated([p.get(path, NOTHING) for p in parts], counts) for path in paths}
+
+
+def _concatenated(parts: Sequence[Exact], counts: Sequence[int]) -> Exact:
+    def of(masks: Sequence[Mask]) -> Mask:
+        if all(mask is masks[0] for mask in masks) and isinstance(masks[0], bool):
+            return masks[0]
+        pairs = zip(masks, counts, strict=True)
+        return pa.concat_arrays([materialise(mask, count) for mask, count in pairs])
+
+    nulls = [
+        pa.nulls(count, pa.int64()) if part.nulls is None else part.nulls
+        for part, count in zip(parts, counts, strict=True)
+    ]
+    return Exact(
+        pa.concat_arrays(nulls), of([p.lower for p in parts]), of([p.upper for p in parts])
+    )

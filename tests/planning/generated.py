@@ -1,0 +1,210 @@
+"""Generated tables: rows in row groups in files, deletes, and what honest writers say of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from memory_table import RANGES, MemoryTable
+from oracle.dice import Dice
+from oracle.rows import evaluate_row
+from oracle.tables import exact, honest
+from oracle.values import any_value
+from whyscan.planning.plan import Depth, Options
+from whyscan.planning.planner import make_plan
+from whyscan.predicate import arrow
+from whyscan.predicate.tree import (
+    Column,
+    Comparator,
+    Comparison,
+    Conjunct,
+    IsNull,
+    Literal,
+    Not,
+    Predicate,
+)
+from whyscan.predicate.types import BOOLEAN, DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP
+from whyscan.pruning.containers import ColumnStatistics, Containers, believe
+from whyscan.tables.snapshot import Files, RowGroups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oracle.tables import Told
+    from whyscan.planning.plan import ScanPlan
+    from whyscan.predicate.tree import Expression, Path
+    from whyscan.predicate.types import Type
+
+SORT, FILTER = ("k",), ("w",)
+KINDS = (INT, DOUBLE, STRING, FLOAT, DATE, TIMESTAMP, BOOLEAN)
+Row = dict[Any, Any]
+
+
+@dataclass(frozen=True)
+class Group:
+    rows: list[Row]
+    told: dict[Path, Told]
+
+
+@dataclass(frozen=True)
+class Data:
+    """One file. `dead` are the places of deleted rows, `surely` and `maybe` what is told."""
+
+    groups: list[Group]
+    told: dict[Path, Told]
+    dead: frozenset[int]
+    surely: int
+    maybe: int | None
+
+    @property
+    def rows(self) -> list[Row]:
+        return [row for group in self.groups for row in group.rows]
+
+    def live(self, ordinals: Sequence[int] | None = None) -> list[Row]:
+        """The rows that are left, of some row groups or of all."""
+        found, place = [], 0
+        for ordinal, group in enumerate(self.groups):
+            for row in group.rows:
+                if place not in self.dead and (ordinals is None or ordinal in ordinals):
+                    found.append(row)
+                place += 1
+        return found
+
+
+@dataclass
+class Generated(MemoryTable):
+    """A snapshot of generated files."""
+
+    made: Sequence[Data] = field(default_factory=list)
+
+    def files(self, columns, zone=None, manifests=None):  # noqa: ARG002 - the protocol's
+        rows = pa.array([len(f.rows) for f in self.made], pa.int64())
+        known = not self.footers_describe_files
+        surely = pa.array([f.surely for f in self.made], pa.int64())
+        live = pa.array([len(f.rows) - f.surely for f in self.made], pa.int64())
+        unknown = pa.nulls(len(self.made), pa.int64())
+        told = [(f.told, f.rows) for f in self.made]
+        return Files(
+            read_paths=lambda: pa.array([str(at) for at in range(len(self.made))], pa.string()),
+            bytes=pa.array([100] * len(self.made), pa.int64()),
+            rows=rows if known else unknown,
+            partition=pa.table({}),
+            containers=self._containers(told, live) if known else Containers(len(self.made)),
+            deleted=surely,
+            maybe_deleted=pa.array([f.maybe for f in self.made], pa.int64()),
+        )
+
+    def row_groups(self, files, opened, columns, projection):  # noqa: ARG002 - the protocol's
+        chosen = [self.made[at] for at in opened.to_pylist()]
+        groups = [(i, o, g) for i, f in enumerate(chosen) for o, g in enumerate(f.groups)]
+        rows = pa.array([len(g.rows) for _, _, g in groups], pa.int64())
+        return RowGroups(
+            opened=opened,
+            file=pa.array([i for i, _, _ in groups], pa.int64()),
+            ordinal=pa.array([o for _, o, _ in groups], pa.int32()),
+            bytes=pa.array([10] * len(groups), pa.int64()),
+            ranges=pa.array([[(4, 9)] for _ in groups], RANGES),
+            containers=self._containers([(g.told, g.rows) for _, _, g in groups], rows),
+        )
+
+    def _containers(self, told, rows):
+        recorded = pa.array([len(held) for _, held in told], pa.int64())
+        believed = {
+            (name,): believe(kind, _statistics(kind, (name,), told), recorded, len(told))
+            for name, kind in self.columns.items()
+        }
+        return Containers(
+            count=len(told),
+            rows=rows,
+            statistics={path: b.interval for path, b in believed.items()},
+            exact={path: b.exact for path, b in believed.items()},
+        )
+
+
+def _statistics(kind, path, told):
+    whole = [exact(kind, [row[path] for row in held]) for _, held in told]
+    here = [one[path] for one, _ in told]
+    return ColumnStatistics(
+        lower=arrow.array([t.lower for t in here], kind),
+        upper=arrow.array([t.upper for t in here], kind),
+        null_count=pa.array([t.nulls for t in here], pa.int64()),
+        nan=pa.array([t.nan for t in here], pa.bool_()),
+        attained=pa.array(
+            [(t.lower, t.upper) == (w.lower, w.upper) for t, w in zip(here, whole, strict=True)],
+            pa.bool_(),
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Case:
+    """A plan over generated files, and the rows behind it."""
+
+    made: Sequence[Data]
+    plan: ScanPlan
+    dice: Dice
+
+    @property
+    def key(self) -> Column:
+        return Column(SORT, self.plan.snapshot.columns["k"])
+
+    def matching(self, plan: ScanPlan | None = None) -> list[Row]:
+        """The live rows that make the predicate TRUE: of all files, or of what a plan reads."""
+        if plan is None:
+            rows = [row for file in self.made for row in file.live()]
+        else:
+            rows = [r for scan in plan for r in self.made[int(scan.path)].live(scan.row_groups)]
+        conjuncts = self.plan.predicate.conjuncts
+        return [r for r in rows if all(evaluate_row(c.expression, r) is True for c in conjuncts)]
+
+
+@st.composite
+def cases(draw: Any, kinds: Sequence[Type] = KINDS) -> Case:
+    """A plan of a predicate that many files match whole, or of none at all."""
+    dice = Dice(draw)
+    columns = {"k": dice.pick(kinds), "w": INT}
+    made = [_any_file(dice, columns) for _ in range(dice.number(2, 5))]
+    table = Generated(columns, (), footers_describe_files=dice.one_in(2), made=made)
+    depth = dice.pick((Depth.FILES, Depth.ROW_GROUPS))
+    options = Options(depth=depth, measured=(Column(SORT, columns["k"]),))
+    return Case(made, make_plan(table, _any_predicate(dice, columns), options), dice)
+
+
+def _any_file(dice: Dice, columns: dict[str, Type]) -> Data:
+    groups = []
+    for _ in range(dice.number(1, 2)):
+        rows = [_any_row(dice, columns) for _ in range(dice.pick((1, 2, 3, 0)))]
+        groups.append(Group(rows, _told(dice, columns, rows)))
+    rows = [row for group in groups for row in group.rows]
+    dead = frozenset(at for at in range(len(rows)) if dice.one_in(5))
+    counted, doubt = dice.one_in(2), dice.number(0, 2)
+    surely = len(dead) if counted else 0
+    maybe = 0 if counted else min(len(dead) + doubt, len(rows)) if doubt else None
+    maybe = 0 if not dead and dice.one_in(2) else maybe
+    return Data(groups, _told(dice, columns, rows), dead, surely, maybe)
+
+
+def _any_row(dice: Dice, columns: dict[str, Type]) -> Row:
+    few = {SORT: None if dice.one_in(5) else any_value(dice, columns["k"])}
+    return few | {FILTER: None if dice.one_in(8) else dice.number(0, 3)}
+
+
+def _told(dice: Dice, columns: dict[str, Type], rows: list[Row]) -> dict[Path, Told]:
+    return {
+        (name,): honest(dice, kind, [row[(name,)] for row in rows])
+        for name, kind in columns.items()
+    }
+
+
+def _any_predicate(dice: Dice, columns: dict[str, Type]) -> Predicate:
+    w = Column(FILTER, INT)
+    conditions: list[Expression] = [
+        Comparison(dice.pick(tuple(Comparator)), w, Literal(dice.number(0, 3), INT)),
+        Not(IsNull(w)),
+        Not(IsNull(Column(SORT, columns["k"]))),
+    ]
+    chosen = [e for e in conditions if dice.one_in(3)]
+    return Predicate("", "spark", "UTC", None, tuple(Conjunct(e, "") for e in chosen))

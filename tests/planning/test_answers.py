@@ -1,0 +1,196 @@
+"""count, min and max from metadata alone: what is answered is what the rows say."""
+
+from __future__ import annotations
+
+import math
+from datetime import date
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import write_deltalake
+from hypothesis import given
+from hypothesis import strategies as st
+
+import whyscan
+from memory_table import DataFile, MemoryTable, RowGroup
+from oracle import order
+from oracle.dice import tried
+from planning.generated import SORT, cases
+from planning.plans import planned
+from whyscan.planning.answers import Aggregate, Answers, Function, answers
+from whyscan.planning.limit import Unproven
+from whyscan.planning.plan import Depth
+from whyscan.predicate.bind import bind
+from whyscan.predicate.session import Session
+from whyscan.predicate.tree import columns_of
+from whyscan.predicate.types import DOUBLE, INT, STRING
+
+COUNT, MIN, MAX = Function
+ROWS = Aggregate(COUNT)
+
+
+def expected(function, values):
+    """What SQL says of the values: NaN is the greatest, NULL is none."""
+    present = sorted((v for v in values if v is not None), key=order.key)
+    if function is COUNT:
+        return len(present)
+    return None if not present else present[0 if function is MIN else -1]
+
+
+def same(a, b):
+    return (a is None) == (b is None) and (a is None or order.equal(a, b))
+
+
+@given(cases(), st.sampled_from(Function))
+@tried(500)
+def test_an_answer_is_what_the_rows_say(case, function):
+    found = answers(case.plan, [Aggregate(function, case.key)])
+
+    if isinstance(found, Answers):
+        (answer,) = found.values
+        values = [row[SORT] for row in case.matching()]
+        assert same(answer.value, expected(function, values)), (answer, values)
+        assert list(found.plan) == []
+
+
+@given(cases())
+@tried(200)
+def test_a_count_of_rows_is_what_there_is(case):
+    found = answers(case.plan, [ROWS])
+
+    if isinstance(found, Answers):
+        assert found.values[0].value == len(case.matching())
+
+
+def asked(lake, text, predicate=None, **options):
+    """The answers to `count(*), min(x)` and so on; the reason where metadata does not tell."""
+    wanted = []
+    for one in text.split(", "):
+        name, _, inside = one.removesuffix(")").partition("(")
+        bound = None
+        if inside != "*":
+            bound = bind(f"{inside} IS NULL", lake.schema(), Session()).expression.operand
+        wanted.append(Aggregate(Function(name), bound))
+    measured = [c for one in wanted if one.expression for c in columns_of(one.expression)]
+    found = answers(planned(lake, predicate, measured=tuple(measured), **options), wanted)
+    return found.why if isinstance(found, Unproven) else tuple(v.value for v in found.values)
+
+
+def table(*files, kind=INT, nan=False, footers=False):
+    """Files of one row group each: (rows, lower, upper, NULLs) of `x`."""
+    data = [
+        DataFile(f"f{at}", {}, [RowGroup(rows, {"x": (low, high)}, {"x": nulls}, nan=nan)])
+        for at, (rows, low, high, nulls) in enumerate(files)
+    ]
+    return MemoryTable({"x": kind}, data, footers_describe_files=footers)
+
+
+THREE = ((10, 1, 5, 2), (20, 7, 9, 0), (5, None, None, 5))
+
+
+@pytest.mark.parametrize("footers", [False, True])
+@pytest.mark.parametrize(
+    ("aggregates", "predicate", "told"),
+    [
+        ("count(*), count(x), min(x), max(x)", None, (35, 28, 1, 9)),
+        ("count(*), min(x), max(x)", "x > 6", (20, 7, 9)),
+        ("count(*), count(x), min(x)", "x > 99", (0, 0, None)),
+        ("count(*), count(x), max(x)", "x IS NULL AND x IS NOT NULL", (0, 0, None)),
+        ("count(*)", "x > 3", "20 to 30 rows match"),
+        # Whatever of [1, 5] matches, 9 is the greatest; the least of them nobody knows.
+        ("max(x)", "x > 3", (9,)),
+        ("min(x)", "x > 3", "x may go beyond the values that bounds are sure of"),
+        ("max(x)", "x < 4", "no bound of x is sure to be a value of a row that matches"),
+        ("max(x + 1)", None, "no bound of x + 1 is sure to be a value of a row that matches"),
+        ("max(xxhash64(x))", None, "xxhash64(x) may fail"),
+    ],
+)
+def test_what_statistics_answer(footers, aggregates, predicate, told):
+    assert asked(table(*THREE, footers=footers), aggregates, predicate) == told
+
+
+def test_nan_is_the_greatest_and_so_it_hides_a_maximum_only():
+    lake = table((5, 1.0, 2.0, 0), kind=DOUBLE, nan=True)
+
+    assert asked(lake, "min(x)") == (1.0,)
+    assert asked(lake, "max(x)") == "x may be NaN"
+    assert asked(lake, "max(x)", assume_no_nan=True) == (2.0,)
+
+
+def test_partition_values_are_values_of_rows():
+    files = [DataFile(f"p={p}/a", {"p": p}, [RowGroup(3, {"x": (1, 2)})]) for p in ("a", "b", None)]
+    lake = MemoryTable({"p": STRING, "x": INT}, files, ("p",))
+
+    assert asked(lake, "min(p), max(p), count(p), count(*)") == ("a", "b", 6, 9)
+    assert asked(lake, "max(p), max(upper(p))", "p < 'b'") == ("a", "A")
+
+
+VALUES = pa.table(
+    {
+        "i": pa.array([3, None, 1, 2], pa.int32()),
+        "d": pa.array([date(2024, 1, n) for n in (3, 1, 2, 4)], pa.date32()),
+        "m": pa.array([Decimal("1.50"), Decimal("-2.25"), None, None], pa.decimal128(9, 2)),
+        "t": pa.array([1_700_000_000_000_001, 5, 6, 7], pa.timestamp("us")),
+        "s": pa.array(["b", "a", "d", None], pa.string()),
+        "x": pa.array([1.5, math.nan, -0.0, None], pa.float64()),
+    }
+)
+EXACT = "count(*), count(i), min(i), max(i), count(m), min(m), max(m), min(x)"
+EXACTLY = (4, 3, 1, 3, 2, Decimal("-2.25"), Decimal("1.50"), 0.0)
+DAYS = (date(2024, 1, 1) - date(1970, 1, 1)).days
+
+
+def test_parquet_files_answer_what_is_not_cut(tmp_path):
+    pq.write_table(VALUES, tmp_path / "a.parquet", row_group_size=2)
+    lake = whyscan.open(tmp_path).snapshot
+
+    assert asked(lake, EXACT) == EXACTLY
+    assert asked(lake, "min(d), max(d), min(t), max(t), count(s)") == (
+        DAYS, DAYS + 3, 5, 1_700_000_000_000_001, 3,
+    )  # fmt: skip
+    assert asked(lake, "max(s)") == "no bound of s is sure to be a value of a row that matches"
+    assert asked(lake, "max(x)") == "x may be NaN"
+
+
+def test_delta_answers_what_its_log_records_to_the_last_digit(tmp_path):
+    write_deltalake(tmp_path, VALUES)
+    lake = whyscan.open(tmp_path).snapshot
+    unsure = "no bound of {} is sure to be a value of a row that matches"
+
+    assert asked(lake, EXACT, depth=Depth.FILES) == EXACTLY
+    assert asked(lake, "min(d), max(d)", depth=Depth.FILES) == (DAYS, DAYS + 3)
+    for column in ("t", "s"):
+        assert asked(lake, f"max({column})", depth=Depth.FILES) == unsure.format(column)
+    # A footer has the microseconds that the log cuts off.
+    assert asked(lake, "max(t)", depth=Depth.ROW_GROUPS) == (1_700_000_000_000_001,)
+    assert asked(lake, "max(x)", depth=Depth.FILES) == "x may be NaN"
+
+
+def test_deleted_rows_leave_a_count_where_they_were_counted():
+    class Deleted(MemoryTable):
+        def files(self, *asked):
+            from msgspec.structs import replace
+
+            found = super().files(*asked)
+            surely, maybe = self.uri.split()
+            gone = None if maybe == "?" else int(maybe)
+            return replace(
+                found,
+                deleted=pa.array([0, int(surely), 0], pa.int64()),
+                maybe_deleted=pa.array([0, gone, 0], pa.int64()),
+            )
+
+    def lake(told):
+        small = table(*THREE)
+        return Deleted(small.columns, small.data, footers_describe_files=False, uri=told)
+
+    assert asked(lake("4 0"), "count(*)") == (31,)
+    assert asked(lake("0 3"), "count(*)") == "32 to 35 rows match"
+    assert asked(lake("0 ?"), "count(*)") == "15 to 35 rows match"
+    assert asked(lake("4 0"), "min(x)") == (1,)
+    assert asked(lake("4 0"), "max(x)") == "x may go beyond the values that bounds are sure of"
+    assert asked(lake("4 0"), "count(x)") == (
+        "nobody counted in how many of the matching rows x is NULL"
+    )
