@@ -76,7 +76,7 @@ def test_a_limit_is_credited_with_what_nothing_speaks_against():
     assert pruned_by(plan, "row_groups") == {"partition": 0, "statistics": 0, "limit": 1}
     left_out = files["country=DE/a.parquet"]
     assert (left_out["verdict"], left_out["pruned_by"]) == ("none", "limit")
-    assert left_out["evidence"] == "others are sure to have enough for LIMIT 5"
+    assert left_out["evidence"] == "others are sure to have 5 matching rows"
     assert left_out["pruned_by_conjuncts"] == []
     assert files["country=US/a.parquet"]["pruned_by"] == "partition"
 
@@ -85,10 +85,10 @@ def test_a_limit_is_credited_with_what_nothing_speaks_against():
     ("found", "why"),
     [
         (lambda plan: limited(plan, 0), "no row of it is needed"),
-        (lambda plan: limited(plan, 1), "others are sure to have enough for LIMIT 1"),
+        (lambda plan: limited(plan, 1), "others are sure to have 1 matching row"),
         (
             lambda plan: top(plan, AGES, 3),
-            "others are sure to have 3 rows before the first of its own",
+            "others are sure to have 3 matching rows before the first of its own",
         ),
     ],
 )
