@@ -12,6 +12,7 @@ from whyscan.statements.document import document
 from whyscan.statements.gates import StatementGates
 from whyscan.statements.junit import junit
 from whyscan.statements.markdown import markdown
+from whyscan.statements.page import fragment
 from whyscan.statements.report import Edge, StatementReport
 from whyscan.statements.sarif import sarif
 
@@ -45,6 +46,14 @@ def test_a_name_is_no_markup_in_markdown(name):
     assert found.count("<details") == usual.count("<details")
     assert "<summary><" not in found
     assert found.count("\n|") == usual.count("\n|")
+
+
+def test_a_list_of_very_many_keys_is_cut():
+    keys = f"month IN ({', '.join(map(str, range(1, 5_000)))})"
+    report = StatementReport("…", "spark", "UTC", "select", (scan(orders(), keys, "orders"),))
+
+    assert len(markdown(report)) < 2_500
+    assert len(fragment(report)) < 15_000
 
 
 def test_markdown_of_very_many_scans_fits_into_a_comment():

@@ -34,7 +34,7 @@ def hostile():
         HOSTILE,
         f"{HOSTILE}2",
         columns=(HOSTILE,),
-        above=(Stayed(HOSTILE, HOSTILE),),
+        above=(Stayed(f"{HOSTILE}3", HOSTILE),),
         dynamic=Dynamic((supply,), Amount(1, None, None), None, None),
         limit=HOSTILE,
         answer=HOSTILE,
@@ -109,6 +109,18 @@ def test_a_long_statement_is_cut_and_whole_with_the_files():
     assert "FROM orders" not in short
     assert short.splitlines()[8].endswith("…")
     assert "column_99 FROM orders" in " ".join(whole.split())
+
+
+def test_conditions_of_joins_are_told_with_the_joins_and_those_of_a_pair_together():
+    report = statement("joined")
+    one, other = "o.user = u.age", "o.month = u.month"
+    first = replace(report.scans[0], above=(Stayed(one, "…"), Stayed("o.x = 1", "it is random")))
+    edges = (Edge("left", 0, 1, one), Edge("left", 0, 1, other))
+    found = text(replace(report, scans=(first, report.scans[1]), joins=edges))
+
+    assert "stays above: o.x = 1 (it is random)" in found
+    assert f"stays above: {one}" not in found
+    assert f"left  orders o and users u: {one} AND {other}" in found
 
 
 def test_one_scan_says_what_removed_its_files():

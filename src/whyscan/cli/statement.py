@@ -72,6 +72,8 @@ def _report(sql: str, asked: Mapping[str, Any]) -> StatementReport:
             sql,
             tables,
             options=options.storage(asked),
+            resolve_joins=asked["resolve_joins"],
+            resolve_limit=asked["resolve_limit"],
             verbose=asked["verbose"],
             **options.terms(asked),
         )

@@ -85,7 +85,7 @@ def funnel_lines(report: Report, page: Page) -> Iterator[str]:
 
 
 def _selected(level: Level) -> str | None:
-    if level.selected_total is None:
+    if not level.selected_total:
         return None
     return f"in the selected columns {sizes(level.selected_kept, level.selected_total)}"
 

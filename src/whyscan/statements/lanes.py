@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from whyscan.statements.phrases import joins
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -44,7 +46,7 @@ class Drawing(Struct, frozen=True):
 
 def drawing(report: StatementReport) -> Drawing:
     """The joins of a statement, beside rows of `ROW` pixels."""
-    edges = [edge for edge in report.joins if edge.left != edge.right]
+    edges = [edge for edge in joins(report) if edge.left != edge.right]
     lanes = _lanes(edges)
     count = max(lanes, default=-1) + 1
     step = min(LANE, WIDEST // max(count, 1))

@@ -28,7 +28,10 @@ from whyscan.statements.phrases import (
     answers,
     came,
     changed,
+    condition,
+    joins,
     sql_lines,
+    stayed,
     supplied,
     target,
 )
@@ -79,7 +82,7 @@ def _joins(report: StatementReport) -> Iterator[str]:
             code(report.titles[edge.right]),
             code(edge.sql) if edge.sql else "none",
         )
-        for edge in report.joins
+        for edge in joins(report)
     ]
     if rows:
         yield from grid(("join", "from", "to", "condition"), rows, right=0)
@@ -93,7 +96,7 @@ def _each(report: StatementReport) -> Iterator[Iterable[str]]:
         yield [f"<details{attribute}><summary>{shown}</summary>"]
         yield _about(scan)
         yield level_lines(scan.report)
-        yield _conditions(scan)
+        yield _conditions(scan, report)
         yield _dynamic(scan, report)
         yield finding_lines(scan.report.findings)
         yield gate_lines(scan.report.assertions)
@@ -117,20 +120,21 @@ def _about(scan: ScanReport) -> Iterator[str]:
         yield f"- {plain(scan.limit)}"
 
 
-def _conditions(scan: ScanReport) -> Iterator[str]:
+def _conditions(scan: ScanReport, report: StatementReport) -> Iterator[str]:
     rows = []
     for placed, line in zip(scan.placed, scan.report.conjuncts, strict=bool(scan.placed)):
         origin = plain(came(placed) or ORIGINS[placed.origin])
         shares = removed(line.alone), removed(line.only)
-        rows.append((code(placed.sql), origin, line.pushdown.value, *shares))
+        rows.append((code(condition(placed.sql)), origin, line.pushdown.value, *shares))
     if rows:
         yield from grid(("condition", "origin", "class", "alone", "only"), rows, right=2)
     else:
         yield "no condition reaches it"
-    if scan.above:
+    above = list(stayed(scan, report))
+    if above:
         yield ""
-    for stayed in scan.above:
-        yield f"- stays above: {code(stayed.sql)}, {plain(stayed.why)}"
+    for one in above:
+        yield f"- stays above: {code(condition(one.sql))}, {plain(one.why)}"
 
 
 def _dynamic(scan: ScanReport, report: StatementReport) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from whyscan.explain.phrases import why
 from whyscan.explain.wording import counted, inert, inert_sql, percent, size, sizes
-from whyscan.statements.report import Origin, Role
+from whyscan.statements.report import Edge, Origin, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from whyscan.statements.report import (
         Amount,
         Dynamic,
-        Edge,
         Placed,
         Rewrite,
         ScanReport,
         StatementReport,
+        Stayed,
         Supply,
     )
 
+LONGEST_CONDITION = 400
 ORIGINS = {
     Origin.WRITTEN: "written",
     Origin.SPREAD: "spread",
@@ -82,6 +83,18 @@ def target(scan: ScanReport) -> str | None:
     return "the target" if scan.role is Role.TARGET else None
 
 
+def stayed(scan: ScanReport, report: StatementReport) -> Iterator[Stayed]:
+    """What stays above the scan, but for the conditions of joins, which are told with them."""
+    joins = {edge.sql for edge in report.joins}
+    return (one for one in scan.above if one.sql not in joins)
+
+
+def condition(sql: str) -> str:
+    """A condition on one line; a list of very many keys is cut."""
+    shown = inert_sql(sql)
+    return shown if len(shown) <= LONGEST_CONDITION else f"{shown[: LONGEST_CONDITION - 1]}…"
+
+
 def came(placed: Placed) -> str | None:
     """Where a condition came from, where it does not stand in the statement as it is."""
     written = inert_sql(placed.written)
@@ -94,7 +107,8 @@ def came(placed: Placed) -> str | None:
         case Origin.PART:
             return f"part of {written}"
         case Origin.JOIN:
-            return f"by the values that {written} lets through"
+            way = "" if placed.via is None else f", by {inert_sql(placed.via)}"
+            return f"the values of {written}{way}"
 
 
 def answers(dynamic: Dynamic) -> Iterator[tuple[str, str, Amount | None]]:
@@ -132,17 +146,29 @@ def supplied(supply: Supply, report: StatementReport) -> str:
 
 
 def changed(rewrite: Rewrite) -> str:
-    """`merge removes 2 files (…) whole and rewrites 4 files (…)`."""
+    """`merge removes 2 files (…) whole and rewrites at most 4 files (…)`."""
     parts = []
     if rewrite.removed.files:
         parts.append(f"removes {amount(rewrite.removed)} whole")
     if rewrite.rewritten.files:
-        parts.append(f"rewrites {amount(rewrite.rewritten)}")
+        parts.append(f"rewrites at most {amount(rewrite.rewritten)}")
     return f"{inert(rewrite.operation)} {' and '.join(parts) or 'rewrites no file'}"
+
+
+def joins(report: StatementReport) -> list[Edge]:
+    """The joins, with all conditions between two scans in one."""
+    found: dict[tuple[str, int, int], list[str]] = {}
+    for edge in report.joins:
+        found.setdefault((edge.kind, edge.left, edge.right), []).append(edge.sql)
+    return [Edge(*ends, " AND ".join(filter(None, sql))) for ends, sql in found.items()]
 
 
 def linked(edge: Edge, report: StatementReport) -> str:
     """`orders o and users u: o.user = u.age`."""
     left, right = (inert(report.titles[at]) for at in (edge.left, edge.right))
-    condition = inert_sql(edge.sql) or "no condition"
-    return f"{left} and {right}: {condition}"
+    return f"{left} and {right}: {inert_sql(edge.sql) or 'no condition'}"
+
+
+def unresolved(report: StatementReport) -> bool:
+    """Whether values of joins could be read, and were not."""
+    return any(scan.dynamic is not None and scan.dynamic.actual is None for scan in report.scans)

@@ -22,15 +22,19 @@ from whyscan.explain.text import (
 )
 from whyscan.explain.wording import inert, inert_sql
 from whyscan.statements.phrases import (
+    LONGEST_CONDITION,
     ORIGINS,
     amount_cells,
     answer,
     answers,
     came,
     changed,
+    joins,
     linked,
+    stayed,
     supplied,
     target,
+    unresolved,
 )
 
 if TYPE_CHECKING:
@@ -87,7 +91,7 @@ def _short(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[It
     yield _said(scan, page)
     yield funnel_lines(scan.report, page)
     yield _placed(scan, page)
-    yield _above(scan, page)
+    yield _above(scan, report, page)
     yield _dynamic(scan, report, page)
     yield finding_lines(scan.report.findings, page)
     yield unchecked_lines(scan.report, page)
@@ -99,7 +103,7 @@ def _long(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[Ite
     sections = (
         _said(scan, page),
         funnel_lines(scan.report, page),
-        [*_placed(scan, page), *_above(scan, page)],
+        [*_placed(scan, page), *_above(scan, report, page)],
         _dynamic(scan, report, page),
         conjunct_lines(scan.report, page),
         engine_lines(scan.report, page),
@@ -152,9 +156,10 @@ def _placed(scan: ScanReport, page: Page) -> Iterator[str]:
         yield from at_least_lines(scan.report, page)
 
 
-def _above(scan: ScanReport, page: Page) -> Iterator[str]:
-    for stayed in scan.above:
-        told = f"stays above: {inert_sql(stayed.sql)} ({inert_sql(stayed.why)})"
+def _above(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[str]:
+    for one in stayed(scan, report):
+        sql = page.cut(inert_sql(one.sql), LONGEST_CONDITION)
+        told = f"stays above: {sql} ({inert_sql(one.why)})"
         yield page.wrap(told, hanging=GAP)
 
 
@@ -170,14 +175,15 @@ def _three(dynamic: Dynamic, page: Page) -> Iterator[str]:
     rows = [("what joins change", "files", "bytes", "rows")]
     rows += [(f"{name}: {means}", *amount_cells(told)) for name, means, told in answers(dynamic)]
     yield from headed(rows, page, right=frozenset({1, 2, 3}))
-    if dynamic.actual is None:
-        yield page.wrap("--resolve-joins reads the values of the small side", indent=GAP)
 
 
 def _joins(report: StatementReport, page: Page) -> Iterator[str]:
-    if report.joins:
+    found = joins(report)
+    if found:
         yield page.paint("joins", Ink.FAINT)
-    width = max((len(edge.kind) for edge in report.joins), default=0)
-    for edge in report.joins:
+    width = max((len(edge.kind) for edge in found), default=0)
+    for edge in found:
         lead = f"{GAP}{inert(edge.kind):<{width}}{GAP}"
         yield page.wrap(lead + linked(edge, report), hanging=" " * len(lead))
+    if unresolved(report):
+        yield page.wrap("--resolve-joins reads the values of the small sides", indent=GAP)
