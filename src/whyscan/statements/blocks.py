@@ -10,9 +10,10 @@ from sqlglot import exp
 
 from whyscan.errors import SyntaxProblem
 from whyscan.predicate.parse import conjuncts, unwrapped
-from whyscan.predicate.tree import type_of
+from whyscan.predicate.tree import Column, type_of
 from whyscan.predicate.types import Field, OtherType
 from whyscan.statements import clauses
+from whyscan.statements.changes import TARGET
 from whyscan.statements.frames import Frame
 from whyscan.statements.qualification import AMBIGUOUS
 from whyscan.statements.relations import (
@@ -214,9 +215,14 @@ class Builder(Struct):
         key = self._key(alias)
         sampled = node.args.get("sample") is not None
         relation, fields = self._drawn(node, views, before)
+        names = node.alias_column_names if isinstance(node, exp.Table) else []
+        if relation is not None and names:
+            relation = _renamed(alias, key, relation, fields, names)
+            fields = _fields(relation)
         if node.args.get("pivots"):
             relation, fields = _pivoted(alias, key, relation, fields), ()
-        return Source(key, alias, relation, fields, clauses.place(node), sampled)
+        target = bool(node.meta.get(TARGET))
+        return Source(key, alias, relation, fields, clauses.place(node), sampled, target)
 
     def _drawn(
         self, node: exp.Expr, views: Mapping[str, View], before: Frame
@@ -361,6 +367,19 @@ def _values(node: exp.Values) -> Select:
     names = node.alias_column_names
     outputs = tuple(Output(name, None, frozenset()) for name in names)
     return Select(None, (), outputs, None, (), (), (), (), frozenset())
+
+
+def _renamed(
+    alias: str, key: str, relation: Base | Query, fields: Sequence[Field], names: Sequence[str]
+) -> Select:
+    """`t AS u(a, b)`: the columns by other names, from the first on."""
+    inner = Source(f"{key}'", alias, relation, tuple(fields))
+    given = [*names, *(f.name for f in fields[len(names) :])]
+    outputs = []
+    for name, known in zip(given, fields, strict=False):
+        column = Column((inner.key, known.name), known.type)
+        outputs.append(Output(name, column, frozenset({column.path})))
+    return Select(inner, (), tuple(outputs), None, (), (), (), (), frozenset())
 
 
 def _pivoted(
