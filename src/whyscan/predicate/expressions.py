@@ -26,7 +26,7 @@ from whyscan.predicate.comparisons import all_of, any_of, between, compare, is_o
 from whyscan.predicate.conditionals import NOTHING, case, choose
 from whyscan.predicate.datatypes import type_named
 from whyscan.predicate.dialects import Family
-from whyscan.predicate.opaque import column, opaque
+from whyscan.predicate.opaque import column, member, opaque
 from whyscan.predicate.parse import chain, unwrapped
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted, span_of
 from whyscan.predicate.tokens import CALL_MARK, MAX_DEPTH
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.tree import Expression
     from whyscan.predicate.types import Type
 
-_COMPARATORS: dict[type[exp.Expr], Comparator] = {
+COMPARATORS: dict[type[exp.Expr], Comparator] = {
     exp.EQ: Comparator.EQUAL,
     exp.NEQ: Comparator.NOT_EQUAL,
     exp.LT: Comparator.LESS,
@@ -49,6 +49,7 @@ _COMPARATORS: dict[type[exp.Expr], Comparator] = {
     exp.GTE: Comparator.GREATER_EQUAL,
     exp.NullSafeEQ: Comparator.NULL_SAFE_EQUAL,
 }
+"""The comparisons by their nodes."""
 _OPERATIONS: dict[type[exp.Expr], Operation] = {
     exp.Add: Operation.ADD,
     exp.Sub: Operation.SUBTRACT,
@@ -108,7 +109,7 @@ def _comparison(node: exp.Expr, scope: Scope) -> Expression:
     left, right = unwrapped(node.this), unwrapped(node.expression)
     if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple):
         return _tuples(node, left, right, scope)
-    operator = _COMPARATORS[type(node)]
+    operator = COMPARATORS[type(node)]
     return compare(operator, bind_value(left, scope), bind_value(right, scope), scope)
 
 
@@ -391,7 +392,7 @@ _CONDITIONS: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.And: _and,
     exp.Or: _or,
     exp.Not: _not,
-    **dict.fromkeys(_COMPARATORS, _comparison),
+    **dict.fromkeys(COMPARATORS, _comparison),
     exp.NullSafeNEQ: _distinct,
     exp.Between: _between,
     exp.In: _in,
@@ -405,6 +406,7 @@ _VALUES: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.Column: column,
     exp.Dot: column,
     exp.Bracket: column,
+    exp.JSONExtract: member,
     **dict.fromkeys(
         (
             exp.Literal,

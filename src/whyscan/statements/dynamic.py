@@ -16,11 +16,12 @@ from whyscan.planning.plan import Depth
 from whyscan.planning.planner import make_plan
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.rewrite import substituted
-from whyscan.predicate.tree import Column
+from whyscan.predicate.tree import Column, Comparison, Literal, type_of
+from whyscan.predicate.types import IntegerType
+from whyscan.statements.facts import Fact
 from whyscan.statements.links import Origins
-from whyscan.statements.placement import Placement
 from whyscan.statements.report import Amount, Dynamic, Origin, Supply
-from whyscan.statements.scans import predicate
+from whyscan.statements.scans import leaves_of, predicate
 from whyscan.statements.supply import (
     Bounds,
     Supplies,
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Expression
-    from whyscan.statements.facts import Fact
+    from whyscan.predicate.types import Type
     from whyscan.statements.placement import Leaf
+    from whyscan.statements.relations import Condition
     from whyscan.statements.scans import Asked
 
 ROUNDS = 4
@@ -54,8 +56,9 @@ class Planned(Struct, frozen=True, eq=False):
 class Dynamics:
     """The joins of one statement as suppliers. `static` are its scans without them."""
 
-    def __init__(self, asked: Asked, static: Sequence[Planned]) -> None:
+    def __init__(self, asked: Asked, static: Sequence[Planned], values: Mapping[int, Fact]) -> None:
         self.asked = asked
+        self.values = values
         self.static = {planned.leaf.source.key: planned for planned in static}
         self.origins = Origins(asked.query)
         self.columns = [
@@ -71,8 +74,7 @@ class Dynamics:
         return {leaf.source.key: _supplied(leaf) for leaf in leaves if _supplied(leaf)}
 
     def _placed(self, known: Mapping[Column, Expression]) -> list[Leaf]:
-        supplied = Supplies(self.origins, known)
-        return Placement(self.asked.clock.zone, supplied).run(self.asked.query)
+        return leaves_of(self.asked, Supplies(self.origins, known), self.values)
 
     def suppliers(self) -> list[Column]:
         """The columns that somebody would be told of."""
@@ -164,7 +166,9 @@ class Dynamics:
     def _supply(
         self, fact: Fact, bounded: Mapping[str, Planned], resolution: Resolution | None
     ) -> Supply:
-        column = next(c for c in self.columns if ".".join(c.path) == fact.written)
+        column = next((c for c in self.columns if ".".join(c.path) == fact.written), None)
+        if column is None:
+            return Supply(fact.written, _target(fact), None)
         order = list(self.static)
         found = bounds(bounded[column.path[0]].plan, column)
         return Supply(
@@ -183,6 +187,27 @@ class Resolution(Struct, frozen=True):
     scans: Mapping[str, Planned]
     read: Mapping[Column, int]
     skipped: tuple[str, ...]
+
+
+def comparison_with(condition: Condition, value: Literal) -> Fact | None:
+    """A comparison with a subquery whose value is known; None where types are not the same."""
+    if condition.compares is None:
+        return None
+    operator, expression = condition.compares
+    kind = type_of(expression)
+    if value.type != kind and not _fits(value, kind):
+        return None
+    told = Comparison(operator, expression, Literal(value.value, kind))
+    return Fact(told, condition.sql, None, Origin.JOIN)
+
+
+def _fits(value: Literal, kind: Type) -> bool:
+    """An integer that another width of integers has as well."""
+    if not (isinstance(kind, IntegerType) and isinstance(value.type, IntegerType)):
+        return False
+    if not isinstance(value.value, int):
+        return False
+    return kind.least <= value.value <= kind.greatest
 
 
 def _supplied(leaf: Leaf) -> tuple[Fact, ...]:
@@ -229,7 +254,10 @@ def _amount(planned: Planned) -> Amount:
 def _target(fact: Fact) -> str:
     """The scan's expression that is filtered: what the fact says is not NULL."""
     inner = fact.expression
-    operand = getattr(getattr(inner, "operand", inner), "operand", inner)
+    if isinstance(inner, Comparison):
+        operand = inner.left
+    else:
+        operand = getattr(getattr(inner, "operand", inner), "operand", inner)
     own = substituted(operand, lambda c: Column(c.path[1:], c.type))
     return to_sql(operand if own is None else own)
 

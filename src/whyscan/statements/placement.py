@@ -47,7 +47,7 @@ from whyscan.statements.relations import (
 from whyscan.statements.report import Origin, Stayed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from whyscan.predicate.tree import Expression, Path
     from whyscan.predicate.zones import Zone
@@ -65,10 +65,15 @@ class Leaf(Struct, frozen=True, eq=False):
 
 
 class Placement(Struct):
-    """One pass over a statement. `leaves` are its scans in the order in which they are met."""
+    """One pass over a statement. `leaves` are its scans in the order in which they are met.
+
+    `values` are the facts that comparisons with subqueries become once their values are known,
+    by the identity of the condition.
+    """
 
     zone: Zone
     supplied: Callable[[Column], Sequence[Fact]]
+    values: Mapping[int, Fact] = field(default_factory=dict)
     leaves: dict[str, tuple[Source, tuple[Fact, ...]]] = field(default_factory=dict)
     reads: dict[str, set[str]] = field(default_factory=dict)
     above: dict[str, list[Stayed]] = field(default_factory=dict)
@@ -97,7 +102,7 @@ class Placement(Struct):
             return self._of_source(tree)
         match tree.kind:
             case Kind.INNER:
-                return [*self.up(tree.left), *self.up(tree.right), *_facts(tree.on)]
+                return [*self.up(tree.left), *self.up(tree.right), *self._facts(tree.on)]
             case Kind.LEFT | Kind.SEMI | Kind.ANTI | Kind.NOT_IN:
                 return self.up(tree.left)
             case Kind.RIGHT:
@@ -108,19 +113,23 @@ class Placement(Struct):
     def inside(self, select: Select) -> list[Fact]:
         """What is TRUE of every row that a block goes on with, before it groups."""
         below = [] if select.tree is None else self.up(select.tree)
-        return [*below, *_facts(select.where)]
+        return [*below, *self._facts(select.where)]
+
+    def _facts(self, conditions: Sequence[Condition]) -> list[Fact]:
+        found = (self.values.get(id(c)) or fact(c) for c in conditions)
+        return [known for known in found if known is not None]
 
     def _of_source(self, source: Source) -> list[Fact]:
         if not isinstance(source.relation, Select | Combined):
             return []
         if source.key not in self._known:
-            self._known[source.key] = self._given(source.relation, source.key)
+            self._known[source.key] = self.given(source.relation, source.key)
         return self._known[source.key]
 
-    def _given(self, query: Query, key: str) -> list[Fact]:
+    def given(self, query: Query, key: str) -> list[Fact]:
         """What is TRUE of a query's rows, in the words of who reads them."""
         if isinstance(query, Combined):
-            left = self._given(query.left, key)
+            left = self.given(query.left, key)
             if query.operator == "except":
                 return left
             right = self._renamed(query, key)
@@ -147,7 +156,7 @@ class Placement(Struct):
             return Column((key, names[column.path[1]], *column.path[2:]), column.type)
 
         found = []
-        for known in self._given(query.right, key):
+        for known in self.given(query.right, key):
             expression = substituted(known.expression, change)
             if expression is not None:
                 found.append(Fact(expression, known.written, None, Origin.SPREAD, known.via))
@@ -215,7 +224,7 @@ class Placement(Struct):
         passing += self._from_above(select)
         self._read(select, needed)
         if select.tree is None:
-            facts = [*around, *_facts(select.where), *passing]
+            facts = [*around, *self._facts(select.where), *passing]
         else:
             facts = [*around, *self.inside(select), *passing]
             self.down(select.tree, facts)
@@ -248,7 +257,7 @@ class Placement(Struct):
         left, right = _keys(tree.left), _keys(tree.right)
         everything = spread(facts, self.supplied)
         kind = self._strongest(tree.kind, left, right, everything)
-        on = _facts(tree.on)
+        on = self._facts(tree.on)
         match kind:
             case Kind.INNER:
                 both = [*facts, *on, *self.up(tree.left), *self.up(tree.right)]
@@ -349,10 +358,6 @@ class Placement(Struct):
 
 
 _SAMPLED = "it stands above TABLESAMPLE"
-
-
-def _facts(conditions: Sequence[Condition]) -> list[Fact]:
-    return [known for condition in conditions if (known := fact(condition)) is not None]
 
 
 def _keys(tree: Tree) -> frozenset[str]:

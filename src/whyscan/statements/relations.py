@@ -17,7 +17,7 @@ from whyscan.predicate.tree import columns_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.predicate.tree import Expression, Path
+    from whyscan.predicate.tree import Comparator, Expression, Path
     from whyscan.predicate.types import Field
     from whyscan.statements.catalogue import Base
 
@@ -42,13 +42,15 @@ class Condition(Struct, frozen=True, eq=False):
     """One AND fragment of WHERE, ON, HAVING or QUALIFY.
 
     `bare` is its text without the names of tables, None where the text no longer is what it
-    says. `fixed` says why it cannot leave its place, None where it can.
+    says. `fixed` says why it cannot leave its place, None where it can. `compares` is what it
+    compares with a subquery of one value, and how.
     """
 
     expression: Expression
     sql: str
     bare: str | None
     fixed: str | None = None
+    compares: tuple[Comparator, Expression] | None = None
 
     def named(self) -> frozenset[str]:
         return keys_of(self.expression)
@@ -58,7 +60,7 @@ class Source(Struct, frozen=True, eq=False):
     """Where rows come from: a table, a query, or (None) a function or a list of values.
 
     `sampled`: only some of its rows are taken, before any condition. `place` is where in the
-    text its name stands.
+    text its name stands. `target`: the statement changes it.
     """
 
     key: str
@@ -67,6 +69,7 @@ class Source(Struct, frozen=True, eq=False):
     fields: tuple[Field, ...]
     place: int = -1
     sampled: bool = False
+    target: bool = False
 
 
 class Join(Struct, frozen=True, eq=False):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from sqlglot import exp
 
+from whyscan.predicate.expressions import COMPARATORS
 from whyscan.predicate.parse import unwrapped
 from whyscan.predicate.tree import Column, Comparator, Comparison, type_of
 from whyscan.statements.relations import Combined, Condition, Kind, Select
@@ -67,6 +69,26 @@ def _column(source: Source, name: str) -> Column | None:
         if known.name == name:
             return Column((source.key, known.name), known.type)
     return None
+
+
+_MIRRORED = {
+    Comparator.LESS: Comparator.GREATER,
+    Comparator.LESS_EQUAL: Comparator.GREATER_EQUAL,
+    Comparator.GREATER: Comparator.LESS,
+    Comparator.GREATER_EQUAL: Comparator.LESS_EQUAL,
+}
+
+
+def compared(node: exp.Expr, condition: Condition, frame: Frame) -> Condition:
+    """`a < (SELECT …)`: the condition with what it compares; any other as it is."""
+    operator = COMPARATORS.get(type(node))
+    if operator is None:
+        return condition
+    left, right = unwrapped(node.this), unwrapped(node.expression)
+    if isinstance(left, exp.Query):
+        left, right, operator = right, left, _MIRRORED.get(operator, operator)
+    value = frame.value(left) if isinstance(right, exp.Query) else None
+    return condition if value is None else replace(condition, compares=(operator, value))
 
 
 def nested_queries(node: exp.Expr) -> Iterator[exp.Expr]:

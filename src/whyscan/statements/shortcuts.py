@@ -1,0 +1,170 @@
+"""What a block needs less than all matching rows for: LIMIT, top-k, aggregates that are known.
+
+Only where one table is scanned and everything that the block filters by is in the scan's plan:
+then rows that surely match there are rows of the block.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from whyscan.planning.answers import Aggregate, Answers, Function, answers
+from whyscan.planning.limit import Unproven, limited
+from whyscan.planning.topk import SortKey, top
+from whyscan.predicate.render import to_sql
+from whyscan.predicate.rewrite import substituted
+from whyscan.predicate.tree import Column, Literal, columns_of
+from whyscan.statements.catalogue import Base
+from whyscan.statements.links import every_query
+from whyscan.statements.relations import Select, Source
+from whyscan.statements.report import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from whyscan.planning.plan import ScanPlan
+    from whyscan.predicate.tree import Expression
+    from whyscan.statements.placement import Leaf
+    from whyscan.statements.relations import Query
+
+_FUNCTIONS = {function.value: function for function in Function}
+
+
+class Shortcut(Struct, frozen=True, eq=False):
+    """A block over one scan, and what it asks of it: `expressions` in the table's own words."""
+
+    select: Select
+    key: str
+    sort: SortKey | None = None
+    aggregates: tuple[Aggregate, ...] = ()
+
+    @property
+    def measured(self) -> tuple[Column, ...]:
+        """The columns whose statistics decide."""
+        asked = [a.expression for a in self.aggregates if a.expression is not None]
+        if self.sort is not None:
+            asked.append(self.sort.expression)
+        return tuple(dict.fromkeys(c for e in asked for c in columns_of(e)))
+
+
+class Taken(Struct, frozen=True):
+    """A shortcut's plan, and what to say of it; `values` are the answers, one an aggregate."""
+
+    plan: ScanPlan
+    limit: str | None = None
+    answer: str | None = None
+    values: tuple[Literal, ...] = ()
+
+
+def shortcuts(query: Query) -> Iterator[Shortcut]:
+    """The blocks of a query that may need less than every row of their one scan."""
+    for select in every_query(query):
+        if isinstance(select, Select):
+            found = _shortcut(select)
+            if found is not None:
+                yield found
+
+
+def _shortcut(select: Select) -> Shortcut | None:
+    inner = _one_scan(select)
+    if inner is None:
+        return None
+    source, own = inner
+    plain = not (select.distinct or select.partitions or select.qualify)
+    if select.groups is None and plain and select.cut is not None:
+        if not select.order:
+            return Shortcut(select, source.key)
+        first = select.order[0]
+        key = None if first.expression is None else own(first.expression)
+        if key is None:
+            return None
+        return Shortcut(select, source.key, SortKey(key, first.descending, first.nulls_first))
+    return _answerable(select, source, own)
+
+
+def _answerable(
+    select: Select, source: Source, own: Callable[[Expression], Expression | None]
+) -> Shortcut | None:
+    """`SELECT count(*), max(a)` and nothing else."""
+    alone = len(select.aggregates) == len(select.outputs) and bool(select.outputs)
+    if select.groups != () or not alone or select.having or select.cut or select.qualify:
+        return None
+    found = []
+    for aggregate in select.aggregates:
+        function = _FUNCTIONS.get(aggregate.function)
+        argument = None if aggregate.argument is None else own(aggregate.argument)
+        counts_all = isinstance(argument, Literal) and argument.value is not None
+        if function is None or (argument is None and not aggregate.star):
+            return None
+        if function is Function.COUNT and (aggregate.star or counts_all):
+            found.append(Aggregate(function))
+        elif argument is None or not columns_of(argument):
+            return None
+        else:
+            found.append(Aggregate(function, argument))
+    return Shortcut(select, source.key, aggregates=tuple(found))
+
+
+def _one_scan(
+    select: Select,
+) -> tuple[Source, Callable[[Expression], Expression | None]] | None:
+    """The only scan below a block, and how to say an expression of the block in its words."""
+    if not isinstance(select.tree, Source) or select.nested or select.tree.sampled:
+        return None
+    if any(condition.fixed is not None for condition in select.where):
+        return None
+    source = select.tree
+    if isinstance(source.relation, Base):
+        return source, lambda e: substituted(e, lambda c: Column(c.path[1:], c.type))
+    inner = source.relation
+    if not isinstance(inner, Select) or inner.barrier or inner.distinct or inner.groups is not None:
+        return None
+    below = None if inner.partitions or inner.qualify else _one_scan(inner)
+    if below is None:
+        return None
+    outputs = {output.name: output.expression for output in inner.outputs}
+
+    def through(expression: Expression) -> Expression | None:
+        changed = substituted(expression, lambda c: outputs.get(c.path[1]))
+        return None if changed is None else below[1](changed)
+
+    return below[0], through
+
+
+def take(shortcut: Shortcut, leaf: Leaf, plan: ScanPlan) -> Taken | str | None:
+    """The plan that is left, or why there is none.
+
+    None where the scan's filters are not all of the block's.
+    """
+    written = all(fact.origin is Origin.WRITTEN for fact in leaf.facts)
+    if leaf.above or not written:
+        return None
+    if shortcut.aggregates:
+        found = answers(plan, shortcut.aggregates)
+        return found.why if isinstance(found, Unproven) else _answered(shortcut, found)
+    cut = shortcut.select.cut
+    if cut is None or cut.limit is None or cut.offset is None:
+        return None
+    if shortcut.sort is None:
+        left = limited(plan, cut.limit, cut.offset)
+    else:
+        left = top(plan, shortcut.sort, cut.limit, cut.offset)
+    return left.why if isinstance(left, Unproven) else Taken(left, limit=_said(shortcut, left))
+
+
+def _answered(shortcut: Shortcut, found: Answers) -> Taken:
+    parts = []
+    for aggregate, value in zip(shortcut.aggregates, found.values, strict=True):
+        inner = "*" if aggregate.expression is None else to_sql(aggregate.expression)
+        parts.append(f"{aggregate.function.value}({inner}) = {to_sql(value)}")
+    return Taken(found.plan, answer=", ".join(parts), values=found.values)
+
+
+def _said(shortcut: Shortcut, left: ScanPlan) -> str:
+    cut = shortcut.select.cut
+    rows = 0 if cut is None else (cut.limit or 0) + (cut.offset or 0)
+    kept = left.summary.files_kept
+    order = "" if shortcut.sort is None else f"ORDER BY {to_sql(shortcut.sort.expression)} "
+    return f"{order}LIMIT: {kept} of its files are sure to have the {rows} rows that are asked for"
