@@ -157,6 +157,43 @@ substr(name, -2) = 'x'
   postgres   id = 5
 date_format(ts, '%Y-%m') = '2024-03'
   trino      date_format(ts, 'yyyy-MM') = '2024-03'
+to_char(ts, 'YYYY-MM') = '2024-03'
+  postgres   date_format(ts, 'yyyy-MM') = '2024-03'
+  snowflake  date_format(ts, 'yyyy-MM') = '2024-03'
+  trino      ?
+to_char(ts, 'Mon YYYY') = 'Mar 2024'
+  postgres   ?
+to_char(id, '999') = '5'
+  postgres   ?
+  snowflake  ?
+day = to_date('2024-03-05', 'YYYY-MM-DD')
+  postgres   day = DATE '2024-03-05'
+  snowflake  day = DATE '2024-03-05'
+day = to_date('20240305', 'yyyymmdd')
+  postgres   day = DATE '2024-03-05'
+day = to_date('2024-3-5', 'YYYY-MM-DD')
+  postgres   ?
+day = to_date('5 Mar 2024', 'DD Mon YYYY')
+  postgres   ?
+ts = to_timestamp('2024-03-05 06:07', 'YYYY-MM-DD HH24:MI')
+  postgres   ts = TIMESTAMP '2024-03-05 06:07:00Z'
+ntz = to_timestamp_ntz('2024-03-05 06:07', 'YYYY-MM-DD HH24:MI')
+  snowflake  ntz = TIMESTAMP_NTZ '2024-03-05 06:07:00'
+ts = to_timestamp(big)
+  postgres   ?
+date_trunc(name, ts) = ts
+  duckdb     ?
+  trino      ?
+date_trunc(month, ts) = '2024-03-01'
+  snowflake  date_trunc('month', ts) = TIMESTAMP '2024-03-01 00:00:00Z'
+  duckdb     ?
+a:b.c = 1
+  snowflake  a.b.c = 1
+  databricks ?
+a:B.c = 1
+  snowflake  ?
+name:b = 1
+  snowflake  ?
 strftime(ts, '%Y-%m-%d') = '2024-03-01'
   duckdb     date_format(ts, 'yyyy-MM-dd') = '2024-03-01'
 format_date('%Y', day) = '2024'

@@ -38,9 +38,11 @@ class Arguments(Struct, frozen=True):
     def word(self, index: int) -> str:
         """A unit or the like: a bare word or a string, in lower case."""
         node = self.nodes[index]
-        if isinstance(node, exp.Column | exp.Var | exp.Identifier) or (
+        if isinstance(node, exp.Var | exp.Identifier) or (
             isinstance(node, exp.Literal) and node.is_string
         ):
+            return node.name.lower()
+        if isinstance(node, exp.Column) and self.scope.dialect.bare_units:
             return node.name.lower()
         raise Uninterpreted("a unit that is no word")
 

@@ -39,7 +39,8 @@ class Dialect(Struct, frozen=True):
 
     `like_escape` is the escape of LIKE without ESCAPE; `lenient_escape`: it may stand before any
     character. `plain_timestamp_is_instant`: what TIMESTAMP without more says.
-    `default_decimal`: DECIMAL without digits, None where it is unbounded.
+    `default_decimal`: DECIMAL without digits, None where it is unbounded. `bare_units`: a unit of
+    time is a bare word in `dateadd(day, 1, d)`; elsewhere that word would be a column.
     """
 
     family: Family
@@ -50,6 +51,7 @@ class Dialect(Struct, frozen=True):
     default_decimal: tuple[int, int] | None = None
     extremes_skip_null: bool = False
     concat_skips_null: bool = False
+    bare_units: bool = False
 
     @property
     def is_spark(self) -> bool:
@@ -63,6 +65,7 @@ _SPARK = Dialect(
     plain_timestamp_is_instant=True,
     default_decimal=(10, 0),
     extremes_skip_null=True,
+    bare_units=True,
 )
 _TRINO = Dialect(Family.TRINO, Division.TRUNCATED, default_decimal=(38, 0))
 _DUCKDB = Dialect(
@@ -81,9 +84,13 @@ _POSTGRES = Dialect(
     concat_skips_null=True,
 )
 _BIGQUERY = Dialect(
-    Family.BIGQUERY, Division.FRACTIONAL, like_escape=_BACKSLASH, default_decimal=(38, 9)
+    Family.BIGQUERY,
+    Division.FRACTIONAL,
+    like_escape=_BACKSLASH,
+    default_decimal=(38, 9),
+    bare_units=True,
 )
-_SNOWFLAKE = Dialect(Family.SNOWFLAKE, Division.DECIMAL, default_decimal=(38, 0))
+_SNOWFLAKE = Dialect(Family.SNOWFLAKE, Division.DECIMAL, default_decimal=(38, 0), bare_units=True)
 _OTHER = Dialect(Family.OTHER)
 
 _DIALECTS = {

@@ -1,4 +1,4 @@
-"""Date formats: those of C and MySQL in Java's letters, and literals read by one."""
+"""Date formats: those of C, MySQL and Oracle in Java's letters, and literals read by one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from whyscan.predicate.scope import Uninterpreted
 
 _FROM_C = {"Y": "yyyy", "m": "MM", "d": "dd", "H": "HH", "M": "mm", "S": "ss", "F": "yyyy-MM-dd"}
 _FROM_MYSQL = {"Y": "yyyy", "m": "MM", "d": "dd", "H": "HH", "i": "mm", "s": "ss", "S": "ss"}
+_FROM_ORACLE = {"YYYY": "yyyy", "MM": "MM", "DD": "dd", "HH24": "HH", "MI": "mm", "SS": "ss"}
 _FIELDS = {
     "yyyy": r"(?P<year>\d{4})",
     "MM": r"(?P<month>\d{2})",
@@ -27,6 +28,14 @@ def java_from_c(pattern: str) -> str:
 def java_from_mysql(pattern: str) -> str:
     """`%Y-%m-%d %H:%i` as `yyyy-MM-dd HH:mm`."""
     return _translated(pattern, _FROM_MYSQL)
+
+
+def java_from_oracle(pattern: str) -> str:
+    """`YYYY-MM-DD HH24:MI`, as Postgres and Snowflake have it, as `yyyy-MM-dd HH:mm`."""
+    runs = re.findall("|".join(_FROM_ORACLE) + "|.", pattern.upper(), re.DOTALL)
+    if any(run not in _FROM_ORACLE and not re.fullmatch(r"[-/.,:; ]", run) for run in runs):
+        raise Uninterpreted(f"the format {pattern!r}")
+    return "".join(_FROM_ORACLE.get(run, run) for run in runs)
 
 
 def _translated(pattern: str, letters: dict[str, str]) -> str:

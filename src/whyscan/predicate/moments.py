@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from whyscan.predicate import arithmetic, casts, formats, intervals
 from whyscan.predicate.arguments import Arguments, made
+from whyscan.predicate.dialects import Family
 from whyscan.predicate.functions import call
 from whyscan.predicate.literals import convert
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted
@@ -25,6 +26,8 @@ from whyscan.predicate.types import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from whyscan.predicate.tree import Expression
     from whyscan.predicate.types import Type
 
@@ -142,13 +145,18 @@ def to_timestamp_ntz(arguments: Arguments) -> Expression:
 
 def text_to_date(arguments: Arguments) -> Expression:
     """Snowflake's, which reads numbers its own way."""
-    _refuse_numbers(arguments.expect(1))
+    _refuse_numbers(arguments.expect(1, 2))
     return _cast_or_read(arguments, DATE)
 
 
 def text_to_timestamp_ntz(arguments: Arguments) -> Expression:
-    _refuse_numbers(arguments.expect(1))
+    _refuse_numbers(arguments.expect(1, 2))
     return _cast_or_read(arguments, TIMESTAMP_NTZ)
+
+
+def read_by_format(target: Type) -> Callable[[Arguments], Expression]:
+    """Postgres' `to_date('2024-03-01', 'YYYY-MM-DD')`: never without a format."""
+    return lambda arguments: _cast_or_read(arguments.expect(2), target)
 
 
 def _refuse_numbers(arguments: Arguments) -> None:
@@ -161,18 +169,34 @@ def _cast_or_read(arguments: Arguments, target: Type) -> Expression:
     operand, scope = arguments.operand(0), arguments.scope
     if len(arguments) == 1:
         return casts.explicit(operand, target, Failure.RAISE, scope)
-    pattern = arguments.text(1)
     match operand.expression:
         case Literal(None, _):
             return Literal(None, target)
-        case Literal(str() as text, _) if scope.dialect.is_spark:
-            wall = formats.read_by(pattern, text)
-            if wall is None:
-                raise scope.problem(f"{text!r} does not follow {pattern!r}", operand)
+        case Literal(str() as text, _):
+            wall = _read_literal(text, arguments)
             placed = convert(Literal(wall, TIMESTAMP_NTZ), target, scope.clock)
             if placed is not None:
                 return placed
+        case _:
+            pass
     raise Uninterpreted("a time read by a format")
+
+
+def _read_literal(text: str, arguments: Arguments) -> int:
+    """Spark refuses what does not follow the format; Postgres and Snowflake may make do."""
+    pattern, scope = arguments.text(1), arguments.scope
+    match scope.dialect.family:
+        case Family.SPARK:
+            wall = formats.read_by(pattern, text)
+            if wall is None:
+                raise scope.problem(f"{text!r} does not follow {pattern!r}", arguments.operand(0))
+        case Family.POSTGRES | Family.SNOWFLAKE:
+            wall = formats.read_by(formats.java_from_oracle(pattern), text)
+        case _:
+            wall = None
+    if wall is None:
+        raise Uninterpreted("a time read by a format")
+    return wall
 
 
 def unix_timestamp(arguments: Arguments) -> Expression:
@@ -214,6 +238,13 @@ def date_format_mysql(arguments: Arguments) -> Expression:
 def strftime(arguments: Arguments) -> Expression:
     """DuckDB's: the value, then C's letters."""
     pattern = formats.java_from_c(arguments.expect(2).text(1))
+    return call("date_format", (arguments.operand(0), _word(pattern)), arguments.scope)
+
+
+def to_char(arguments: Arguments) -> Expression:
+    """Postgres' and Snowflake's: `to_char(d, 'YYYY-MM')`."""
+    _refuse_numbers(arguments.expect(2))
+    pattern = formats.java_from_oracle(arguments.text(1))
     return call("date_format", (arguments.operand(0), _word(pattern)), arguments.scope)
 
 

@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from whyscan.errors import Span, UnknownColumn
+from whyscan.predicate.scope import Uninterpreted
 from whyscan.predicate.tree import Column
-from whyscan.predicate.types import BIGINT, STRING, TIMESTAMP, Field, Schema, StructType
+from whyscan.predicate.types import (
+    BIGINT,
+    STRING,
+    TIMESTAMP,
+    Field,
+    OtherType,
+    Schema,
+    StructType,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,6 +78,7 @@ def _by_lower_case(fields: Sequence[Field]) -> dict[str, list[Field]]:
 def resolve(parts: Sequence[Part], columns: Columns, text: str) -> Column:
     """The column that a dotted name means; UnknownColumn where it is none or several.
 
+    Uninterpreted is a member of what has its own kind of members: an array of structs, a variant.
     `t.a` is the column `a` where `t` has no member `a`: the table's name is not checked.
     """
     first_problem = None
@@ -115,6 +125,8 @@ def _descend(parts: Sequence[Part], field: Field, text: str) -> Column:
         path = (_METADATA.name, field.name)
     for part in parts[1:]:
         kind = field.type
+        if isinstance(kind, OtherType):
+            raise Uninterpreted(f"a member of {'.'.join(path)}, of type {kind}")
         if not isinstance(kind, StructType):
             raise UnknownColumn(
                 f"{'.'.join(path)} is of type {kind} and has no members",

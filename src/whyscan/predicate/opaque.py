@@ -8,9 +8,11 @@ from sqlglot import exp
 
 from whyscan.errors import Span, UnknownColumn
 from whyscan.predicate import moments, names
+from whyscan.predicate.dialects import Family
 from whyscan.predicate.parse import sql_of
 from whyscan.predicate.scope import Scope, Uninterpreted
 from whyscan.predicate.tree import Column, Opaque
+from whyscan.predicate.types import StructType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +30,31 @@ def column(node: exp.Expr, scope: Scope) -> Column:
     if found.path[-1] in {"file_block_start", "file_block_length"} and len(found.path) > 1:
         raise Uninterpreted("where in its file a split begins")
     return found
+
+
+def member(node: exp.Expr, scope: Scope) -> Column:
+    """Snowflake's `place:city`: of a struct, the member of exactly that name.
+
+    Elsewhere a path leads into JSON text, where a string has quotes.
+    """
+    if scope.dialect.family is not Family.SNOWFLAKE:
+        raise Uninterpreted("a path into a document")
+    found = column(node.this, scope)
+    for key in _keys(node.expression):
+        members = found.type.fields if isinstance(found.type, StructType) else ()
+        inner = next((field for field in members if field.name == key), None)
+        if inner is None:
+            raise Uninterpreted("a path into a document")
+        found = Column((*found.path, inner.name), inner.type)
+    return found
+
+
+def _keys(path: exp.Expr) -> Iterator[object]:
+    """`a`, `b` of the path `$.a.b`; None for what is no plain name."""
+    steps = path.expressions if isinstance(path, exp.JSONPath) else [path]
+    for step in steps:
+        if not isinstance(step, exp.JSONPathRoot):
+            yield step.this if isinstance(step, exp.JSONPathKey) else None
 
 
 def _parts(node: exp.Expr) -> Sequence[names.Part]:

@@ -15,6 +15,8 @@ from sqlglot.optimizer.scope import traverse_scope
 from sqlglot.schema import MappingSchema
 
 from whyscan.errors import Span, UnknownColumn
+from whyscan.predicate.dialects import dialect_of
+from whyscan.predicate.units import mark_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,6 +43,7 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
     syntax = statement.syntax
     tree = _with_views(query.copy(), statement.views)
     _mark(tree)
+    mark_units(tree, dialect_of(syntax.dialect))
     dialect = Dialect.get_or_raise(f"{syntax.dialect},normalization_strategy=case_insensitive")
     tree = normalize_identifiers(tree, dialect=dialect)
     try:
@@ -98,6 +101,8 @@ def _numbered(tree: exp.Expr, catalogue: Catalogue, text: str) -> dict[str, Base
         if name is None:
             name = f"_table_{len(bases)}"
             bases[name] = base
+        span = _span(table)
+        table.meta["place"] = -1 if span is None else span.start
         table.set("this", exp.to_identifier(name))
         table.set("db", None)
         table.set("catalog", None)

@@ -63,13 +63,7 @@ def parse_statement(text: str, dialect: str = "spark") -> Statement:
 def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr | None]:
     """Twice: the first time tells names before parentheses from calls, which then are marked."""
     plain = _parse(tokens, text, dialect)
-    names = {
-        name.meta["start"]
-        for tree in plain
-        if tree is not None
-        for name in tree.find_all(exp.Identifier)
-        if "start" in name.meta
-    }
+    names = _starts(plain, exp.Identifier)
     marked = tokens_.mark_calls(tokens)
     chosen = [
         token if token.start in names or token.token_type in _NEVER_CALLED else call
@@ -78,10 +72,11 @@ def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr |
     try:
         trees = _parse(chosen, text, dialect)
     except SyntaxProblem:
-        # A call with a syntax of its own, JSON_OBJECT('a': 1): it stays the parser's.
-        special = dialect.parser().FUNCTION_PARSERS
+        # A call with a syntax of its own, JSON_OBJECT('a': 1), or a word that is none,
+        # * EXCLUDE (a): only what the parser itself takes for a plain call is one.
+        called = _starts(plain, exp.Func)
         kept = [
-            token if token.text.upper() in special else call
+            call if token.start in called else token
             for token, call in zip(tokens, chosen, strict=True)
         ]
         trees = _parse(kept, text, dialect)
@@ -89,6 +84,12 @@ def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr |
         if tree is not None and len(tokens) > tokens_.MAX_DEPTH:
             check_tree_depth(tree, text, Span(0, len(text)))
     return trees
+
+
+def _starts(trees: list[exp.Expr | None], wanted: type[exp.Expr]) -> set[int]:
+    """Where in the text the nodes of a kind begin, of those that know."""
+    nodes = (node for tree in trees if tree is not None for node in tree.find_all(wanted))
+    return {node.meta["start"] for node in nodes if "start" in node.meta}
 
 
 def _parse(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr | None]:
