@@ -39,11 +39,14 @@ def coverage(plan: ScanPlan) -> tuple[Coverage, ...]:
     """The predicate's columns that are no partition's source, in order of appearance."""
     elsewhere = {*plan.snapshot.partition_sources, *PSEUDO_COLUMNS}
     return tuple(
-        _of(column, plan) for column in plan.predicate.columns() if column.path not in elsewhere
+        of_column(column, plan)
+        for column in plan.predicate.columns()
+        if column.path not in elsewhere
     )
 
 
-def _of(column: Column, plan: ScanPlan) -> Coverage:
+def of_column(column: Column, plan: ScanPlan) -> Coverage:
+    """One column whose statistics the plan has read."""
     evidence = plan.evidence
     read = evidence.opened
     found = _bounded_files(column, plan, evidence)

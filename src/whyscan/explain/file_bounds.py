@@ -59,15 +59,16 @@ def _found(plan: ScanPlan) -> Iterator[ColumnBounds]:
     asked = where_true(And(tuple(c.expression for c in plan.predicate.conjuncts)))
     for column in plan.predicate.columns():
         partitioned = column.path in told
-        ends = _ends(column, plan, partitioned=partitioned)
-        if ends is not None:
+        known = ends(column, plan)
+        if known is not None:
             name = ".".join(column.path)
-            yield ColumnBounds(name, column.type, *ends, partitioned, asked.get(column))
+            yield ColumnBounds(name, column.type, *known, partitioned, asked.get(column))
 
 
-def _ends(column: Column, plan: ScanPlan, *, partitioned: bool) -> tuple[pa.Array, pa.Array] | None:
+def ends(column: Column, plan: ScanPlan) -> tuple[pa.Array, pa.Array] | None:
+    """The bounds of a column in each file, null where unknown; None where they all are."""
     evidence = plan.evidence
-    if partitioned:
+    if column.path in {*plan.snapshot.partition_sources, *PSEUDO_COLUMNS}:
         return recorded(evidence.files.containers.interval(column), evidence.files.count)
     if plan.snapshot.footers_describe_files and evidence.groups is not None:
         found = evidence.groups.containers.statistics.get(column.path)
@@ -91,10 +92,10 @@ def hulls(
 
     A row group without values adds nothing; one without a bound leaves the file without it.
     """
-    ends = recorded(interval, groups.count)
-    if ends is None or interval is None:
+    known = recorded(interval, groups.count)
+    if known is None or interval is None:
         return None
-    table = pa.table({"file": groups.owners, "lower": ends[0], "upper": ends[1]})
+    table = pa.table({"file": groups.owners, "lower": known[0], "upper": known[1]})
     valued = table.filter(pa.array(flags(interval.value, groups.count)))
     whole = pc.ScalarAggregateOptions(skip_nulls=False)
     found = valued.group_by("file").aggregate([("lower", "min", whole), ("upper", "max", whole)])

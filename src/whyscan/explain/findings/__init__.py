@@ -17,16 +17,21 @@ from whyscan.explain.findings.pruning import pruning
 from whyscan.explain.findings.statistics import statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["UNITS", "Code", "Effect", "Facts", "Finding", "Severity", "findings"]
+__all__ = ["UNITS", "Code", "Effect", "Facts", "Finding", "Severity", "findings", "in_order"]
 
 FAMILIES = (pruning, partitions, statistics, conditions, layout)
 
 
 def findings(facts: Facts) -> tuple[Finding, ...]:
     """All that apply, warnings first, in the order of the families."""
-    found = list(_all(facts))
+    return in_order(_all(facts))
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Warnings first, each kind in its own order."""
+    found = list(findings)
     return (
         *(f for f in found if f.severity is Severity.WARNING),
         *(f for f in found if f.severity is not Severity.WARNING),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from whyscan.explain.findings.finding import UNITS, Code, Effect, Facts, Finding, Severity
 from whyscan.explain.wording import counted, staying
@@ -41,47 +42,64 @@ def _absent(facts: Facts) -> Iterator[Finding]:
             yield _of_column(facts, column, columns[column.column])
 
 
+class Remedy(Struct, frozen=True):
+    """Why a column has no bounds, and what gives it some; None where nothing does."""
+
+    why: str
+    fix: str | None
+    setting: str | None
+
+
+def remedy(plan: ScanPlan, column: Column) -> Remedy:
+    """What to do about files without bounds of a column."""
+    recording = plan.snapshot.recording(column)
+    if recording.collected is Collected.NEVER:
+        return Remedy(recording.why, None, None)
+    setting = _setting(plan, recording)
+    fix = f"rewrite those files with statistics for {'.'.join(column.path)}"
+    if setting is not None:
+        fix = f"{setting}, then rewrite those files"
+    return Remedy(recording.why or "the writer did not record them", fix, setting)
+
+
 def _of_column(facts: Facts, told: Coverage, column: Column) -> Finding:
-    recording = facts.plan.snapshot.recording(column)
+    found = remedy(facts.plan, column)
     lacking = told.files - told.files_with_bounds
     message = (
         f"{lacking:,} of {counted(told.files, 'file')} cannot be skipped by {told.column}: without "
         "bounds it may be anything there"
     )
     evidence = {"files": told.files, "files_without_bounds": lacking}
-    if recording.collected is Collected.NEVER:
-        message = f"{message} ({recording.why})"
+    message = f"{message} ({found.why})"
+    fix = found.fix
+    if fix is None:
         return Finding(Code.TYPE_WITHOUT_STATISTICS, Severity.INFO, message, None, evidence)
-    beyond = recording.collected is Collected.BEYOND_BUDGET
-    effect, setting = _by_footers(facts), _setting(facts, recording)
-    why = recording.why or "the writer did not record them"
-    fix = f"rewrite those files with statistics for {told.column}"
-    if setting is not None:
-        fix = f"{setting}, then rewrite those files"
+    beyond = facts.plan.snapshot.recording(column).collected is Collected.BEYOND_BUDGET
+    effect = _by_footers(facts)
     if effect is not None:
         gone = effect.before - effect.after
         fix += f"; by their footers {gone:,} of {effect.before:,} would go"
     return Finding(
         Code.BEYOND_STATISTICS_BUDGET if beyond else Code.NO_STATISTICS,
         Severity.WARNING,
-        f"{message} ({why})",
+        message,
         fix,
         evidence,
-        setting,
+        found.setting,
         effect,
     )
 
 
-def _setting(facts: Facts, recording: Recording) -> str | None:
+def _setting(plan: ScanPlan, recording: Recording) -> str | None:
     """The statement that has writers record the column."""
     if recording.setting is None:
         return None
     name, value = recording.setting
-    return f"ALTER TABLE {_name(facts)} SET TBLPROPERTIES ('{name}' = '{value}')"
+    return f"ALTER TABLE {_name(plan)} SET TBLPROPERTIES ('{name}' = '{value}')"
 
 
-def _name(facts: Facts) -> str:
-    return f"{facts.plan.snapshot.format}.`{facts.plan.snapshot.uri}`"
+def _name(plan: ScanPlan) -> str:
+    return f"{plan.snapshot.format}.`{plan.snapshot.uri}`"
 
 
 def _by_footers(facts: Facts) -> Effect | None:
@@ -122,7 +140,7 @@ def _cut(facts: Facts, column: Column, told: Recording, mine: Flags) -> Finding:
     prefix = told.prefix or 0
     files, longer = int(mine.sum()), prefix * _LONGER
     value = str(longer) if told.appended else f"truncate({longer})"
-    setting = f"ALTER TABLE {_name(facts)} SET TBLPROPERTIES ('{told.longer}' = '{value}')"
+    setting = f"ALTER TABLE {_name(facts.plan)} SET TBLPROPERTIES ('{told.longer}' = '{value}')"
     return Finding(
         Code.TRUNCATED_BOUNDS,
         Severity.WARNING,
