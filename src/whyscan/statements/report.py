@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,9 @@ class Amount(Struct, frozen=True):
     rows: int | None
 
 
+NOTHING = Amount(0, 0, 0)
+
+
 class Supply(Struct, frozen=True):
     """Values that a join or a subquery supplies to a scan.
 
@@ -99,7 +103,10 @@ class Role(StrEnum):
 
 
 class Rewrite(Struct, frozen=True):
-    """What a change does to its target: `removed` files go whole, `rewritten` are copied."""
+    """What a change does to its target.
+
+    `removed` files go whole, and need not be read; `rewritten` are those that may be copied.
+    """
 
     operation: str
     removed: Amount
@@ -134,10 +141,14 @@ class ScanReport(Struct, frozen=True):
 
     @property
     def reading(self) -> Reading:
-        """What is read of the table: nothing where metadata answers."""
+        """What is read of the table: nothing where metadata answers, no file that goes whole."""
         files = self.report.files_level
-        kept = (files.kept, files.bytes_kept) if self.answer is None else (0, 0)
-        return Reading(files.total, kept[0], files.bytes_total, kept[1])
+        if self.answer is not None:
+            return Reading(files.total, 0, files.bytes_total, 0)
+        gone = NOTHING if self.rewrite is None else self.rewrite.removed
+        unknown = files.bytes_kept is None or gone.bytes is None
+        left = None if unknown else (files.bytes_kept or 0) - (gone.bytes or 0)
+        return Reading(files.total, files.kept - gone.files, files.bytes_total, left)
 
 
 class Edge(Struct, frozen=True):
@@ -182,10 +193,11 @@ class StatementReport(Struct, frozen=True):
     @property
     def titles(self) -> tuple[str, ...]:
         """The scans' titles, numbered where two are the same: `sales s`, `sales s (2)`."""
-        found: list[str] = []
-        for at, scan in enumerate(self.scans):
-            before = sum(other.title == scan.title for other in self.scans[:at])
-            found.append(f"{scan.title} ({before + 1})" if before else scan.title)
+        seen = Counter[str]()
+        found = []
+        for title in (scan.title for scan in self.scans):
+            seen[title] += 1
+            found.append(title if seen[title] == 1 else f"{title} ({seen[title]})")
         return tuple(found)
 
     def gated(self, gates: StatementGates) -> StatementReport:
