@@ -28,7 +28,7 @@ from whyscan.statements.relations import (
     free_reads,
     joins,
 )
-from whyscan.statements.subqueries import nested_queries, semi_join
+from whyscan.statements.subqueries import compared, nested_queries, semi_join
 from whyscan.statements.using import same_columns
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ class Builder(Struct):
                 tree = Join(kind, tree, source, conditions, exists)
                 where.append(condition)
                 continue
+            condition = compared(part, condition, frame)
             where.append(condition)
             nested += self._nested(part, views, frame, condition)
         rest = clauses.expressions(node)

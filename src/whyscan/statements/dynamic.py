@@ -14,13 +14,14 @@ from msgspec.structs import replace
 
 from whyscan.planning.plan import Depth
 from whyscan.planning.planner import make_plan
+from whyscan.predicate import arrow
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.rewrite import substituted
-from whyscan.predicate.tree import Column, Comparison, Literal, type_of
-from whyscan.predicate.types import IntegerType
+from whyscan.predicate.tree import Column, IsNull, Literal, Not
 from whyscan.statements.facts import Fact
 from whyscan.statements.links import Origins
 from whyscan.statements.report import Amount, Dynamic, Origin, Supply
+from whyscan.statements.scalars import of_values, scalars, told
 from whyscan.statements.scans import leaves_of, predicate
 from whyscan.statements.supply import (
     Bounds,
@@ -28,6 +29,7 @@ from whyscan.statements.supply import (
     among,
     bounds,
     joined_columns,
+    own,
     present,
     within,
 )
@@ -37,9 +39,8 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Expression
-    from whyscan.predicate.types import Type
     from whyscan.statements.placement import Leaf
-    from whyscan.statements.relations import Condition
+    from whyscan.statements.scalars import Scalar
     from whyscan.statements.scans import Asked
 
 ROUNDS = 4
@@ -54,11 +55,16 @@ class Planned(Struct, frozen=True, eq=False):
 
 
 class Dynamics:
-    """The joins of one statement as suppliers. `static` are its scans without them."""
+    """The joins and subqueries of one statement as suppliers. `static` are its scans without them.
 
-    def __init__(self, asked: Asked, static: Sequence[Planned], values: Mapping[int, Fact]) -> None:
+    `answered` are the values that metadata answers, by the identity of the condition.
+    """
+
+    def __init__(
+        self, asked: Asked, static: Sequence[Planned], answered: Mapping[int, Literal]
+    ) -> None:
         self.asked = asked
-        self.values = values
+        self.answered = answered
         self.static = {planned.leaf.source.key: planned for planned in static}
         self.origins = Origins(asked.query)
         self.columns = [
@@ -66,15 +72,22 @@ class Dynamics:
             for column in dict.fromkeys(joined_columns(asked.query, self.origins))
             if column.path[0] in self.static
         ]
+        self.scalars = [s for s in scalars(asked.query) if s.key in self.static]
         self.feeds = self._feeds()
 
     def _feeds(self) -> dict[str, tuple[Fact, ...]]:
         """For each scan, what it would be told if anything were known of the others."""
-        leaves = self._placed({column: present(column) for column in self.columns})
+        known = Known({column: present(column) for column in self.columns}, {})
+        for scalar in self.scalars:
+            if scalar.condition.compares is not None:
+                said = present(scalar.condition.compares[1])
+                fact = Fact(said, scalar.condition.sql, None, Origin.JOIN)
+                known.values[id(scalar.condition)] = fact
+        leaves = self._placed(known)
         return {leaf.source.key: _supplied(leaf) for leaf in leaves if _supplied(leaf)}
 
-    def _placed(self, known: Mapping[Column, Expression]) -> list[Leaf]:
-        return leaves_of(self.asked, Supplies(self.origins, known), self.values)
+    def _placed(self, known: Known) -> list[Leaf]:
+        return leaves_of(self.asked, Supplies(self.origins, known.columns), known.values)
 
     def suppliers(self) -> list[Column]:
         """The columns that somebody would be told of."""
@@ -85,18 +98,33 @@ class Dynamics:
         """The scans with what metadata guarantees of the others, until nothing more follows."""
         current = dict(self.static)
         for _ in range(ROUNDS):
-            known = self.known(current)
-            renewed = self._planned(self._placed(known), current, Depth.FILES)
+            renewed = self._planned(self._placed(self.known(current)), current, Depth.FILES)
             settled = all(_same(renewed[key], current[key]) for key in current)
             current = renewed
             if settled:
                 break
         return current
 
-    def known(self, scans: Mapping[str, Planned]) -> dict[Column, Expression]:
-        """The bounds of the supplying columns in these plans."""
-        found = {c: within(c, bounds(scans[c.path[0]].plan, c)) for c in self.suppliers()}
-        return {column: told for column, told in found.items() if told is not None}
+    def known(self, scans: Mapping[str, Planned]) -> Known:
+        """What these plans guarantee of what is supplied."""
+        columns = {}
+        for column in self.suppliers():
+            said = within(column, bounds(scans[column.path[0]].plan, own(column)))
+            if said is not None:
+                columns[column] = said
+        values = {}
+        for scalar in self.scalars:
+            fact = told(scalar.condition, self._value(scalar, scans))
+            if fact is not None:
+                values[id(scalar.condition)] = fact
+        return Known(columns, values)
+
+    def _value(self, scalar: Scalar, scans: Mapping[str, Planned]) -> Bounds:
+        """Where the value of a subquery lies: it may be known to the letter."""
+        answer = self.answered.get(id(scalar.condition))
+        if answer is None:
+            return bounds(scans[scalar.key].plan, scalar.expression)
+        return Bounds(empty=True) if answer.value is None else Bounds(answer, answer)
 
     def _planned(
         self, leaves: Sequence[Leaf], before: Mapping[str, Planned], depth: Depth
@@ -117,9 +145,10 @@ class Dynamics:
     def actual(self, most: int) -> Resolution:
         """The scans with the values of those that are small enough to be read, smallest first."""
         current = self.bounded()
-        known: dict[Column, Expression] = self.known(current)
+        known = self.known(current)
         read: dict[Column, int] = {}
         left = {column.path[0] for column in self.suppliers()}
+        left |= {s.key for s in self.scalars if id(s.condition) not in self.answered}
         skipped: list[str] = []
         while left:
             key = min(left, key=lambda k: (_rows(current[k]), k))
@@ -127,26 +156,43 @@ class Dynamics:
             if _rows(current[key]) > most:
                 skipped.append(key)
                 continue
-            for column, values in self._values(current[key]).items():
-                listed = among(column, values)
-                if listed is not None:
-                    known[column] = listed
-                    read[column] = len(values)
+            values = self._values(current[key])
+            read.update({c: len(array) for c, array in values.items() if c is not None})
+            self._learn(known, current[key].leaf, values)
             current = self._planned(self._placed(known), current, Depth.FILES)
         final = self._planned(self._placed(known), self.static, self.asked.options.depth)
         return Resolution(final, read, tuple(skipped))
 
-    def _values(self, planned: Planned) -> dict[Column, pa.Array]:
+    def _learn(self, known: Known, leaf: Leaf, values: Mapping[Column | None, pa.Array]) -> None:
+        """Take what was read of a scan's columns into what is known."""
+        for column in self.suppliers():
+            listed = among(column, values[column]) if column in values else None
+            if listed is not None:
+                known.columns[column] = listed
+        for scalar in self.scalars:
+            read = values.get(_keyed(scalar))
+            if scalar.key != leaf.source.key or read is None:
+                continue
+            exact = not leaf.above and all(f.origin is Origin.WRITTEN for f in leaf.facts)
+            asked = scalar if exact else replace(scalar, function=None)
+            found = of_values(asked, read, self.asked.clock.zone)
+            fact = told(scalar.condition, found)
+            if fact is not None:
+                known.values[id(scalar.condition)] = fact
+
+    def _values(self, planned: Planned) -> dict[Column | None, pa.Array]:
         """The distinct values of a scan's supplying columns, read through its plan."""
         from whyscan.scan import read
 
         key = planned.leaf.source.key
-        columns = [column for column in self.suppliers() if column.path[0] == key]
+        asked = [*self.suppliers(), *filter(None, map(_keyed, self.scalars))]
+        columns = [column for column in dict.fromkeys(asked) if column.path[0] == key]
         found: dict[Column, list[pa.Array]] = {column: [] for column in columns}
-        for batch in read(planned.plan, [column.path[1:2] for column in columns]):
+        paths = list(dict.fromkeys(column.path[1:2] for column in columns))
+        for batch in read(planned.plan, paths):
             for column in columns:
                 found[column].append(_member(batch, column).unique())
-        return {column: _united(parts) for column, parts in found.items() if parts}
+        return {column: _united(parts, column) for column, parts in found.items()}
 
     def report(
         self, key: str, bounded: Mapping[str, Planned], resolution: Resolution | None
@@ -166,19 +212,29 @@ class Dynamics:
     def _supply(
         self, fact: Fact, bounded: Mapping[str, Planned], resolution: Resolution | None
     ) -> Supply:
+        order = list(self.static)
         column = next((c for c in self.columns if ".".join(c.path) == fact.written), None)
         if column is None:
-            return Supply(fact.written, _target(fact), None)
-        order = list(self.static)
-        found = bounds(bounded[column.path[0]].plan, column)
+            scalar = next(s for s in self.scalars if s.condition.sql == fact.written)
+            source, found = scalar.key, self._value(scalar, bounded)
+        else:
+            source, found = column.path[0], bounds(bounded[column.path[0]].plan, own(column))
+        read = None if resolution is None or column is None else resolution.read.get(column)
         return Supply(
-            sql=fact.via or "",
+            sql=fact.via or fact.written,
             column=_target(fact),
-            source=order.index(column.path[0]),
-            low=_shown(found, "low"),
-            high=_shown(found, "high"),
-            keys=None if resolution is None else resolution.read.get(column),
+            source=order.index(source),
+            low=_shown(found.low),
+            high=_shown(found.high),
+            keys=read,
         )
+
+
+class Known(Struct, frozen=True):
+    """What is known at run time: of scans' columns, and of conditions with subqueries."""
+
+    columns: dict[Column, Expression]
+    values: dict[int, Fact]
 
 
 class Resolution(Struct, frozen=True):
@@ -189,25 +245,10 @@ class Resolution(Struct, frozen=True):
     skipped: tuple[str, ...]
 
 
-def comparison_with(condition: Condition, value: Literal) -> Fact | None:
-    """A comparison with a subquery whose value is known; None where types are not the same."""
-    if condition.compares is None:
-        return None
-    operator, expression = condition.compares
-    kind = type_of(expression)
-    if value.type != kind and not _fits(value, kind):
-        return None
-    told = Comparison(operator, expression, Literal(value.value, kind))
-    return Fact(told, condition.sql, None, Origin.JOIN)
-
-
-def _fits(value: Literal, kind: Type) -> bool:
-    """An integer that another width of integers has as well."""
-    if not (isinstance(kind, IntegerType) and isinstance(value.type, IntegerType)):
-        return False
-    if not isinstance(value.value, int):
-        return False
-    return kind.least <= value.value <= kind.greatest
+def _keyed(scalar: Scalar) -> Column | None:
+    """The column that a subquery's value is made from, by its scan's key."""
+    column = scalar.column
+    return None if column is None else Column((scalar.key, *column.path), column.type)
 
 
 def _supplied(leaf: Leaf) -> tuple[Fact, ...]:
@@ -242,7 +283,9 @@ def _masked(values: pa.StructArray, member: str) -> pa.Array:
     return pc.struct_field(values, member)
 
 
-def _united(parts: Sequence[pa.Array]) -> pa.Array:
+def _united(parts: Sequence[pa.Array], column: Column) -> pa.Array:
+    if not parts:
+        return pa.array([], arrow.arrow_type(column.type))
     return pa.chunked_array(parts).unique().drop_null()
 
 
@@ -254,14 +297,11 @@ def _amount(planned: Planned) -> Amount:
 def _target(fact: Fact) -> str:
     """The scan's expression that is filtered: what the fact says is not NULL."""
     inner = fact.expression
-    if isinstance(inner, Comparison):
-        operand = inner.left
-    else:
-        operand = getattr(getattr(inner, "operand", inner), "operand", inner)
-    own = substituted(operand, lambda c: Column(c.path[1:], c.type))
-    return to_sql(operand if own is None else own)
+    if isinstance(inner, Not) and isinstance(inner.operand, IsNull):
+        inner = inner.operand.operand
+    said = substituted(inner, own)
+    return to_sql(inner if said is None else said)
 
 
-def _shown(found: Bounds, end: str) -> str | None:
-    literal = getattr(found, end)
+def _shown(literal: Literal | None) -> str | None:
     return None if literal is None else to_sql(literal)

@@ -9,24 +9,30 @@ from msgspec.structs import replace
 
 from whyscan.explain.report import make_report
 from whyscan.planning.planner import make_plan
-from whyscan.predicate.tree import Column
+from whyscan.predicate.tree import Column, columns_of
 from whyscan.statements.dynamic import Dynamics, Planned
-from whyscan.statements.links import Origins, edges
-from whyscan.statements.report import Placed, ScanReport, StatementReport
+from whyscan.statements.links import Origins, edges, every_query
+from whyscan.statements.relations import Select
+from whyscan.statements.report import Placed, Role, ScanReport, StatementReport
+from whyscan.statements.scalars import scalars
 from whyscan.statements.scans import leaves_of, predicate, read
+from whyscan.statements.shortcuts import Taken, shortcuts, take
 from whyscan.statements.supply import joined_columns
+from whyscan.statements.targets import notes, rewrite
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from whyscan.planning.plan import Options, ScanPlan
     from whyscan.predicate.session import Session
-    from whyscan.predicate.tree import Conjunct
+    from whyscan.predicate.tree import Conjunct, Literal
     from whyscan.statements.catalogue import Catalogue
     from whyscan.statements.facts import Fact
     from whyscan.statements.placement import Leaf
-    from whyscan.statements.report import Dynamic
+    from whyscan.statements.relations import Query
+    from whyscan.statements.report import Dynamic, Edge
     from whyscan.statements.scans import Asked
+    from whyscan.statements.shortcuts import Shortcut
 
 
 def explain_statement(
@@ -46,8 +52,11 @@ def explain_statement(
     started = perf_counter()
     asked = read(sql, catalogue, session, options)
     leaves = leaves_of(asked)
-    static = [Planned(leaf, plan) for leaf, plan in zip(leaves, _plans(leaves, asked), strict=True)]
-    dynamics = Dynamics(asked, static)
+    short = {shortcut.key: shortcut for shortcut in shortcuts(asked.query)}
+    plans = _plans(leaves, asked, short)
+    static = [Planned(leaf, plan) for leaf, plan in zip(leaves, plans, strict=True)]
+    taken = _taken(static, short)
+    dynamics = Dynamics(asked, static, _answered(asked.query, short, taken))
     bounded = dynamics.bounded() if dynamics.feeds else {}
     resolution = dynamics.actual(resolve) if resolve is not None and dynamics.feeds else None
     scans = []
@@ -55,37 +64,90 @@ def explain_statement(
         key = planned.leaf.source.key
         told = dynamics.report(key, bounded, resolution)
         final = planned if resolution is None else resolution.scans[key]
-        scans.append(_scan_report(final, told, verbose=verbose))
+        scans.append(_scan_report(final, told, taken.get(key), asked, verbose=verbose))
     return StatementReport(
         sql=sql,
         dialect=session.dialect,
         timezone=session.timezone,
-        operation=asked.statement.tree.key,
+        operation=asked.change.operation,
         scans=tuple(scans),
-        joins=edges(asked.query, [leaf.source.key for leaf in leaves]),
+        joins=_edges(asked, leaves),
+        notes=notes(asked.change, [scan.rewrite for scan in scans]),
         seconds=perf_counter() - started,
     )
 
 
-def _plans(leaves: Sequence[Leaf], asked: Asked) -> list[ScanPlan]:
-    """The plan of each scan, with statistics of the columns that it is joined by."""
-    keys = list(joined_columns(asked.query, Origins(asked.query)))
-    return [_plan(leaf, keys, asked) for leaf in leaves]
-
-
-def _plan(leaf: Leaf, keys: Sequence[Column], asked: Asked) -> ScanPlan:
-    own = [c for c in dict.fromkeys(keys) if c.path[0] == leaf.source.key]
-    options = replace(
-        asked.options,
-        projection=tuple((name,) for name in leaf.columns),
-        measured=tuple(Column(column.path[1:], column.type) for column in own),
+def _edges(asked: Asked, leaves: Sequence[Leaf]) -> tuple[Edge, ...]:
+    """The joins, those of a MERGE's target by that name."""
+    found = edges(asked.query, [leaf.source.key for leaf in leaves])
+    if asked.change.operation != "merge":
+        return found
+    target = next(at for at, leaf in enumerate(leaves) if leaf.source.target)
+    return tuple(
+        replace(edge, kind="merge") if target in (edge.left, edge.right) else edge for edge in found
     )
-    return make_plan(leaf.base.snapshot, predicate(leaf.facts, asked), options)
 
 
-def _scan_report(planned: Planned, dynamic: Dynamic | None, *, verbose: bool) -> ScanReport:
+def _plans(leaves: Sequence[Leaf], asked: Asked, short: Mapping[str, Shortcut]) -> list[ScanPlan]:
+    """The plan of each scan, with statistics of the columns that it is joined or cut by."""
+    keys = list(dict.fromkeys(joined_columns(asked.query, Origins(asked.query))))
+    compared = list(scalars(asked.query))
+    found = []
+    for leaf in leaves:
+        own = [Column(c.path[1:], c.type) for c in keys if c.path[0] == leaf.source.key]
+        shortcut = short.get(leaf.source.key)
+        cut_by = () if shortcut is None else shortcut.measured
+        own += [c for s in compared if s.key == leaf.source.key for c in columns_of(s.expression)]
+        options = replace(
+            asked.options,
+            projection=tuple((name,) for name in leaf.columns),
+            measured=tuple(dict.fromkeys((*own, *cut_by))),
+        )
+        found.append(make_plan(leaf.base.snapshot, predicate(leaf.facts, asked), options))
+    return found
+
+
+def _taken(static: Sequence[Planned], short: Mapping[str, Shortcut]) -> dict[str, Taken | str]:
+    """The shortcuts that metadata allows, and why it does not allow the others."""
+    found = {}
+    for planned in static:
+        shortcut = short.get(planned.leaf.source.key)
+        taken = None if shortcut is None else take(shortcut, planned.leaf, planned.plan)
+        if taken is not None:
+            found[planned.leaf.source.key] = taken
+    return found
+
+
+def _answered(
+    query: Query, short: Mapping[str, Shortcut], taken: Mapping[str, Taken | str]
+) -> dict[int, Literal]:
+    """The values of subqueries that metadata answers, by the condition that compares with them."""
+    values = {
+        id(short[key].select): found.values
+        for key, found in taken.items()
+        if isinstance(found, Taken)
+    }
+    return {
+        id(nested.within): values[id(nested.query)][0]
+        for inner in every_query(query)
+        for nested in (inner.nested if isinstance(inner, Select) else ())
+        if nested.within is not None and len(values.get(id(nested.query), ())) == 1
+    }
+
+
+def _scan_report(
+    planned: Planned,
+    dynamic: Dynamic | None,
+    taken: Taken | str | None,
+    asked: Asked,
+    *,
+    verbose: bool,
+) -> ScanReport:
     """One scan, explained."""
-    leaf, plan = planned.leaf, planned.plan
+    leaf = planned.leaf
+    short = taken if isinstance(taken, Taken) else None
+    plan = planned.plan if short is None else short.plan
+    is_target = leaf.source.target
     return ScanReport(
         name=leaf.base.name,
         alias=leaf.source.alias,
@@ -95,6 +157,10 @@ def _scan_report(planned: Planned, dynamic: Dynamic | None, *, verbose: bool) ->
         placed=tuple(map(_placed, leaf.facts, plan.predicate.conjuncts)),
         above=leaf.above,
         dynamic=dynamic,
+        limit=taken if isinstance(taken, str) else None if short is None else short.limit,
+        answer=None if short is None else short.answer,
+        role=Role.TARGET if is_target else Role.READ,
+        rewrite=rewrite(plan, asked.change, asked.besides or asked.query) if is_target else None,
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from sqlglot import exp
+from msgspec.structs import replace
 
+from whyscan.errors import UnknownTable
 from whyscan.planning.scans import joined
 from whyscan.predicate import zones
 from whyscan.predicate.clock import Clock
@@ -18,30 +20,42 @@ from whyscan.predicate.scope import Scope
 from whyscan.predicate.tree import Column, Conjunct, Literal, Predicate
 from whyscan.predicate.types import BOOLEAN, Schema
 from whyscan.statements.blocks import Builder
+from whyscan.statements.changes import change_of
 from whyscan.statements.placement import Placement
 from whyscan.statements.qualification import qualify
 from whyscan.statements.report import Origin
 from whyscan.statements.syntax import parse_statement
+from whyscan.statements.targets import GIVEN, bounded, one_target
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sqlglot import exp
 
     from whyscan.planning.plan import Options
     from whyscan.predicate.session import Session
     from whyscan.statements.catalogue import Catalogue
+    from whyscan.statements.changes import Change
     from whyscan.statements.facts import Fact
     from whyscan.statements.placement import Leaf
     from whyscan.statements.relations import Query
     from whyscan.statements.syntax import Statement
 
+    Supplied = Callable[[Column], Sequence[Fact]]
+
 EVERYTHING = Conjunct(Literal(value=True, type=BOOLEAN), "true")
 
 
 class Asked(Struct, frozen=True):
-    """A statement that was read: its blocks, and the terms in which its scans are planned."""
+    """A statement that was read: its blocks, and the terms in which its scans are planned.
+
+    `besides` are the rows of a change's target that matter whatever `query` reads; None for none.
+    """
 
     statement: Statement
+    change: Change
     query: Query
+    besides: Query | None
     session: Session
     clock: Clock
     options: Options
@@ -50,29 +64,54 @@ class Asked(Struct, frozen=True):
 def read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> Asked:
     """Parse a statement, find its tables and build its blocks."""
     statement = parse_statement(sql, session.dialect)
+    return read_tree(statement, catalogue, session, options)
+
+
+def read_tree(
+    statement: Statement, catalogue: Catalogue, session: Session, options: Options
+) -> Asked:
+    """Find the tables of a parsed statement and build its blocks."""
     clock = Clock(zones.zone(session.timezone), session.now)
-    qualified = qualify(_query(statement.tree), statement, catalogue)
-    dialect = dialect_of(session.dialect)
-    scope = Scope(statement.syntax, dialect, Columns(Schema(())), clock)
-    query = Builder(scope, qualified.bases).query(qualified.query, {}, None)
-    return Asked(statement, query, session, clock, options)
+    change = change_of(statement.tree, session.dialect.lower(), statement.syntax.text)
+    scope = Scope(statement.syntax, dialect_of(session.dialect), Columns(Schema(())), clock)
+    keys: dict[str, int] = {}
+
+    def blocks(query: exp.Query) -> Query:
+        qualified = qualify(query, statement, catalogue)
+        return Builder(scope, qualified.bases, keys).query(qualified.query, {}, None)
+
+    query = blocks(change.query)
+    besides = None
+    if change.besides is not None:
+        try:
+            besides = blocks(change.besides)
+        except UnknownTable as problem:
+            if not change.optional:
+                raise
+            unknown = f"what it replaces is not told: {problem.message}"
+            change = replace(change, notes=(unknown,))
+    return Asked(statement, change, query, besides, session, clock, options)
 
 
-def _query(tree: exp.Expr) -> exp.Query:
-    if isinstance(tree, exp.Query):
-        return tree
-    inner = tree.expression
-    return inner if isinstance(inner, exp.Query) else exp.Select()
+def leaves_of(
+    asked: Asked,
+    supplied: Supplied = lambda _: (),
+    values: Mapping[int, Fact] = MappingProxyType({}),
+) -> list[Leaf]:
+    """The scans of a statement with the filters that belong to them, in the text's order.
 
-
-def leaves_of(asked: Asked) -> list[Leaf]:
-    """The scans of a statement with the filters that belong to them, in the text's order."""
-    leaves = Placement(asked.clock.zone, _nothing_supplied).run(asked.query)
+    `supplied` and `values` are what joins and subqueries tell of them.
+    """
+    placement = Placement(asked.clock.zone, supplied, values)
+    leaves = placement.run(asked.query)
+    if asked.besides is not None:
+        besides = Placement(asked.clock.zone, supplied, values).run(asked.besides)
+        dynamic = asked.change.dynamic
+        if dynamic is not None:
+            given = placement.given(asked.query, GIVEN)
+            besides = [bounded(leaf, asked.query, given, dynamic) for leaf in besides]
+        leaves = one_target([*leaves, *besides])
     return sorted(leaves, key=lambda leaf: leaf.source.place)
-
-
-def _nothing_supplied(_: Column) -> Sequence[Fact]:
-    return ()
 
 
 def predicate(facts: Sequence[Fact], asked: Asked) -> Predicate:

@@ -68,7 +68,7 @@ def shortcuts(query: Query) -> Iterator[Shortcut]:
 
 
 def _shortcut(select: Select) -> Shortcut | None:
-    inner = _one_scan(select)
+    inner = one_scan(select)
     if inner is None:
         return None
     source, own = inner
@@ -107,7 +107,7 @@ def _answerable(
     return Shortcut(select, source.key, aggregates=tuple(found))
 
 
-def _one_scan(
+def one_scan(
     select: Select,
 ) -> tuple[Source, Callable[[Expression], Expression | None]] | None:
     """The only scan below a block, and how to say an expression of the block in its words."""
@@ -121,7 +121,7 @@ def _one_scan(
     inner = source.relation
     if not isinstance(inner, Select) or inner.barrier or inner.distinct or inner.groups is not None:
         return None
-    below = None if inner.partitions or inner.qualify else _one_scan(inner)
+    below = None if inner.partitions or inner.qualify else one_scan(inner)
     if below is None:
         return None
     outputs = {output.name: output.expression for output in inner.outputs}

@@ -14,7 +14,7 @@ from whyscan.planning.matching import of_files, of_row_groups
 from whyscan.predicate import arrow
 from whyscan.predicate.rewrite import substituted
 from whyscan.predicate.tree import (
-    And,
+    Between,
     Column,
     Comparator,
     Comparison,
@@ -23,6 +23,7 @@ from whyscan.predicate.tree import (
     Literal,
     Not,
     columns_of,
+    type_of,
 )
 from whyscan.predicate.types import FloatType, OtherType, StructType
 from whyscan.pruning.mask import written_out
@@ -33,9 +34,12 @@ from whyscan.statements.report import Origin
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from whyscan.planning.judgement import Flags
     from whyscan.planning.matching import Population
     from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Expression
+    from whyscan.predicate.types import Type
+    from whyscan.pruning.interval import Interval
     from whyscan.statements.relations import Query
 
 LISTED_AT_MOST = 10_000
@@ -82,14 +86,13 @@ def joined_columns(query: Query, origins: Origins) -> Iterator[Column]:
                 yield base
 
 
-def present(column: Column) -> Expression:
+def present(column: Expression) -> Expression:
     """All that an equality says by itself: its sides are not NULL."""
     return Not(IsNull(column))
 
 
-def bounds(plan: ScanPlan, column: Column) -> Bounds:
-    """What the plan's containers guarantee of a column's values, row groups where it has them."""
-    own = Column(column.path[1:], column.type)
+def bounds(plan: ScanPlan, expression: Expression) -> Bounds:
+    """What the plan's containers guarantee of an expression's values, by row groups if it can."""
     groups = of_row_groups(plan.evidence)
     best = Bounds()
     for level in [of_files(plan.evidence), *([] if groups is None else [groups])]:
@@ -97,7 +100,7 @@ def bounds(plan: ScanPlan, column: Column) -> Bounds:
             continue
         if plan.snapshot.footers_describe_files and level is not groups:
             continue
-        best = _narrower(best, _of_level(level, own, plan))
+        best = _narrower(best, _of_level(level, expression, plan))
     return best
 
 
@@ -108,27 +111,31 @@ def _all_opened(plan: ScanPlan) -> bool:
     return bool(opened[plan.evidence.judgement.kept].all())
 
 
-def _of_level(level: Population, column: Column, plan: ScanPlan) -> Bounds:
-    interval = level.interval(column, plan)
-    count = level.containers.count
-    filled = level.kept & flags(interval.present, count)
+def _of_level(level: Population, expression: Expression, plan: ScanPlan) -> Bounds:
+    interval = level.interval(expression, plan)
+    filled = level.kept & flags(interval.present, level.containers.count)
+    return outermost(interval, filled)
+
+
+def outermost(interval: Interval, filled: Flags) -> Bounds:
+    """From the least to the greatest of the containers that have a value."""
     if not filled.any():
         return Bounds(empty=True)
-    kind = arrow.arrow_type(column.type)
+    count, kind = len(filled), arrow.arrow_type(interval.type)
     nan = (flags(interval.nan, count) & filled).any()
     lower, upper = (written_out(end, count, kind) for end in (interval.lower, interval.upper))
     chosen = pa.array(filled)
-    low = _extreme(lower.filter(chosen), column, least=True)
-    high = None if nan else _extreme(upper.filter(chosen), column, least=False)
+    low = extreme(lower.filter(chosen), interval.type, least=True)
+    high = None if nan else extreme(upper.filter(chosen), interval.type, least=False)
     return Bounds(low, high)
 
 
-def _extreme(ends: pa.Array, column: Column, *, least: bool) -> Literal | None:
-    """The outermost end; None where one of them is not known."""
+def extreme(ends: pa.Array, kind: Type, *, least: bool) -> Literal | None:
+    """The least or greatest end; None where one of them is not known."""
     if ends.null_count or not len(ends):
         return None
     found = ends.sort("ascending" if least else "descending")[0]
-    return Literal(arrow.value(found, column.type), column.type)
+    return Literal(arrow.value(found, kind), kind)
 
 
 def _narrower(one: Bounds, other: Bounds) -> Bounds:
@@ -138,16 +145,23 @@ def _narrower(one: Bounds, other: Bounds) -> Bounds:
     return Bounds(other.low or one.low, other.high or one.high)
 
 
-def within(column: Column, found: Bounds) -> Expression | None:
+def own(column: Column) -> Column:
+    """A scan's column in the table's own words: without the scan's key."""
+    return Column(column.path[1:], column.type)
+
+
+def within(column: Expression, found: Bounds) -> Expression | None:
     """The bounds as a condition; None where there are none."""
     if found.empty:
-        return In(column, pa.array([], arrow.arrow_type(column.type)), null=False, nan=False)
-    ends = []
-    if found.low is not None:
-        ends.append(Comparison(Comparator.GREATER_EQUAL, column, found.low))
-    if found.high is not None:
-        ends.append(Comparison(Comparator.LESS_EQUAL, column, found.high))
-    return None if not ends else ends[0] if len(ends) == 1 else And(tuple(ends))
+        return In(column, pa.array([], arrow.arrow_type(type_of(column))), null=False, nan=False)
+    low, high = found.low, found.high
+    if low is not None and high is not None:
+        return (
+            Comparison(Comparator.EQUAL, column, low) if low == high else Between(column, low, high)
+        )
+    if low is not None:
+        return Comparison(Comparator.GREATER_EQUAL, column, low)
+    return None if high is None else Comparison(Comparator.LESS_EQUAL, column, high)
 
 
 def among(column: Column, values: pa.Array) -> Expression | None:
