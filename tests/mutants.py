@@ -17,18 +17,25 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
-TESTS = ("tests/soundness", "tests/pruning/test_law.py")
+FIRST_ROWS = tuple(f"tests/planning/test_{name}.py" for name in ("topk", "limit", "answers"))
+TESTS = {
+    "pruning": ("tests/soundness", "tests/pruning/test_law.py"),
+    "planning": FIRST_ROWS,
+    "tables": FIRST_ROWS,
+}
+"""The tests that must notice a mutant, by its stage."""
 IGNORED = ("spark",)
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One rule broken: `old` stands exactly once in `file`."""
+    """One rule broken: `old` stands exactly once in `file`, below the folder of its `stage`."""
 
     why: str
     file: str
     old: str
     new: str
+    stage: str = "pruning"
 
 
 MUTANTS = (
@@ -245,11 +252,130 @@ MUTANTS = (
         "ANY = Truth(lambda: True, lambda: True, lambda: True, lambda: True)",
         "ANY = Truth(lambda: False, lambda: True, lambda: True, lambda: True)",
     ),
+    Mutant(
+        "a file that only ties with the last row is left out",
+        "topk.py",
+        "span.first <= place",
+        "span.first < place",
+        "planning",
+    ),
+    Mutant(
+        "a NaN that may be there has no place in the order",
+        "topk.py",
+        "        found = extreme(found, np.where(nan, greatest, missing))\n",
+        "",
+        "planning",
+    ),
+    Mutant(
+        "a NULL that may be there has no place in the order",
+        "topk.py",
+        "        found = extreme(found, np.where(nulls, nowhere, missing))\n",
+        "",
+        "planning",
+    ),
+    Mutant(
+        "a greatest value that nobody knows is the least",
+        "topk.py",
+        "np.where(upper, upper, most + 1)",
+        "upper",
+        "planning",
+    ),
+    Mutant(
+        "NULLs that were deleted still come first",
+        "topk.py",
+        "(nulls - level.gone).clip",
+        "nulls.clip",
+        "planning",
+    ),
+    Mutant(
+        "values that were deleted still come first",
+        "topk.py",
+        "(level.rows - nulls - level.gone).clip",
+        "(level.rows - nulls).clip",
+        "planning",
+    ),
+    Mutant(
+        "rows that may match stand in for others",
+        "matching.py",
+        "sure = np.where(found.every, ",
+        "sure = np.where(found.kept, ",
+        "planning",
+    ),
+    Mutant(
+        "deleted rows stand in for others",
+        "matching.py",
+        "np.maximum(rows - gone, 0)",
+        "np.maximum(rows, 0)",
+        "planning",
+    ),
+    Mutant(
+        "a file of which rows are deleted has all that it counts",
+        "matching.py",
+        "self.every & (self.gone == 0) & ",
+        "self.every & ",
+        "planning",
+    ),
+    Mutant(
+        "one file too few has enough rows",
+        "limit.py",
+        "greatest[: enough + 1]",
+        "greatest[:enough]",
+        "planning",
+    ),
+    Mutant(
+        "row groups of a file with deletes have all their rows",
+        "limit.py",
+        "    divisible &= counts(perhaps_gone(evidence.files), 1) == 0\n",
+        "",
+        "planning",
+    ),
+    Mutant(
+        "the greatest bound of some file is the greatest of all",
+        "answers.py",
+        "if (beyond & value).any():",
+        "if (beyond & ~value).any():",
+        "planning",
+    ),
+    Mutant(
+        "a maximum does without NaN",
+        "answers.py",
+        "if nan.any() and (function is Function.MAX or not value.any()):",
+        "if nan.any() and not value.any():",
+        "planning",
+    ),
+    Mutant(
+        "a bound is a value of some row",
+        "answers.py",
+        "level.here(level.exact.upper if upper else level.exact.lower) & level.rows.whole",
+        "level.rows.whole",
+        "planning",
+    ),
+    Mutant(
+        "a partition value is one of a row that is there",
+        "answers.py",
+        "& level.rows.every & (level.rows.sure > 0))",
+        "& level.rows.every)",
+        "planning",
+    ),
+    Mutant(
+        "texts are recorded in full",
+        "parquet/bounds.py",
+        "return leaf.encoding is Encoding.BYTES and not isinstance(leaf.type, DecimalType)",
+        "return False",
+        "tables",
+    ),
+    Mutant(
+        "Delta records moments to the microsecond",
+        "delta/statistics.py",
+        "case IntegerType() | DateType():\n            return True",
+        "case IntegerType() | DateType() | TimestampType():\n            return True",
+        "tables",
+    ),
 )
 
 
 def path_of(mutant: Mutant, source: Path) -> Path:
-    return source / "whyscan" / "pruning" / mutant.file
+    return source / "whyscan" / mutant.stage / mutant.file
 
 
 def passes(mutant: Mutant | None) -> bool:
@@ -261,7 +387,7 @@ def passes(mutant: Mutant | None) -> bool:
             broken = path_of(mutant, copy)
             broken.write_text(broken.read_text().replace(mutant.old, mutant.new))
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-        command += ["-m", " and ".join(f"not {mark}" for mark in IGNORED), *TESTS]
+        command += ["-m", " and ".join(f"not {mark}" for mark in IGNORED), *_tests(mutant)]
         environment = {
             **os.environ,
             "PYTHONPATH": str(copy),
@@ -274,9 +400,17 @@ def passes(mutant: Mutant | None) -> bool:
     return ran.returncode == 0
 
 
+def _tests(mutant: Mutant | None) -> tuple[str, ...]:
+    if mutant is None:
+        return tuple(dict.fromkeys(test for stage in TESTS.values() for test in stage))
+    return TESTS[mutant.stage]
+
+
 def main(words: list[str]) -> int:
     """All mutants, or those whose file or reason holds one of the words."""
-    chosen = [m for m in MUTANTS if not words or any(w in f"{m.file} {m.why}" for w in words)]
+    chosen = [
+        m for m in MUTANTS if not words or any(w in f"{m.stage}/{m.file} {m.why}" for w in words)
+    ]
     survived = 0
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         # Tests that fail on the source as it is would kill every mutant and prove nothing.

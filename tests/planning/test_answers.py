@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 import whyscan
 from memory_table import DataFile, MemoryTable, RowGroup
-from oracle import order
 from oracle.dice import tried
 from planning.generated import SORT, cases
 from planning.plans import planned
+from planning.sorting import aggregated, same
 from whyscan.planning.answers import Aggregate, Answers, Function, answers
 from whyscan.planning.limit import Unproven
 from whyscan.planning.plan import Depth
@@ -27,20 +27,7 @@ from whyscan.predicate.session import Session
 from whyscan.predicate.tree import columns_of
 from whyscan.predicate.types import DOUBLE, INT, STRING
 
-COUNT, MIN, MAX = Function
-ROWS = Aggregate(COUNT)
-
-
-def expected(function, values):
-    """What SQL says of the values: NaN is the greatest, NULL is none."""
-    present = sorted((v for v in values if v is not None), key=order.key)
-    if function is COUNT:
-        return len(present)
-    return None if not present else present[0 if function is MIN else -1]
-
-
-def same(a, b):
-    return (a is None) == (b is None) and (a is None or order.equal(a, b))
+ROWS = Aggregate(Function.COUNT)
 
 
 @given(cases(), st.sampled_from(Function))
@@ -51,7 +38,7 @@ def test_an_answer_is_what_the_rows_say(case, function):
     if isinstance(found, Answers):
         (answer,) = found.values
         values = [row[SORT] for row in case.matching()]
-        assert same(answer.value, expected(function, values)), (answer, values)
+        assert same(answer.value, aggregated(function, values)), (answer, values)
         assert list(found.plan) == []
 
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from iceberg.by_hand import Lake, stored, summary
 from lakes import delta_users, users
 from planning.plans import planned
 from reports import valid
@@ -60,6 +61,48 @@ def test_row_groups_of_opened_files_are_credited_to_the_join_as_well():
 
     assert pruned_by(plan) == {"partition": 0, "statistics": 3, "join": 2}
     assert pruned_by(plan, "row_groups") == {"partition": 0, "statistics": 3, "join": 2}
+
+
+IDENTITY = {"source-id": 1, "field-id": 1000, "name": "p", "transform": "identity"}
+
+
+@pytest.mark.parametrize(
+    ("joined", "full", "manifests", "files"),
+    [
+        ((), False, {"partition": 2, "statistics": 0}, {"partition": 5, "statistics": 1}),
+        (
+            (1,),
+            False,
+            {"partition": 1, "statistics": 0, "join": 1},
+            {"partition": 3, "statistics": 1, "join": 2},
+        ),
+        # Opened, the files of the second manifest fall to their own statistics.
+        (
+            (1,),
+            True,
+            {"partition": 1, "statistics": 0, "join": 1},
+            {"partition": 3, "statistics": 2, "join": 1},
+        ),
+    ],
+)
+def test_files_of_a_manifest_that_stays_closed_are_credited_with_it(
+    tmp_path, joined, full, manifests, files
+):
+    lake = Lake(tmp_path / "t", {"p": "int", "x": "int"}, [IDENTITY])
+    bounds = {1: [(1, 5), (6, 9)], 2: [(1, 5), (6, 9)], 3: [(1, 5)] * 3}
+    for p, ends in bounds.items():
+        held = [
+            lake.file(f"{p}{at}", {"x": e}, {"x": 0}, partition={"p": p})
+            for at, e in enumerate(ends)
+        ]
+        lake.manifest(held, summaries=[summary(stored(p, "int"), stored(p, "int"))])
+    plan = planned(
+        lake.commit().open(), "p < 3 AND p < 2 AND x > 5", joined, full=full, depth=Depth.FILES
+    )
+
+    assert pruned_by(plan, "manifests") == manifests
+    assert pruned_by(plan) == files
+    assert plan.summary.files_kept == 1
 
 
 def test_a_conjunct_from_a_join_is_told_apart_in_the_report():

@@ -10,24 +10,17 @@ from hypothesis import strategies as st
 
 import whyscan
 from memory_table import DataFile, MemoryTable, RowGroup
-from oracle import order
 from oracle.dice import tried
 from oracle.rows import RAISED, evaluate_row
 from planning.generated import Case, cases
 from planning.plans import planned
+from planning.sorting import in_order
 from whyscan.planning.limit import Unproven, limited
 from whyscan.planning.topk import SortKey, top
 from whyscan.predicate.bind import bind
 from whyscan.predicate.session import Session
 from whyscan.predicate.tree import Arithmetic, Column, Literal, Operation
 from whyscan.predicate.types import DATE, DOUBLE, INT
-
-
-def in_order(values, key):
-    """The values as ORDER BY has them: equal ones may stand either way, so they are keys."""
-    nulls = [v for v in values if v is None]
-    present = sorted((order.key(v) for v in values if v is not None), reverse=key.descending)
-    return [None] * len(nulls) + present if key.nulls_first else present + [None] * len(nulls)
 
 
 def sort_values(rows, key):

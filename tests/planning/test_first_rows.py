@@ -1,0 +1,130 @@
+"""Limits, orders and aggregates on tables of every format, column by column, against their rows."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import whyscan
+from delta import rs_lakes
+from iceberg import pyiceberg_lakes
+from planning.plans import planned
+from planning.sorting import aggregated, in_order, same
+from whyscan.planning.answers import Aggregate, Answers, Function, answers
+from whyscan.planning.limit import limited
+from whyscan.planning.plan import Depth
+from whyscan.planning.topk import SortKey, top
+from whyscan.predicate import arrow
+from whyscan.predicate.tree import Column
+from whyscan.predicate.types import StructType, TimestampType
+
+
+def parquet(folder):
+    for seed in range(4):
+        pq.write_table(rs_lakes.rows(seed), folder / f"{seed}.parquet", row_group_size=10)
+
+
+def iceberg(folder):
+    table = pyiceberg_lakes.create(folder, {"yes": "identity"})
+    for seed in range(4):
+        table.append(pyiceberg_lakes.rows(seed))
+
+
+LAKES = {
+    "parquet": parquet,
+    "delta": rs_lakes.plain,
+    "delta, partitioned": rs_lakes.partitioned,
+    "iceberg": iceberg,
+}
+
+
+@pytest.fixture(scope="module", params=LAKES)
+def lake(request, tmp_path_factory):
+    """A snapshot, and its folder."""
+    folder = tmp_path_factory.mktemp("lake")
+    LAKES[request.param](folder)
+    return whyscan.open(folder).snapshot, folder
+
+
+def columns(snapshot):
+    fields = snapshot.schema().fields
+    return [Column((f.name,), f.type) for f in fields if not isinstance(f.type, StructType)]
+
+
+def values(plan, folder, column):
+    """The column's values in what a plan reads."""
+    found = []
+    for scan in plan:
+        at = scan.path.removeprefix("file://")
+        path = str(at if at.startswith("/") else folder / at)
+        groups = range(groups_of(path)) if scan.row_groups is None else scan.row_groups
+        for group in groups:
+            found += held(path, group, column)
+    return found
+
+
+@cache
+def groups_of(path):
+    return pq.read_metadata(path).num_row_groups
+
+
+@cache
+def held(path, group, column):
+    (name,) = column.path
+    found = pq.ParquetFile(path).read_row_group(group, [name])[name].combine_chunks()
+    if isinstance(column.type, TimestampType):
+        found = found.cast(pa.timestamp("us"))
+    found = found.cast(arrow.arrow_type(column.type))
+    return [arrow.value(value, column.type) if value.is_valid else None for value in found]
+
+
+def stored(plan):
+    """Columns that every file holds: partition columns of Delta stand in paths alone."""
+    partitioned = {path[0] for path in plan.snapshot.partition_sources}
+    hidden = partitioned if plan.snapshot.format == "delta" else set()
+    return [column for column in columns(plan.snapshot) if column.path[0] not in hidden]
+
+
+@pytest.mark.parametrize("depth", [Depth.FILES, Depth.ROW_GROUPS])
+def test_the_first_rows_by_every_column_are_those_of_the_whole_table(lake, depth):
+    snapshot, folder = lake
+    everything = planned(snapshot, None, depth=depth, measured=tuple(columns(snapshot)))
+    left_out = 0
+    for column in stored(everything):
+        whole = values(everything, folder, column)
+        for descending, nulls_first in product((False, True), repeat=2):
+            key = SortKey(column, descending, nulls_first)
+            for rows in (2, 60):
+                found = top(everything, key, rows)
+                read = values(found, folder, column)
+                assert in_order(read, key)[:rows] == in_order(whole, key)[:rows], key
+                left_out += len(read) < len(whole)
+
+    assert left_out > 10
+
+
+@pytest.mark.parametrize("depth", [Depth.FILES, Depth.ROW_GROUPS])
+def test_every_answer_is_what_the_rows_say(lake, depth):
+    snapshot, folder = lake
+    everything = planned(snapshot, None, depth=depth, measured=tuple(columns(snapshot)))
+    answered = 0
+    for column, function in product(stored(everything), Function):
+        found = answers(everything, [Aggregate(function, column)])
+        if isinstance(found, Answers):
+            answered += 1
+            said = aggregated(function, values(everything, folder, column))
+            assert same(found.values[0].value, said), (column, function, found.values)
+
+    assert answered > 20
+
+
+def test_a_limit_reads_one_file_where_one_has_the_rows(lake):
+    snapshot, folder = lake
+    plan = limited(planned(snapshot, None), 5)
+
+    assert len(list(plan)) == 1
+    assert len(values(plan, folder, stored(plan)[0])) >= 5
