@@ -110,6 +110,14 @@ def test_keys_that_were_read_are_no_secret(show):
     assert "keys of joins" in show(statement("merged"), rendered).page.inner_text("footer")
 
 
+def test_what_metadata_answers_has_no_funnel_and_keeps_its_place(show):
+    page = show(statement("answered"), rendered).page
+
+    assert page.locator("#scan-1 .funnel, #scan-1 .finding").count() == 0
+    assert "Answered from metadata: count(*) is 24" in page.locator("#scan-1").inner_text()
+    assert page.locator(".scans .figures").first.inner_text() == "0 of 6 files, 0\xa0B"
+
+
 def hostile(names):
     """Each name as a table, an alias, a column, a condition, a join, an answer, a note."""
     scans = tuple(
@@ -122,7 +130,6 @@ def hostile(names):
             above=(Stayed(name, name),),
             dynamic=Dynamic((Supply(name, name, 0, name, name),), Amount(1, 1, 1), None, None),
             limit=name,
-            answer=name,
         )
         for name in names
     )

@@ -20,11 +20,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MARKER = ".whyscan-demo"
-TABLES = ("months", "users", "users-flat", "users-delta", "prices", "prices-double", "archive")
+TABLES = (
+    "months",
+    "campaigns",
+    "users",
+    "users-flat",
+    "users-delta",
+    "prices",
+    "prices-double",
+    "archive",
+)
 
 SEED = 7
 MONTHS = 12
 ORDERS_A_MONTH = 50
+CAMPAIGNS = (("spring", (3, 5)), ("winter", (1, 12)))
 PRICES = ((100, 900), (800, 1500), (1200, 2000))
 PRICES_A_GROUP = 50
 DELTA_WRITTEN = 1_709_251_200_000
@@ -64,6 +74,7 @@ def write_lake(folder: Path, *, force: bool) -> None:
     try:
         _claim(folder, force=force)
         _months(folder / "months")
+        _campaigns(folder / "campaigns")
         _partitioned(folder / "users")
         _flat(folder / "users-flat")
         _delta(folder / "users-delta")
@@ -108,6 +119,15 @@ def _months(root: Path) -> None:
             }
         )
         write_file(root / f"month={month}" / "part-0.parquet", orders)
+
+
+def _campaigns(root: Path) -> None:
+    """The months in which something was advertised: a file a campaign."""
+    import pyarrow as pa
+
+    for at, (name, months) in enumerate(CAMPAIGNS):
+        rows = {"name": pa.array([name] * len(months)), "month": pa.array(months, pa.int32())}
+        write_file(root / f"part-{at}.parquet", pa.table(rows))
 
 
 def _partitioned(root: Path) -> None:

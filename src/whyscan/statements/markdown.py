@@ -95,10 +95,12 @@ def _each(report: StatementReport) -> Iterator[Iterable[str]]:
         attribute = "" if scan.report.passed else " open"
         yield [f"<details{attribute}><summary>{shown}</summary>"]
         yield _about(scan)
-        yield level_lines(scan.report)
+        if scan.answer is None:
+            yield level_lines(scan.report)
         yield _conditions(scan, report)
         yield _dynamic(scan, report)
-        yield finding_lines(scan.report.findings)
+        if scan.answer is None:
+            yield finding_lines(scan.report.findings)
         yield gate_lines(scan.report.assertions)
         if scan.report.listing is not None:
             yield file_lines(scan.report)

@@ -20,7 +20,7 @@ from whyscan.explain.text import (
     survivor_lines,
     unchecked_lines,
 )
-from whyscan.explain.wording import inert, inert_sql
+from whyscan.explain.wording import counted, inert, inert_sql
 from whyscan.statements.phrases import (
     LONGEST_CONDITION,
     ORIGINS,
@@ -89,12 +89,14 @@ def _scan(at: int, report: StatementReport, page: Page) -> Iterator[str]:
 
 def _short(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[Iterable[str]]:
     yield _said(scan, page)
-    yield funnel_lines(scan.report, page)
+    if scan.answer is None:
+        yield funnel_lines(scan.report, page)
     yield _placed(scan, page)
     yield _above(scan, report, page)
     yield _dynamic(scan, report, page)
-    yield finding_lines(scan.report.findings, page)
-    yield unchecked_lines(scan.report, page)
+    if scan.answer is None:
+        yield finding_lines(scan.report.findings, page)
+        yield unchecked_lines(scan.report, page)
     yield gate_lines(scan.report.assertions, page)
 
 
@@ -120,7 +122,9 @@ def _long(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[Ite
 def _said(scan: ScanReport, page: Page) -> Iterator[str]:
     """What the statement does with the table, before how much it reads."""
     if scan.answer is not None:
-        yield page.wrap(f"answered from metadata: {inert_sql(scan.answer)}", hanging=GAP)
+        none = f"none of {counted(scan.reading.total, 'file')} is read"
+        told = f"answered from metadata, {none}: {inert_sql(scan.answer)}"
+        yield page.wrap(told, hanging=GAP)
     if scan.rewrite is not None:
         yield page.wrap(changed(scan.rewrite), hanging=GAP)
     if scan.limit is not None:
@@ -165,6 +169,10 @@ def _above(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[st
 
 def _dynamic(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[str]:
     if scan.dynamic is None:
+        return
+    told = {(a.files, a.bytes) for _, _, a in answers(scan.dynamic) if a is not None}
+    if len(told) == 1 and scan.report.listing is None:
+        yield "values from joins remove nothing more"
         return
     yield from _three(scan.dynamic, page)
     for supply in scan.dynamic.supplies:
