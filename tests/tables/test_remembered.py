@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 
 import pytest
 
 import whyscan
 from storage import lakes_to_upload
+from whyscan.errors import TableError
 from whyscan.tables.remembered import Remembered, size
 
 QUESTIONS = {
@@ -73,3 +76,56 @@ def test_nothing_is_kept_that_is_larger_than_the_bound(lake):
 
     assert remembered.files("a", lambda: files) is files
     assert remembered.kept == {}
+
+
+def test_what_was_expected_is_read_once_and_before_it_is_asked_for(lake):
+    files = whyscan.open(lake / "delta").plan("x > 1", depth="files").evidence.files
+    read = []
+    remembered = Remembered()
+
+    def reader(name):
+        return lambda: read.append(name) or files
+
+    remembered.expect("a", reader("expected"))
+    assert remembered.files("a", reader("asked")) is files
+    assert remembered.files("a", reader("asked again")) is files
+    assert read == ["expected"]
+
+
+def test_an_expectation_that_fails_fails_where_it_is_asked_for_and_no_other_is_touched(lake):
+    files = whyscan.open(lake / "delta").plan("x > 1", depth="files").evidence.files
+    remembered = Remembered()
+
+    def broken():
+        raise TableError("no such log")
+
+    remembered.expect("a", broken)
+    assert remembered.files("b", lambda: files) is files
+    with pytest.raises(TableError, match="no such log"):
+        remembered.files("a", lambda: files)
+    assert remembered.files("a", lambda: files) is files
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_process_that_reads_while_the_parser_is_imported_finds_the_same(lake, name):
+    """Wrong guesses among them: a column's name as a string, a member that is no column."""
+    _, (first, second), other = QUESTIONS[name]
+    for question in (first, second, other, f'{other} AND "x" = "k"', "nothing = 1"):
+        code = (
+            "import sys, whyscan\n"
+            "assert 'sqlglot' not in sys.modules\n"
+            "try:\n"
+            f"    plan = whyscan.open({str(lake / name)!r}).plan({question!r}, depth='files')\n"
+            "except whyscan.WhyscanError as error:\n"
+            "    print(type(error).__name__)\n"
+            "else:\n"
+            "    print(*sorted(file.path for file in plan))\n"
+        )
+        found = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        )
+        try:
+            expected = " ".join(kept(whyscan.open(lake / name), question))
+        except whyscan.WhyscanError as error:
+            expected = type(error).__name__
+        assert (found.stdout.strip(), found.stderr, found.returncode) == (expected, "", 0)

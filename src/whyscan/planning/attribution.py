@@ -14,7 +14,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 from whyscan.planning.judgement import UNDECIDED, flags, truths
-from whyscan.planning.planner import total
+from whyscan.planning.planner import total, total_of
 from whyscan.planning.pushdown import can_exclude
 from whyscan.predicate.tree import columns_of
 
@@ -101,11 +101,10 @@ def _only(evidence: Evidence, kept: tuple[Flags, ...], at: int, settled: list[bo
 
 def share(evidence: Evidence, removed: Flags, *, at_least: bool) -> Share:
     """The flagged files."""
-    files = pa.array(removed)
     return Share(
-        files.true_count,
-        total(evidence.files.bytes.filter(files)),
-        total(evidence.files.rows.filter(files)),
+        int(np.count_nonzero(removed)),
+        total_of(evidence.files.bytes, removed),
+        total_of(evidence.files.rows, removed),
         at_least,
     )
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from whyscan.planning.judgement import bits
 from whyscan.pruning.evaluate import Batch, interval_of
 from whyscan.pruning.exact import NOTHING
 from whyscan.pruning.representation import column_below
@@ -35,16 +36,20 @@ UNCOUNTED = -1
 
 def surely_matching(evidence: Evidence) -> pa.Array:
     """At least so many of each file; null where nobody counted its rows."""
-    inside = evidence.group_judgement
+    files, inside = evidence.files, evidence.group_judgement
     every = _rows(evidence, evidence.judgement.every, None if inside is None else inside.every)
-    less = pc.if_else(pc.equal(every, 0), every, pc.subtract(every, perhaps_gone(evidence.files)))
-    return pc.max_element_wise(less, 0, skip_nulls=False)
+    if files.deleted is not None or files.maybe_deleted is not None:
+        gone = perhaps_gone(files)
+        every = pc.if_else(pc.equal(every, 0), every, pc.subtract(every, gone))
+    return pc.max_element_wise(every, 0, skip_nulls=False)
 
 
 def perhaps_matching(evidence: Evidence) -> pa.Array:
     """At most so many of each file; null where nobody counted its rows."""
     files, inside = evidence.files, evidence.group_judgement
     kept = _rows(evidence, evidence.judgement.kept, None if inside is None else inside.kept)
+    if inside is None and files.deleted is None:
+        return kept
     live = files.rows if files.deleted is None else pc.subtract(files.rows, files.deleted)
     return pc.if_else(pc.equal(kept, 0), kept, pc.min_element_wise(kept, live))
 
@@ -67,7 +72,7 @@ def group_rows(groups: RowGroups) -> pa.Array:
 
 def _rows(evidence: Evidence, files: Flags, groups: Flags | None) -> pa.Array:
     """The rows of flagged containers, file by file: row groups where a footer was opened."""
-    rows = pc.if_else(pa.array(files), evidence.files.rows, pa.scalar(0, pa.int64()))
+    rows = pc.if_else(bits(files), evidence.files.rows, pa.scalar(0, pa.int64()))
     opened = evidence.groups
     if opened is None or groups is None:
         return rows
@@ -79,7 +84,7 @@ def _rows(evidence: Evidence, files: Flags, groups: Flags | None) -> pa.Array:
     is_open = np.zeros(evidence.files.count, np.bool_)
     is_open[at] = True
     known = pa.array(np.nan_to_num(whole).astype(np.int64), mask=np.isnan(whole))
-    return pc.if_else(pa.array(is_open), known, rows)
+    return pc.if_else(bits(is_open), known, rows)
 
 
 def counts(numbers: pa.Array, unknown: int = 0) -> Counts:

@@ -6,13 +6,13 @@ their values. Where the interpreter has no rule for a function in it, the functi
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from whyscan.planning.duckdb_sql import answers, is_printable, to_duckdb
-from whyscan.planning.judgement import Decided, flags
 from whyscan.predicate.tree import Column, columns_of
 from whyscan.predicate.types import DateType, IntegerType, StringType
 from whyscan.pruning.evaluate import evaluate
@@ -24,22 +24,29 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from whyscan.planning.judgement import Decided
     from whyscan.predicate.tree import Expression, Predicate
     from whyscan.predicate.zones import Zone
     from whyscan.pruning.containers import Containers
-    from whyscan.tables.snapshot import Files
 
 
-def decide(predicate: Predicate, files: Files, zone: Zone) -> Decided:
-    """The truth, file by file, of the conjuncts that only running them can decide."""
-    containers = files.containers.by_partition()
-    decided: dict[int, Truth] = {}
+def truths_of_points(predicate: Predicate, containers: Containers, zone: Zone) -> Decided:
+    """The truth, file by file, of the conjuncts that name columns with one value in each file."""
+    found: dict[int, Truth] = {}
     for position, conjunct in enumerate(predicate.conjuncts):
         columns = columns_of(conjunct.expression)
-        if not columns or not all(_is_a_point(column, containers) for column in columns):
-            continue
-        if _is_open(evaluate(conjunct.expression, containers, zone), containers.count):
-            answer = _run(conjunct.expression, columns, containers)
+        if columns and all(_is_a_point(column, containers) for column in columns):
+            found[position] = evaluate(conjunct.expression, containers, zone)
+    return found
+
+
+def decide(predicate: Predicate, pointed: Decided, containers: Containers) -> Decided:
+    """The truth of those of them that only running them can decide."""
+    decided: dict[int, Truth] = {}
+    for position, found in pointed.items():
+        if _is_open(found, containers.count):
+            expression = predicate.conjuncts[position].expression
+            answer = _run(expression, columns_of(expression), containers)
             if answer is not None:
                 decided[position] = answer
     return decided
@@ -67,9 +74,8 @@ def _is_a_point(column: Column, containers: Containers) -> bool:
 
 
 def _is_open(found: Truth, count: int) -> bool:
-    answers = [flags(mask, count) for mask in (found.true, found.false, found.null)]
-    possible = np.sum(answers, axis=0) + flags(found.raises, count)
-    return bool((possible > 1).any())
+    possible = (found.true, found.false, found.null, found.raises)
+    return any(tally(both(*two), count) for two in combinations(possible, 2))
 
 
 def _run(expression: Expression, columns: Sequence[Column], containers: Containers) -> Truth | None:

@@ -16,11 +16,12 @@ from whyscan.planning.judgement import (
     Decided,
     Flags,
     Judgement,
+    bits,
     judge,
     place,
     roll_up,
 )
-from whyscan.planning.partition_values import decide, spread
+from whyscan.planning.partition_values import decide, spread, truths_of_points
 from whyscan.planning.plan import (
     Depth,
     Evidence,
@@ -29,6 +30,7 @@ from whyscan.planning.plan import (
     ScanPlan,
     ScanPlanSummary,
 )
+from whyscan.predicate.tree import columns_of
 from whyscan.predicate.zones import zone
 
 if TYPE_CHECKING:
@@ -66,11 +68,15 @@ class _Planner(Struct, frozen=True):
         manifests = self.manifests()
         chosen = None if manifests is None else pa.array(np.flatnonzero(manifests.opened))
         files = self.snapshot.files(self.columns, self.zone, chosen)
-        decided = decide(self.predicate, files, self.zone)
-        by_partition = self.judge(files.containers.by_partition(), decided)
+        partition = files.containers.by_partition()
+        pointed = truths_of_points(self.predicate, partition, self.zone)
+        decided = decide(self.predicate, pointed, partition)
+        # Statistics add nothing to what the truth of these was found from.
+        known = {**_unmeasured(pointed, self.predicate, files.containers), **decided}
+        by_partition = self.judge(partition, known)
         if self.snapshot.footers_describe_files:
             return self.by_footers(files, by_partition, decided)
-        judgement = self.judge(files.containers, decided)
+        judgement = self.judge(files.containers, known)
         evidence = Evidence(
             files=files,
             judgement=judgement,
@@ -147,6 +153,13 @@ class _Planner(Struct, frozen=True):
         return tuple(dict.fromkeys((*self.options.projection, *named)))
 
 
+def _unmeasured(pointed: Decided, predicate: Predicate, containers: Containers) -> Decided:
+    """Those of the truths whose conjunct names no column with statistics."""
+    named = (columns_of(conjunct.expression) for conjunct in predicate.conjuncts)
+    measured = [any(c.path in containers.statistics for c in columns) for columns in named]
+    return {at: truth for at, truth in pointed.items() if not measured[at]}
+
+
 def _with_rows(files: Files, groups: RowGroups) -> Files:
     """The files' rows, now that their footers were read; unknown for the ones left closed."""
     if groups.containers.rows is None:
@@ -166,7 +179,7 @@ def _with_rows(files: Files, groups: RowGroups) -> Files:
 
 def summarise(evidence: Evidence) -> ScanPlanSummary:
     """Count what a plan keeps."""
-    files, kept = evidence.files, pa.array(evidence.judgement.kept)
+    files, kept = evidence.files, evidence.judgement.kept
     groups, found = evidence.groups, evidence.group_judgement
     above = evidence.manifests
     closed = evidence.closed_files
@@ -174,13 +187,13 @@ def summarise(evidence: Evidence) -> ScanPlanSummary:
         manifests_total=None if above is None else above.manifests.count,
         manifests_kept=None if above is None else int(above.judgement.kept.sum()),
         files_total=files.count + closed,
-        files_kept=kept.true_count,
+        files_kept=int(kept.sum()),
         row_groups_total=None if groups is None else groups.count,
         row_groups_kept=None if found is None else int(found.kept.sum()),
         bytes_total=None if closed else total(files.bytes),
-        bytes_kept=total(files.bytes.filter(kept)),
+        bytes_kept=total_of(files.bytes, kept),
         rows_total=_and_closed(total(files.rows), above),
-        rows_kept=total(files.rows.filter(kept)),
+        rows_kept=total_of(files.rows, kept),
     )
 
 
@@ -194,3 +207,10 @@ def total(values: pa.Array) -> int | None:
     if values.null_count:
         return None
     return int(pc.sum(values, min_count=0).as_py())
+
+
+def total_of(values: pa.Array, flagged: Flags) -> int | None:
+    """The sum of the flagged ones, None where one of them is not known."""
+    if values.null_count:
+        return total(values.filter(bits(flagged)))
+    return int(values.to_numpy() @ flagged)

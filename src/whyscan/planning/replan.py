@@ -8,7 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from whyscan.planning.judgement import Flags, flags, truths
-from whyscan.planning.partition_values import decide, spread
+from whyscan.planning.partition_values import decide, spread, truths_of_points
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.tree import Conjunct
 
@@ -47,7 +47,8 @@ def kept(plan: ScanPlan, conjuncts: Sequence[Conjunct]) -> Flags:
     if not conjuncts:
         return np.ones(evidence.files.count, np.bool_)
     asked = replace(plan.predicate, conjuncts=tuple(conjuncts))
-    decided = decide(asked, evidence.files, plan.zone)
+    partition = evidence.files.containers.by_partition()
+    decided = decide(asked, truths_of_points(asked, partition, plan.zone), partition)
     found = _true(plan, asked, evidence.files.containers, decided)
     groups = evidence.groups
     if not plan.snapshot.footers_describe_files or groups is None:

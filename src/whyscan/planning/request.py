@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from whyscan.errors import Span, UnknownColumn, UsageError
 from whyscan.planning.plan import Depth, Options
+from whyscan.predicate.mentions import mentioned
 from whyscan.predicate.names import Columns, Part, resolve
 from whyscan.predicate.session import Session
 
@@ -45,6 +47,11 @@ def session_of(question: Mapping[str, Any]) -> Session:
 
 def _bound(text: str, snapshot: Snapshot, session: Session) -> Predicate:
     """A name is looked for harder only once it was missed: that may open every file."""
+    if "sqlglot" not in sys.modules:
+        # Importing the parser takes as long as reading a hundred thousand files of a log.
+        seeming = mentioned(text, snapshot.schema())
+        if seeming is not None:
+            snapshot.expect(seeming)
     from whyscan.predicate.bind import bind
 
     try:

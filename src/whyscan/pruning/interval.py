@@ -23,6 +23,7 @@ from whyscan.pruning.mask import (
     choose,
     either,
     keep,
+    known,
     may,
     opposite,
     surely,
@@ -60,6 +61,8 @@ class Interval(Struct, frozen=True):
 
     def point(self) -> Mask:
         """Both bounds are known and equal: every value is this one."""
+        if self.lower is self.upper:
+            return known(self.lower)
         return surely(equal, self.lower, self.upper)
 
 

@@ -22,7 +22,6 @@ from msgspec import Struct
 
 from whyscan.errors import TableError, UsageError
 from whyscan.tables import azure_variables
-from whyscan.tables.connections import connect
 from whyscan.tables.storage import Store, local_store
 
 if TYPE_CHECKING:
@@ -197,6 +196,8 @@ def _open(address: str, root: str, options: Mapping[str, Any]) -> Store:
     if not address:
         _require_folder(root)
         return local_store(root)
+    from whyscan.tables.connections import connect
+
     found = connect(address, options)
     return Store(
         uri=f"{address}/{root}".rstrip("/"),

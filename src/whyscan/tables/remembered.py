@@ -7,6 +7,8 @@ and what was used least recently goes first.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from concurrent.futures import Future
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -22,16 +24,25 @@ BOUND = 1 << 28
 
 
 class Remembered(Struct):
-    """Files by what was asked of them, the one used last at the end."""
+    """Files by what was asked of them, the one used last at the end; `coming` are being read."""
 
     bound: int = BOUND
     kept: dict[Hashable, Files] = field(default_factory=dict)
+    coming: dict[Hashable, Future[Files]] = field(default_factory=dict)
+
+    def expect(self, asked: Hashable, read: Callable[[], Files]) -> None:
+        """Begin to read what will be asked for next. Whoever asks waits, and gets its errors."""
+        coming: Future[Files] = Future()
+        self.coming = {asked: coming}
+        # No daemon: an interpreter that ends must not pull it out of DuckDB's hands.
+        Thread(target=_fulfil, args=(coming, read)).start()
 
     def files(self, asked: Hashable, read: Callable[[], Files]) -> Files:
         """What `read` gives, read once. Threads that ask at once may each read it."""
         found = self.kept.pop(asked, None)
         if found is None:
-            found = read()
+            coming = self.coming.pop(asked, None)
+            found = read() if coming is None else coming.result()
         self.kept[asked] = found
         self._evict()
         return found
@@ -44,6 +55,13 @@ class Remembered(Struct):
                 return
             self.kept.pop(asked, None)
             total -= size(files)
+
+
+def _fulfil(coming: Future[Files], read: Callable[[], Files]) -> None:
+    try:
+        coming.set_result(read())
+    except BaseException as error:  # noqa: BLE001 - raised where the files are asked for
+        coming.set_exception(error)
 
 
 def size(value: Any) -> int:

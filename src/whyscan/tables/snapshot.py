@@ -203,6 +203,10 @@ class Snapshot(Protocol):
         """
         ...
 
+    def expect(self, columns: Sequence[Column]) -> None:
+        """A question that names these columns comes next: what it needs may be read already."""
+        ...
+
     def row_groups(
         self,
         files: Files,

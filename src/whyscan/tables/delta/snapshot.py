@@ -90,6 +90,11 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         asked = frozenset(column.path for column in columns)
         return self.remembered.files(asked, lambda: self._read_files(columns))
 
+    def expect(self, columns: Sequence[Column]) -> None:
+        """Begin to read the files: nearly all of it is DuckDB's work, beside which others run."""
+        asked = frozenset(column.path for column in columns)
+        self.remembered.expect(asked, lambda: self._read_files(columns))
+
     def _read_files(self, columns: Sequence[Column]) -> Files:
         known = self.state.schema.columns
         asked = live.wanted(

@@ -292,6 +292,9 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
         return recording(column, self.metadata.properties, tuple(self._leaves.values()))
 
+    def expect(self, columns: Sequence[Column]) -> None:
+        """Nothing: which manifests are read is known once their list is judged."""
+
     def traffic(self) -> Traffic:
         return self.store.meter.traffic()
 

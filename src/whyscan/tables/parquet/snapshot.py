@@ -160,6 +160,9 @@ class ParquetSnapshot(Struct, eq=False):
             return Recording(Collected.NEVER, f"footers keep no bounds of type {column.type}")
         return Recording(Collected.YES)
 
+    def expect(self, columns: Sequence[Column]) -> None:
+        """Nothing: which footers are read is known once partition values are judged."""
+
     def traffic(self) -> Traffic:
         return self.store.meter.traffic()
 
