@@ -133,6 +133,27 @@ def test_one_scan_says_what_removed_its_files():
     )
 
 
+def test_many_scans_are_listed_before_the_first():
+    scans = tuple(scan(orders(), f"month = {n}", "orders", f"o{n}") for n in range(1, 6))
+    found = text(StatementReport("…", "spark", "UTC", "select", scans)).splitlines()
+
+    assert found[5:8] == [
+        "scan         files            bytes",
+        "orders o1  2 of 24  10 kB of 122 kB",
+        "orders o2  2 of 24  10 kB of 122 kB",
+    ]
+
+
+def test_the_answer_says_what_joins_would_leave():
+    target, source = statement("merged").scans
+    bounded = replace(target.dynamic, bounded=Amount(2, 10_200, 100))
+    both = (replace(target, dynamic=bounded), source)
+    report = replace(statement("merged"), scans=both)
+
+    assert "in 4 files; at most 6 files with what joins supply\n" in text(report)
+    assert "with what joins supply" not in text(statement("merged")).split("\n\n")[0]
+
+
 def test_the_same_table_under_the_same_name_is_numbered():
     both = (scan(orders(), "month = 3", "orders", "o"), scan(orders(), "month = 4", "orders", "o"))
     report = StatementReport("…", "spark", "UTC", "select", both)

@@ -41,7 +41,7 @@ def answer(report: StatementReport) -> str:
         return "reads nothing: metadata answers it"
     if not read.total:
         return "reads nothing: there are no files"
-    return f"reads {share_read(read)}{_mostly(report)}"
+    return f"reads {share_read(read)}{_mostly(report)}{_less(report)}"
 
 
 def share_read(read: Reading) -> str:
@@ -62,6 +62,20 @@ def _mostly(report: StatementReport) -> str:
     read = report.scans[at].reading
     weight = "" if read.bytes_kept is None else f"{size(read.bytes_kept)} in "
     return f"{scans}: most by {inert(report.titles[at])}, {weight}{counted(read.kept, 'file')}"
+
+
+def _less(report: StatementReport) -> str:
+    """What is left in an engine whose joins hand their values to the scans."""
+    least = sum(_with_joins(scan) for scan in report.scans)
+    if least >= report.reading.kept:
+        return ""
+    return f"; at most {counted(least, 'file')} with what joins supply"
+
+
+def _with_joins(scan: ScanReport) -> int:
+    supplied = None if scan.dynamic is None else scan.dynamic.bounded
+    kept = scan.reading.kept
+    return kept if supplied is None else min(kept, supplied.files)
 
 
 def heaviest(report: StatementReport) -> int | None:

@@ -20,7 +20,7 @@ from whyscan.explain.text import (
     survivor_lines,
     unchecked_lines,
 )
-from whyscan.explain.wording import counted, inert, inert_sql
+from whyscan.explain.wording import counted, inert, inert_sql, sizes
 from whyscan.statements.phrases import (
     LONGEST_CONDITION,
     ORIGINS,
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 LINES_OF_SQL = 6
 """How much of a statement is repeated; with the files, all of it."""
+SEEN_AT_ONCE = 4
+"""Of so many scans, nobody loses sight."""
 
 
 def text(report: StatementReport, page: Page | None = None) -> str:
@@ -52,6 +54,7 @@ def text(report: StatementReport, page: Page | None = None) -> str:
     sections = (
         title_lines(answer(report), where),
         _asked(report, where),
+        _overview(report, where),
         *(_scan(at, report, where) for at in range(len(report.scans))),
         _joins(report, where),
         finding_lines(report.findings, where),
@@ -72,6 +75,22 @@ def _asked(report: StatementReport, page: Page) -> Iterator[str]:
     yield from lines[: LINES_OF_SQL - 1]
     rest = " ".join(line.strip() for line in lines[LINES_OF_SQL:])
     yield page.cut(f"{lines[LINES_OF_SQL - 1]} {rest}", page.width)
+
+
+def _overview(report: StatementReport, page: Page) -> Iterator[str]:
+    """Of many scans, all of them before any."""
+    if len(report.scans) <= SEEN_AT_ONCE:
+        return
+    rows = [("scan", "files", "bytes")]
+    rows += [
+        (
+            inert(title),
+            f"{scan.reading.kept:,} of {scan.reading.total:,}",
+            sizes(scan.reading.bytes_kept, scan.reading.bytes_total),
+        )
+        for title, scan in zip(report.titles, report.scans, strict=True)
+    ]
+    yield from headed(rows, page, right=frozenset({1, 2}))
 
 
 def _scan(at: int, report: StatementReport, page: Page) -> Iterator[str]:
