@@ -31,6 +31,7 @@ from whyscan.statements.supply import (
     joined_columns,
     own,
     present,
+    shown,
     within,
 )
 
@@ -304,4 +305,4 @@ def _target(fact: Fact) -> str:
 
 
 def _shown(literal: Literal | None) -> str | None:
-    return None if literal is None else to_sql(literal)
+    return None if literal is None else shown(literal)

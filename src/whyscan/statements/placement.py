@@ -7,7 +7,8 @@ that matters to the statement to the leaves, by these rules:
 |-------|-------------------------------|----------------------------------------------|
 | inner | all, and ON                   | all, and ON                                  |
 | left  | all                           | ON, and what does not name the right side    |
-| full  | what names neither side       | what names neither side                      |
+| full  | what names neither side, or   | what names neither side, or                  |
+|       | the joined columns alone      | the joined columns alone                     |
 | semi  | all, and ON                   | all, and ON                                  |
 | anti  | all                           | all, and ON                                  |
 
@@ -45,6 +46,7 @@ from whyscan.statements.relations import (
     sources,
 )
 from whyscan.statements.report import Origin, Stayed
+from whyscan.statements.using import on_both_sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -276,6 +278,11 @@ class Placement(Struct):
             case Kind.ANTI | Kind.NOT_IN:
                 self.down(tree.left, facts)
                 self.down(tree.right, [*facts, *on, *self.up(tree.left)])
+            case Kind.FULL:
+                free = [known for known in facts if not known.named() & (left | right)]
+                lefts, rights = _on_both_sides(facts, tree)
+                self.down(tree.left, [*free, *lefts])
+                self.down(tree.right, [*free, *rights])
             case _:
                 free = [known for known in facts if not known.named() & (left | right)]
                 self.down(tree.left, free)
@@ -366,6 +373,17 @@ def _keys(tree: Tree) -> frozenset[str]:
 
 def _paths(expression: Expression) -> set[Path]:
     return {column.path for column in columns_of(expression)}
+
+
+def _on_both_sides(facts: Sequence[Fact], join: Join) -> tuple[list[Fact], list[Fact]]:
+    """Facts about the columns that a full join joins by, for either side."""
+    lefts, rights = [], []
+    for known in facts:
+        found = on_both_sides(known.expression, join)
+        if found is not None and known.named():
+            lefts.append(Fact(found[0], known.written, None, known.origin, known.via))
+            rights.append(Fact(found[1], known.written, None, known.origin, known.via))
+    return lefts, rights
 
 
 def _outward(known: Fact, given: dict[Path, Column]) -> Fact | None:

@@ -20,6 +20,7 @@ from whyscan.statements.catalogue import Base
 from whyscan.statements.links import every_query
 from whyscan.statements.relations import Select, Source
 from whyscan.statements.report import Origin
+from whyscan.statements.supply import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -158,7 +159,7 @@ def _answered(shortcut: Shortcut, found: Answers) -> Taken:
     parts = []
     for aggregate, value in zip(shortcut.aggregates, found.values, strict=True):
         inner = "*" if aggregate.expression is None else to_sql(aggregate.expression)
-        parts.append(f"{aggregate.function.value}({inner}) = {to_sql(value)}")
+        parts.append(f"{aggregate.function.value}({inner}) = {shown(value)}")
     return Taken(found.plan, answer=", ".join(parts), values=found.values)
 
 

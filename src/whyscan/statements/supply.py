@@ -12,6 +12,7 @@ from msgspec import Struct
 from whyscan.planning.judgement import flags
 from whyscan.planning.matching import of_files, of_row_groups
 from whyscan.predicate import arrow
+from whyscan.predicate.render import to_sql
 from whyscan.predicate.rewrite import substituted
 from whyscan.predicate.tree import (
     Between,
@@ -25,7 +26,7 @@ from whyscan.predicate.tree import (
     columns_of,
     type_of,
 )
-from whyscan.predicate.types import FloatType, OtherType, StructType
+from whyscan.predicate.types import FloatType, IntegerType, OtherType, StructType
 from whyscan.pruning.mask import written_out
 from whyscan.statements.facts import Fact
 from whyscan.statements.links import Origins, conditions
@@ -178,3 +179,10 @@ def among(column: Column, values: pa.Array) -> Expression | None:
         return None
     low, high = (Literal(arrow.value(ordered[i], column.type), column.type) for i in (0, -1))
     return within(column, Bounds(low, high))
+
+
+def shown(literal: Literal) -> str:
+    """A value for people: integers without the letter of their width."""
+    if isinstance(literal.type, IntegerType) and literal.value is not None:
+        return str(literal.value)
+    return to_sql(literal)

@@ -21,14 +21,15 @@ from whyscan.predicate.tree import (
     Like,
     Not,
     Or,
+    columns_of,
 )
 from whyscan.statements.relations import Kind, joins, sources
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from whyscan.predicate.tree import Expression
-    from whyscan.statements.relations import Tree
+    from whyscan.statements.relations import Join, Tree
 
 Same = tuple[Column, Column]
 """Two columns of which the second, where it is not NULL, is the first."""
@@ -41,18 +42,23 @@ def same_columns(tree: Tree) -> list[Same]:
     """
     pairs = []
     for join in joins(tree):
-        left = {source.key for source in sources(join.left)}
-        for condition in join.on:
-            e = condition.expression
-            if not isinstance(e, Comparison) or e.operator is not Comparator.EQUAL:
-                continue
-            if isinstance(e.left, Column) and isinstance(e.right, Column):
-                one, other = (e.left, e.right) if e.left.path[0] in left else (e.right, e.left)
-                if join.kind in {Kind.INNER, Kind.LEFT}:
-                    pairs.append((one, other))
-                elif join.kind is Kind.RIGHT:
-                    pairs.append((other, one))
+        for one, other in _equal(join):
+            if join.kind in {Kind.INNER, Kind.LEFT}:
+                pairs.append((one, other))
+            elif join.kind is Kind.RIGHT:
+                pairs.append((other, one))
     return pairs
+
+
+def _equal(join: Join) -> Iterator[Same]:
+    """The columns that ON makes equal, the left side's first."""
+    left = {source.key for source in sources(join.left)}
+    for condition in join.on:
+        e = condition.expression
+        if not isinstance(e, Comparison) or e.operator is not Comparator.EQUAL:
+            continue
+        if isinstance(e.left, Column) and isinstance(e.right, Column):
+            yield (e.left, e.right) if e.left.path[0] in left else (e.right, e.left)
 
 
 def without_coalesce(expression: Expression, same: Sequence[Same]) -> Expression:
@@ -86,3 +92,17 @@ def _deciding(expression: Coalesce, same: Sequence[Same]) -> Expression:
         if not any((other, one) in same for other in expression.operands)
     ]
     return left[0] if len(left) == 1 else expression
+
+
+def on_both_sides(expression: Expression, join: Join) -> tuple[Expression, Expression] | None:
+    """What a condition on the joined columns alone says of each side of a full join.
+
+    A row whose key fails it is out with or without a partner, and its partner has the same key.
+    """
+    pairs = list(_equal(join))
+    left = without_coalesce(expression, pairs)
+    right = without_coalesce(expression, [(other, one) for one, other in pairs])
+    lefts, rights = {one for one, _ in pairs}, {other for _, other in pairs}
+    if set(columns_of(left)) <= lefts and set(columns_of(right)) <= rights:
+        return left, right
+    return None
