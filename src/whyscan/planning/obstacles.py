@@ -287,10 +287,11 @@ def _truncated(here: Survivors) -> Iterator[Obstacle]:
 
 def _uncounted(here: Survivors) -> Iterator[Obstacle]:
     """What would go, or match whole, if there were no NULL where nobody counted them."""
+    asked = {column.path for column in here.plan.predicate.columns()}
     counted = {
         path: replace(interval, null=both(interval.null, interval.counted))
         for path, interval in here.containers.statistics.items()
-        if interval.counted is not True
+        if path in asked and interval.counted is not True
     }
     if counted:
         imagined = replace(here.containers, statistics={**here.containers.statistics, **counted})
