@@ -25,17 +25,19 @@ from msgspec import Struct, field
 
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.rewrite import substituted
-from whyscan.predicate.tree import (
-    Column,
-    Comparator,
-    Comparison,
-    Literal,
-    children,
-    columns_of,
-    type_of,
-)
+from whyscan.predicate.tree import Column
 from whyscan.statements.catalogue import Base
 from whyscan.statements.facts import Fact, about, fact, rejects_null, spread
+from whyscan.statements.passing import (
+    both_sides,
+    by_position,
+    constants,
+    covered,
+    inward,
+    outward,
+    paths,
+    through_windows,
+)
 from whyscan.statements.relations import (
     Combined,
     Kind,
@@ -46,14 +48,13 @@ from whyscan.statements.relations import (
     sources,
 )
 from whyscan.statements.report import Origin, Stayed
-from whyscan.statements.using import on_both_sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from whyscan.predicate.tree import Expression, Path
+    from whyscan.predicate.tree import Path
     from whyscan.predicate.zones import Zone
-    from whyscan.statements.relations import Condition, Join, Output, Query, Tree
+    from whyscan.statements.relations import Condition, Join, Query, Tree
 
 
 class Leaf(Struct, frozen=True, eq=False):
@@ -144,8 +145,8 @@ class Placement(Struct):
                     output.expression.path, Column((key, output.name), output.expression.type)
                 )
         inside = spread(self.inside(query), self.supplied)
-        found = (_outward(known, given) for known in inside)
-        return [*(f for f in found if f is not None), *_constants(query.outputs, key)]
+        found = (outward(known, given) for known in inside)
+        return [*(f for f in found if f is not None), *constants(query.outputs, key)]
 
     def _renamed(self, query: Combined, key: str) -> list[Fact]:
         """The right side's facts by the left side's names."""
@@ -198,7 +199,7 @@ class Placement(Struct):
             self._stay(query, key, asked, query.barrier)
         pairs = list(zip(query.outputs, query.left.outputs, query.right.outputs, strict=False))
         for side in (query.left, query.right):
-            inner = [_by_position(known, key, query, side) for known in passing]
+            inner = [by_position(known, key, query, side) for known in passing]
             chosen = None
             if needed is not None and query.narrows:
                 chosen = {
@@ -218,7 +219,7 @@ class Placement(Struct):
     ) -> None:
         passing = []
         for known in asked:
-            inner, why = _inward(known, key, select)
+            inner, why = inward(known, key, select)
             if inner is None:
                 self._stay(select, key, [known], why)
             else:
@@ -239,13 +240,13 @@ class Placement(Struct):
         found = []
         for condition in select.having:
             known = fact(condition)
-            if known is not None and _covered(known.expression, select.groups or ()):
+            if known is not None and covered(known.expression, select.groups or ()):
                 found.append(known)
             else:
                 self._keep(condition, condition.fixed or "it stands above GROUP BY")
         for condition in select.qualify:
             known = fact(condition)
-            if known is not None and select.groups is None and _through_windows(known, select):
+            if known is not None and select.groups is None and through_windows(known, select):
                 found.append(known)
             else:
                 self._keep(condition, condition.fixed or "it stands above a window function")
@@ -280,7 +281,7 @@ class Placement(Struct):
                 self.down(tree.right, [*facts, *on, *self.up(tree.left)])
             case Kind.FULL:
                 free = [known for known in facts if not known.named() & (left | right)]
-                lefts, rights = _on_both_sides(facts, tree)
+                lefts, rights = both_sides(facts, tree)
                 self.down(tree.left, [*free, *lefts])
                 self.down(tree.right, [*free, *rights])
             case _:
@@ -357,7 +358,7 @@ class Placement(Struct):
         for known in asked:
             if known.origin is not Origin.WRITTEN:
                 continue
-            names = {path[1] for path in _paths(known.expression) if path[0] == key}
+            names = {path[1] for path in paths(known.expression) if path[0] == key}
             for output in query.outputs:
                 if output.name in names:
                     for path in output.reads:
@@ -369,118 +370,6 @@ _SAMPLED = "it stands above TABLESAMPLE"
 
 def _keys(tree: Tree) -> frozenset[str]:
     return frozenset(source.key for source in sources(tree))
-
-
-def _paths(expression: Expression) -> set[Path]:
-    return {column.path for column in columns_of(expression)}
-
-
-def _on_both_sides(facts: Sequence[Fact], join: Join) -> tuple[list[Fact], list[Fact]]:
-    """Facts about the columns that a full join joins by, for either side."""
-    lefts, rights = [], []
-    for known in facts:
-        found = on_both_sides(known.expression, join)
-        if found is not None and known.named():
-            lefts.append(Fact(found[0], known.written, None, known.origin, known.via))
-            rights.append(Fact(found[1], known.written, None, known.origin, known.via))
-    return lefts, rights
-
-
-def _outward(known: Fact, given: dict[Path, Column]) -> Fact | None:
-    """A fact inside a block in the words of its outputs; None where they do not have them."""
-
-    def change(column: Column) -> Column | None:
-        for depth in range(len(column.path), 1, -1):
-            found = given.get(column.path[:depth])
-            if found is not None:
-                return Column((*found.path, *column.path[depth:]), column.type)
-        return None
-
-    expression = substituted(known.expression, change)
-    if expression is None or not keys_of(expression):
-        return None
-    return Fact(expression, known.written, None, known.origin, known.via)
-
-
-def _constants(outputs: Sequence[Output], key: str) -> list[Fact]:
-    """`SELECT 5 AS k`: k = 5."""
-    found = []
-    for output in outputs:
-        value = output.expression
-        if isinstance(value, Literal) and value.value is not None:
-            column = Column((key, output.name), value.type)
-            equal = Comparison(Comparator.EQUAL, column, value)
-            found.append(Fact(equal, output.name, None, Origin.SPREAD))
-    return found
-
-
-def _inward(known: Fact, key: str, select: Select) -> tuple[Fact | None, str]:
-    """A fact about a block's outputs in the words of its sources, or why it does not pass."""
-    if select.barrier is not None:
-        return None, select.barrier
-    outputs = {output.name: output.expression for output in select.outputs}
-    named = {path[1] for path in _paths(known.expression) if path[0] == key}
-    used = [outputs.get(name) for name in named]
-    if any(expression is None for expression in used):
-        return None, "it is computed from many rows, or by what is not understood"
-    values = [expression for expression in used if expression is not None]
-    if select.groups is not None and not _all_covered(values, select.groups):
-        return None, "it stands above GROUP BY"
-    if not all(_all_covered(values, keys) for keys in select.partitions):
-        return None, "it stands above a window function"
-
-    def change(column: Column) -> Expression | None:
-        if column.path[0] != key:
-            return column
-        found = outputs[column.path[1]]
-        if len(column.path) == 2:  # noqa: PLR2004
-            return found
-        if isinstance(found, Column):
-            return Column((*found.path, *column.path[2:]), column.type)
-        return None
-
-    inner = substituted(known.expression, change)
-    if inner is None:
-        return None, "it is computed by what is not understood"
-    return Fact(inner, known.written, None, known.origin, known.via), ""
-
-
-def _by_position(known: Fact, key: str, query: Combined, side: Query) -> Fact | None:
-    """A fact about a set operation's rows by the names of one side; None where types differ."""
-    places = {output.name: i for i, output in enumerate(query.outputs)}
-
-    def change(column: Column) -> Column | None:
-        if column.path[0] != key:
-            return column
-        position = places[column.path[1]]
-        own = side.outputs[position]
-        if query.outputs[position].expression is None or own.expression is None:
-            return None
-        plain = len(column.path) == 2  # noqa: PLR2004
-        if plain and type_of(own.expression) != column.type:
-            return None
-        return Column((key, own.name, *column.path[2:]), column.type)
-
-    expression = substituted(known.expression, change)
-    if expression is None:
-        return None
-    return Fact(expression, known.written, None, known.origin, known.via)
-
-
-def _through_windows(known: Fact, select: Select) -> bool:
-    return all(_covered(known.expression, keys) for keys in select.partitions)
-
-
-def _all_covered(values: Sequence[Expression], keys: Sequence[Expression]) -> bool:
-    return all(_covered(value, keys) for value in values)
-
-
-def _covered(expression: Expression, keys: Sequence[Expression]) -> bool:
-    """Whether rows with the same keys have the same value of the expression."""
-    if expression in keys or isinstance(expression, Literal):
-        return True
-    inner = children(expression)
-    return bool(inner) and all(_covered(part, keys) for part in inner)
 
 
 def _distinct(facts: Iterable[Fact]) -> list[Fact]:
