@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -15,6 +16,7 @@ from whyscan.predicate.types import Field, OtherType
 from whyscan.statements import clauses
 from whyscan.statements.changes import TARGET
 from whyscan.statements.frames import Frame
+from whyscan.statements.merged import is_comma
 from whyscan.statements.qualification import AMBIGUOUS
 from whyscan.statements.relations import (
     Combined,
@@ -164,9 +166,13 @@ class Builder(Struct):
         start = node.args.get("from_")
         if start is None:
             return None, on
-        tree = self._relation(start.this, views, frame, own, on)
+        groups = [self._relation(start.this, views, frame, own, on)]
         for join in node.args.get("joins") or ():
-            tree = self._join(tree, join, views, frame, own, on)
+            if is_comma(join):
+                groups.append(self._relation(join.this, views, frame, own, on))
+            else:
+                groups[-1] = self._join(groups[-1], join, views, frame, own, on)
+        tree = reduce(partial(Join, Kind.INNER), groups)
         for lateral in node.args.get("laterals") or ():
             tree = Join(Kind.INNER, tree, self._relation(lateral, views, frame, own, on))
         return tree, on

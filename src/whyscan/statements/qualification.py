@@ -17,6 +17,7 @@ from sqlglot.schema import MappingSchema
 from whyscan.errors import Span, UnknownColumn
 from whyscan.predicate.dialects import dialect_of
 from whyscan.predicate.units import mark_units
+from whyscan.statements.merged import mark_using, merge_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,6 +45,7 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
     tree = _with_views(query.copy(), statement.views)
     _mark(tree)
     mark_units(tree, dialect_of(syntax.dialect))
+    mark_using(tree)
     dialect = Dialect.get_or_raise(f"{syntax.dialect},normalization_strategy=case_insensitive")
     tree = normalize_identifiers(tree, dialect=dialect)
     try:
@@ -51,6 +53,7 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
         bases = _numbered(tree, catalogue, syntax.text)
         schema = MappingSchema(_columns(bases), dialect=dialect, normalize=False)
         found = qualify_columns(tree, schema, allow_partial_qualification=True, dialect=dialect)
+        merge_columns(found)
     except SqlglotError as error:
         raise UnknownColumn(str(error).split("\n")[0], text=syntax.text) from error
     return Qualified(found, bases)
