@@ -29,7 +29,7 @@ def parquet(folder):
 
 
 def iceberg(folder):
-    table = pyiceberg_lakes.create(folder, {"yes": "identity"})
+    table = pyiceberg_lakes.create(folder, {"yes": "identity", "day": "year"})
     for seed in range(4):
         table.append(pyiceberg_lakes.rows(seed))
 
@@ -128,3 +128,15 @@ def test_a_limit_reads_one_file_where_one_has_the_rows(lake):
 
     assert len(list(plan)) == 1
     assert len(values(plan, folder, stored(plan)[0])) >= 5
+
+
+def test_statistics_answer_for_a_column_whose_years_are_partitions(tmp_path):
+    iceberg(tmp_path)
+    snapshot = whyscan.open(tmp_path).snapshot
+    day = next(column for column in columns(snapshot) if column.path == ("day",))
+    plan = planned(snapshot, None, measured=(day,), depth=Depth.FILES)
+
+    found = answers(plan, [Aggregate(function, day) for function in Function])
+    held_by_files = values(plan, tmp_path, day)
+
+    assert [v.value for v in found.values] == [aggregated(f, held_by_files) for f in Function]

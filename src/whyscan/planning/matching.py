@@ -15,7 +15,9 @@ from msgspec import Struct
 
 from whyscan.planning.judgement import bits
 from whyscan.pruning.evaluate import Batch, interval_of
-from whyscan.pruning.exact import NOTHING
+from whyscan.pruning.exact import NOTHING, Exact
+from whyscan.pruning.interval import equal
+from whyscan.pruning.mask import both, keep, opposite, surely
 from whyscan.pruning.representation import column_below
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from whyscan.planning.plan import Evidence, ScanPlan
     from whyscan.predicate.tree import Expression
     from whyscan.pruning.containers import Containers
-    from whyscan.pruning.exact import Exact
     from whyscan.pruning.interval import Interval
     from whyscan.tables.snapshot import Files, RowGroups
 
@@ -120,11 +121,20 @@ class Population(Struct, frozen=True):
         return interval_of(expression, Batch(told, plan.zone))
 
     def exact(self, expression: Expression) -> Exact:
-        """What is exact of a column; nothing of one that partition values speak of as well."""
+        """What is exact of a column; nothing of any other expression."""
         column = column_below(expression)
-        if column is None or column.path in self.containers.partition:
+        told = None if column is None else self.containers.exact.get(column.path)
+        if column is None or told is None:
             return NOTHING
-        return self.containers.exact.get(column.path, NOTHING)
+        recorded = self.containers.statistics[column.path]
+        # Partition values may say less than statistics, and are believed where they contradict.
+        both_told = self.containers.interval(column)
+        no_null = opposite(both_told.null)
+        return Exact(
+            keep(opposite(both(no_null, surely(pc.greater, told.nulls, 0))), told.nulls),
+            both(told.lower, surely(equal, recorded.lower, both_told.lower)),
+            both(told.upper, surely(equal, recorded.upper, both_told.upper)),
+        )
 
 
 def of_files(evidence: Evidence) -> Population:
