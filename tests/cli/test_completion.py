@@ -97,6 +97,7 @@ CASES = [
     ("whyscan explain --depth row", "whyscan explain --depth row-groups "),
     ("whyscan diff --timezone Europe/Berl", "whyscan diff --timezone Europe/Berlin "),
     ("whyscan stats lak", "whyscan stats lake/"),
+    ("whyscan explain --resolve-j", "whyscan explain --resolve-joins "),
 ]
 
 
@@ -110,6 +111,14 @@ def test_tab_completes_commands_options_values_and_paths(name, tmp_path):
             terminal.wait_for(re.escape(completed.rstrip()))
             terminal.press("\x15\n")  # the line is forgotten
             terminal.wait_for(PROMPT)
+
+
+def test_bash_completes_the_place_of_a_named_table(tmp_path):
+    (tmp_path / "lake").mkdir()
+
+    with shell("bash", tmp_path) as terminal:
+        terminal.press("whyscan explain --table sales=lak\t")
+        terminal.wait_for(re.escape("--table sales=lake/"))
 
 
 def test_every_depth_is_offered():
