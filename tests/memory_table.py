@@ -40,9 +40,13 @@ class RowGroup:
 
 @dataclass(frozen=True)
 class DataFile:
+    """`deleted` rows are counted; up to `maybe_deleted` more, None for nobody knows how many."""
+
     path: str
     partition: Mapping[str, object]
     groups: Sequence[RowGroup]
+    deleted: int = 0
+    maybe_deleted: int | None = 0
 
     @property
     def rows(self) -> int:
@@ -110,6 +114,7 @@ class MemoryTable:
                 statistics=self._statistics(merged) if known else {},
                 exact=self._exact(merged) if known else {},
             ),
+            **self._hidden(),
         )
 
     def expect(self, columns):
@@ -146,6 +151,14 @@ class MemoryTable:
 
     def traffic(self):
         return Traffic(self.objects, self.objects * 1000)
+
+    def _hidden(self):
+        if not any(file.deleted or file.maybe_deleted != 0 for file in self.data):
+            return {}
+        return {
+            "deleted": pa.array([file.deleted for file in self.data], pa.int64()),
+            "maybe_deleted": pa.array([file.maybe_deleted for file in self.data], pa.int64()),
+        }
 
     def _partition(self, files):
         return {

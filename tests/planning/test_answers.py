@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
@@ -155,29 +156,33 @@ def test_delta_answers_what_its_log_records_to_the_last_digit(tmp_path):
     assert asked(lake, "max(x)", depth=Depth.FILES) == "x may be NaN"
 
 
-def test_deleted_rows_leave_a_count_where_they_were_counted():
-    class Deleted(MemoryTable):
-        def files(self, *asked):
-            from msgspec.structs import replace
+@pytest.mark.parametrize(
+    ("surely", "maybe", "aggregates", "told"),
+    [
+        (4, 0, "count(*)", (31,)),
+        (0, 3, "count(*)", "32 to 35 rows match"),
+        (0, None, "count(*)", "15 to 35 rows match"),
+        # The least is in another file; whether a row that is left has the greatest nobody knows.
+        (4, 0, "min(x)", (1,)),
+        (4, 0, "max(x)", "x may go beyond the values that bounds are sure of"),
+        (4, 0, "count(x)", "nobody counted in how many of the matching rows x is NULL"),
+        (20, 0, "count(*), count(x), max(x)", (15, 8, 5)),
+    ],
+)
+def test_deleted_rows_leave_what_does_not_depend_on_them(surely, maybe, aggregates, told):
+    first, second, third = table(*THREE).data
+    data = [first, replace(second, deleted=surely, maybe_deleted=maybe), third]
+    lake = MemoryTable({"x": INT}, data, footers_describe_files=False)
 
-            found = super().files(*asked)
-            surely, maybe = self.uri.split()
-            gone = None if maybe == "?" else int(maybe)
-            return replace(
-                found,
-                deleted=pa.array([0, int(surely), 0], pa.int64()),
-                maybe_deleted=pa.array([0, gone, 0], pa.int64()),
-            )
+    assert asked(lake, aggregates) == told
 
-    def lake(told):
-        small = table(*THREE)
-        return Deleted(small.columns, small.data, footers_describe_files=False, uri=told)
 
-    assert asked(lake("4 0"), "count(*)") == (31,)
-    assert asked(lake("0 3"), "count(*)") == "32 to 35 rows match"
-    assert asked(lake("0 ?"), "count(*)") == "15 to 35 rows match"
-    assert asked(lake("4 0"), "min(x)") == (1,)
-    assert asked(lake("4 0"), "max(x)") == "x may go beyond the values that bounds are sure of"
-    assert asked(lake("4 0"), "count(x)") == (
-        "nobody counted in how many of the matching rows x is NULL"
-    )
+def test_the_value_of_a_partition_needs_a_row_that_is_left():
+    files = [DataFile(f"p={p}/a", {"p": p}, [RowGroup(3)]) for p in ("a", "b")]
+
+    def greatest(maybe):
+        data = [files[0], replace(files[1], maybe_deleted=maybe)]
+        return asked(MemoryTable({"p": STRING}, data, ("p",)), "max(p)")
+
+    assert greatest(2) == ("b",)
+    assert greatest(3) == "p may go beyond the values that bounds are sure of"

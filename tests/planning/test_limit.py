@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from msgspec.structs import replace
 
 from memory_table import DataFile, MemoryTable, RowGroup
 from planning.plans import planned
@@ -62,24 +63,27 @@ def test_too_few_rows_that_are_sure_to_match_leave_nothing_out(predicate, rows, 
 
 
 def test_rows_that_deletes_may_have_hidden_are_not_sure():
-    class Deleted(MemoryTable):
-        def files(self, *asked):
-            import pyarrow as pa
-
-            found = super().files(*asked)
-            return replace(
-                found,
-                deleted=pa.array([0, 25, 0, 0], pa.int64()),
-                maybe_deleted=pa.array([0, 0, None, 29], pa.int64()),
-            )
-
-    lake = Deleted(THREE.columns, THREE.data, footers_describe_files=False)
+    hidden = [(0, 0), (25, 0), (0, None), (0, 29)]
+    data = [
+        replace(file, deleted=surely, maybe_deleted=maybe)
+        for file, (surely, maybe) in zip(THREE.data, hidden, strict=True)
+    ]
+    lake = MemoryTable(THREE.columns, data, footers_describe_files=False)
 
     assert set(read(limited(planned(lake, "x > 0"), 10))) == {"f0"}
     assert set(read(limited(planned(lake, "x > 0"), 15))) == {"f0", "f1"}
     assert limited(planned(lake, "x > 0"), 17) == Unproven(
         "16 rows are sure to match, 17 are asked for"
     )
+
+
+def test_a_file_with_deleted_rows_is_read_whole():
+    lake = table([(5, 1, 5), (5, 1, 5), (5, 1, 5)])
+    (file,) = lake.data
+    deleted = MemoryTable(lake.columns, [replace(file, deleted=5)], footers_describe_files=False)
+
+    assert read(limited(planned(lake, "x > 0"), 5)) == {"f0": (0,)}
+    assert read(limited(planned(deleted, "x > 0"), 5)) == {"f0": (0, 1, 2)}
 
 
 def test_the_fewest_row_groups_of_the_files_that_are_left():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -148,6 +150,25 @@ def test_a_file_without_statistics_stays_and_stands_in_for_nobody():
 
 def replace_data(lake, data):
     return MemoryTable(lake.columns, data, footers_describe_files=False)
+
+
+@pytest.mark.parametrize(
+    ("order_by", "deleted", "kept"),
+    [
+        ("x ASC NULLS FIRST", 0, {"f0"}),
+        ("x ASC NULLS LAST", 0, {"f0"}),
+        # The five that are left may be no NULLs, or nothing else.
+        ("x ASC NULLS FIRST", 5, {"f0"}),
+        ("x DESC NULLS FIRST", 5, {"f0", "f1"}),
+        ("x ASC NULLS LAST", 5, {"f0", "f1"}),
+        ("x DESC NULLS LAST", 5, {"f0", "f1"}),
+    ],
+)
+def test_which_rows_are_deleted_nobody_knows(order_by, deleted, kept):
+    lake = table((10, 1, 2, 5), (4, 3, 4, 0))
+    data = [replace(lake.data[0], deleted=deleted), lake.data[1]]
+
+    assert first(replace_data(lake, data), order_by, 5) == kept
 
 
 def test_row_groups_alone_decide_where_files_have_nothing_else(tmp_path):
