@@ -12,6 +12,7 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -135,15 +136,28 @@ class Redactor:
 
 
 def _net(predicate: str, dialect: str) -> Iterator[tuple[re.Pattern[str], str]]:
-    """Every literal beside the words before and behind it, and long ones wherever they are."""
-    for before, literal, behind in dict.fromkeys(literals(predicate, dialect)):
-        quoted = re.escape(literal)
-        if before:
-            yield re.compile(rf"({re.escape(before)}\s*){quoted}(?!\w)"), rf"\g<1>{HIDDEN}"
-        if behind:
-            yield re.compile(rf"(?<!\w){quoted}(\s*{re.escape(behind)})"), rf"{HIDDEN}\g<1>"
+    """Every literal beside the words before and behind it, and long ones wherever they are.
+
+    One pattern for all that stand beside the same word: a list may have ten thousand.
+    """
+    after, until = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    long = set()
+    for before, literal, behind in literals(predicate, dialect):
+        after[before].add(literal)
+        until[behind].add(literal)
         if not literal.isdigit() or len(literal) >= _LONG:
-            yield re.compile(rf"(?<!\w){quoted}(?!\w)"), HIDDEN
+            long.add(literal)
+    for word in filter(None, after):
+        yield re.compile(rf"({re.escape(word)}\s*){_any(after[word])}(?!\w)"), rf"\g<1>{HIDDEN}"
+    for word in filter(None, until):
+        yield re.compile(rf"(?<!\w){_any(until[word])}(\s*{re.escape(word)})"), rf"{HIDDEN}\g<1>"
+    if long:
+        yield re.compile(rf"(?<!\w){_any(long)}(?!\w)"), HIDDEN
+
+
+def _any(texts: set[str]) -> str:
+    """One of them, the longest that fits."""
+    return f"(?:{'|'.join(map(re.escape, sorted(texts, key=len, reverse=True)))})"
 
 
 def _ranked(column: ColumnBounds) -> ColumnBounds:
