@@ -70,16 +70,18 @@ class Changes:
     def _merge(self) -> str:
         source, columns = self._source("a")
         dice = self.queries.dice
-        parts = [f"MERGE INTO target USING {source} ON {self._joined(TARGET, columns)}"]
-        clauses = []
-        for _ in range(dice.number(0, 2)):
-            clauses.append(self._when("MATCHED", (*TARGET, *columns), self._action()))
-        for _ in range(dice.number(0, 1)):
-            insert = "INSERT (k, v, s) VALUES (a.k, a.v, a.s)"
-            clauses.append(self._when("NOT MATCHED", columns, insert))
-        for _ in range(dice.number(0, 1)):
-            clauses.append(self._when("NOT MATCHED BY SOURCE", TARGET, self._action()))
-        return " ".join([*parts, *(clauses or ["WHEN MATCHED THEN DELETE"])])
+        both = (*TARGET, *columns)
+        insert = "INSERT (k, v, s) VALUES (a.k, a.v, a.s)"
+        clauses = [
+            *(self._when("MATCHED", both, self._action()) for _ in range(dice.number(0, 2))),
+            *(self._when("NOT MATCHED", columns, insert) for _ in range(dice.number(0, 1))),
+            *(
+                self._when("NOT MATCHED BY SOURCE", TARGET, self._action())
+                for _ in range(dice.number(0, 1))
+            ),
+        ]
+        start = f"MERGE INTO target USING {source} ON {self._joined(TARGET, columns)}"
+        return " ".join([start, *(clauses or ["WHEN MATCHED THEN DELETE"])])
 
     def _when(self, word: str, scope: Sequence[Column], action: str) -> str:
         given = f" AND {self._condition(scope, 1)}" if self.queries.dice.one_in(2) else ""
