@@ -74,7 +74,7 @@ def table(*files, kind=INT, nan=False, **changes):
         DataFile(f"f{at}", {}, [RowGroup(rows, {"x": (low, high)}, {"x": nulls}, nan=nan)])
         for at, (rows, low, high, nulls) in enumerate(files)
     ]
-    return MemoryTable({"x": kind}, data, footers_describe_files=False, **changes)
+    return MemoryTable({"x": kind}, data, **{"footers_describe_files": False, **changes})
 
 
 def first(lake, order_by, rows, predicate=None, offset=0, **options):
@@ -133,6 +133,14 @@ def test_rows_that_may_not_match_do_not_stand_in_for_others(predicate, rows, kep
     assert first(FOUR, "x ASC NULLS LAST", rows, predicate) == kept
 
 
+@pytest.mark.parametrize("footers", [False, True])
+def test_neither_do_those_of_row_groups(footers):
+    lake = table((10, 1, 5, 0), (10, 6, 9, 0), (10, 10, 20, 0), footers_describe_files=footers)
+
+    assert first(lake, "x ASC NULLS LAST", 5, "x > 0") == {"f0"}
+    assert first(lake, "x ASC NULLS LAST", 5, "x > 4") == {"f0", "f1"}
+
+
 def test_a_nan_that_may_be_there_is_the_greatest_of_all():
     lake = table((5, 1.0, 2.0, 0), (5, 3.0, 4.0, 0), kind=DOUBLE, nan=True)
 
@@ -148,8 +156,8 @@ def test_a_file_without_statistics_stays_and_stands_in_for_nobody():
     assert first(lake, "x ASC NULLS LAST", 10) == {"f0", "f1", "f3", "f4"}
 
 
-def replace_data(lake, data):
-    return MemoryTable(lake.columns, data, footers_describe_files=False)
+def replace_data(lake, data, footers=False):
+    return MemoryTable(lake.columns, data, footers_describe_files=footers)
 
 
 @pytest.mark.parametrize(
@@ -164,11 +172,12 @@ def replace_data(lake, data):
         ("x DESC NULLS LAST", 5, {"f0", "f1"}),
     ],
 )
-def test_which_rows_are_deleted_nobody_knows(order_by, deleted, kept):
+@pytest.mark.parametrize("footers", [False, True])
+def test_which_rows_are_deleted_nobody_knows(order_by, deleted, kept, footers):
     lake = table((10, 1, 2, 5), (4, 3, 4, 0))
     data = [replace(lake.data[0], deleted=deleted), lake.data[1]]
 
-    assert first(replace_data(lake, data), order_by, 5) == kept
+    assert first(replace_data(lake, data, footers), order_by, 5) == kept
 
 
 def test_row_groups_alone_decide_where_files_have_nothing_else(tmp_path):
