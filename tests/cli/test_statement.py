@@ -136,6 +136,15 @@ def test_the_statement_may_stand_in_a_file_or_on_standard_input(explain, lake, s
     assert explain(sql=spelling, stdin=SQL).out == explain().out
 
 
+def test_a_table_may_be_given_by_more_of_its_name_than_the_statement_has(whyscan):
+    ask = ("explain", "--sql", "SELECT age FROM users", "--table", "prod.db.Users=users")
+    typed = ("--partition-type", "prod.db.Users.country=string")
+
+    found = json.loads(whyscan(*ask, *typed, "--format", "json").out)
+
+    assert [scan["name"] for scan in found["scans"]] == ["prod.db.Users"]
+
+
 def test_partition_types_are_given_by_table(explain):
     found = explain("--partition-type", "users.country=string", "--format", "json")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from whyscan.table import Table
 
 AT_ONCE = 8
+_WORD = re.compile(r"\w+")
 ONE_TABLE = {
     "places": "TABLE",
     "predicate": "-w",
@@ -85,8 +87,10 @@ def _tables(sql: str, asked: Mapping[str, Any]) -> dict[str, Table | str]:
 
     given: dict[str, Table | str] = dict(pairs("--table", asked["tables"]))
     types = _partition_types(asked, given)
-    text = sql.lower()
-    meant = [name for name in given if name.rpartition(".")[2].strip('`" ').lower() in text]
+    words = set(_WORD.findall(sql.lower()))
+    # The last part of a name is in every way to write it.
+    last = {name: _WORD.findall(name.rpartition(".")[2].lower()) for name in given}
+    meant = [name for name in given if words.issuperset(last[name])]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         opened = pool.map(lambda name: _opened(str(given[name]), types.get(name, {}), asked), meant)
         return given | dict(zip(meant, opened, strict=True))
