@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 ALL_KERNELS = """
 import pyarrow.compute as pc
 plain = {name for name, f in vars(pc).items() if hasattr(f, "__arrow_compute_function__")}
@@ -77,3 +79,15 @@ end(3)
     found = run(code)
     assert (found.returncode, found.stdout) == (3, "without a line's end")
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(("place", "loaded"), [("s3://bucket/table", True), ("./table", False)])
+def test_the_parser_is_imported_beside_requests_and_not_beside_a_disk(place, loaded):
+    code = f"""
+import sys
+from whyscan.cli.startup import loading_the_parser
+with loading_the_parser([{place!r}]):
+    pass
+print("sqlglot.dialects.spark" in sys.modules)
+"""
+    assert run(code).stdout.strip() == str(loaded)

@@ -12,7 +12,7 @@ from whyscan.cli.baseline import against_baseline
 from whyscan.cli.formats import FORMS, LISTS_FILES, rendered
 from whyscan.cli.gates import gates_of_table
 from whyscan.cli.progress import Progress
-from whyscan.cli.startup import load_arrow
+from whyscan.cli.startup import load_arrow, loading_the_parser
 from whyscan.errors import UsageError
 from whyscan.statement import RESOLVE_LIMIT
 from whyscan.table import open as open_table
@@ -110,12 +110,13 @@ def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int
 def _report(places: tuple[str, ...], predicate: str, asked: Mapping[str, Any]) -> Report:
     with Progress() as progress:
         load_arrow()
-        table = open_table(
-            places,
-            partition_types=options.partition_types(asked),
-            options=options.storage(asked),
-            **options.version(asked),
-        )
+        with loading_the_parser(places):
+            table = open_table(
+                places,
+                partition_types=options.partition_types(asked),
+                options=options.storage(asked),
+                **options.version(asked),
+            )
         progress.watch(table.snapshot.traffic)
         from whyscan.explain.report import make_report
 

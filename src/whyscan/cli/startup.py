@@ -7,11 +7,13 @@ import gc
 import os
 import sys
 from contextlib import contextmanager, suppress
+from importlib import import_module
+from threading import Thread
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _MANY = 100_000
 
@@ -70,6 +72,24 @@ def _standing_in(*modules: ModuleType) -> Iterator[None]:
             del sys.modules[name]
             parent, _, child = name.rpartition(".")
             vars(sys.modules.get(parent, ModuleType(parent))).pop(child, None)
+
+
+@contextmanager
+def loading_the_parser(places: Iterable[str]) -> Iterator[None]:
+    """Import the parser while a table's first objects are on their way, if it is not here.
+
+    Nothing of it is imported elsewhere meanwhile: two threads in one package would wait for
+    each other.
+    """
+    parser = Thread(target=import_module, args=("sqlglot.dialects.spark",))
+    remote = any("://" in place for place in places)
+    if remote:
+        parser.start()
+    try:
+        yield
+    finally:
+        if remote:
+            parser.join()
 
 
 class _Kernels:

@@ -40,6 +40,10 @@ BATCH = 1 << 22
 """How many bytes are decoded at once, so that memory does not follow the table."""
 
 
+_AT_ONCE = 2
+"""How many batches are decoded at once: DataFusion takes one processor for each."""
+
+
 def anticipate(size: int) -> None:
     """Begin to import DataFusion while so many bytes are read, if they will take it."""
     if size > SMALL and "datafusion" not in sys.modules:
@@ -74,16 +78,16 @@ class Decoder(Struct, frozen=True):
     def decode(self, containers: Iterable[Container], layout: Layout) -> Iterator[Decoded]:
         """The records of containers of one layout, a batch at a time.
 
-        One batch is decoded while the next is inflated: both leave the interpreter alone.
+        Batches are decoded while the next is inflated: both leave the interpreter alone.
         """
-        with ThreadPoolExecutor(1) as pool:
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
             pending: deque[Future[Decoded]] = deque()
             for batch in _batches(containers):
                 self.spent.bytes += batch.size
                 small = SMALL_FOR_IMPORTED if "datafusion" in sys.modules else SMALL
                 decoder = _with_fastavro if self.spent.bytes <= small else _with_datafusion
                 pending.append(pool.submit(batch.decoded, layout, self.columns, decoder))
-                if len(pending) > 1:
+                if len(pending) > _AT_ONCE:
                     yield pending.popleft().result()
             while pending:
                 yield pending.popleft().result()

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
 _EXISTING, _ADDED, _DELETED = 0, 1, 2
-HELD = 1 << 24
-"""How many bytes of manifests are held before their entries are decoded."""
+HELD = 1 << 21
+"""How many bytes of manifests are held before their entries are decoded: others still arrive."""
 
 
 class Entries(Struct, frozen=True):
