@@ -202,7 +202,7 @@ class Builder(Struct):
         on: dict[int, list[exp.Expr]],
     ) -> Tree:
         """One item of FROM, with the joins that its parentheses hold."""
-        if isinstance(node, exp.Subquery | exp.Paren) and isinstance(node.this, exp.Table):
+        if _in_parentheses(node):
             tree = self._relation(node.this, views, frame, own, on)
         else:
             tree = self._source(node, views, Frame(self.scope, dict(own), frame.outer))
@@ -222,7 +222,8 @@ class Builder(Struct):
         key = self._key(alias)
         sampled = node.args.get("sample") is not None
         relation, fields = self._drawn(node, views, before)
-        names = node.alias_column_names if isinstance(node, exp.Table) else []
+        named = isinstance(node, exp.Table | exp.Lateral | exp.Subquery)
+        names = node.alias_column_names if named else []
         if relation is not None and names:
             relation = _renamed(alias, key, relation, fields, names)
             fields = _fields(relation)
@@ -325,6 +326,14 @@ class Builder(Struct):
 
 
 RECURRING = View(exp.Null(), {})
+
+
+def _in_parentheses(node: exp.Expr) -> bool:
+    """Whether an item of FROM is others and their joins, and no query of its own."""
+    if not isinstance(node, exp.Subquery | exp.Paren):
+        return False
+    inner = node.this
+    return isinstance(inner, exp.Table) or (isinstance(inner, exp.Subquery) and not node.alias)
 
 
 def _names(query: exp.Expr, name: str) -> bool:

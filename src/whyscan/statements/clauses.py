@@ -102,11 +102,13 @@ def order(node: exp.Select, frame: Frame) -> tuple[Sort, ...]:
 def _sort_keys(node: exp.Select) -> list[exp.Expr]:
     clause = node.args.get("order")
     outputs = {e.alias_or_name: _unaliased(e) for e in node.expressions}
+
+    def written_out(part: exp.Expr) -> exp.Expr:
+        named = isinstance(part, exp.Column) and not part.table and part.name in outputs
+        return outputs[part.name].copy() if named else part
+
     keys = [unwrapped(ordered.this) for ordered in ([] if clause is None else clause.expressions)]
-    return [
-        outputs.get(key.name, key) if isinstance(key, exp.Column) and not key.table else key
-        for key in keys
-    ]
+    return [key.transform(written_out) for key in keys]
 
 
 def cut(node: exp.Expr) -> Cut | None:
