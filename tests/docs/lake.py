@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mmh3 import hash as murmur
 
@@ -41,6 +41,8 @@ def write_lake(folder: Path) -> None:
     _orders(folder / "orders")
     _sensors(folder / "sensors")
     _pages(folder / "pages")
+    _sales(folder / "sales")
+    _calendar(folder / "calendar")
 
 
 def _readings(folder: Path) -> None:
@@ -161,3 +163,35 @@ def _pages(folder: Path) -> None:
     upper = lower[:-1] + chr(ord(lower[-1]) + 1)
     table.manifest([table.file(f"part-{n}", {"url": (lower, upper)}, {"url": 0}) for n in (0, 1)])
     table.commit()
+
+
+def _sales(folder: Path) -> None:
+    """Two files a month; the ids of each reach across all of them."""
+    table = DeltaTable(folder).create({"month": "integer", "id": "long"}, ("month",))
+    table.commit(
+        *(
+            table.add(
+                f"month={month}/part-{part}",
+                bounds("id", part, 1000 + month),
+                partition={"month": str(month)},
+                size=LARGE,
+            )
+            for month in range(1, 13)
+            for part in range(2)
+        )
+    )
+
+
+def _calendar(folder: Path) -> None:
+    """A file a month, by its number, the number as text, and a name."""
+    table = DeltaTable(folder).create(
+        {"month": "integer", "code": "string", "id": "long", "name": "string"}
+    )
+    table.commit(*(table.add(f"part-{m:02}", _month(m)) for m in range(1, 13)))
+
+
+def _month(month: int) -> dict[str, Any]:
+    low = {"month": month, "code": str(month), "id": 10 * month, "name": "April"}
+    high = {**low, "id": 10 * month + 9, "name": "September"}
+    nulls = dict.fromkeys(low, 0)
+    return {"numRecords": 10, "minValues": low, "maxValues": high, "nullCount": nulls}

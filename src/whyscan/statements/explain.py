@@ -11,6 +11,7 @@ from whyscan.explain.report import make_report
 from whyscan.planning.planner import make_plan
 from whyscan.predicate.tree import Column, columns_of
 from whyscan.statements.dynamic import Dynamics, Planned
+from whyscan.statements.findings import findings
 from whyscan.statements.links import Origins, edges, every_query
 from whyscan.statements.relations import Select
 from whyscan.statements.report import Placed, Role, ScanReport, StatementReport
@@ -65,7 +66,7 @@ def explain_statement(
         told = dynamics.report(key, bounded, resolution)
         final = planned if resolution is None else resolution.scans[key]
         scans.append(_scan_report(final, told, taken.get(key), asked, verbose=verbose))
-    return StatementReport(
+    report = StatementReport(
         sql=sql,
         dialect=session.dialect,
         timezone=session.timezone,
@@ -73,8 +74,9 @@ def explain_statement(
         scans=tuple(scans),
         joins=_edges(asked, leaves),
         notes=notes(asked.change, [scan.rewrite for scan in scans]),
-        seconds=perf_counter() - started,
     )
+    found = findings(report, asked, static)
+    return replace(report, findings=found, seconds=perf_counter() - started)
 
 
 def _edges(asked: Asked, leaves: Sequence[Leaf]) -> tuple[Edge, ...]:

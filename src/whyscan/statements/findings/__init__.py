@@ -1,0 +1,50 @@
+"""Coded facts about a whole statement: what no scan shows by itself.
+
+As with a single table, a fix whose effect is told was planned: the changed statement is placed
+and planned by the same code, on the same snapshots. What is offered as the same was proved.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from whyscan.explain.findings import in_order
+from whyscan.statements.findings.barriers import barriers
+from whyscan.statements.findings.cross_joins import cross_joins
+from whyscan.statements.findings.ground import Ground
+from whyscan.statements.findings.join_keys import join_keys
+from whyscan.statements.findings.outer_joins import outer_joins
+from whyscan.statements.findings.repeats import repeats
+from whyscan.statements.findings.wrapped_keys import wrapped_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.explain.findings import Finding
+    from whyscan.statements.dynamic import Planned
+    from whyscan.statements.report import StatementReport
+    from whyscan.statements.scans import Asked
+
+FAMILIES = (cross_joins, outer_joins, wrapped_keys, join_keys, barriers, repeats)
+
+
+def findings(
+    report: StatementReport, asked: Asked, static: Sequence[Planned]
+) -> tuple[Finding, ...]:
+    """All that apply to the report, warnings first; `static` are its scans without joins' values.
+
+    A MERGE has findings of its own.
+    """
+    if isinstance(asked.statement.tree, exp.Merge):
+        return ()
+    keys = [planned.leaf.source.key for planned in static]
+    ground = Ground(
+        asked,
+        dict(zip(keys, static, strict=True)),
+        dict(zip(keys, report.scans, strict=True)),
+        dict(zip(keys, report.titles, strict=True)),
+    )
+    found = {(f.code, f.message): f for family in FAMILIES for f in family(ground)}
+    return in_order(found.values())

@@ -1,0 +1,67 @@
+"""Filters that stay above LIMIT, DISTINCT ON or a window function, and what they would spare."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from whyscan.explain.findings import Code, Finding, Severity
+from whyscan.explain.wording import counted
+from whyscan.statements.findings.rebuild import rebuilt
+from whyscan.statements.relations import Select
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.statements.findings.ground import Ground
+    from whyscan.statements.placement import Leaf
+    from whyscan.statements.relations import Query
+
+WINDOW = "it stands above a window function"
+_OTHERWISE = {
+    "it stands above LIMIT": "LIMIT then takes from the rows that match",
+    "it stands above OFFSET": "OFFSET then skips rows that match",
+    "it stands above DISTINCT ON": "DISTINCT ON then picks among the rows that match",
+    WINDOW: "the function then sees only the rows that match",
+}
+"""Why a condition stays above, and what would be different below."""
+
+
+def barriers(ground: Ground) -> Iterator[Finding]:
+    """All of this family."""
+    told = {stayed.why for planned in ground.static.values() for stayed in planned.leaf.above}
+    for why in _OTHERWISE:
+        if why in told:
+            changed = rebuilt(ground.query, partial(_opened, why=why))
+            yield from _behind(ground, why, ground.leaves(changed))
+
+
+def _opened(block: Query, why: str) -> Query:
+    """The block without what stands between."""
+    if block.barrier == why:
+        return replace(block, barrier=None)
+    if isinstance(block, Select) and why == WINDOW:
+        return replace(block, partitions=())
+    return block
+
+
+def _behind(ground: Ground, why: str, leaves: dict[str, Leaf]) -> Iterator[Finding]:
+    for key, leaf in leaves.items():
+        before = {fact.written for fact in ground.facts(key)}
+        held = {stayed.sql for stayed in ground.static[key].leaf.above if stayed.why == why}
+        new = [fact.written for fact in leaf.facts if fact.written in held - before]
+        effect = ground.effect(key, ground.kept(leaf)) if new else None
+        if effect is None:
+            continue
+        reads = counted(effect.before, "file")
+        yield Finding(
+            Code.FILTER_ABOVE_BARRIER,
+            Severity.INFO,
+            f"{' AND '.join(dict.fromkeys(new))} filters no file of {ground.titles[key]}: "
+            f"{why}; {reads} are read, and below it {effect.after:,} would be",
+            f"if the query allows it, move it below; that is not the same: {_OTHERWISE[why]}",
+            {"files": effect.before},
+            effect=effect,
+        )

@@ -1,0 +1,191 @@
+"""Sources of one block that no condition joins: each row of one meets each of the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.explain.findings import Code, Finding, Severity
+from whyscan.predicate.tree import Column, Comparator, Comparison, Literal
+from whyscan.predicate.types import OtherType
+from whyscan.statements.catalogue import Base
+from whyscan.statements.findings.rebuild import instead, selects, where
+from whyscan.statements.relations import (
+    Combined,
+    Condition,
+    Kind,
+    Select,
+    Source,
+    free_reads,
+    joins,
+    sources,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from whyscan.explain.findings import Effect
+    from whyscan.predicate.tree import Path
+    from whyscan.statements.findings.ground import Ground
+    from whyscan.statements.relations import Query, Tree
+
+TRIED_AT_MOST = 4
+"""Columns of the same name in both that are tried as the missing equality."""
+
+_BESIDE = {Kind.SEMI, Kind.ANTI, Kind.NOT_IN}
+
+Group = list[Source]
+
+
+def cross_joins(ground: Ground) -> Iterator[Finding]:
+    """All of this family."""
+    for select in selects(ground.query):
+        first, *others = [
+            group for group in _groups(select) if not all(_one_row(ground, s) for s in group)
+        ] or [[]]
+        for other in others:
+            yield _finding(ground, select, first, other)
+
+
+def _groups(select: Select) -> list[Group]:
+    """The sources whose rows are combined, those that are joined together."""
+    combined = [source for source in _combined(select.tree) if source.relation is not None]
+    found: list[tuple[set[str], Group]] = [({source.key}, [source]) for source in combined]
+    for names in _ties(select):
+        tied = [group for group in found if group[0] & names]
+        loose = [group for group in found if not group[0] & names]
+        keys = names.union(*(keys for keys, _ in tied))
+        found = [*loose, (keys, [source for _, group in tied for source in group])]
+    order = {source.key: at for at, source in enumerate(combined)}
+    groups = [sorted(group, key=lambda s: order[s.key]) for _, group in found if group]
+    return sorted(groups, key=lambda group: order[group[0].key])
+
+
+def _combined(tree: Tree | None) -> Iterator[Source]:
+    """The sources of a FROM clause without the subqueries that only choose rows."""
+    if isinstance(tree, Source):
+        yield tree
+    elif tree is not None:
+        yield from _combined(tree.left)
+        if tree.kind not in _BESIDE:
+            yield from _combined(tree.right)
+
+
+def _ties(select: Select) -> Iterator[set[str]]:
+    """Sets of sources that something joins: a condition, a subquery, a constant."""
+    conditions = [*select.where, *(c for join in joins(select.tree) for c in join.on)]
+    yield from (set(condition.named()) for condition in conditions)
+    yield from _pinned(conditions)
+    for source in sources(select.tree):
+        if isinstance(source.relation, Select | Combined):
+            yield {source.key, *_keys(free_reads(source.relation))}
+    for nested in select.nested:
+        around = frozenset() if nested.within is None else nested.within.named()
+        yield {*around, *_keys(free_reads(nested.query))}
+    for join in joins(select.tree):
+        if join.kind is Kind.OPAQUE:
+            yield {source.key for source in sources(join)}
+
+
+def _pinned(conditions: Iterable[Condition]) -> Iterator[set[str]]:
+    """`a.k = 5 AND b.k = 5`: the two are equal."""
+    found: dict[Literal, set[str]] = {}
+    for condition in conditions:
+        match condition.expression:
+            case Comparison(Comparator.EQUAL, Column() as column, Literal() as value):
+                found.setdefault(value, set()).add(column.path[0])
+            case Comparison(Comparator.EQUAL, Literal() as value, Column() as column):
+                found.setdefault(value, set()).add(column.path[0])
+            case _:
+                pass
+    yield from found.values()
+
+
+def _keys(paths: AbstractSet[Path]) -> set[str]:
+    return {path[0] for path in paths}
+
+
+def _one_row(ground: Ground, source: Source) -> bool:
+    """Whether a source provably has no more than one row."""
+    if isinstance(source.relation, Base):
+        rows = _rows(ground, source)
+        return rows is not None and rows <= 1
+    return source.relation is not None and _single(ground, source.relation)
+
+
+def _single(ground: Ground, query: Query) -> bool:
+    if isinstance(query, Combined):
+        return False
+    if query.groups == () or (query.cut is not None and query.cut.limit in {0, 1}):
+        return True
+    return all(_one_row(ground, source) for source in sources(query.tree))
+
+
+def _rows(ground: Ground, source: Source) -> int | None:
+    return ground.rows(source.key) if source.key in ground.static else None
+
+
+def _finding(ground: Ground, select: Select, one: Group, other: Group) -> Finding:
+    names = [_named(ground, group) for group in (one, other)]
+    counts = [_rows(ground, group[0]) if len(group) == 1 else None for group in (one, other)]
+    pairs = "every row of one meets every row of the other"
+    evidence: dict[str, int | float | str] = {}
+    if counts[0] is not None and counts[1] is not None:
+        product = counts[0] * counts[1]
+        pairs = f"up to {counts[0]:,} rows meet up to {counts[1]:,} each, {product:,} pairs"
+        evidence = {"rows": counts[0], "other_rows": counts[1], "pairs": product}
+    rewrite, effect = _missing(ground, select, one, other)
+    fix = "if they belong together, join them by a condition"
+    if rewrite is not None:
+        fix = f"if they belong together, add {rewrite}"
+        if effect is not None:
+            fix += f", which leaves {effect.after:,} of {effect.before:,} {effect.unit} to read"
+    return Finding(
+        Code.CROSS_JOIN,
+        Severity.WARNING,
+        f"no condition joins {names[0]} with {names[1]}: {pairs}",
+        fix,
+        evidence,
+        rewrite,
+        effect,
+    )
+
+
+def _named(ground: Ground, group: Group) -> str:
+    return " and ".join(ground.titles.get(source.key, source.alias) for source in group)
+
+
+def _missing(
+    ground: Ground, select: Select, one: Sequence[Source], other: Sequence[Source]
+) -> tuple[str | None, Effect | None]:
+    """The equality of columns that are called the same; the one that spares most, if one does."""
+    tried = [
+        Comparison(Comparator.EQUAL, left, right)
+        for s in one
+        for t in other
+        for left, right in _same_names(s, t)
+    ][:TRIED_AT_MOST]
+    best: tuple[str | None, Effect | None] = (None, None)
+    for equality in tried:
+        sql = ground.sql(equality)
+        added = where(select, Condition(equality, sql, None))
+        gain = ground.gain(instead(ground.query, select, added))
+        effect = None if gain is None else gain[1]
+        if best[0] is None or _spared(effect) > _spared(best[1]):
+            best = (sql, effect)
+    return best
+
+
+def _same_names(one: Source, other: Source) -> Iterator[tuple[Column, Column]]:
+    theirs = {field.name.lower(): field for field in other.fields}
+    for field in one.fields:
+        found = theirs.get(field.name.lower())
+        if found is not None and found.type == field.type and not isinstance(found.type, OtherType):
+            yield (
+                Column((one.key, field.name), field.type),
+                Column((other.key, found.name), found.type),
+            )
+
+
+def _spared(effect: Effect | None) -> int:
+    return 0 if effect is None else effect.before - effect.after

@@ -1,0 +1,114 @@
+"""The equalities by which scans are joined, each with the place where it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from whyscan.predicate.tree import Column, Comparator, Comparison, Opaque, columns_of, walk
+from whyscan.statements.findings.rebuild import instead, on, selects, where
+from whyscan.statements.relations import Kind, joins, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.predicate.tree import Expression
+    from whyscan.statements.findings.ground import Ground
+    from whyscan.statements.relations import Condition, Join, Query, Select
+
+
+class Side(Struct, frozen=True, eq=False):
+    """One side: an expression of one column, and the scan's column that this is."""
+
+    expression: Expression
+    column: Column
+    base: Column
+
+    @property
+    def key(self) -> str:
+        """The scan's."""
+        return self.base.path[0]
+
+    @property
+    def own(self) -> Column:
+        """The column by the table's own name for it."""
+        return Column(self.base.path[1:], self.base.type)
+
+    @property
+    def is_bare(self) -> bool:
+        return isinstance(self.expression, Column)
+
+
+class Link(Struct, frozen=True, eq=False):
+    """`left = right` of two scans; `join` is None where it stands in WHERE."""
+
+    select: Select
+    join: Join | None
+    condition: Condition
+    left: Side
+    right: Side
+
+    @property
+    def sides(self) -> tuple[tuple[Side, Side], tuple[Side, Side]]:
+        """Each side with the other."""
+        return (self.left, self.right), (self.right, self.left)
+
+    def restricts(self, side: Side) -> bool:
+        """Whether a row of the side's scan is of no use without a partner, as far as this tells."""
+        own = {source.key for source in sources(self.select.tree)}
+        if not {self.left.column.path[0], self.right.column.path[0]} <= own:
+            return False
+        if self.join is None or self.join.kind in {Kind.INNER, Kind.SEMI}:
+            return True
+        filled = {Kind.LEFT: self.join.right, Kind.RIGHT: self.join.left}.get(self.join.kind)
+        return filled is not None and side.column.path[0] in {s.key for s in sources(filled)}
+
+    def beside(self, query: Query, condition: Condition) -> Query:
+        """The query with one more condition where the equality stands."""
+        if self.join is None:
+            return instead(query, self.select, where(self.select, condition))
+        conditions = (*self.join.on, condition)
+        return instead(query, self.select, on(self.select, self.join, conditions))
+
+
+def links(ground: Ground) -> list[Link]:
+    """Every equality of two scans, once: a CTE that is used again repeats its own."""
+    found: dict[tuple[str, ...], Link] = {}
+    for select in selects(ground.query):
+        for join, condition in _placed(select):
+            link = _link(ground, select, join, condition)
+            if link is not None:
+                names = (ground.scans[side.key].title for side in (link.left, link.right))
+                found.setdefault((condition.sql, *names), link)
+    return list(found.values())
+
+
+def _placed(select: Select) -> Iterator[tuple[Join | None, Condition]]:
+    for join in joins(select.tree):
+        for condition in join.on:
+            yield join, condition
+    for condition in select.where:
+        yield None, condition
+
+
+def _link(ground: Ground, select: Select, join: Join | None, condition: Condition) -> Link | None:
+    e = condition.expression
+    if condition.fixed is not None or not isinstance(e, Comparison):
+        return None
+    if e.operator is not Comparator.EQUAL:
+        return None
+    left, right = _side(ground, e.left), _side(ground, e.right)
+    if left is None or right is None or left.key == right.key:
+        return None
+    return Link(select, join, condition, left, right)
+
+
+def _side(ground: Ground, expression: Expression) -> Side | None:
+    columns = columns_of(expression)
+    if len(columns) != 1 or any(isinstance(node, Opaque) for node in walk(expression)):
+        return None
+    base = ground.origins.base(columns[0])
+    if base is None or base.path[0] not in ground.static:
+        return None
+    return Side(expression, columns[0], base)

@@ -1,0 +1,211 @@
+"""What conditions on one side of `f(a) = g(b)` say of the other: the image of f.
+
+The values that conditions leave a column lie in ranges; f maps each range to one that contains
+whatever it gives there, and a point to a point where it can. So g(b) lies in what comes out,
+which is true of every pair that the equality joins.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import pyarrow as pa
+
+from whyscan.planning.equivalence import LISTED_AT_MOST
+from whyscan.planning.equivalence import where_true as spans_of
+from whyscan.planning.judgement import flags
+from whyscan.predicate import arrow
+from whyscan.predicate.comparisons import as_set
+from whyscan.predicate.rewrite import substituted
+from whyscan.predicate.tree import (
+    And,
+    Cast,
+    Column,
+    Comparator,
+    Comparison,
+    In,
+    Literal,
+    columns_of,
+    type_of,
+)
+from whyscan.predicate.types import (
+    DateType,
+    DecimalType,
+    IntegerType,
+    StringType,
+    TimestampType,
+)
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.domains import where_true
+from whyscan.pruning.domains.ranges import Range, successor, value_of
+from whyscan.pruning.evaluate import Batch, interval_of
+from whyscan.pruning.interval import between
+from whyscan.pruning.mask import written_out
+from whyscan.statements.report import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.predicate.tree import Expression, Value
+    from whyscan.predicate.types import Type
+    from whyscan.predicate.zones import Zone
+    from whyscan.pruning.interval import Interval
+    from whyscan.statements.facts import Fact
+    from whyscan.statements.findings.equalities import Side
+
+Ends: TypeAlias = "tuple[Value, Value]"
+"""The least and the greatest value of a range; None is an open end."""
+
+_STEPPED = (IntegerType, DateType, TimestampType, DecimalType)
+"""Types in which the value before a range's end is one less."""
+
+
+def image(side: Side, facts: Sequence[Fact], other: Side, zone: Zone) -> Expression | None:
+    """A condition on the other side that follows from what is known of this one's column."""
+    known = tuple(fact.expression for fact in facts if fact.origin is not Origin.JOIN)
+    domain = where_true(And(known)).get(side.base) if known else None
+    # A function may make a value of NULL, and NaN lies in no range.
+    if domain is None or domain.null or domain.nan or not len(domain.values):
+        return None
+    ends = _ends(domain.values, side.base.type)
+    if all(low is None and high is None for low, high in ends):
+        return None
+    found = _mapped(side, ends, other, zone)
+    single = _single_values(ends, side.base.type) if found is None else None
+    return found if single is None else _mapped(side, single, other, zone)
+
+
+def _mapped(side: Side, ends: Sequence[Ends], other: Side, zone: Zone) -> Expression | None:
+    """What comes out of the function where its column lies between these ends."""
+    expression = substituted(side.expression, lambda _: side.base)
+    if expression is None:
+        return None
+    lower, upper = (arrow.array([end[at] for end in ends], side.base.type) for at in (0, 1))
+    rows = pa.repeat(pa.scalar(2, pa.int64()), len(ends))
+    held = {side.base.path: between(side.base.type, lower, upper)}
+    found = interval_of(expression, Batch(Containers(len(ends), rows, held), zone))
+    return _within(found, len(ends), other)
+
+
+def _single_values(ends: Sequence[Ends], kind: Type) -> list[Ends] | None:
+    """Short ranges of whole numbers or days value by value; None where they are none."""
+    found: list[Ends] = []
+    for low, high in ends:
+        if not isinstance(low, int) or not isinstance(high, int) or high - low >= LISTED_AT_MOST:
+            return None
+        found += [(value, value) for value in range(low, high + 1)]
+    plain = isinstance(kind, IntegerType | DateType) and len(found) <= LISTED_AT_MOST
+    return found if plain else None
+
+
+def _ends(values: tuple[Range, ...] | pa.Array, kind: Type) -> list[Ends]:
+    """Each range by its least and greatest value; None is an open end."""
+    if isinstance(values, pa.Array):
+        return [(v, v) for v in (arrow.value(value, kind) for value in values)]
+    return [_closed(item, kind) for item in values]
+
+
+def _closed(item: Range, kind: Type) -> Ends:
+    low = None if item.low is None else value_of(item.low, kind)
+    if item.high is None:
+        return _text(low, kind), None
+    if item.low is not None and successor(item.low, kind) == item.high:
+        return _text(low, kind), _text(low, kind)
+    last = item.high - 1 if isinstance(kind, _STEPPED) else item.high
+    return _text(low, kind), _text(value_of(last, kind), kind)
+
+
+def _text(value: Value, kind: Type) -> Value:
+    return value.decode() if isinstance(kind, StringType) and isinstance(value, bytes) else value
+
+
+def _within(found: Interval, count: int, other: Side) -> Expression | None:
+    """`other` lies where the interval does; None where it may be anything, or nothing is left."""
+    if flags(found.nan, count).any() or not flags(found.value, count).all():
+        return None
+    kind = arrow.arrow_type(found.type)
+    lower, upper = (written_out(end, count, kind) for end in (found.lower, found.upper))
+    if not lower.null_count and lower.equals(upper):
+        return _listed([arrow.value(v, found.type) for v in lower], found.type, other)
+    ends: list[Expression] = []
+    for bounds, operator, which in (
+        (lower, Comparator.GREATER_EQUAL, "ascending"),
+        (upper, Comparator.LESS_EQUAL, "descending"),
+    ):
+        if bounds.null_count:
+            continue
+        literal = _literal(arrow.value(bounds.sort(which)[0], found.type), found.type, other)
+        if literal is None:
+            return None
+        ends.append(Comparison(operator, other.expression, literal))
+    return None if not ends else ends[0] if len(ends) == 1 else And(tuple(ends))
+
+
+def _listed(values: Sequence[Value], kind: Type, other: Side) -> Expression | None:
+    literals = [_literal(value, kind, other) for value in values]
+    known = [literal for literal in literals if literal is not None]
+    if len(known) < len(literals):
+        return None
+    if len(set(known)) == 1:
+        return Comparison(Comparator.EQUAL, other.expression, known[0])
+    return In(other.expression, *as_set([literal.value for literal in known], known[0].type))
+
+
+def _literal(value: Value, kind: Type, other: Side) -> Literal | None:
+    """The value as the other side has it: an integer may be a narrower one there."""
+    target = type_of(other.expression)
+    if kind == target:
+        return Literal(value, kind)
+    if isinstance(kind, IntegerType) and isinstance(target, IntegerType) and isinstance(value, int):
+        return Literal(value, target) if target.least <= value <= target.greatest else None
+    return None
+
+
+def bare(expression: Expression, zone: Zone) -> tuple[Expression, str] | None:
+    """The same condition on the bare column, and how that is known; None where it is not."""
+    spans = spans_of(expression, zone)
+    ranges = None if spans is None else spans.as_ranges()
+    if spans is not None and ranges is not None:
+        return ranges, spans.proof
+    return _number_of_text(expression)
+
+
+def _number_of_text(expression: Expression) -> tuple[Expression, str] | None:
+    """`CAST(i AS STRING) = '5'`: i = 5, for an integer is written in one way only."""
+    match expression:
+        case Comparison(
+            Comparator.EQUAL,
+            Cast(operand=Column(type=IntegerType() as kind) as column, type=StringType()),
+            Literal(value=str() as text),
+        ):
+            number = int(text) if text.removeprefix("-").isdecimal() and text.isascii() else None
+            if number is None or str(number) != text or not kind.least <= number <= kind.greatest:
+                return None
+            found = Comparison(Comparator.EQUAL, column, Literal(number, kind))
+            return found, "an integer is written in one way only"
+        case _:
+            return None
+
+
+def as_text(expression: Expression) -> Expression | None:
+    """`CAST(s AS BIGINT) = 5` as s = '5', which is not the same: '05' is 5 too."""
+    match expression:
+        case Comparison(
+            Comparator.EQUAL,
+            Cast(operand=Column(type=StringType() as kind) as column),
+            Literal(value=int() as number, type=IntegerType()),
+        ):
+            return Comparison(Comparator.EQUAL, column, Literal(str(number), kind))
+        case _:
+            return None
+
+
+def is_bare(expression: Expression) -> bool:
+    """No column stands in a function."""
+    match expression:
+        case Comparison(left=Column(), right=Literal()) | In(operand=Column()):
+            return True
+        case And():
+            return all(map(is_bare, expression.operands))
+        case _:
+            return not columns_of(expression)

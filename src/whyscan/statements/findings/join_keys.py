@@ -1,0 +1,173 @@
+"""Join keys of the larger side: without bounds, or with bounds that rule no file out."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from whyscan.explain.coverage import of_column
+from whyscan.explain.file_bounds import ends
+from whyscan.explain.findings import Code, Effect, Finding, Severity
+from whyscan.explain.findings.pruning import FEWEST_FILES
+from whyscan.explain.findings.statistics import remedy
+from whyscan.explain.wording import counted, size
+from whyscan.planning.depth import overlap
+from whyscan.predicate.tree import Column, Comparator, Comparison, columns_of
+from whyscan.statements.findings.equalities import Link, Side, links
+from whyscan.statements.relations import Condition
+from whyscan.tables.snapshot import Collected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.explain.gates import Reading
+    from whyscan.statements.findings.ground import Ground
+
+Joined = tuple[Link, Side, Side]
+"""An equality, its side of the larger scan, and the other."""
+
+Suggestion = tuple[str, str | None, Effect | None]
+"""A fix, text to copy, and what it changes."""
+
+TRIED_AT_MOST = 4
+"""Columns of the same name in both that are tried as one more equality."""
+
+
+def join_keys(ground: Ground) -> Iterator[Finding]:
+    """All of this family."""
+    whole: dict[str, list[Joined]] = {}
+    for link in links(ground):
+        larger = ground.larger(link.left.key, link.right.key)
+        side, other = next(pair for pair in link.sides if pair[0].key == larger)
+        if not ground.is_filtered(other.key) or not _is_told(ground, link, side):
+            continue
+        yield from _without_statistics(ground, link, side)
+        if side.is_bare and other.is_bare and _reads_all(ground, side.key):
+            whole.setdefault(side.key, []).append((link, side, other))
+    for key, joined in whole.items():
+        yield from _full_scan(ground, key, joined)
+
+
+def _is_told(ground: Ground, link: Link, side: Side) -> bool:
+    """Whether the other side's values may filter this one's rows."""
+    dynamic = ground.scans[side.key].dynamic
+    supplied = () if dynamic is None else dynamic.supplies
+    return link.restricts(side) or any(supply.sql == link.condition.sql for supply in supplied)
+
+
+def _without_statistics(ground: Ground, link: Link, side: Side) -> Iterator[Finding]:
+    """A spread condition on the key has the scan's own finding; this is for the values of joins."""
+    plan = ground.static[side.key].plan
+    partitioned = side.own.path in plan.snapshot.partition_sources
+    if partitioned or side.own in plan.predicate.columns():
+        return
+    if side.own not in plan.options.measured:
+        return
+    told = of_column(side.own, plan)
+    if told.mode == "exact":
+        return
+    lacking = told.files - told.files_with_bounds
+    found = remedy(plan, side.own)
+    never = plan.snapshot.recording(side.own).collected is Collected.NEVER
+    title = ground.titles[side.key]
+    yield Finding(
+        Code.JOIN_KEY_WITHOUT_STATISTICS,
+        Severity.INFO if never else Severity.WARNING,
+        f"{lacking:,} of {counted(told.files, 'file')} of {title} cannot be skipped by the values "
+        f"that {link.condition.sql} lets through: {told.column} has no bounds there ({found.why})",
+        found.fix,
+        {"files": told.files, "files_without_bounds": lacking},
+        found.setting,
+    )
+
+
+def _reads_all(ground: Ground, key: str) -> bool:
+    """Every file is read, whatever the values of joins are."""
+    reads, dynamic = ground.reading(key), ground.scans[key].dynamic
+    if reads.total < FEWEST_FILES or reads.kept < reads.total:
+        return False
+    if not ground.is_worth_a_word(reads.bytes_kept):
+        return False
+    answers = [] if dynamic is None else [dynamic.bounded, dynamic.actual]
+    return all(told is None or told.files == reads.total for told in answers)
+
+
+def _full_scan(ground: Ground, key: str, joined: list[Joined]) -> Iterator[Finding]:
+    found = _spreading(ground, joined) or _clustering(ground, joined)
+    if found is None:
+        return
+    fix, rewrite, effect = found
+    reads, title = ground.reading(key), ground.titles[key]
+    others = dict.fromkeys(other.key for _, _, other in joined)
+    filters = " and ".join(
+        f"{ground.titles[k]}, which {_filters(ground, k)} filters" for k in others
+    )
+    by = " AND ".join(dict.fromkeys(link.condition.sql for link, _, _ in joined))
+    yield Finding(
+        Code.FULL_SCAN_OF_LARGER_SIDE,
+        Severity.WARNING,
+        f"{title} is read whole, {counted(reads.total, 'file')}{_weight(reads)}, although it is "
+        f"joined by {by} with {filters}",
+        fix,
+        {"files": reads.total, "joins": len(joined)},
+        rewrite,
+        effect,
+    )
+
+
+def _filters(ground: Ground, key: str) -> str:
+    return " AND ".join(dict.fromkeys(fact.written for fact in ground.facts(key)))
+
+
+def _weight(reads: Reading) -> str:
+    return "" if reads.bytes_kept is None else f" ({size(reads.bytes_kept)})"
+
+
+def _spreading(ground: Ground, joined: list[Joined]) -> Suggestion | None:
+    """An equality of partition columns by which a condition of the other side would spread."""
+    for link, side, other in joined:
+        for equality in islice(_candidates(ground, side, other), TRIED_AT_MOST):
+            sql = ground.sql(equality)
+            changed = link.beside(ground.query, Condition(equality, sql, None))
+            leaf = ground.leaves(changed).get(side.key)
+            effect = None if leaf is None else ground.effect(side.key, ground.kept(leaf))
+            if effect is not None:
+                fix = (
+                    f"if they belong together, add {sql}: conditions then spread, and "
+                    f"{effect.after:,} of {effect.before:,} files are read"
+                )
+                return fix, sql, effect
+    return None
+
+
+def _candidates(ground: Ground, side: Side, other: Side) -> Iterator[Comparison]:
+    """Columns of both tables that are called the same, and that the other one is filtered by."""
+    if side.column != side.base or other.column != other.base:
+        return
+    theirs = {
+        column.path[1].lower(): column
+        for fact in ground.facts(other.key)
+        for column in columns_of(fact.expression)
+        if column.path[0] == other.key
+    }
+    for field in ground.static[side.key].leaf.base.snapshot.schema().fields:
+        found = theirs.get(field.name.lower())
+        if found is not None and found.type == field.type:
+            mine = Column((side.key, field.name), field.type)
+            yield Comparison(Comparator.EQUAL, mine, found)
+
+
+def _clustering(ground: Ground, joined: list[Joined]) -> Suggestion | None:
+    """Into how many files a value of the key falls; None where its bounds tell files apart."""
+    for _, side, _ in joined:
+        found = ends(side.own, ground.static[side.key].plan)
+        depth = None if found is None else overlap(*found)
+        if depth is not None and depth.median > depth.ideal:
+            name = ".".join(side.own.path)
+            fix = (
+                f"cluster {ground.scans[side.key].name} by {name}: a value of it falls into "
+                f"{depth.median:,} of {counted(depth.files, 'file')} (median), where "
+                f"{depth.ideal:,} would do"
+            )
+            return fix, None, Effect("median depth", depth.median, depth.ideal)
+    return None

@@ -1,0 +1,116 @@
+"""Filters on the wrong side of an outer join: one that filters nothing, one that undoes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.explain.findings import Code, Finding, Severity
+from whyscan.explain.wording import counted
+from whyscan.statements.facts import fact, rejects_null
+from whyscan.statements.findings.rebuild import instead, on, selects, where
+from whyscan.statements.relations import Kind, Source, joins, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.statements.findings.ground import Ground
+    from whyscan.statements.relations import Condition, Join, Select, Tree
+
+
+def outer_joins(ground: Ground) -> Iterator[Finding]:
+    """All of this family."""
+    for select in selects(ground.query):
+        for join in joins(select.tree):
+            if join.kind in {Kind.LEFT, Kind.RIGHT}:
+                yield from _filters_nothing(ground, select, join)
+            if join.kind in {Kind.LEFT, Kind.RIGHT, Kind.FULL}:
+                yield from _undone(ground, select, join)
+
+
+def _preserved(join: Join) -> Tree:
+    return join.left if join.kind is Kind.LEFT else join.right
+
+
+def _keys(tree: Tree) -> frozenset[str]:
+    return frozenset(source.key for source in sources(tree))
+
+
+def _filters_nothing(ground: Ground, select: Select, join: Join) -> Iterator[Finding]:
+    """A condition of ON on the side whose rows all stay: those that fail it get NULLs."""
+    own = _keys(_preserved(join))
+    for condition in join.on:
+        if condition.fixed is not None or not condition.named() or not condition.named() <= own:
+            continue
+        scans = ground.origins.of(condition.expression) & ground.static.keys()
+        if len(scans) != 1 or _applied(ground, condition, *scans):
+            continue
+        yield _moved(ground, select, join, condition, *scans)
+
+
+def _applied(ground: Ground, condition: Condition, key: str) -> bool:
+    """It does filter: the join is an inner one, for what stands above it."""
+    return any(f.written == condition.sql and f.via is None for f in ground.facts(key))
+
+
+def _moved(ground: Ground, select: Select, join: Join, condition: Condition, key: str) -> Finding:
+    rest = tuple(c for c in join.on if c is not condition)
+    changed = instead(ground.query, select, where(on(select, join, rest), condition))
+    leaf = ground.leaves(changed).get(key)
+    reads = ground.reading(key)
+    effect = None if leaf is None else ground.effect(key, ground.kept(leaf))
+    title = ground.titles[key]
+    then = "" if effect is None else f"; it then reads {effect.after:,} of them"
+    return Finding(
+        Code.FILTER_ON_WRONG_SIDE,
+        Severity.INFO if effect is None else Severity.WARNING,
+        f"{condition.sql} in the ON of a {join.kind.value} join filters no row of {title}: one "
+        f"that fails it stays, with NULLs for the other side; {reads.kept:,} of "
+        f"{counted(reads.total, 'file')} are read",
+        f"if it is to filter, move it from ON to WHERE{then}",
+        {"files": reads.kept},
+        f"WHERE {condition.sql}",
+        effect,
+    )
+
+
+def _undone(ground: Ground, select: Select, join: Join) -> Iterator[Finding]:
+    """A condition of WHERE that no row of NULLs passes: what the outer join adds goes again."""
+    filled = {Kind.LEFT: (join.right,), Kind.RIGHT: (join.left,)}
+    gone = [
+        (side, conditions)
+        for side in filled.get(join.kind, (join.left, join.right))
+        if (conditions := [c for c in select.where if _rejects(ground, c, _keys(side))])
+    ]
+    if not gone:
+        return
+    first = gone[0][1][0]
+    names = " and ".join(_named(ground, side) for side, _ in gone)
+    kind = _left(join, [side for side, _ in gone])
+    yield Finding(
+        Code.FILTER_ON_WRONG_SIDE,
+        Severity.INFO,
+        f"{first.sql} in WHERE drops every row that the {join.kind.value} join fills with NULLs "
+        f"for {names}: it is {'an' if kind is Kind.INNER else 'a'} {kind.value} join",
+        f"say {kind.value.upper()} JOIN, which is the same here; or move the condition to ON, if "
+        "rows without a partner are to stay",
+        {"conditions": sum(len(conditions) for _, conditions in gone)},
+        f"{kind.value.upper()} JOIN",
+    )
+
+
+def _rejects(ground: Ground, condition: Condition, keys: frozenset[str]) -> bool:
+    known = fact(condition)
+    return known is not None and rejects_null(known, keys, ground.zone)
+
+
+def _named(ground: Ground, side: Tree) -> str:
+    if not isinstance(side, Source):
+        return "its side"
+    return ground.titles.get(side.key, side.alias)
+
+
+def _left(join: Join, gone: list[Tree]) -> Kind:
+    """The join that is left once some sides are never filled with NULLs."""
+    if join.kind is not Kind.FULL or len(gone) > 1:
+        return Kind.INNER
+    return Kind.RIGHT if gone[0] is join.right else Kind.LEFT

@@ -1,0 +1,76 @@
+"""What a statement names without need: a table that is scanned again, a CTE that nobody reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from whyscan.explain.findings import Code, Effect, Finding, Severity
+from whyscan.explain.wording import counted, size
+from whyscan.predicate.render import to_sql
+from whyscan.statements.report import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.explain.gates import Reading
+    from whyscan.statements.findings.ground import Ground
+    from whyscan.statements.report import ScanReport
+
+
+def repeats(ground: Ground) -> Iterator[Finding]:
+    """All of this family."""
+    yield from _scanned_twice(ground)
+    yield from _unused(ground)
+
+
+def _scanned_twice(ground: Ground) -> Iterator[Finding]:
+    scans = [s for s in ground.scans.values() if s.answer is None and s.role is Role.READ]
+    same: dict[tuple[str, frozenset[str]], list[ScanReport]] = {}
+    for scan in scans:
+        conjuncts = frozenset(to_sql(c.expression) for c in scan.plan.predicate.conjuncts)
+        same.setdefault((scan.name, conjuncts), []).append(scan)
+    for (name, _), found in same.items():
+        read = found[0].reading
+        again = None if read.bytes_kept is None else read.bytes_kept * (len(found) - 1)
+        if len(found) > 1 and read.kept and ground.is_worth_a_word(again):
+            yield _again(name, len(found), read, again)
+
+
+def _again(name: str, times: int, read: Reading, again: int | None) -> Finding:
+    return Finding(
+        Code.SCANNED_TWICE,
+        Severity.INFO,
+        f"{name} is scanned {times} times with the same conditions: an engine that does not share "
+        f"the scans reads {counted(read.kept, 'file')} ({size(read.bytes_kept)}) each time, "
+        f"{size(again)} again",
+        "read it once: cache it, or keep those rows in a temporary table",
+        {"scans": times, "files": read.kept, **({} if again is None else {"bytes_again": again})},
+        effect=Effect("files", times * read.kept, read.kept),
+    )
+
+
+def _unused(ground: Ground) -> Iterator[Finding]:
+    tree = ground.asked.statement.tree
+    tables = list(tree.find_all(exp.Table))
+    for cte in tree.find_all(exp.CTE):
+        name = cte.alias.lower()
+        if any(t.name.lower() == name and not t.db and not _within(t, cte) for t in tables):
+            continue
+        named = sum(_within(table, cte) for table in tables)
+        yield Finding(
+            Code.UNUSED_CTE,
+            Severity.INFO,
+            f"nothing reads the CTE {cte.alias}: {counted(named, 'table')} that it names "
+            f"{'is' if named == 1 else 'are'} not scanned for it",
+            "leave it out",
+            {"tables": named},
+        )
+
+
+def _within(node: exp.Expr, cte: exp.CTE) -> bool:
+    above: exp.Expr | None = node
+    while above is not None and above is not cte:
+        above = above.parent
+    return above is not None
