@@ -8,29 +8,37 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from whyscan.errors import Span, UnknownTable, UsageError
+from whyscan.tables.catalogs.names import table_name
 
 if TYPE_CHECKING:
+    from whyscan.statements.travel import Version
     from whyscan.tables.snapshot import Snapshot
 
-Opener = Callable[[str], "Snapshot"]
+Opener = Callable[[str, "Version | None"], "Snapshot"]
 _BY_PATH = {"delta", "iceberg", "parquet"}
 """Spark's words before a path: delta.`/lake/t`."""
 
 
 class Base(Struct, frozen=True):
-    """A table of the lake, by the name that it was given."""
+    """A table of the lake, by the name that it was given, as it is or was."""
 
     name: str
     snapshot: Snapshot
+    version: Version | None = None
 
 
 class Catalogue(Struct, frozen=True):
-    """The tables that were given by name; `opener` finds those that were not, None for nobody."""
+    """The tables that were given by name.
+
+    `opener` finds those that were not, and other versions of those that were; None for nobody.
+    """
 
     given: Mapping[str, Snapshot]
     opener: Opener | None = None
 
-    def find(self, parts: Sequence[str], span: Span | None, text: str) -> Base:
+    def find(
+        self, parts: Sequence[str], version: Version | None, span: Span | None, text: str
+    ) -> Base:
         """By its whole name, else by the last parts of it, else where names are resolved.
 
         `sales` may be given for `prod.db.sales`, and `db.sales` for `sales`.
@@ -38,10 +46,12 @@ class Catalogue(Struct, frozen=True):
         asked = tuple(part.lower() for part in parts)
         found = [name for name in self.given if _parts(name) == asked]
         found = found or [name for name in self.given if _ends(_parts(name), asked)]
-        if len(found) == 1:
+        if len(found) == 1 and version is None:
             return Base(found[0], self.given[found[0]])
+        if len(found) == 1 and self.opener is not None:
+            return Base(found[0], self.opener(found[0], version), version)
         if not found:
-            return self._opened(parts, span, text)
+            return self._opened(parts, version, span, text)
         raise UnknownTable(
             f"{'.'.join(parts)!r} is ambiguous: {', '.join(sorted(found))}",
             text=text,
@@ -49,16 +59,18 @@ class Catalogue(Struct, frozen=True):
             hint="write more of its name",
         )
 
-    def _opened(self, parts: Sequence[str], span: Span | None, text: str) -> Base:
+    def _opened(
+        self, parts: Sequence[str], version: Version | None, span: Span | None, text: str
+    ) -> Base:
         name = ".".join(parts)
         by_path = len(parts) > 1 and parts[0].lower() in _BY_PATH
         known = ", ".join(sorted(self.given))
         hint = f"the tables are {known}" if known else f"say where it is: --table {name}=URI"
         unknown = UnknownTable(f"unknown table {name!r}", text=text, span=span, hint=hint)
-        if self.opener is None or len(parts) == 1:
+        if self.opener is None or (not by_path and table_name(name) is None):
             raise unknown
         try:
-            return Base(name, self.opener(parts[-1] if by_path else name))
+            return Base(name, self.opener(parts[-1] if by_path else name, version), version)
         except UsageError as error:
             raise unknown from error
 

@@ -67,7 +67,7 @@ def explain_statement(
         final = planned if resolution is None else resolution.scans[key]
         scans.append(_scan_report(final, told, taken.get(key), asked, verbose=verbose))
     report = StatementReport(
-        sql=sql,
+        sql=asked.statement.syntax.text,
         dialect=session.dialect,
         timezone=session.timezone,
         operation=asked.change.operation,

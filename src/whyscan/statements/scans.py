@@ -20,7 +20,8 @@ from whyscan.predicate.scope import Scope
 from whyscan.predicate.tree import Column, Conjunct, Literal, Predicate
 from whyscan.predicate.types import BOOLEAN, Schema
 from whyscan.statements.blocks import Builder
-from whyscan.statements.changes import change_of
+from whyscan.statements.changes import Dynamic, Fate, change_of
+from whyscan.statements.dbt import Model, incremental_run, is_model
 from whyscan.statements.placement import Placement
 from whyscan.statements.qualification import qualify
 from whyscan.statements.report import Origin
@@ -63,16 +64,11 @@ class Asked(Struct, frozen=True):
 
 def read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> Asked:
     """Parse a statement, find its tables and build its blocks."""
-    statement = parse_statement(sql, session.dialect)
-    return read_tree(statement, catalogue, session, options)
-
-
-def read_tree(
-    statement: Statement, catalogue: Catalogue, session: Session, options: Options
-) -> Asked:
-    """Find the tables of a parsed statement and build its blocks."""
+    model = incremental_run(sql, session.dialect.lower()) if is_model(sql) else Model(sql)
+    statement = parse_statement(model.sql, session.dialect)
     clock = Clock(zones.zone(session.timezone), session.now)
     change = change_of(statement.tree, session.dialect.lower(), statement.syntax.text)
+    change = _as_told(change, model)
     scope = Scope(statement.syntax, dialect_of(session.dialect), Columns(Schema(())), clock)
     keys: dict[str, int] = {}
 
@@ -89,8 +85,16 @@ def read_tree(
             if not change.optional:
                 raise
             unknown = f"what it replaces is not told: {problem.message}"
-            change = replace(change, notes=(unknown,))
+            change = replace(change, notes=(*change.notes[: len(model.notes)], unknown))
     return Asked(statement, change, query, besides, session, clock, options)
+
+
+def _as_told(change: Change, model: Model) -> Change:
+    """The change with what a dbt model says of it, and its text cannot."""
+    if not model.replaces_partitions:
+        return replace(change, notes=(*model.notes, *change.notes))
+    by_name = Dynamic(None, by_name=True)
+    return replace(change, notes=model.notes, fate=Fate.REPLACED, dynamic=by_name)
 
 
 def leaves_of(
