@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from whyscan.statements.report import StatementReport
-    from whyscan.table import Location
+    from whyscan.statements.travel import Version
+    from whyscan.table import Location, When
     from whyscan.tables.snapshot import Snapshot
 
 RESOLVE_LIMIT = 100_000
@@ -71,8 +72,16 @@ class Lake(Mapping[str, "Snapshot"]):
     def __len__(self) -> int:
         return len(self._tables)
 
-    def opened(self, name: str) -> Snapshot:
-        """A table that nobody gave, by its catalog's name or its path."""
+    def opened(self, name: str, version: Version | None) -> Snapshot:
+        """A table that nobody gave, by its catalog's name or its path, or another version."""
         if name not in self._tables:
             self._tables[name] = open_table(name, options=self._options)
-        return self[name]
+        if version is None:
+            return self[name]
+        newest = self[name]
+        when: When = {"ref": version.ref, "as_of": version.time}
+        if version.number is not None and newest.format == "delta":
+            when = {"version": version.number}
+        elif version.number is not None:
+            when = {"snapshot": version.number}
+        return open_table(newest.uri, options=self._options, **when).snapshot

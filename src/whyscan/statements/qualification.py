@@ -18,6 +18,7 @@ from whyscan.errors import Span, UnknownColumn
 from whyscan.predicate.dialects import dialect_of
 from whyscan.predicate.units import mark_units
 from whyscan.statements.merged import mark_using, merge_columns
+from whyscan.statements.travel import mark_versions, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,6 +47,7 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
     _mark(tree)
     mark_units(tree, dialect_of(syntax.dialect))
     mark_using(tree)
+    mark_versions(tree)
     dialect = Dialect.get_or_raise(f"{syntax.dialect},normalization_strategy=case_insensitive")
     tree = normalize_identifiers(tree, dialect=dialect)
     try:
@@ -99,12 +101,13 @@ def _numbered(tree: exp.Expr, catalogue: Catalogue, text: str) -> dict[str, Base
     bases: dict[str, Base] = {}
     for table in _tables(tree):
         written = table.meta.get(WRITTEN) or [part.name for part in table.parts]
-        base = catalogue.find(written, _span(table), text)
-        name = next((n for n, known in bases.items() if known.name == base.name), None)
+        span = _span(table)
+        base = catalogue.find(written, version_of(table, text, span), span, text)
+        same = (n for n, b in bases.items() if (b.name, b.version) == (base.name, base.version))
+        name = next(same, None)
         if name is None:
             name = f"_table_{len(bases)}"
             bases[name] = base
-        span = _span(table)
         table.meta["place"] = -1 if span is None else span.start
         table.set("this", exp.to_identifier(name))
         table.set("db", None)

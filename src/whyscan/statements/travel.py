@@ -1,0 +1,57 @@
+"""`t VERSION AS OF 5`: which version of a table a statement names."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from sqlglot import exp
+
+from whyscan.errors import SyntaxProblem
+
+if TYPE_CHECKING:
+    from whyscan.errors import Span
+
+_AT_VERSION = re.compile(r"v(\d+)", re.IGNORECASE)
+
+
+class Version(Struct, frozen=True):
+    """A number, the name of a branch or tag, or a time; one of the three."""
+
+    number: int | None = None
+    ref: str | None = None
+    time: str | None = None
+
+
+def mark_versions(tree: exp.Expr) -> None:
+    """Delta's `t@v5`, which the parser takes for an alias, as `t VERSION AS OF 5`."""
+    for table in tree.find_all(exp.Table):
+        alias = table.args.get("alias")
+        written = alias.this if isinstance(alias, exp.TableAlias) else None
+        if isinstance(written, exp.Parameter) and _AT_VERSION.fullmatch(written.name):
+            number = exp.Literal.number(written.name[1:])
+            table.set("alias", None)
+            table.set("version", exp.Version(this="VERSION", kind="AS OF", expression=number))
+
+
+def version_of(table: exp.Table, text: str, span: Span | None) -> Version | None:
+    """The version that is asked for; None for the newest."""
+    asked = table.args.get("version") or table.args.get("when")
+    if asked is None:
+        return None
+    inner = asked.expression
+    while isinstance(inner, exp.Cast):
+        inner = inner.this
+    kind = asked.this if isinstance(asked, exp.Version) else asked.args.get("kind")
+    at = str(asked.args.get("kind") if isinstance(asked, exp.Version) else asked.this).upper()
+    if not isinstance(inner, exp.Literal) or at not in {"AS OF", "AT"}:
+        raise SyntaxProblem(
+            "a version that is no plain value cannot be opened",
+            text=text,
+            span=span,
+            hint="write VERSION AS OF with a number or a name, or TIMESTAMP AS OF with a time",
+        )
+    if str(kind).upper() == "TIMESTAMP":
+        return Version(time=inner.name)
+    return Version(ref=inner.name) if inner.is_string else Version(number=int(inner.name))
