@@ -15,6 +15,7 @@ from whyscan.statements.findings.barriers import barriers
 from whyscan.statements.findings.cross_joins import cross_joins
 from whyscan.statements.findings.ground import Ground
 from whyscan.statements.findings.join_keys import join_keys
+from whyscan.statements.findings.merges import merges
 from whyscan.statements.findings.outer_joins import outer_joins
 from whyscan.statements.findings.repeats import repeats
 from whyscan.statements.findings.wrapped_keys import wrapped_keys
@@ -37,8 +38,7 @@ def findings(
 
     A MERGE has findings of its own.
     """
-    if isinstance(asked.statement.tree, exp.Merge):
-        return ()
+    families = (merges,) if isinstance(asked.statement.tree, exp.Merge) else FAMILIES
     keys = [planned.leaf.source.key for planned in static]
     ground = Ground(
         asked,
@@ -46,5 +46,5 @@ def findings(
         dict(zip(keys, report.scans, strict=True)),
         dict(zip(keys, report.titles, strict=True)),
     )
-    found = {(f.code, f.message): f for family in FAMILIES for f in family(ground)}
+    found = {(f.code, f.message): f for family in families for f in family(ground)}
     return in_order(found.values())

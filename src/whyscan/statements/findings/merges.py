@@ -1,0 +1,349 @@
+"""Why a MERGE reads more of its target than its source can match, and what to add to it.
+
+What the source's plan guarantees of its columns (their values in the files that it reads) says
+which rows of the target can match: as a condition of ON, any engine prunes by it, and one that
+takes no values from the source at run time (Delta on Spark) prunes by nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.explain.findings import Code, Effect, Finding, Severity
+from whyscan.explain.wording import counted
+from whyscan.planning.judgement import flags
+from whyscan.planning.matching import of_files
+from whyscan.planning.plan import Depth
+from whyscan.planning.planner import make_plan
+from whyscan.predicate import arrow
+from whyscan.predicate.comparisons import all_of
+from whyscan.predicate.rewrite import substituted
+from whyscan.predicate.tree import (
+    Column,
+    Comparator,
+    Comparison,
+    In,
+    Literal,
+    columns_of,
+    type_of,
+)
+from whyscan.pruning.mask import written_out
+from whyscan.statements.facts import Fact
+from whyscan.statements.findings.equalities import links
+from whyscan.statements.findings.images import bare
+from whyscan.statements.findings.rebuild import on, where
+from whyscan.statements.placement import Placement
+from whyscan.statements.relations import Condition, Join, Select, Source
+from whyscan.statements.scans import leaves_of
+from whyscan.statements.supply import bounds, within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.planning.plan import ScanPlan
+    from whyscan.predicate.tree import Expression, Path
+    from whyscan.statements.findings.equalities import Side
+    from whyscan.statements.findings.ground import Ground
+
+LISTED_AT_MOST = 12
+"""Values of the source that a condition lists; of more it has the least and the greatest."""
+
+
+class Merge(Struct, frozen=True):
+    """The join that a MERGE is. `target` is the scan that it changes."""
+
+    ground: Ground
+    select: Select
+    join: Join
+    target: Source
+
+    @property
+    def key(self) -> str:
+        return self.target.key
+
+    @property
+    def title(self) -> str:
+        return self.ground.titles[self.key]
+
+    @property
+    def files(self) -> int:
+        """Those that are read without values from the source."""
+        return self.ground.static[self.key].plan.summary.files_kept
+
+    @property
+    def partitioned_by(self) -> frozenset[Path]:
+        return frozenset(self.ground.static[self.key].plan.snapshot.partition_sources)
+
+    def read_with(self, added: Sequence[Condition], *, orphans: Condition | None = None) -> int:
+        """The target's files with more conditions in ON, and one for rows without a source."""
+        asked = self.ground.asked
+        query = on(self.select, self.join, (*self.join.on, *added))
+        besides = asked.besides
+        if orphans is not None and isinstance(besides, Select):
+            besides = where(besides, orphans)
+        leaves = leaves_of(replace(asked, query=query, besides=besides))
+        return self.ground.kept(next(leaf for leaf in leaves if leaf.source.key == self.key))
+
+    def condition(self, expression: Expression) -> Condition:
+        return Condition(expression, self.ground.sql(expression), None)
+
+
+def merges(ground: Ground) -> Iterator[Finding]:
+    """All of this family."""
+    merge = _merge(ground)
+    if merge is None:
+        return
+    yield from _without_partition_term(merge)
+    yield from _in_function(merge)
+    yield from _at_run_time(merge)
+    yield from _by_source(merge)
+
+
+def _merge(ground: Ground) -> Merge | None:
+    """None where what is merged is not one join of a source and the target."""
+    query = ground.query
+    if not isinstance(query, Select) or not isinstance(query.tree, Join):
+        return None
+    target = query.tree.right
+    if not isinstance(target, Source) or target.key not in ground.static:
+        return None
+    return Merge(ground, query, query.tree, target)
+
+
+def _without_partition_term(merge: Merge) -> Iterator[Finding]:
+    """Nothing that ON says, or that follows from it, is about the target's partitions."""
+    partitions = merge.partitioned_by
+    conditions = [condition.expression for condition in merge.join.on]
+    conditions += [fact.expression for fact in merge.ground.facts(merge.key)]
+    named = {c.path[1:] for e in conditions for c in columns_of(e) if c.path[0] == merge.key}
+    if not partitions or partitions & named or merge.files < 2:  # noqa: PLR2004
+        return
+    names = ", ".join(".".join(path) for path in sorted(partitions))
+    message = (
+        f"ON has no term on {names}, by which {merge.title} is partitioned: "
+        f"{merge.files:,} of {counted(merge.ground.reading(merge.key).total, 'file')} are "
+        "searched for rows that match"
+    )
+    evidence: dict[str, int | float | str] = {"files": merge.files, "partitioned_by": names}
+    pairs = [pair for path in sorted(partitions) if (pair := _counterpart(merge, path))]
+    if not pairs:
+        fix = f"give the source {names} as well, and join by it too"
+        yield Finding(Code.MERGE_WITHOUT_PARTITION_TERM, Severity.WARNING, message, fix, evidence)
+        return
+    yield _joined_by_partition(merge, pairs, message, evidence)
+
+
+def _joined_by_partition(
+    merge: Merge,
+    pairs: Sequence[tuple[Column, Column]],
+    message: str,
+    evidence: dict[str, int | float | str],
+) -> Finding:
+    equal = [Comparison(Comparator.EQUAL, own, other) for own, other in pairs]
+    told = [known for own, other in pairs if (known := _known(merge, own, other)) is not None]
+    sql = " AND ".join(merge.ground.sql(part) for part in (*equal, *told))
+    names = " and ".join(".".join(own.path[1:]) for own, _ in pairs)
+    after = merge.read_with([merge.condition(part) for part in (*equal, *told)])
+    effect = _effect(merge, after)
+    gain = (
+        f"reads {after:,} instead of {counted(merge.files, 'file')}"
+        if effect is not None
+        else "leaves it to the engine to take the source's partitions to the target's"
+    )
+    return Finding(
+        Code.MERGE_WITHOUT_PARTITION_TERM,
+        Severity.WARNING,
+        message,
+        f"add {sql} to ON, which {gain}; it is the same where a row never changes its {names}",
+        evidence,
+        sql,
+        effect,
+    )
+
+
+def _counterpart(merge: Merge, path: Path) -> tuple[Column, Column] | None:
+    """A partition column of the target, and the source's column of its name and type."""
+    source = merge.join.left
+    if not isinstance(source, Source) or len(path) != 1:
+        return None
+    own = next((f for f in merge.target.fields if f.name == path[0]), None)
+    other = next((f for f in source.fields if f.name.lower() == path[0].lower()), None)
+    if own is None or other is None or own.type != other.type:
+        return None
+    return Column((merge.key, own.name), own.type), Column((source.key, other.name), other.type)
+
+
+def _known(merge: Merge, subject: Expression, other: Column) -> Expression | None:
+    """What the source's files say of an expression that equals one of its columns."""
+    ground = merge.ground
+    base = ground.origins.base(other)
+    if base is None or base.path[0] not in ground.static or type_of(subject) != base.type:
+        return None
+    own = Column(base.path[1:], base.type)
+    plan = ground.static[base.path[0]].plan
+    if own not in (*plan.predicate.columns(), *plan.options.measured):
+        options = replace(plan.options, measured=(*plan.options.measured, own), depth=Depth.FILES)
+        plan = make_plan(plan.snapshot, plan.predicate, options)
+    found = bounds(plan, own)
+    if found.empty:
+        return None
+    listed = _listed(plan, own, subject)
+    return within(subject, found) if listed is None else listed
+
+
+def _in_function(merge: Merge) -> Iterator[Finding]:
+    """The target's side of an equality is a function: its files are not pruned by bare values."""
+    for side, other, sql in _equalities(merge):
+        if not isinstance(side.expression, Column):
+            yield _wrapped(merge, side, sql, _known(merge, side.expression, other))
+
+
+def _wrapped(merge: Merge, side: Side, sql: str, told: Expression | None) -> Finding:
+    """What an engine reads that does not see through the function, and what by a bare column."""
+    ground, facts = merge.ground, merge.ground.facts(merge.key)
+    rest = [fact for fact in facts if fact.via != sql]
+    before = ground.kept_with(merge.key, rest)
+    name = ".".join(side.column.path[1:])
+    fix = f"compare {name} itself: apply the inverse to the source's side"
+    rewrite, effect = None, None
+    if told is not None:
+        shorter = bare(told, ground.zone)
+        added = told if shorter is None else shorter[0]
+        after = ground.kept_with(merge.key, [*rest, Fact(added, sql)])
+        rewrite, effect = ground.sql(added), _effect(merge, after, before)
+    if effect is not None:
+        fix += (
+            f"; or add {rewrite} to ON, which follows from what the source's files hold, and "
+            f"reads {effect.after:,} instead of {counted(before, 'file')}"
+        )
+    return Finding(
+        Code.MERGE_KEY_IN_FUNCTION,
+        Severity.WARNING,
+        f"{sql} looks for {ground.sql(side.expression)}: bounds and partitions of {merge.title} "
+        f"are those of {name}, and an engine that does not see through it searches "
+        f"{counted(before, 'file')}",
+        fix,
+        {"files": before, "column": name},
+        rewrite if effect is not None else None,
+        effect,
+    )
+
+
+def _equalities(merge: Merge) -> Iterator[tuple[Side, Column, str]]:
+    """The target's side of each equality of ON with a bare column of the source, and its text."""
+    for link in links(merge.ground):
+        for side, other in link.sides:
+            ours = link.join is not None and side.key == merge.key and other.key != merge.key
+            if ours and isinstance(other.expression, Column):
+                yield side, other.expression, link.condition.sql
+
+
+def _at_run_time(merge: Merge) -> Iterator[Finding]:
+    """Equalities whose values only the source's rows have: its files already bound them."""
+    told = [
+        known
+        for side, other, _ in _equalities(merge)
+        if isinstance(side.expression, Column)
+        and (known := _known(merge, side.expression, other)) is not None
+        and merge.read_with([merge.condition(known)]) < merge.files
+    ]
+    if not told:
+        return
+    sql = " AND ".join(merge.ground.sql(part) for part in told)
+    effect = _effect(merge, merge.read_with([merge.condition(part) for part in told]))
+    if effect is None:
+        return
+    yield Finding(
+        Code.MERGE_VALUES_AT_RUN_TIME,
+        Severity.INFO,
+        f"which rows of {merge.title} match is known when the source is read: an engine that does "
+        f"not take its values to the target's files (Delta on Spark) searches "
+        f"{counted(effect.before, 'file')}",
+        f"add {sql} to ON: it follows from what the source's files hold now, and reads "
+        f"{effect.after:,} instead of {counted(effect.before, 'file')}",
+        {"files": effect.before},
+        sql,
+        effect,
+    )
+
+
+def _by_source(merge: Merge) -> Iterator[Finding]:
+    """WHEN NOT MATCHED BY SOURCE without a condition acts on every row that finds no partner."""
+    besides = merge.ground.asked.besides
+    if not isinstance(besides, Select) or besides.where or merge.files < 2:  # noqa: PLR2004
+        return
+    message = (
+        "WHEN NOT MATCHED BY SOURCE has no condition: every row of "
+        f"{merge.title} that the source lacks is changed, and so "
+        f"{counted(merge.files, 'file')} are read whatever ON says"
+    )
+    scope, narrow = _reach(merge)
+    if scope is None:
+        fix = "say which rows it may act on: WHEN NOT MATCHED BY SOURCE AND …"
+        yield Finding(Code.NOT_MATCHED_BY_SOURCE_READS_ALL, Severity.WARNING, message, fix)
+        return
+    condition = merge.condition(scope)
+    again = merge.condition(_renamed(scope, besides))
+    added = [condition] if narrow else []
+    effect = _effect(merge, merge.read_with(added, orphans=again))
+    where_to = "ON and to the clause" if narrow else "the clause"
+    fix = f"if rows beyond what the source can match are to stay, add {condition.sql} to {where_to}"
+    if effect is not None:
+        fix += f": {effect.after:,} instead of {counted(effect.before, 'file')} are read"
+    yield Finding(
+        Code.NOT_MATCHED_BY_SOURCE_READS_ALL,
+        Severity.WARNING,
+        message,
+        fix,
+        {"files": merge.files},
+        condition.sql,
+        effect,
+    )
+
+
+def _reach(merge: Merge) -> tuple[Expression | None, bool]:
+    """Which rows of the target can match, and whether ON has to be told."""
+    asked = merge.ground.asked
+    leaves = Placement(asked.clock.zone, lambda _: ()).run(asked.query)
+    facts = next(leaf.facts for leaf in leaves if leaf.source.key == merge.key)
+    if facts:
+        return all_of([fact.expression for fact in facts]), False
+    equal = _equalities(merge)
+    told = [known for side, other, _ in equal if (known := _known(merge, side.expression, other))]
+    return (all_of(told), True) if told else (None, False)
+
+
+def _renamed(expression: Expression, besides: Select) -> Expression:
+    """The same of the target's rows that no source row may keep."""
+    tree = besides.tree
+    key = tree.key if isinstance(tree, Source) else ""
+    found = substituted(expression, lambda c: Column((key, *c.path[1:]), c.type))
+    return expression if found is None else found
+
+
+def _listed(plan: ScanPlan, own: Column, subject: Expression) -> Expression | None:
+    """The values of a column that has one in each file; None where it has more, or too many."""
+    files = of_files(plan.evidence)
+    interval = files.interval(own, plan)
+    count, kind = files.containers.count, arrow.arrow_type(own.type)
+    filled = files.kept & flags(interval.present, count)
+    point = flags(interval.point(), count) & ~flags(interval.nan, count)
+    if plan.snapshot.footers_describe_files or not point[filled].all():
+        return None
+    values = written_out(interval.lower, count, kind).filter(pa.array(filled)).unique().sort()
+    if len(values) > LISTED_AT_MOST:
+        return None
+    if len(values) == 1:
+        only = Literal(arrow.value(values[0], own.type), own.type)
+        return Comparison(Comparator.EQUAL, subject, only)
+    return In(subject, values, null=False, nan=False)
+
+
+def _effect(merge: Merge, after: int, before: int | None = None) -> Effect | None:
+    """From what is read without values from the source; None where it is no less."""
+    before = merge.files if before is None else before
+    return Effect(f"files of {merge.title}", before, after) if after < before else None
