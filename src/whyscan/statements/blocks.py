@@ -240,7 +240,7 @@ class Builder(Struct):
                 if not node.db and node.name in views:
                     return self._view(views[node.name])
                 base = self.bases[node.name]
-                return base, base.snapshot.schema().fields
+                return base, base.fields
             case exp.Subquery():
                 query = self.query(node, views, before)
                 return query, _fields(query)

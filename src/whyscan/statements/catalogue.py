@@ -11,6 +11,7 @@ from whyscan.errors import Span, UnknownTable, UsageError
 from whyscan.tables.catalogs.names import table_name
 
 if TYPE_CHECKING:
+    from whyscan.predicate.types import Field
     from whyscan.statements.travel import Version
     from whyscan.tables.snapshot import Snapshot
 
@@ -25,16 +26,24 @@ class Base(Struct, frozen=True):
     name: str
     snapshot: Snapshot
     version: Version | None = None
+    named: tuple[str, ...] = ()
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Its columns; those in `named` are looked for harder before they are missed."""
+        return self.snapshot.schema(self.named).fields
 
 
 class Catalogue(Struct, frozen=True):
     """The tables that were given by name.
 
     `opener` finds those that were not, and other versions of those that were; None for nobody.
+    `named` are columns that were missed once.
     """
 
     given: Mapping[str, Snapshot]
     opener: Opener | None = None
+    named: tuple[str, ...] = ()
 
     def find(
         self, parts: Sequence[str], version: Version | None, span: Span | None, text: str
@@ -47,9 +56,9 @@ class Catalogue(Struct, frozen=True):
         found = [name for name in self.given if _parts(name) == asked]
         found = found or [name for name in self.given if _ends(_parts(name), asked)]
         if len(found) == 1 and version is None:
-            return Base(found[0], self.given[found[0]])
+            return Base(found[0], self.given[found[0]], None, self.named)
         if len(found) == 1 and self.opener is not None:
-            return Base(found[0], self.opener(found[0], version), version)
+            return Base(found[0], self.opener(found[0], version), version, self.named)
         if not found:
             return self._opened(parts, version, span, text)
         raise UnknownTable(
@@ -70,9 +79,10 @@ class Catalogue(Struct, frozen=True):
         if self.opener is None or (not by_path and table_name(name) is None):
             raise unknown
         try:
-            return Base(name, self.opener(parts[-1] if by_path else name, version), version)
+            found = self.opener(parts[-1] if by_path else name, version)
         except UsageError as error:
             raise unknown from error
+        return Base(name, found, version, self.named)
 
 
 def _parts(name: str) -> tuple[str, ...]:

@@ -133,6 +133,6 @@ def _span(table: exp.Table) -> Span | None:
 
 def _columns(bases: Mapping[str, Base]) -> dict[str, object]:
     return {
-        name: {field.name.lower(): "unknown" for field in base.snapshot.schema().fields}
+        name: {field.name.lower(): "unknown" for field in base.fields}
         for name, base in bases.items()
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.errors import UnknownTable
+from whyscan.errors import UnknownColumn, UnknownTable
 from whyscan.planning.scans import joined
 from whyscan.predicate import zones
 from whyscan.predicate.clock import Clock
@@ -63,7 +63,21 @@ class Asked(Struct, frozen=True):
 
 
 def read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> Asked:
-    """Parse a statement, find its tables and build its blocks."""
+    """Parse a statement, find its tables and build its blocks.
+
+    A column is looked for harder only once it was missed: that may open every file of a table.
+    """
+    try:
+        return _read(sql, catalogue, session, options)
+    except UnknownColumn as missed:
+        if missed.text is None or missed.span is None:
+            raise
+        name = missed.text[missed.span.start : missed.span.end].split(".")[-1]
+        named = (*catalogue.named, name.strip('`"[]'))
+        return _read(sql, replace(catalogue, named=named), session, options)
+
+
+def _read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> Asked:
     model = incremental_run(sql, session.dialect.lower()) if is_model(sql) else Model(sql)
     statement = parse_statement(model.sql, session.dialect)
     clock = Clock(zones.zone(session.timezone), session.now)
