@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from whyscan.planning import mechanisms
 from whyscan.planning.matching import group_rows, perhaps_matching, surely_matching
-from whyscan.planning.planner import total
+from whyscan.planning.planner import total, total_of
 from whyscan.planning.pushdown import Confidence, confidence
 from whyscan.planning.reasons import unchecked_parts
 
@@ -165,6 +165,9 @@ def _emptied(evidence: Evidence, groups: RowGroups, found: Judgement) -> int:
 def rows_matched(evidence: Evidence) -> RowsMatched:
     """Between the live rows of the containers that match whole and those of all that are kept."""
     asked = evidence.before_limit
+    files, found = asked.files, asked.judgement
+    if asked.groups is None and files.deleted is None and files.maybe_deleted is None:
+        return RowsMatched(total_of(files.rows, found.every), total_of(files.rows, found.kept))
     return RowsMatched(total(surely_matching(asked)), total(perhaps_matching(asked)))
 
 

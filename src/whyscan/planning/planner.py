@@ -213,4 +213,5 @@ def total_of(values: pa.Array, flagged: Flags) -> int | None:
     """The sum of the flagged ones, None where one of them is not known."""
     if values.null_count:
         return total(values.filter(bits(flagged)))
-    return int(values.to_numpy() @ flagged)
+    # Unlike a product of arrays, it makes no copy of the flags as numbers.
+    return int(np.einsum("i,i", values.to_numpy(), flagged, dtype=np.int64))
