@@ -23,7 +23,9 @@ STAGES = (
     "spark",
     "cli",
 )
-FACADE = frozenset({"__init__", "__main__", "plans", "pytest_plugin", "table", "testing"})
+FACADE = frozenset(
+    {"__init__", "__main__", "plans", "pytest_plugin", "statement", "table", "testing"}
+)
 ROOT = "errors"
 
 # Each costs a command that does not need it a tenth of a second or more.
