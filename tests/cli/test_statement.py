@@ -77,7 +77,7 @@ WRONG = {
     "a table beside it": (("users",), "TABLE does not go with --sql"),
     "a predicate beside it": (("-w", "a = 1"), "-w does not go with --sql"),
     "columns beside it": (("-s", "a"), "--select does not go with --sql"),
-    "a version beside it": (("--at-version", "0"), "--at-version does not go with --sql"),
+    "a version beside it": (("--at-version", "0"), "VERSION AS OF"),
     "a table without its place": (("--table", "users"), "--table takes KEY=VALUE"),
     "a gate for nobody": (("--max-files", "lines=3"), "which the statement does not scan"),
     "a gate without its name": (("--max-files", "=3"), "no name before its ="),

@@ -36,6 +36,9 @@ ONE_TABLE = {
     "as_of": "--as-of",
     "ref": "--ref",
 }
+WHEN = frozenset({"at_version", "at_snapshot", "as_of", "ref"})
+TABLES = "the statement names its tables and conditions; --table says where they are"
+VERSIONS = "the statement can say it: FROM t VERSION AS OF 3, or TIMESTAMP AS OF '2026-01-01'"
 
 
 def explain_statement(asked: Mapping[str, Any]) -> int:
@@ -59,10 +62,8 @@ def _refuse(asked: Mapping[str, Any]) -> None:
     """What is said of the one table has no meaning for several."""
     for name, option in ONE_TABLE.items():
         if asked[name] not in {None, ()}:
-            raise UsageError(
-                f"{option} does not go with --sql",
-                hint="the statement names its tables and conditions; --table says where they are",
-            )
+            hint = VERSIONS if name in WHEN else TABLES
+            raise UsageError(f"{option} does not go with --sql", hint=hint)
 
 
 def _report(sql: str, asked: Mapping[str, Any]) -> StatementReport:
