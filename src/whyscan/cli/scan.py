@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from whyscan.cli import options, suggestions
-from whyscan.cli.output import whole_file
+from whyscan.cli.output import silence, whole_file
 from whyscan.cli.progress import Progress
 from whyscan.errors import StorageError, UsageError
 from whyscan.table import open as open_table
@@ -95,7 +95,7 @@ def _write(plan: Plan, form: str, output: Path) -> None:
         _rows(plan, form, sys.stdout.buffer)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        raise
+        silence()
     except OSError as error:
         raise StorageError(f"cannot write to standard output: {error.strerror}") from error
 

@@ -14,13 +14,26 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.errors import EvaluationProblem
 from whyscan.planning.duckdb_sql import answers, is_printable, takes_any_text, to_duckdb
 from whyscan.planning.judgement import flags
 from whyscan.predicate.arrow import arrow_type
 from whyscan.predicate.render import to_sql
-from whyscan.predicate.tree import And, Not, Or, columns_of
+from whyscan.predicate.tree import (
+    And,
+    Between,
+    Column,
+    Comparison,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+    children,
+    columns_of,
+    walk,
+)
 from whyscan.predicate.types import (
     BooleanType,
     DateType,
@@ -37,12 +50,13 @@ from whyscan.pruning.interval import Interval
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.predicate.tree import Column, Expression, Path
+    from whyscan.predicate.tree import Expression, Path
     from whyscan.predicate.types import Type
     from whyscan.predicate.zones import Zone
     from whyscan.pruning.mask import Mask, Vector
 
 Flags = npt.NDArray[np.bool_]
+_SAMPLE = 1 << 12
 _RUN = (BooleanType, DateType, IntegerType, StringType)
 
 
@@ -89,8 +103,8 @@ def matching(conjuncts: Sequence[Expression], rows: Rows) -> Flags:
     A row that one of them excludes is out whatever the others are, an error included: a file of
     such rows would not have been read.
     """
-    containers = rows.containers()
-    found = [_judged(one, _Evaluated(rows, containers)) for one in conjuncts]
+    judge = _Judge(rows)
+    found = [_judged(one, judge) for one in conjuncts]
     possible: Flags = np.ones(rows.count, np.bool_)
     for one in found:
         possible &= ~(one.false | one.null)
@@ -103,18 +117,18 @@ def matching(conjuncts: Sequence[Expression], rows: Rows) -> Flags:
 
 def _run(conjunct: Expression, rows: Rows) -> Flags:
     """The rows for which it is TRUE, where the evaluator alone could not say."""
-    settled = _Settled(rows, rows.containers())
-    found = _judged(conjunct, settled)
+    judge = _Runner(rows)
+    found = _judged(conjunct, judge)
     if found.open.any():
         raise EvaluationProblem(
-            f"cannot evaluate {settled.culprit or to_sql(conjunct)} on the rows: "
+            f"cannot evaluate {judge.culprit or to_sql(conjunct)} on the rows: "
             f"{int(found.open.sum())} of {rows.count} may match or may raise an error",
             hint="plan without this condition, and filter what is read in an engine of your own",
         )
     return found.true
 
 
-def _judged(expression: Expression, atoms: _Evaluated) -> Ternary:
+def _judged(expression: Expression, atoms: _Judge) -> Ternary:
     match expression:
         case And():
             return _all([_judged(e, atoms) for e in expression.operands])
@@ -135,32 +149,54 @@ def _all(operands: Sequence[Ternary]) -> Ternary:
     return Ternary(true, false, null)
 
 
-class _Evaluated:
-    """Judges by the evaluator alone."""
+class _Judge:
+    """Judges by the evaluator alone. Of a column with few values each is looked at once."""
 
-    def __init__(self, rows: Rows, containers: Containers) -> None:
-        self._rows, self._containers = rows, containers
-        self.culprit: str | None = None
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._encoded: dict[Column, pa.DictionaryArray | None] = {}
 
     def judge(self, atom: Expression) -> Ternary:
-        found = evaluate(atom, self._containers, self._rows.zone)
-        may = [
-            flags(mask, self._rows.count)
-            for mask in (found.true, found.false, found.null, found.raises)
-        ]
+        columns = columns_of(atom)
+        if len(columns) != 1 or _is_quick(atom) or columns[0] not in self._rows.values:
+            return self._directly(atom, self._rows)
+        encoded = self._few(columns[0])
+        if encoded is None:
+            return self._directly(atom, self._rows)
+        values = {columns[0]: encoded.dictionary}
+        told = self._directly(
+            atom, replace(self._rows, count=len(encoded.dictionary), values=values)
+        )
+        at = encoded.indices.to_numpy()
+        return Ternary(told.true[at], told.false[at], told.null[at])
+
+    def _few(self, column: Column) -> pa.DictionaryArray | None:
+        """The column by its distinct values, NULL among them; None where most rows differ."""
+        if column not in self._encoded:
+            array = self._rows.values[column]
+            plain = array.storage if isinstance(array, pa.ExtensionArray) else array
+            few = _is_repetitive(plain)
+            self._encoded[column] = plain.dictionary_encode("encode") if few else None
+        return self._encoded[column]
+
+    def _directly(self, atom: Expression, rows: Rows) -> Ternary:
+        found = evaluate(atom, rows.containers(), rows.zone)
+        may = [flags(m, rows.count) for m in (found.true, found.false, found.null, found.raises)]
         alone: Flags = np.sum(may, axis=0, dtype=np.int8) == 1
         return Ternary(may[0] & alone, may[1] & alone, may[2] & alone)
 
 
-class _Settled(_Evaluated):
+class _Runner(_Judge):
     """Judges by the evaluator, and runs what it leaves open; `culprit` is what cannot be run."""
 
-    def judge(self, atom: Expression) -> Ternary:
-        known = super().judge(atom)
+    culprit: str | None = None
+
+    def _directly(self, atom: Expression, rows: Rows) -> Ternary:
+        known = super()._directly(atom, rows)
         undecided = known.open
         if not undecided.any():
             return known
-        ran = _answers(atom, self._rows.at(undecided))
+        ran = _answers(atom, rows.at(undecided))
         if ran is None:
             self.culprit = self.culprit or to_sql(atom)
             return known
@@ -171,18 +207,41 @@ class _Settled(_Evaluated):
         return known
 
 
+def _is_quick(atom: Expression) -> bool:
+    """A column beside literals: comparing all rows is quicker than looking for distinct ones."""
+    match atom:
+        case Comparison() | Between() | IsNull():
+            return all(isinstance(part, Column | Literal) for part in children(atom))
+        case _:
+            return isinstance(atom, Column)
+
+
+def _is_repetitive(array: pa.Array) -> bool:
+    """By a sample from its middle."""
+    sample = array.slice(max(0, (len(array) - _SAMPLE) // 2), _SAMPLE)
+    if pa.types.is_nested(array.type) or len(array) < _SAMPLE:
+        return False
+    return len(sample.unique()) * 2 < len(sample)
+
+
 def _answers(atom: Expression, rows: Rows) -> pa.Array | None:
     """The expression run on each row; None where DuckDB may mean something else."""
     columns = columns_of(atom)
     names = {column.path: f"c{i}" for i, column in enumerate(columns)}
     sql = to_duckdb(atom, names)
-    if sql is None or not all(isinstance(c.type, _RUN) and c in rows.values for c in columns):
+    if (
+        sql is None
+        or not columns
+        or not all(isinstance(c.type, _RUN) and c in rows.values for c in columns)
+    ):
         return None
     try:
         values = [_sent(rows.values[column], column.type) for column in columns]
     except pa.ArrowInvalid:
         return None
-    if not takes_any_text(atom) and not all(map(is_printable, values)):
+    texts = [node.value for node in walk(atom) if isinstance(node, Literal)]
+    written = pa.array([text for text in texts if isinstance(text, str)], pa.string())
+    if not takes_any_text(atom) and not all(map(is_printable, (*values, written))):
         return None
     return answers(sql, pa.table(values, list(names.values())))
 
