@@ -26,6 +26,10 @@ repos:
         args: [lake/users, --where=country = 'DE' AND age > 40, --max-files={limit}]
       - id: whyscan-predicates
         args: [lake/users, --max-files=2, --]
+        exclude: ^queries/
+      - id: whyscan-statements
+        args: [--table=users=lake/users, --max-files=users={limit}, --]
+        files: ^queries/
 """
 
 
@@ -60,6 +64,9 @@ def repository(tmp_path_factory, workspace):
     shutil.copytree(workspace / "lake", folder / "lake")
     (folder / "young.sql").write_text("-- of one country\ncountry = 'DE' AND age < 30\n")
     (folder / "all.sql").write_text("age < 100\n")
+    (folder / "queries").mkdir()
+    query = "SELECT * FROM users WHERE country = 'DE' AND age > 40\n"
+    (folder / "queries" / "old.sql").write_text(query)
     return folder
 
 
@@ -92,14 +99,14 @@ def test_pre_commit_accepts_the_manifest():
 
 @pytest.mark.xdist_group("pre-commit")
 def test_the_hooks_pass_and_fail_with_the_report(hooks):
-    passed = hooks(1, "young.sql")
-    failed = hooks(0, "young.sql", "all.sql")
+    passed = hooks(1, "young.sql", "queries/old.sql")
+    failed = hooks(0, "young.sql", "all.sql", "queries/old.sql")
 
     assert passed.returncode == 0, passed.stdout
-    assert passed.stdout.count("Passed") == 2
+    assert passed.stdout.count("Passed") == 3
     assert failed.returncode == 1
-    assert failed.stdout.count("Failed") == 2
-    assert "fail  max_files: 1, at most 0 asked" in failed.stdout
+    assert failed.stdout.count("Failed") == 3
+    assert failed.stdout.count("fail  max_files: 1, at most 0 asked") == 2
     assert "fail  max_files: 6, at most 2 asked" in failed.stdout
     assert "country = 'DE' AND age < 30" in failed.stdout
 

@@ -1,6 +1,7 @@
-"""The pre-commit hook over files: `python -m whyscan.cli.predicates TABLE OPTIONS... -- FILES...`.
+"""The pre-commit hooks over files: `python -m whyscan.cli.predicates TABLE OPTIONS... -- FILES...`.
 
-Each file holds one predicate. It is no command of its own: a loop in a shell does the same.
+Each file holds one predicate or, with `--sql` as the first word, one statement. It is no command of
+its own: a loop in a shell does the same.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ def ask_each(words: Sequence[str]) -> int:
         hint = "end the hook's args with it: args: [TABLE, --max-files=10, --]"
         complain(describe(UsageError("no -- before the files", hint=hint)))
         return UsageError.exit_code
+    option = "--sql" if words[0] == "--sql" else "--where"
     dashes = words.index("--")
-    asked, files = words[:dashes], words[dashes + 1 :]
-    return max((run(["explain", *asked, f"--where=@{file}"]) for file in files), default=0)
+    asked, files = words[option == words[0] : dashes], words[dashes + 1 :]
+    return max((run(["explain", *asked, f"{option}=@{file}"]) for file in files), default=0)
 
 
 if __name__ == "__main__":
