@@ -6,6 +6,8 @@ about the columns of one source alone may filter that source's rows.
 
 from __future__ import annotations
 
+from collections import deque
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -51,7 +53,7 @@ MOST_DERIVED = 500
 _SAME = (Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL)
 
 
-class Fact(Struct, frozen=True, eq=False):
+class Fact(Struct, frozen=True, eq=False, dict=True):
     """Something TRUE, and how it is known. `condition` is what it follows from.
 
     `bare` is its text without the names of tables, None where nobody wrote it as it is.
@@ -63,8 +65,14 @@ class Fact(Struct, frozen=True, eq=False):
     origin: Origin = Origin.WRITTEN
     via: str | None = None
 
-    def named(self) -> frozenset[str]:
-        return keys_of(self.expression)
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        return columns_of(self.expression)
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The sources whose columns it names."""
+        return frozenset(column.path[0] for column in self.columns)
 
 
 class Equality(Struct, frozen=True, eq=False):
@@ -118,19 +126,20 @@ def spread(facts: Sequence[Fact], supplied: Callable[[Column], Sequence[Fact]]) 
     `supplied` tells what is known of a column's values at run time: it holds of its equals, and
     only through an equality that no NULL can pass.
     """
-    equal = list(equalities(facts))
+    equal: dict[Column, list[Equality]] = {}
+    for equality in equalities(facts):
+        equal.setdefault(equality.column, []).append(equality)
     found = list(facts)
     if not equal:
         return found
-    seen = {(id(known), column) for known in facts for column in columns_of(known.expression)}
-    pending = [(known, known) for known in facts if _spreads(known)]
-    pending += [(known, known) for e in equal for known in supplied(e.column)]
+    seen = {(id(known), column) for known in facts for column in known.columns}
+    pending = deque((known, known) for known in facts if _spreads(known))
+    pending += [(known, known) for column in equal for known in supplied(column)]
     while pending and len(found) < len(facts) + MOST_DERIVED:
-        root, known = pending.pop(0)
-        (column,) = columns_of(known.expression)
-        for e in equal:
+        root, known = pending.popleft()
+        for e in equal.get(known.columns[0], ()):
             target = columns_of(e.other)
-            if e.column != column or not target or (id(root), target[0]) in seen:
+            if not target or (id(root), target[0]) in seen:
                 continue
             if known.origin is Origin.JOIN and not e.strict:
                 continue
@@ -138,15 +147,14 @@ def spread(facts: Sequence[Fact], supplied: Callable[[Column], Sequence[Fact]]) 
             if derived is not None:
                 seen.add((id(root), target[0]))
                 found.append(derived)
-                if len(columns_of(derived.expression)) == 1:
+                if len(derived.columns) == 1:
                     pending.append((root, derived))
     return found
 
 
 def _spreads(known: Fact) -> bool:
     """A fact about one column, that equal values cannot tell apart."""
-    columns = columns_of(known.expression)
-    return len(columns) == 1 and not _is_opaque(known.expression)
+    return len(known.columns) == 1 and not _is_opaque(known.expression)
 
 
 def _carried(known: Fact, equality: Equality) -> Fact | None:
@@ -244,8 +252,10 @@ def part_for(expression: Expression, keys: AbstractSet[str]) -> Expression | Non
 def about(facts: Sequence[Fact], key: str) -> Iterator[Fact]:
     """What the facts say of one source alone."""
     for known in facts:
+        if known.keys and key not in known.keys:
+            continue
         part = part_for(known.expression, {key})
-        if part is None and not keys_of(known.expression) and not _is_opaque(known.expression):
+        if part is None and not known.keys and not _is_opaque(known.expression):
             part = known.expression  # WHERE FALSE speaks of everything.
         if part is None:
             continue
@@ -261,7 +271,7 @@ def _partly(origin: Origin) -> Origin:
 
 def rejects_null(known: Fact, keys: AbstractSet[str], zone: Zone) -> bool:
     """Whether a fact cannot be TRUE where all columns of some sources are NULL."""
-    columns = [c for c in columns_of(known.expression) if c.path[0] in keys]
+    columns = [c for c in known.columns if c.path[0] in keys]
     if not columns:
         return False
     nulls = {column.path: only_null(column.type) for column in columns}

@@ -36,7 +36,7 @@ def both_sides(facts: Sequence[Fact], join: Join) -> tuple[list[Fact], list[Fact
     lefts, rights = [], []
     for known in facts:
         found = on_both_sides(known.expression, join)
-        if found is not None and known.named():
+        if found is not None and known.keys:
             lefts.append(Fact(found[0], known.written, None, known.origin, known.via))
             rights.append(Fact(found[1], known.written, None, known.origin, known.via))
     return lefts, rights

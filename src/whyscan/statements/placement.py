@@ -81,6 +81,10 @@ class Placement(Struct):
     reads: dict[str, set[str]] = field(default_factory=dict)
     above: dict[str, list[Stayed]] = field(default_factory=dict)
     _known: dict[str, list[Fact]] = field(default_factory=dict)
+    _made: dict[int, Fact | None] = field(default_factory=dict)
+    _followed: dict[tuple[int, ...], tuple[Sequence[Fact], list[Fact]]] = field(
+        default_factory=dict
+    )
 
     def run(self, query: Query) -> list[Leaf]:
         """Place every filter of a query."""
@@ -119,7 +123,10 @@ class Placement(Struct):
         return [*below, *self._facts(select.where)]
 
     def _facts(self, conditions: Sequence[Condition]) -> list[Fact]:
-        found = (self.values.get(id(c)) or fact(c) for c in conditions)
+        for condition in conditions:
+            if id(condition) not in self._made:
+                self._made[id(condition)] = self.values.get(id(condition)) or fact(condition)
+        found = (self._made[id(condition)] for condition in conditions)
         return [known for known in found if known is not None]
 
     def _of_source(self, source: Source) -> list[Fact]:
@@ -144,7 +151,7 @@ class Placement(Struct):
                 given.setdefault(
                     output.expression.path, Column((key, output.name), output.expression.type)
                 )
-        inside = spread(self.inside(query), self.supplied)
+        inside = self._spread(self.inside(query))
         found = (outward(known, given) for known in inside)
         return [*(f for f in found if f is not None), *constants(query.outputs, key)]
 
@@ -258,12 +265,11 @@ class Placement(Struct):
             self._leaf(tree, facts)
             return
         left, right = _keys(tree.left), _keys(tree.right)
-        everything = spread(facts, self.supplied)
-        kind = self._strongest(tree.kind, left, right, everything)
+        kind = self._strongest(tree.kind, left, right, facts)
         on = self._facts(tree.on)
         match kind:
             case Kind.INNER:
-                both = [*facts, *on, *self.up(tree.left), *self.up(tree.right)]
+                both = _unique([*facts, *on, *self.up(tree.left), *self.up(tree.right)])
                 self.down(tree.left, both)
                 self.down(tree.right, both)
             case Kind.LEFT:
@@ -280,18 +286,18 @@ class Placement(Struct):
                 self.down(tree.left, facts)
                 self.down(tree.right, [*facts, *on, *self.up(tree.left)])
             case Kind.FULL:
-                free = [known for known in facts if not known.named() & (left | right)]
+                free = [known for known in facts if not known.keys & (left | right)]
                 lefts, rights = both_sides(facts, tree)
                 self.down(tree.left, [*free, *lefts])
                 self.down(tree.right, [*free, *rights])
             case _:
-                free = [known for known in facts if not known.named() & (left | right)]
+                free = [known for known in facts if not known.keys & (left | right)]
                 self.down(tree.left, free)
                 self.down(tree.right, free)
 
     def _beside(self, facts: Sequence[Fact], kept: Tree, filled: frozenset[str]) -> list[Fact]:
         """The facts that decide about rows of the kept side without the side that is filled."""
-        return [*(known for known in facts if not known.named() & filled), *self.up(kept)]
+        return [*(known for known in facts if not known.keys & filled), *self.up(kept)]
 
     def _inside_exists(self, join: Join) -> list[Fact]:
         """The conditions that an EXISTS joins by; none where its query always has a row."""
@@ -305,6 +311,9 @@ class Placement(Struct):
         self, kind: Kind, left: frozenset[str], right: frozenset[str], facts: Sequence[Fact]
     ) -> Kind:
         """The kind of join that is left once rows filled with NULLs are ruled out."""
+        if kind not in {Kind.LEFT, Kind.RIGHT, Kind.FULL}:
+            return kind
+        facts = self._spread(facts)
         if kind in {Kind.LEFT, Kind.FULL} and self._rejected(facts, right):
             kind = Kind.INNER if kind is Kind.LEFT else Kind.RIGHT
         if kind in {Kind.RIGHT, Kind.FULL} and self._rejected(facts, left):
@@ -314,8 +323,16 @@ class Placement(Struct):
     def _rejected(self, facts: Sequence[Fact], keys: frozenset[str]) -> bool:
         return any(rejects_null(known, keys, self.zone) for known in facts)
 
+    def _spread(self, facts: Sequence[Fact]) -> list[Fact]:
+        """What follows from facts. Both sides of a join, and all of its leaves, ask for it."""
+        asked = tuple(map(id, facts))
+        if asked not in self._followed:
+            # The facts are held with the answer, so that no other takes the place of one.
+            self._followed[asked] = (facts, spread(_unique(facts), self.supplied))
+        return self._followed[asked][1]
+
     def _leaf(self, source: Source, facts: Sequence[Fact]) -> None:
-        own = [] if source.sampled else _distinct(about(spread(facts, self.supplied), source.key))
+        own = [] if source.sampled else _distinct(about(self._spread(facts), source.key))
         if isinstance(source.relation, Base):
             self.leaves[source.key] = (source, tuple(own))
         elif source.relation is not None:
@@ -366,6 +383,11 @@ class Placement(Struct):
 
 
 _SAMPLED = "it stands above TABLESAMPLE"
+
+
+def _unique(facts: Sequence[Fact]) -> list[Fact]:
+    """Each once: what a join knows of its sides, the joins above it know as well."""
+    return list({id(known.expression): known for known in facts}.values())
 
 
 def _keys(tree: Tree) -> frozenset[str]:
