@@ -270,6 +270,24 @@ def test_a_function_that_keeps_no_condition_from_spreading_is_not_told(sql):
     assert finding(sql, "FUNCTION_ON_JOIN_KEY") is None
 
 
+def test_bounds_that_are_no_text_say_nothing():
+    cut = [
+        DataFile("a", {}, [RowGroup(5, {"s": (b"a", b"ab\xff"), "k": (1, 5)})]),
+        DataFile("b", {}, [RowGroup(5, {"s": (b"c", b"d"), "k": (6, 9)})]),
+    ]
+    x, y = (table({"s": STRING, "k": INT}, cut, uri=name) for name in "xy")
+    plain = explained("SELECT * FROM x JOIN y ON x.s = y.s WHERE y.k = 3", x=x, y=y)
+    lower = finding(
+        "SELECT * FROM x JOIN y ON lower(x.s) = y.s WHERE x.s LIKE 'ab%'",
+        "FUNCTION_ON_JOIN_KEY",
+        x=x,
+        y=y,
+    )
+
+    assert plain.scans[0].dynamic.supplies[0].high is None
+    assert lower is None or "\ufffd" not in str(lower.rewrite)
+
+
 # A type mismatch between the keys.
 
 

@@ -132,11 +132,14 @@ def outermost(interval: Interval, filled: Flags) -> Bounds:
 
 
 def extreme(ends: pa.Array, kind: Type, *, least: bool) -> Literal | None:
-    """The least or greatest end; None where one of them is not known."""
+    """The least or greatest end; None where one of them is not known, or it is no text."""
     if ends.null_count or not len(ends):
         return None
     found = ends.sort("ascending" if least else "descending")[0]
-    return Literal(arrow.value(found, kind), kind)
+    try:
+        return Literal(arrow.value(found, kind), kind)
+    except UnicodeDecodeError:  # A bound that was cut off ends where it ends.
+        return None
 
 
 def _narrower(one: Bounds, other: Bounds) -> Bounds:

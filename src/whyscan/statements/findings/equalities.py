@@ -64,6 +64,11 @@ class Link(Struct, frozen=True, eq=False):
         filled = {Kind.LEFT: self.join.right, Kind.RIGHT: self.join.left}.get(self.join.kind)
         return filled is not None and side.column.path[0] in {s.key for s in sources(filled)}
 
+    @property
+    def clause(self) -> str:
+        """Where it stands: what follows from it may stand there too, and not everywhere."""
+        return "WHERE" if self.join is None or self.join.kind is Kind.SEMI else "ON"
+
     def beside(self, query: Query, condition: Condition) -> Query:
         """The query with one more condition where the equality stands."""
         if self.join is None:

@@ -15,7 +15,7 @@ from whyscan.planning.equivalence import LISTED_AT_MOST
 from whyscan.planning.equivalence import where_true as spans_of
 from whyscan.planning.judgement import flags
 from whyscan.predicate import arrow
-from whyscan.predicate.comparisons import as_set
+from whyscan.predicate.comparisons import all_of, as_set
 from whyscan.predicate.rewrite import substituted
 from whyscan.predicate.tree import (
     And,
@@ -42,6 +42,7 @@ from whyscan.pruning.evaluate import Batch, interval_of
 from whyscan.pruning.interval import between
 from whyscan.pruning.mask import written_out
 from whyscan.statements.report import Origin
+from whyscan.statements.supply import extreme
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,15 +109,11 @@ def _ends(values: tuple[Range, ...] | pa.Array, kind: Type) -> list[Ends]:
 def _closed(item: Range, kind: Type) -> Ends:
     low = None if item.low is None else value_of(item.low, kind)
     if item.high is None:
-        return _text(low, kind), None
+        return low, None
     if item.low is not None and successor(item.low, kind) == item.high:
-        return _text(low, kind), _text(low, kind)
+        return low, low
     last = item.high - 1 if isinstance(kind, _STEPPED) else item.high
-    return _text(low, kind), _text(value_of(last, kind), kind)
-
-
-def _text(value: Value, kind: Type) -> Value:
-    return value.decode() if isinstance(kind, StringType) and isinstance(value, bytes) else value
+    return low, value_of(last, kind)
 
 
 def _within(found: Interval, count: int, other: Side) -> Expression | None:
@@ -126,23 +123,24 @@ def _within(found: Interval, count: int, other: Side) -> Expression | None:
     kind = arrow.arrow_type(found.type)
     lower, upper = (written_out(end, count, kind) for end in (found.lower, found.upper))
     if not lower.null_count and lower.equals(upper):
-        return _listed([arrow.value(v, found.type) for v in lower], found.type, other)
-    ends: list[Expression] = []
-    for bounds, operator, which in (
-        (lower, Comparator.GREATER_EQUAL, "ascending"),
-        (upper, Comparator.LESS_EQUAL, "descending"),
-    ):
-        if bounds.null_count:
-            continue
-        literal = _literal(arrow.value(bounds.sort(which)[0], found.type), found.type, other)
-        if literal is None:
-            return None
-        ends.append(Comparison(operator, other.expression, literal))
-    return None if not ends else ends[0] if len(ends) == 1 else And(tuple(ends))
+        points = [extreme(lower.slice(at, 1), found.type, least=True) for at in range(count)]
+        return _listed([_as(point, other) for point in points], other)
+    low, high = (
+        extreme(lower, found.type, least=True),
+        extreme(upper, found.type, least=False),
+    )
+    ends = [
+        (operator, _as(end, other))
+        for operator, end in ((Comparator.GREATER_EQUAL, low), (Comparator.LESS_EQUAL, high))
+        if end is not None
+    ]
+    told = [
+        Comparison(operator, other.expression, end) for operator, end in ends if end is not None
+    ]
+    return all_of(told) if told and len(told) == len(ends) else None
 
 
-def _listed(values: Sequence[Value], kind: Type, other: Side) -> Expression | None:
-    literals = [_literal(value, kind, other) for value in values]
+def _listed(literals: Sequence[Literal | None], other: Side) -> Expression | None:
     known = [literal for literal in literals if literal is not None]
     if len(known) < len(literals):
         return None
@@ -151,14 +149,18 @@ def _listed(values: Sequence[Value], kind: Type, other: Side) -> Expression | No
     return In(other.expression, *as_set([literal.value for literal in known], known[0].type))
 
 
-def _literal(value: Value, kind: Type, other: Side) -> Literal | None:
+def _as(literal: Literal | None, other: Side) -> Literal | None:
     """The value as the other side has it: an integer may be a narrower one there."""
     target = type_of(other.expression)
-    if kind == target:
-        return Literal(value, kind)
-    if isinstance(kind, IntegerType) and isinstance(target, IntegerType) and isinstance(value, int):
-        return Literal(value, target) if target.least <= value <= target.greatest else None
-    return None
+    match literal:
+        case None:
+            return None
+        case Literal(type=kind) if kind == target:
+            return literal
+        case Literal(value=int() as value, type=IntegerType()) if isinstance(target, IntegerType):
+            return Literal(value, target) if target.least <= value <= target.greatest else None
+        case _:
+            return None
 
 
 def bare(expression: Expression, zone: Zone) -> tuple[Expression, str] | None:

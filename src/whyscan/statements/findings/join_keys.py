@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from whyscan.explain.coverage import of_column
 from whyscan.explain.file_bounds import ends
 from whyscan.explain.findings import Code, Effect, Finding, Severity
+from whyscan.explain.findings.layout import DEEP
 from whyscan.explain.findings.pruning import FEWEST_FILES
 from whyscan.explain.findings.statistics import remedy
 from whyscan.explain.wording import counted, size
@@ -133,8 +134,8 @@ def _spreading(ground: Ground, joined: list[Joined]) -> Suggestion | None:
             effect = None if leaf is None else ground.effect(side.key, ground.kept(leaf))
             if effect is not None:
                 fix = (
-                    f"if they belong together, add {sql}: conditions then spread, and "
-                    f"{effect.after:,} of {effect.before:,} files are read"
+                    f"if they belong together, add {sql} to that {link.clause}: conditions then "
+                    f"spread, and {effect.after:,} of {effect.before:,} files are read"
                 )
                 return fix, sql, effect
     return None
@@ -162,7 +163,7 @@ def _clustering(ground: Ground, joined: list[Joined]) -> Suggestion | None:
     for _, side, _ in joined:
         found = ends(side.own, ground.static[side.key].plan)
         depth = None if found is None else overlap(*found)
-        if depth is not None and depth.median > depth.ideal:
+        if depth is not None and depth.median >= DEEP * depth.ideal:
             name = ".".join(side.own.path)
             fix = (
                 f"cluster {ground.scans[side.key].name} by {name}: a value of it falls into "

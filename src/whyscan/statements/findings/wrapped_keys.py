@@ -143,7 +143,7 @@ def _function(ground: Ground, link: Link, remedy: Remedy | None) -> Finding:
         message,
         f"store {ground.sql(side.expression)} as a column of its own, and join by that"
         if remedy is None
-        else _told(remedy),
+        else _told(remedy, link),
         {"files": reads.kept, "files_total": reads.total},
         None if remedy is None else remedy.sql,
         None if remedy is None else remedy.effect,
@@ -165,7 +165,7 @@ def _mismatch(ground: Ground, link: Link, remedy: Remedy | None) -> Finding:
         f"{left} and {right}: {link.condition.sql} compares them as {compared}, and {names} "
         f"{'is' if len(cast) == 1 else 'are'} cast for it, so that values of the other side do "
         "not prune by its bounds",
-        stored if remedy is None else f"{stored}; or {_told(remedy)}",
+        stored if remedy is None else f"{stored}; or {_told(remedy, link)}",
         {
             "left": str(link.left.base.type),
             "right": str(link.right.base.type),
@@ -180,14 +180,15 @@ def _severity(remedy: Remedy | None) -> Severity:
     return Severity.WARNING if remedy is not None and remedy.costs else Severity.INFO
 
 
-def _told(remedy: Remedy) -> str:
+def _told(remedy: Remedy, link: Link) -> str:
     effect = remedy.effect
     what = f"{effect.after:,} instead of {effect.before:,} {effect.unit}"
     if not remedy.costs:
         what += ", in an engine that takes bare columns alone"
     if remedy.proof is not None:
-        return f"add {remedy.sql}, which changes no row ({remedy.proof}) and reads {what}"
+        add = f"add {remedy.sql} to that {link.clause}"
+        return f"{add}: it changes no row ({remedy.proof}) and reads {what}"
     return (
-        f"{remedy.sql} reads {what}, and is the same if every number is written in one way: "
-        "'05' is 5 too"
+        f"{remedy.sql} in that {link.clause} reads {what}, and is the same if every "
+        "number is written in one way: '05' is 5 too"
     )
