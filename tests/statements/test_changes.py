@@ -251,6 +251,8 @@ OVERWRITES = {
     ),
     "everything": ("INSERT OVERWRITE t SELECT * FROM s WHERE month = 2", 24),
     "what a condition names": ("INSERT INTO t REPLACE WHERE month > 10 SELECT * FROM s", 4),
+    "what is cut off": ("TRUNCATE TABLE t", 24),
+    "a partition that is cut off": ("TRUNCATE TABLE t PARTITION (month = 3)", 2),
     "a table": ("CREATE OR REPLACE TABLE t AS SELECT * FROM s", 24),
 }
 
@@ -315,6 +317,21 @@ def test_what_is_replaced_of_a_table_that_is_not_given_is_said_to_be_unknown():
     assert note == "what it replaces is not told: unknown table 'nowhere'"
 
 
+def test_hive_names_the_source_first():
+    sql = (
+        "FROM s INSERT OVERWRITE TABLE t PARTITION (month = 3) SELECT user, amount WHERE month = 2"
+    )
+
+    assert fate(sql, "hive") == (2, 2, 0)
+    assert source(sql, "hive") == 2
+
+
+def test_schema_evolution_reads_the_same():
+    sql = f"MERGE WITH SCHEMA EVOLUTION INTO t USING {S2} ON {KEYS} WHEN MATCHED THEN UPDATE SET *"
+
+    assert fate(sql) == (2, 0, 2)
+
+
 def test_rows_that_are_listed_read_nothing():
     assert explained("INSERT INTO t VALUES (1, 2, 3)").scans == ()
 
@@ -328,6 +345,7 @@ def test_rows_that_are_listed_read_nothing():
         (f"MERGE INTO t USING s ON t.nothing = s.month {ACTED}", UnknownColumn),
         (f"MERGE INTO t USING s ON month = 3 {ACTED}", UnknownColumn),
         ("UPDATE (SELECT * FROM t) SET amount = 1", SyntaxProblem),
+        ("FROM s INSERT INTO t SELECT * INSERT INTO t SELECT *", SyntaxProblem),
     ],
 )
 def test_what_cannot_be_changed_is_a_typed_error(sql, error):

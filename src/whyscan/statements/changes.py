@@ -8,6 +8,7 @@
 | INSERT OVERWRITE t PARTITION (d = v) q | q; of t, SELECT t.* FROM t WHERE d = v goes     |
 | INSERT INTO t REPLACE WHERE p q        | q; of t, SELECT t.* FROM t WHERE p goes         |
 | CREATE OR REPLACE TABLE t AS q         | q; all of t goes                                |
+| TRUNCATE TABLE t                       | nothing; all of t goes                          |
 | INSERT INTO t q, CREATE TABLE t AS q   | q                                               |
 
 The target is read with all its columns: a file that is rewritten is copied, row by row.
@@ -86,6 +87,10 @@ def change_of(tree: exp.Expr, dialect: str, text: str) -> Change:
             return _update(tree, text)
         case exp.Insert():
             return _insert(tree, dialect)
+        case exp.MultitableInserts():
+            return _insert(_one_insert(tree, text), dialect)
+        case exp.TruncateTable():
+            return _truncate(tree, text)
         case _:
             return _create(tree)
 
@@ -147,6 +152,28 @@ def _overwriting(
     if settled or dialect not in {"spark", "databricks", "spark2"}:
         return ()
     return (OVERWRITES,)
+
+
+def _one_insert(tree: exp.MultitableInserts, text: str) -> exp.Insert:
+    """Hive's `FROM s INSERT … SELECT …` in the usual order."""
+    if len(tree.expressions) != 1:
+        raise SyntaxProblem(
+            f"these are {len(tree.expressions)} inserts", text=text, hint="explain them one by one"
+        )
+    insert: exp.Insert = tree.expressions[0].copy()
+    insert.expression.set("from_", exp.From(this=tree.args["source"].copy()))
+    insert.set("with_", tree.args.get("with_"))
+    return insert
+
+
+def _truncate(tree: exp.TruncateTable, text: str) -> Change:
+    if len(tree.expressions) != 1:
+        raise SyntaxProblem("TRUNCATE of several tables", text=text, hint="explain them one by one")
+    target = marked(tree.expressions[0], text)
+    parts = tree.args.get("partition")
+    terms = [_is_value(part) for part in ([] if parts is None else parts.expressions)]
+    gone = _where(selected([star(target)], target), terms)
+    return Change("truncate", exp.Select(), gone, Fate.DROPPED)
 
 
 def _create(tree: exp.Expr) -> Change:

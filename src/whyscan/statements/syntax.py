@@ -27,7 +27,18 @@ if TYPE_CHECKING:
 _NEVER_CALLED = {TokenType.INSERT, TokenType.VALUES}
 """Words of statements that stand before a parenthesis, and are functions elsewhere."""
 
-STATEMENTS = (exp.Query, exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create)
+STATEMENTS = (
+    exp.Query,
+    exp.Insert,
+    exp.Update,
+    exp.Delete,
+    exp.Merge,
+    exp.Create,
+    exp.TruncateTable,
+    exp.MultitableInserts,
+)
+_VERBS = {TokenType.MERGE, TokenType.INSERT}
+_EVOLUTION = ("WITH", "SCHEMA", "EVOLUTION")
 
 
 class Statement(Struct, frozen=True):
@@ -41,7 +52,7 @@ class Statement(Struct, frozen=True):
 def parse_statement(text: str, dialect: str = "spark") -> Statement:
     """The one statement of a text, behind the views that it defines."""
     language = dialect_named(dialect)
-    tokens, lists = tokens_.lift_lists(tokenize(text, language))
+    tokens, lists = tokens_.lift_lists(_without_evolution(tokenize(text, language)))
     tokens_.check_depth(tokens, text)
     trees = [tree for tree in _parsed(tokens, text, language) if tree is not None]
     views: dict[str, exp.Query] = {}
@@ -58,6 +69,16 @@ def parse_statement(text: str, dialect: str = "spark") -> Statement:
             hint="SELECT, INSERT, MERGE, UPDATE, DELETE and CREATE TABLE AS can be explained",
         )
     return Statement(Syntax(text, dialect.lower(), (), lists), tree, views)
+
+
+def _without_evolution(tokens: list[Token]) -> list[Token]:
+    """MERGE WITH SCHEMA EVOLUTION, which the parser does not know, reads what a MERGE reads."""
+    for at, token in enumerate(tokens):
+        if token.token_type in _VERBS:
+            behind = tokens[at + 1 : at + 1 + len(_EVOLUTION)]
+            if tuple(token.text.upper() for token in behind) == _EVOLUTION:
+                return [*tokens[: at + 1], *tokens[at + 1 + len(_EVOLUTION) :]]
+    return tokens
 
 
 def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr | None]:

@@ -38,6 +38,10 @@ DROPPED = (
     "a file whose rows all go need not be read: Iceberg drops it by its bounds, Delta where its "
     "partition alone decides"
 )
+COPIES_ALL = (
+    "Delta on Spark copies every file of a target that WHEN NOT MATCHED BY SOURCE changes; those "
+    "that are told are the ones with a row to change"
+)
 AT_MOST = (
     "a partition is replaced only if the query gives a row of it: the files that go are at most "
     "those that are told"
@@ -188,6 +192,8 @@ def notes(change: Change, rewrites: Iterable[Rewrite | None]) -> tuple[str, ...]
             told.append(DROPPED)
         if change.dynamic is not None:
             told.append(AT_MOST)
+        if change.operation == "merge" and change.besides is not None:
+            told.append(COPIES_ALL)
     return tuple(told)
 
 
