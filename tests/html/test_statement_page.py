@@ -85,6 +85,10 @@ def test_no_line_lies_on_another():
     assert drawn.height == 20 * ROW
 
 
+def test_more_joins_than_anybody_can_follow_are_not_drawn():
+    assert drawing(chain(200)).lines == ()
+
+
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_a_page_loads_nothing_and_has_nothing_to_complain_about(show, name):
     opened = show(statement(name), rendered)

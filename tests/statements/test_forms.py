@@ -59,9 +59,11 @@ def test_a_list_of_very_many_keys_is_cut():
 def test_markdown_of_very_many_scans_fits_into_a_comment():
     scans = tuple(scan(orders(), "month = 3 AND amount > 5", f"orders_{n}") for n in range(100))
     edges = tuple(Edge("inner", n, n + 1, f"a{n} = b{n}") for n in range(99))
-    text = markdown(StatementReport("SELECT 1", "spark", "UTC", "select", scans, edges))
+    long = "SELECT\n" + "\n".join(f"  column_{n}," for n in range(5_000)) + "\n1"
+    text = markdown(StatementReport(long, "spark", "UTC", "select", scans, edges))
 
     assert len(text) < 65_536
+    assert "\n…\n```\n" in text
     assert "| `orders_99` |" in text
     assert text.endswith("80 more scans left out\n")
 

@@ -23,6 +23,8 @@ MARGIN = 16
 WIDEST = 180
 LANE = 18
 CORNER = 6
+MOST_DRAWN = 300
+"""Of more joins, nobody could follow the lines."""
 
 
 class Line(Struct, frozen=True):
@@ -47,6 +49,8 @@ class Drawing(Struct, frozen=True):
 def drawing(report: StatementReport) -> Drawing:
     """The joins of a statement, beside rows of `ROW` pixels."""
     edges = [edge for edge in joins(report) if edge.left != edge.right]
+    if len(edges) > MOST_DRAWN:
+        edges = []
     lanes = _lanes(edges)
     count = max(lanes, default=-1) + 1
     step = min(LANE, WIDEST // max(count, 1))

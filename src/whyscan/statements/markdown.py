@@ -37,30 +37,40 @@ from whyscan.statements.phrases import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from whyscan.statements.report import ScanReport, StatementReport
 
 SCANS_SHOWN = 20
-"""A comment has room for 65,536 characters; all scans are in the first table."""
+"""A comment has room for 65,536 characters."""
+ROWS_SHOWN = 100
+SQL_SHOWN = 10_000
 
 
 def markdown(report: StatementReport) -> str:
     """The whole report, with a line break at its end."""
+    titles = report.titles
     sections = (
         [f"**{plain(answer(report))}**"],
-        fenced(sql_lines(report.sql), "sql"),
-        _scans(report),
-        _joins(report),
+        _sql(report),
+        _scans(report, titles),
+        _joins(report, titles),
         finding_lines(report.findings),
         [f"- note: {plain(note)}" for note in report.notes],
         gate_lines(report.assertions),
-        *_each(report),
+        *_each(report, titles),
     )
     return in_paragraphs(sections)
 
 
-def _scans(report: StatementReport) -> Iterator[str]:
+def _sql(report: StatementReport) -> Iterator[str]:
+    """As much of a long statement as leaves room for the rest."""
+    whole = "\n".join(sql_lines(report.sql))
+    shown = whole if len(whole) <= SQL_SHOWN else f"{whole[:SQL_SHOWN]}\n…"
+    yield from fenced(shown.split("\n"), "sql")
+
+
+def _scans(report: StatementReport, titles: Sequence[str]) -> Iterator[str]:
     rows = [
         (
             code(title),
@@ -68,29 +78,37 @@ def _scans(report: StatementReport) -> Iterator[str]:
             percent(scan.reading.kept, scan.reading.total),
             sizes(scan.reading.bytes_kept, scan.reading.bytes_total),
         )
-        for title, scan in zip(report.titles, report.scans, strict=True)
+        for title, scan in zip(titles, report.scans, strict=True)
     ]
     if rows:
-        yield from grid(("scan", "files", "", "bytes"), rows, right=3)
+        yield from grid(("scan", "files", "", "bytes"), rows[:ROWS_SHOWN], right=3)
+    yield from _more(rows, "scan")
 
 
-def _joins(report: StatementReport) -> Iterator[str]:
+def _joins(report: StatementReport, titles: Sequence[str]) -> Iterator[str]:
     rows = [
         (
             plain(edge.kind),
-            code(report.titles[edge.left]),
-            code(report.titles[edge.right]),
+            code(titles[edge.left]),
+            code(titles[edge.right]),
             code(edge.sql) if edge.sql else "none",
         )
         for edge in joins(report)
     ]
     if rows:
-        yield from grid(("join", "from", "to", "condition"), rows, right=0)
+        yield from grid(("join", "from", "to", "condition"), rows[:ROWS_SHOWN], right=0)
+    yield from _more(rows, "join")
 
 
-def _each(report: StatementReport) -> Iterator[Iterable[str]]:
+def _more(rows: Sequence[object], noun: str) -> Iterator[str]:
+    if len(rows) > ROWS_SHOWN:
+        yield ""
+        yield f"{counted(len(rows) - ROWS_SHOWN, f'more {noun}')} left out"
+
+
+def _each(report: StatementReport, titles: Sequence[str]) -> Iterator[Iterable[str]]:
     """A passage for each scan, folded; what fails a gate is open."""
-    for title, scan in islice(zip(report.titles, report.scans, strict=True), SCANS_SHOWN):
+    for title, scan in islice(zip(titles, report.scans, strict=True), SCANS_SHOWN):
         shown = html.escape(inert(title)).replace("@", "@<!-- -->")
         attribute = "" if scan.report.passed else " open"
         yield [f"<details{attribute}><summary>{shown}</summary>"]
@@ -98,7 +116,7 @@ def _each(report: StatementReport) -> Iterator[Iterable[str]]:
         if scan.answer is None:
             yield level_lines(scan.report)
         yield _conditions(scan, report)
-        yield _dynamic(scan, report)
+        yield _dynamic(scan, titles)
         if scan.answer is None:
             yield finding_lines(scan.report.findings)
         yield gate_lines(scan.report.assertions)
@@ -139,7 +157,7 @@ def _conditions(scan: ScanReport, report: StatementReport) -> Iterator[str]:
         yield f"- stays above: {code(condition(one.sql))}, {plain(one.why)}"
 
 
-def _dynamic(scan: ScanReport, report: StatementReport) -> Iterator[str]:
+def _dynamic(scan: ScanReport, titles: Sequence[str]) -> Iterator[str]:
     if scan.dynamic is None:
         return
     rows = [
@@ -148,4 +166,4 @@ def _dynamic(scan: ScanReport, report: StatementReport) -> Iterator[str]:
     yield from grid(("what joins change", "files", "bytes", "rows"), rows, right=3)
     yield ""
     for supply in scan.dynamic.supplies:
-        yield f"- {plain(supplied(supply, report))}"
+        yield f"- {plain(supplied(supply, titles))}"

@@ -41,6 +41,7 @@ def _words(report: StatementReport) -> dict[str, Any]:
     said = phrases.answer(report)
     return report_words() | {
         "answer": said[0].upper() + said[1:],
+        "titles": report.titles,
         "drawing": drawing(report),
         "files_shown": FILES_SHOWN,
         "few": len(report.scans) <= OPEN_AT_ONCE,

@@ -9,7 +9,7 @@ from whyscan.explain.wording import counted, inert, inert_sql, percent, size, si
 from whyscan.statements.report import Edge, Origin, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from whyscan.explain.gates import Reading
     from whyscan.statements.report import (
@@ -99,8 +99,10 @@ def target(scan: ScanReport) -> str | None:
 
 def stayed(scan: ScanReport, report: StatementReport) -> Iterator[Stayed]:
     """What stays above the scan, but for the conditions of joins, which are told with them."""
+    if not scan.above:
+        return
     joins = {edge.sql for edge in report.joins}
-    return (one for one in scan.above if one.sql not in joins)
+    yield from (one for one in scan.above if one.sql not in joins)
 
 
 def condition(sql: str) -> str:
@@ -147,14 +149,14 @@ def amount(told: Amount) -> str:
     return counted(told.files, "file") + (f" ({', '.join(known)})" if known else "")
 
 
-def supplied(supply: Supply, report: StatementReport) -> str:
+def supplied(supply: Supply, titles: Sequence[str]) -> str:
     """`month by o.month = d.month, from days d: 1 to 3, 2 values read`."""
     known = []
     if supply.low is not None or supply.high is not None:
         known.append(f"{inert(supply.low or 'anything')} to {inert(supply.high or 'anything')}")
     if supply.keys is not None:
         known.append(f"{counted(supply.keys, 'value')} read")
-    source = "" if supply.source is None else f", from {inert(report.titles[supply.source])}"
+    source = "" if supply.source is None else f", from {inert(titles[supply.source])}"
     told = ", ".join(known) or "nothing is known of the values"
     return f"{inert_sql(supply.column)} by {inert_sql(supply.sql)}{source}: {told}"
 
@@ -177,9 +179,9 @@ def joins(report: StatementReport) -> list[Edge]:
     return [Edge(*ends, " AND ".join(filter(None, sql))) for ends, sql in found.items()]
 
 
-def linked(edge: Edge, report: StatementReport) -> str:
+def linked(edge: Edge, titles: Sequence[str]) -> str:
     """`orders o and users u: o.user = u.age`."""
-    left, right = (inert(report.titles[at]) for at in (edge.left, edge.right))
+    left, right = (inert(titles[at]) for at in (edge.left, edge.right))
     return f"{left} and {right}: {inert_sql(edge.sql) or 'no condition'}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from whyscan.explain.layout import GAP, Ink, Page, headed, in_paragraphs, title_lines
 from whyscan.explain.phrases import removed
@@ -38,10 +38,12 @@ from whyscan.statements.phrases import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from whyscan.statements.report import Dynamic, ScanReport, StatementReport
 
+Told: TypeAlias = tuple[list[str], list[str]]
+"""What stays above a scan, and what joins change for it."""
 LINES_OF_SQL = 6
 """How much of a statement is repeated; with the files, all of it."""
 SEEN_AT_ONCE = 4
@@ -51,12 +53,13 @@ SEEN_AT_ONCE = 4
 def text(report: StatementReport, page: Page | None = None) -> str:
     """The whole report, with a line break at its end."""
     where = Page() if page is None else page
+    titles = report.titles
     sections = (
         title_lines(answer(report), where),
         _asked(report, where),
         _overview(report, where),
-        *(_scan(at, report, where) for at in range(len(report.scans))),
-        _joins(report, where),
+        *(_scan(at, report, titles, where) for at in range(len(report.scans))),
+        _joins(report, titles, where),
         finding_lines(report.findings, where),
         (where.wrap(f"note: {inert(note)}", hanging=GAP) for note in report.notes),
         # They hold for every scan alike.
@@ -93,39 +96,39 @@ def _overview(report: StatementReport, page: Page) -> Iterator[str]:
     yield from headed(rows, page, right=frozenset({1, 2}))
 
 
-def _scan(at: int, report: StatementReport, page: Page) -> Iterator[str]:
+def _scan(at: int, report: StatementReport, titles: Sequence[str], page: Page) -> Iterator[str]:
     """A title at the margin, and everything else of the scan indented below it."""
-    scan, title = report.scans[at], inert(report.titles[at])
+    scan, title = report.scans[at], inert(titles[at])
     role = "" if (told := target(scan)) is None else f", {told}"
     heading = page.wrap(f"{title}{role}: {subject(scan.report, page)}", hanging=GAP)
     yield heading.replace(title, page.paint(title, Ink.TITLE), 1)
     inner = page.indented()
     brief = scan.report.listing is None
-    for lines in (_short if brief else _long)(scan, report, inner):
+    around = [*_above(scan, report, inner)], [*_dynamic(scan, titles, inner)]
+    for lines in (_short if brief else _long)(scan, around, inner):
         for block in lines:
             yield from (f"{GAP}{line}".rstrip() for line in block.splitlines())
 
 
-def _short(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[Iterable[str]]:
+def _short(scan: ScanReport, told: Told, page: Page) -> Iterator[Iterable[str]]:
     yield _said(scan, page)
     if scan.answer is None:
         yield funnel_lines(scan.report, page)
     yield _placed(scan, page)
-    yield _above(scan, report, page)
-    yield _dynamic(scan, report, page)
+    yield from told
     if scan.answer is None:
         yield finding_lines(scan.report.findings, page)
         yield unchecked_lines(scan.report, page)
     yield gate_lines(scan.report.assertions, page)
 
 
-def _long(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[Iterable[str]]:
+def _long(scan: ScanReport, told: Told, page: Page) -> Iterator[Iterable[str]]:
     """What the report on a single table shows, in paragraphs."""
     sections = (
         _said(scan, page),
         funnel_lines(scan.report, page),
-        [*_placed(scan, page), *_above(scan, report, page)],
-        _dynamic(scan, report, page),
+        [*_placed(scan, page), *told[0]],
+        told[1],
         conjunct_lines(scan.report, page),
         engine_lines(scan.report, page),
         survivor_lines(scan.report, page),
@@ -186,7 +189,7 @@ def _above(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[st
         yield page.wrap(told, hanging=GAP)
 
 
-def _dynamic(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[str]:
+def _dynamic(scan: ScanReport, titles: Sequence[str], page: Page) -> Iterator[str]:
     if scan.dynamic is None:
         return
     told = {(a.files, a.bytes) for _, _, a in answers(scan.dynamic) if a is not None}
@@ -195,7 +198,7 @@ def _dynamic(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[
         return
     yield from _three(scan.dynamic, page)
     for supply in scan.dynamic.supplies:
-        yield page.wrap(supplied(supply, report), indent=GAP, hanging=GAP * 2)
+        yield page.wrap(supplied(supply, titles), indent=GAP, hanging=GAP * 2)
 
 
 def _three(dynamic: Dynamic, page: Page) -> Iterator[str]:
@@ -204,13 +207,13 @@ def _three(dynamic: Dynamic, page: Page) -> Iterator[str]:
     yield from headed(rows, page, right=frozenset({1, 2, 3}))
 
 
-def _joins(report: StatementReport, page: Page) -> Iterator[str]:
+def _joins(report: StatementReport, titles: Sequence[str], page: Page) -> Iterator[str]:
     found = joins(report)
     if found:
         yield page.paint("joins", Ink.FAINT)
     width = max((len(edge.kind) for edge in found), default=0)
     for edge in found:
         lead = f"{GAP}{inert(edge.kind):<{width}}{GAP}"
-        yield page.wrap(lead + linked(edge, report), hanging=" " * len(lead))
+        yield page.wrap(lead + linked(edge, titles), hanging=" " * len(lead))
     if unresolved(report):
         yield page.wrap("--resolve-joins reads the values of the small sides", indent=GAP)
