@@ -209,6 +209,7 @@ CAST(name AS VARCHAR(3)) = 'x'
   trino      ?
 (id, name) = (1, 'x')
   spark      id <=> 1 AND name <=> 'x'
+  duckdb     id <=> 1 AND name <=> 'x'
   trino      id = 1 AND name = 'x'
 name ~ '^a'
   postgres   name RLIKE '^a'

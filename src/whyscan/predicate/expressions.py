@@ -122,11 +122,12 @@ def _tuples(node: exp.Expr, left: exp.Tuple, right: exp.Tuple, scope: Scope) -> 
 
 
 def _tuple_equals(left: exp.Tuple, right: exp.Expr, scope: Scope) -> Expression:
-    """All members equal. In Spark tuples are structs, in which NULL equals NULL."""
+    """All members equal. In Spark and DuckDB tuples are structs, in which NULL equals NULL."""
     others = right.expressions if isinstance(right, exp.Tuple) else []
     if len(left.expressions) != len(others):
         raise Uninterpreted("tuples of different lengths")
-    operator = Comparator.NULL_SAFE_EQUAL if scope.dialect.is_spark else Comparator.EQUAL
+    structs = scope.dialect.family in {Family.SPARK, Family.DUCKDB}
+    operator = Comparator.NULL_SAFE_EQUAL if structs else Comparator.EQUAL
     pairs = zip(left.expressions, others, strict=True)
     return all_of(
         [compare(operator, bind_value(a, scope), bind_value(b, scope), scope) for a, b in pairs]
