@@ -133,6 +133,19 @@ def test_one_scan_says_what_removed_its_files():
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "alias", "title"),
+    [
+        ("sales", "s", "sales s"),
+        ("sales", "sales", "sales"),
+        ("prod.db.Sales", "sales", "prod.db.Sales"),
+        ("prod.db.sales", "db", "prod.db.sales db"),
+    ],
+)
+def test_a_scan_is_called_by_its_table_and_an_alias_of_its_own(name, alias, title):
+    assert scan(orders(1), "TRUE", name, alias).title == title
+
+
 def test_many_scans_are_listed_before_the_first():
     scans = tuple(scan(orders(), f"month = {n}", "orders", f"o{n}") for n in range(1, 6))
     found = text(StatementReport("…", "spark", "UTC", "select", scans)).splitlines()

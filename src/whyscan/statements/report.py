@@ -137,7 +137,9 @@ class ScanReport(Struct, frozen=True):
     @property
     def title(self) -> str:
         """`sales s`: the table, and what the statement calls it."""
-        return self.name if self.alias in {"", self.name} else f"{self.name} {self.alias}"
+        # Without one of its own, a table goes by the last part of its name.
+        known = {"", self.name.lower(), self.name.rpartition(".")[2].lower()}
+        return self.name if self.alias.lower() in known else f"{self.name} {self.alias}"
 
     @property
     def reading(self) -> Reading:
