@@ -135,7 +135,7 @@ class Dynamics:
         for leaf in leaves:
             key = leaf.source.key
             old = before[key]
-            if _texts(leaf) == _texts(old.leaf):
+            if texts(leaf) == texts(old.leaf):
                 found[key] = old
                 continue
             options = replace(self.static[key].plan.options, depth=depth)
@@ -256,7 +256,8 @@ def _supplied(leaf: Leaf) -> tuple[Fact, ...]:
     return tuple(fact for fact in leaf.facts if fact.origin is Origin.JOIN)
 
 
-def _texts(leaf: Leaf) -> list[str]:
+def texts(leaf: Leaf) -> list[str]:
+    """The filters of a scan, to tell whether they are others."""
     return [to_sql(fact.expression) for fact in leaf.facts]
 
 

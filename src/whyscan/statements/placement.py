@@ -44,8 +44,8 @@ from whyscan.statements.relations import (
     Select,
     Source,
     joins,
+    keys,
     keys_of,
-    sources,
 )
 from whyscan.statements.report import Origin, Stayed
 
@@ -264,7 +264,7 @@ class Placement(Struct):
         if isinstance(tree, Source):
             self._leaf(tree, facts)
             return
-        left, right = _keys(tree.left), _keys(tree.right)
+        left, right = keys(tree.left), keys(tree.right)
         kind = self._strongest(tree.kind, left, right, facts)
         on = self._facts(tree.on)
         match kind:
@@ -388,10 +388,6 @@ _SAMPLED = "it stands above TABLESAMPLE"
 def _unique(facts: Sequence[Fact]) -> list[Fact]:
     """Each once: what a join knows of its sides, the joins above it know as well."""
     return list({id(known.expression): known for known in facts}.values())
-
-
-def _keys(tree: Tree) -> frozenset[str]:
-    return frozenset(source.key for source in sources(tree))
 
 
 def _distinct(facts: Iterable[Fact]) -> list[Fact]:

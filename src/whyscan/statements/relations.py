@@ -190,6 +190,11 @@ def sources(tree: Tree | None) -> Iterator[Source]:
             pending += (node.right, node.left)
 
 
+def keys(tree: Tree) -> frozenset[str]:
+    """The keys of a FROM clause's sources."""
+    return frozenset(source.key for source in sources(tree))
+
+
 def joins(tree: Tree | None) -> Iterator[Join]:
     """The joins of a FROM clause, outermost first."""
     pending = [] if tree is None else [tree]

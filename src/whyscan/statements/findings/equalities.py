@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from whyscan.predicate.tree import Column, Comparator, Comparison, Opaque, columns_of, walk
 from whyscan.statements.findings.rebuild import instead, on, selects, where
-from whyscan.statements.relations import Kind, joins, sources
+from whyscan.statements.relations import Kind, joins, keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,13 +56,13 @@ class Link(Struct, frozen=True, eq=False):
 
     def restricts(self, side: Side) -> bool:
         """Whether a row of the side's scan is of no use without a partner, as far as this tells."""
-        own = {source.key for source in sources(self.select.tree)}
+        own = frozenset[str]() if self.select.tree is None else keys(self.select.tree)
         if not {self.left.column.path[0], self.right.column.path[0]} <= own:
             return False
         if self.join is None or self.join.kind in {Kind.INNER, Kind.SEMI}:
             return True
         filled = {Kind.LEFT: self.join.right, Kind.RIGHT: self.join.left}.get(self.join.kind)
-        return filled is not None and side.column.path[0] in {s.key for s in sources(filled)}
+        return filled is not None and side.column.path[0] in keys(filled)
 
     @property
     def clause(self) -> str:

@@ -14,6 +14,7 @@ from whyscan.planning.planner import make_plan
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.rewrite import substituted
 from whyscan.predicate.tree import Column
+from whyscan.statements.dynamic import texts
 from whyscan.statements.links import Origins, every_source
 from whyscan.statements.scans import leaves_of, predicate
 
@@ -106,7 +107,7 @@ class Ground(Struct, frozen=True, dict=True):
     def kept(self, leaf: Leaf) -> int:
         """The files that a scan keeps with other filters: planned, on the same snapshot."""
         key = leaf.source.key
-        if _texts(leaf) == _texts(self.static[key].leaf):
+        if texts(leaf) == texts(self.static[key].leaf):
             return self.static[key].plan.summary.files_kept
         options = replace(self.static[key].plan.options, depth=Depth.FILES)
         asked = predicate(leaf.facts, self.asked)
@@ -133,7 +134,3 @@ class Ground(Struct, frozen=True, dict=True):
 
 def _saved(effect: Effect) -> int:
     return effect.before - effect.after
-
-
-def _texts(leaf: Leaf) -> list[str]:
-    return [to_sql(fact.expression) for fact in leaf.facts]

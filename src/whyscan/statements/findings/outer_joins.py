@@ -8,7 +8,7 @@ from whyscan.explain.findings import Code, Finding, Severity
 from whyscan.explain.wording import counted
 from whyscan.statements.facts import fact, rejects_null
 from whyscan.statements.findings.rebuild import instead, on, selects, where
-from whyscan.statements.relations import Kind, Source, joins, sources
+from whyscan.statements.relations import Kind, Source, joins, keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,13 +31,9 @@ def _preserved(join: Join) -> Tree:
     return join.left if join.kind is Kind.LEFT else join.right
 
 
-def _keys(tree: Tree) -> frozenset[str]:
-    return frozenset(source.key for source in sources(tree))
-
-
 def _filters_nothing(ground: Ground, select: Select, join: Join) -> Iterator[Finding]:
     """A condition of ON on the side whose rows all stay: those that fail it get NULLs."""
-    own = _keys(_preserved(join))
+    own = keys(_preserved(join))
     for condition in join.on:
         if condition.fixed is not None or not condition.named() or not condition.named() <= own:
             continue
@@ -79,7 +75,7 @@ def _undone(ground: Ground, select: Select, join: Join) -> Iterator[Finding]:
     gone = [
         (side, conditions)
         for side in filled.get(join.kind, (join.left, join.right))
-        if (conditions := [c for c in select.where if _rejects(ground, c, _keys(side))])
+        if (conditions := [c for c in select.where if _rejects(ground, c, keys(side))])
     ]
     if not gone:
         return
