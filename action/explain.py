@@ -1,4 +1,4 @@
-"""The step of action.yml that asks: every predicate of `where` of one table, and a summary of all.
+"""The step of action.yml that asks: every predicate of one table, every statement, and a summary.
 
 Inputs come from the environment. The command line is called rather than the package, since the
 input `package` may have installed another version.
@@ -23,7 +23,7 @@ VALUES = ("min-pruning", "min-pruning-bytes", "max-files", "max-bytes", "baselin
 FLAGS = ("assert-stats", "require-partition-filter")
 WHYSCAN = Path(sysconfig.get_path("scripts")) / "whyscan"
 RESULTS = {0: "pass", 1: "fail"}
-NO_PREDICATE = 2
+NO_QUESTION = 2
 KILLED = 3
 
 
@@ -36,36 +36,43 @@ def main() -> int:
     token = secrets.token_hex(16)
     print(f"::stop-commands::{token}", flush=True)
     answers = [
-        ask(predicate, reports / str(number))
-        for number, predicate in enumerate(lines("WHERE"), start=1)
+        ask(question, reports / str(number)) for number, question in enumerate(questions(), start=1)
     ]
     print(f"::{token}::")
     if not answers:
-        print("::error::the input 'where' holds no predicate")
+        print("::error::the inputs 'where' and 'sql' hold no question")
     if os.environ["FORMAT"] == "sarif":
         join(reports)
     summary.write_text("\n".join(text for _, text in answers), "utf-8")
-    code = max((code for code, _ in answers), default=NO_PREDICATE)
+    code = max((code for code, _ in answers), default=NO_QUESTION)
     append("GITHUB_STEP_SUMMARY", summary.read_text("utf-8"))
     told = {"result": RESULTS.get(code, "error"), "summary": summary, "reports": reports}
     append("GITHUB_OUTPUT", "".join(f"{name}={value}\n" for name, value in told.items()))
     return code
 
 
-def ask(predicate: str, report: Path) -> tuple[int, str]:
-    """The exit code and the Markdown of one predicate; its report in another form beside it."""
-    code, told = explain(predicate, ["--format=markdown"])
+def questions() -> Iterator[Sequence[str]]:
+    """The words of each: predicates of the table, then statements."""
+    for predicate in lines("WHERE"):
+        yield [f"--where={predicate}", "--", os.environ["TABLE"]]
+    tables = [f"--table={table}" for table in lines("TABLES")]
+    for statement in lines("SQL"):
+        yield [f"--sql={statement}", *tables]
+
+
+def ask(question: Sequence[str], report: Path) -> tuple[int, str]:
+    """The exit code and the Markdown of one question; its report in another form beside it."""
+    code, told = explain(question, ["--format=markdown"])
     form = os.environ["FORMAT"]
     if form and code in RESULTS:
-        also, _ = explain(predicate, [f"--format={form}", f"--output={report}.{form}"])
+        also, _ = explain(question, [f"--format={form}", f"--output={report}.{form}"])
         code = max(code, also)
     return code, told
 
 
-def explain(predicate: str, how: Sequence[str]) -> tuple[int, str]:
+def explain(question: Sequence[str], how: Sequence[str]) -> tuple[int, str]:
     """One call, shown in the log."""
-    table = os.environ["TABLE"]
-    words = [str(WHYSCAN), "explain", *options(), *how, f"--where={predicate}", "--", table]
+    words = [str(WHYSCAN), "explain", *options(), *how, *question]
     done = subprocess.run(
         words, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False
     )

@@ -182,6 +182,25 @@ def test_every_gate_and_more_arguments_reach_the_program(act, workspace):
     assert len(report["files"]) == 6
 
 
+def test_statements_are_asked_of_the_tables_by_name(act, workspace):
+    (workspace / "old.sql").write_text("SELECT *\nFROM users u\nWHERE u.country = 'DE'\n")
+    joined = "SELECT * FROM users JOIN flat USING (id) WHERE users.age > 40"
+
+    done = act(
+        tables="users=lake/users\nflat=lake/users-flat\n",
+        sql=f"@old.sql\n{joined}\n",
+        args="--max-files=users=2",
+        format="sarif",
+    )
+
+    assert (done.code, done.outputs["result"]) == (1, "fail")
+    assert done.summary.count("**reads ") == 2
+    assert "| `flat` |" in done.summary
+    [file] = Path(done.outputs["reports"]).iterdir()
+    [run] = json.loads(file.read_text())["runs"]
+    assert [result["ruleId"] for result in run["results"]].count("gate/max_files") == 1
+
+
 def test_no_predicate_at_all_is_wrong_usage(act):
     done = act(table="lake/users", where="\n# none\n")
 
