@@ -135,7 +135,7 @@ def _function(ground: Ground, link: Link, remedy: Remedy | None) -> Finding:
     message = (
         f"{link.condition.sql} joins by {ground.sql(side.expression)}: values of the other side "
         f"prune {ground.titles[side.key]} only in an engine that sees through it; "
-        f"{reads.kept:,} of {counted(reads.total, 'file')} are read"
+        f"{reads.kept:,} of {counted(reads.total, 'file')} are read{_bounded(ground, link, side)}"
     )
     return Finding(
         Code.FUNCTION_ON_JOIN_KEY,
@@ -148,6 +148,18 @@ def _function(ground: Ground, link: Link, remedy: Remedy | None) -> Finding:
         None if remedy is None else remedy.sql,
         None if remedy is None else remedy.effect,
     )
+
+
+def _bounded(ground: Ground, link: Link, side: Side) -> str:
+    """What is left where values of joins are seen through the function, if this one has any."""
+    dynamic = ground.scans[side.key].dynamic
+    if dynamic is None or dynamic.bounded is None:
+        return ""
+    if dynamic.bounded.files >= ground.reading(side.key).kept:
+        return ""
+    if all(supply.sql != link.condition.sql for supply in dynamic.supplies):
+        return ""
+    return f", and at most {dynamic.bounded.files:,} with what joins supply"
 
 
 def _mismatch(ground: Ground, link: Link, remedy: Remedy | None) -> Finding:
