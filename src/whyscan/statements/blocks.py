@@ -175,7 +175,8 @@ class Builder(Struct):
         tree = reduce(partial(Join, Kind.INNER), groups)
         for lateral in node.args.get("laterals") or ():
             tree = Join(Kind.INNER, tree, self._relation(lateral, views, frame, own, on))
-        return tree, on
+        # DuckDB's USING SAMPLE takes rows of FROM, before WHERE.
+        return (_sampled(tree, on) if node.args.get("sample") else tree), on
 
     def _join(
         self,
@@ -351,6 +352,15 @@ def _bound(tree: Tree, on: Mapping[int, Sequence[exp.Expr]], frame: Frame) -> Tr
     conditions = tuple(frame.condition(unwrapped(part)) for part in on.get(id(tree), ()))
     left, right = _bound(tree.left, on, frame), _bound(tree.right, on, frame)
     return Join(tree.kind, left, right, conditions, tree.exists)
+
+
+def _sampled(tree: Tree, on: dict[int, list[exp.Expr]]) -> Tree:
+    """The tree with every source giving some of its rows alone."""
+    if isinstance(tree, Source):
+        return replace(tree, sampled=True)
+    found = replace(tree, left=_sampled(tree.left, on), right=_sampled(tree.right, on))
+    on[id(found)] = on.pop(id(tree), [])
+    return found
 
 
 def _fields(query: Query) -> tuple[Field, ...]:

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from whyscan.predicate.parse import unwrapped
 from whyscan.predicate.tokens import CALL_MARK
-from whyscan.statements.frames import may_aggregate
+from whyscan.statements.frames import is_volatile, may_aggregate
 from whyscan.statements.relations import Aggregate, Cut, Kind, Sort
 
 if TYPE_CHECKING:
@@ -37,7 +37,14 @@ def barrier(node: exp.Expr) -> str | None:
     distinct = node.args.get("distinct")
     if isinstance(distinct, exp.Distinct) and distinct.args.get("on") is not None:
         return "it stands above DISTINCT ON"
+    if isinstance(node, exp.Select) and any(map(is_volatile, (*node.expressions, *_where(node)))):
+        return "it stands above what is not deterministic"
     return None
+
+
+def _where(node: exp.Select) -> list[exp.Expr]:
+    where = node.args.get("where")
+    return [] if where is None else [where.this]
 
 
 def kind(join: exp.Join) -> tuple[Kind, bool]:

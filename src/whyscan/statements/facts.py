@@ -34,7 +34,7 @@ from whyscan.predicate.tree import (
     type_of,
     walk,
 )
-from whyscan.predicate.types import DateType, IntegerType, StringType
+from whyscan.predicate.types import BOOLEAN, DateType, IntegerType, StringType
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.interval import only_null
@@ -249,6 +249,9 @@ def part_for(expression: Expression, keys: AbstractSet[str]) -> Expression | Non
             return None
 
 
+_TRUE = Literal(value=True, type=BOOLEAN)
+
+
 def about(facts: Sequence[Fact], key: str) -> Iterator[Fact]:
     """What the facts say of one source alone."""
     for known in facts:
@@ -257,7 +260,7 @@ def about(facts: Sequence[Fact], key: str) -> Iterator[Fact]:
         part = part_for(known.expression, {key})
         if part is None and not known.keys and not _is_opaque(known.expression):
             part = known.expression  # WHERE FALSE speaks of everything.
-        if part is None:
+        if part is None or part == _TRUE:
             continue
         if part is known.expression:
             yield known

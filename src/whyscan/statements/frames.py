@@ -190,6 +190,18 @@ def fixed(node: exp.Expr) -> str | None:
     return None
 
 
+def is_volatile(node: exp.Expr) -> bool:
+    """Whether it may give another value each time, subqueries in it aside."""
+    return any(
+        isinstance(part, exp.Rand | exp.Uuid)
+        or (
+            isinstance(part, exp.Anonymous)
+            and str(part.this).removeprefix(CALL_MARK).lower() in calls.VOLATILE
+        )
+        for part in node.walk(prune=lambda n: isinstance(n, exp.Query))
+    )
+
+
 def may_aggregate(node: exp.Expr) -> bool:
     """Whether a block that selects this may give one row for many.
 

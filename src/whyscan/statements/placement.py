@@ -238,26 +238,18 @@ class Placement(Struct):
         else:
             facts = [*around, *self.inside(select), *passing]
             self.down(select.tree, facts)
-            self._report(select)
+            self._report(select, passing)
         for nested in select.nested:
             self.query(nested.query, "", (), facts if nested.sees_row else around, None)
 
     def _from_above(self, select: Select) -> list[Fact]:
         """Conditions of HAVING and QUALIFY that hold of whole groups and partitions."""
-        found = []
-        for condition in select.having:
-            known = fact(condition)
-            if known is not None and covered(known.expression, select.groups or ()):
-                found.append(known)
-            else:
-                self._keep(condition, condition.fixed or "it stands above GROUP BY")
-        for condition in select.qualify:
-            known = fact(condition)
-            if known is not None and select.groups is None and through_windows(known, select):
-                found.append(known)
-            else:
-                self._keep(condition, condition.fixed or "it stands above a window function")
-        return found
+        having = [
+            f for f in self._facts(select.having) if covered(f.expression, select.groups or ())
+        ]
+        if select.groups is not None:
+            return having
+        return having + [f for f in self._facts(select.qualify) if through_windows(f, select)]
 
     def down(self, tree: Tree, facts: Sequence[Fact]) -> None:
         """Take facts to the sources that they speak of."""
@@ -352,7 +344,7 @@ class Placement(Struct):
         for path in read:
             self.reads.setdefault(path[0], set()).update(path[1:2])
 
-    def _report(self, select: Select) -> None:
+    def _report(self, select: Select, passing: Sequence[Fact]) -> None:
         """Note the conditions of a block that did not become a filter of their sources."""
         conditions = [*select.where, *(c for join in joins(select.tree) for c in join.on)]
         for condition in {c.sql: c for c in reversed(conditions)}.values():
@@ -360,7 +352,13 @@ class Placement(Struct):
             why = condition.fixed
             if why is None and len(keys) > 1:
                 why = "it compares columns of several tables"
-            self._keep(condition, why or "an outer join keeps rows that fail it")
+            self._keep(condition, why or "a join keeps rows that fail it")
+        passed = {id(known.expression) for known in passing}
+        above = ((select.having, "GROUP BY"), (select.qualify, "a window function"))
+        for clause, what in above:
+            for condition in clause:
+                if id(condition.expression) not in passed:
+                    self._keep(condition, condition.fixed or f"it stands above {what}")
 
     def _keep(self, condition: Condition, why: str) -> None:
         for key in keys_of(condition.expression):
@@ -368,7 +366,8 @@ class Placement(Struct):
             if held is not None and not any(
                 f.written == condition.sql for f in held[1] if not f.via
             ):
-                self.above.setdefault(key, []).append(Stayed(condition.sql, why))
+                told = _SAMPLED if held[0].sampled and condition.fixed is None else why
+                self.above.setdefault(key, []).append(Stayed(condition.sql, told))
 
     def _stay(self, query: Query, key: str, asked: Iterable[Fact], why: str) -> None:
         """Facts that could not pass into a query: its scans that they name are told."""
