@@ -1,4 +1,4 @@
-"""Tables that Spark writes with Delta and Iceberg: the rows that Spark reads."""
+"""Tables that Spark writes with Iceberg: the rows that Spark reads."""
 
 from __future__ import annotations
 
@@ -25,28 +25,6 @@ def check(spark, name, folder, predicates=PREDICATES):
     for sql in predicates:
         theirs = spark.sql(f"SELECT * FROM {name} WHERE {sql}").toArrow()
         assert difference(table.plan(sql).to_arrow(), theirs) == "", sql
-
-
-def test_delta_with_deletion_vectors_mapped_names_and_wider_types(spark, tmp_path):
-    folder = tmp_path / "delta"
-    name = f"delta.`{folder}`"
-    spark.sql(
-        f"CREATE TABLE {name} USING delta PARTITIONED BY (day) TBLPROPERTIES ("
-        "'delta.enableDeletionVectors' = 'true', 'delta.columnMapping.mode' = 'name', "
-        f"'delta.enableTypeWidening' = 'true') AS {ROWS.format(0, 60)}"
-    )
-    spark.sql(f"DELETE FROM {name} WHERE id IN (3, 17, 18) OR name = 'n41'")
-    spark.sql(f"ALTER TABLE {name} RENAME COLUMN half TO halves")
-    spark.sql(f"ALTER TABLE {name} ALTER COLUMN small TYPE BIGINT")
-    spark.sql(f"ALTER TABLE {name} ADD COLUMN (late STRING, nested.w INT)")
-    spark.sql(f"ALTER TABLE {name} DROP COLUMN price")
-
-    check(
-        spark,
-        name,
-        folder,
-        ["true", "id < 20", "halves > 9 AND day = '2024-01-03'", "late IS NULL"],
-    )
 
 
 @pytest.mark.parametrize(
