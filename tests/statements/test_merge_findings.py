@@ -104,6 +104,7 @@ def test_a_cast_of_the_targets_key_is_offered_the_values():
     found = finding(sql, "MERGE_KEY_IN_FUNCTION")
     fixed = sql.replace(" WHEN", f" AND {found.rewrite} WHEN")
 
+    assert found.rewrite == "t.month IN (1, 2, 3, 4, 5, 6)"
     assert (target(sql), target(fixed)) == (found.effect.before, found.effect.after) == (24, 12)
 
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Expression, Path
+    from whyscan.predicate.zones import Zone
     from whyscan.statements.findings.equalities import Side
     from whyscan.statements.findings.ground import Ground
 
@@ -145,14 +146,15 @@ def _joined_by_partition(
 ) -> Finding:
     equal = [Comparison(Comparator.EQUAL, own, other) for own, other in pairs]
     told = [known for own, other in pairs if (known := _known(merge, own, other)) is not None]
-    sql = " AND ".join(merge.ground.sql(part) for part in (*equal, *told))
-    names = " and ".join(".".join(own.path[1:]) for own, _ in pairs)
     after = merge.read_with([merge.condition(part) for part in (*equal, *told)])
     effect = _effect(merge, after)
+    terms = equal if effect is None else [*equal, *told]
+    sql = " AND ".join(merge.ground.sql(part) for part in terms)
+    names = " and ".join(".".join(own.path[1:]) for own, _ in pairs)
     gain = (
         f"reads {after:,} instead of {counted(merge.files, 'file')}"
         if effect is not None
-        else "leaves it to the engine to take the source's partitions to the target's"
+        else "leaves it to the engine to take the source's partitions to the target"
     )
     return Finding(
         Code.MERGE_WITHOUT_PARTITION_TERM,
@@ -211,8 +213,7 @@ def _wrapped(merge: Merge, side: Side, sql: str, told: Expression | None) -> Fin
     fix = f"compare {name} itself: apply the inverse to the source's side"
     rewrite, effect = None, None
     if told is not None:
-        shorter = bare(told, ground.zone)
-        added = told if shorter is None else shorter[0]
+        added = _bare(told, ground.zone) or told
         after = ground.kept_with(merge.key, [*rest, Fact(added, sql)])
         rewrite, effect = ground.sql(added), _effect(merge, after, before)
     if effect is not None:
@@ -231,6 +232,23 @@ def _wrapped(merge: Merge, side: Side, sql: str, told: Expression | None) -> Fin
         rewrite if effect is not None else None,
         effect,
     )
+
+
+def _bare(told: Expression, zone: Zone) -> Expression | None:
+    """The same of the bare column; of a list, value by value."""
+    if not isinstance(told, In):
+        found = bare(told, zone)
+        return None if found is None else found[0]
+    kind = type_of(told.operand)
+    values = [Literal(arrow.value(value, kind), kind) for value in told.values]
+    each = [bare(Comparison(Comparator.EQUAL, told.operand, value), zone) for value in values]
+    points = [found[0] for found in each if found is not None]
+    plain = [p for p in points if isinstance(p, Comparison) and isinstance(p.left, Column)]
+    literals = [p.right for p in plain if isinstance(p.right, Literal)]
+    if len(literals) < len(values):
+        return None
+    listed = pa.array([one.value for one in literals], arrow.arrow_type(type_of(plain[0].left)))
+    return In(plain[0].left, listed, null=False, nan=False)
 
 
 def _equalities(merge: Merge) -> Iterator[tuple[Side, Column, str]]:
