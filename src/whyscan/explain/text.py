@@ -45,7 +45,7 @@ def text(report: Report, page: Page | None = None) -> str:
         survivor_lines(report, where),
         finding_lines(report.findings, where),
         file_lines(report, where),
-        unchecked_lines(report, where),
+        unchecked_lines(report.unchecked, report.notes, where),
         ground_lines(report, where),
         proof_lines(report, where),
         gate_lines(report.assertions, where),
@@ -177,11 +177,14 @@ def file_lines(report: Report, page: Page) -> Iterator[str]:
         yield from listed(report.listing, page)
 
 
-def unchecked_lines(report: Report, page: Page) -> Iterator[str]:
-    for level, why in report.unchecked:
+def unchecked_lines(
+    unchecked: Iterable[tuple[str, str]], notes: Iterable[str], page: Page
+) -> Iterator[str]:
+    """What was not looked at and why, and what else there is to know."""
+    for level, why in unchecked:
         line = f"not checked: {LEVEL_NAMES.get(level, level)} ({inert(why)})"
         yield page.wrap(line, hanging="  ")
-    for note in report.notes:
+    for note in notes:
         yield page.wrap(f"note: {inert(note)}", hanging="  ")
 
 

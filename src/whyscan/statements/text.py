@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec.structs import replace
+
 from whyscan.explain.layout import GAP, Ink, Page, headed, in_paragraphs, title_lines
 from whyscan.explain.phrases import removed
 from whyscan.explain.text import (
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 
 Told: TypeAlias = tuple[list[str], list[str]]
 """What stays above a scan, and what joins change for it."""
+Unchecked: TypeAlias = tuple[tuple[str, str], ...]
 LINES_OF_SQL = 6
 """How much of a statement is repeated; with the files, all of it."""
 SEEN_AT_ONCE = 4
@@ -54,6 +57,7 @@ def text(report: StatementReport, page: Page | None = None) -> str:
     """The whole report, with a line break at its end."""
     where = Page() if page is None else page
     titles = report.titles
+    report, unchecked = _told_once(report)
     sections = (
         title_lines(answer(report), where),
         _asked(report, where),
@@ -61,12 +65,28 @@ def text(report: StatementReport, page: Page | None = None) -> str:
         *(_scan(at, report, titles, where) for at in range(len(report.scans))),
         _joins(report, titles, where),
         finding_lines(report.findings, where),
-        (where.wrap(f"note: {inert(note)}", hanging=GAP) for note in report.notes),
+        unchecked_lines(unchecked, report.notes, where),
         # They hold for every scan alike.
         *(proof_lines(scan.report, where) for scan in report.scans[:1]),
         gate_lines(report.assertions, where),
     )
     return in_paragraphs(sections)
+
+
+def _told_once(report: StatementReport) -> tuple[StatementReport, Unchecked]:
+    """What was checked in no scan (`--depth files`), and the report without it."""
+    every = [scan.report.unchecked for scan in report.scans]
+    if len(every) == 1:
+        return report, ()
+    first = every[0] if every else ()
+    shared = tuple(one for one in first if all(one in told for told in every))
+    scans = tuple(_without(scan, shared) for scan in report.scans)
+    return replace(report, scans=scans), shared
+
+
+def _without(scan: ScanReport, shared: Unchecked) -> ScanReport:
+    left = tuple(one for one in scan.report.unchecked if one not in shared)
+    return replace(scan, report=replace(scan.report, unchecked=left))
 
 
 def _asked(report: StatementReport, page: Page) -> Iterator[str]:
@@ -118,7 +138,7 @@ def _short(scan: ScanReport, told: Told, page: Page) -> Iterator[Iterable[str]]:
     yield from told
     if scan.answer is None:
         yield finding_lines(scan.report.findings, page)
-        yield unchecked_lines(scan.report, page)
+        yield unchecked_lines(scan.report.unchecked, scan.report.notes, page)
     yield gate_lines(scan.report.assertions, page)
 
 
@@ -134,7 +154,7 @@ def _long(scan: ScanReport, told: Told, page: Page) -> Iterator[Iterable[str]]:
         survivor_lines(scan.report, page),
         finding_lines(scan.report.findings, page),
         file_lines(scan.report, page),
-        unchecked_lines(scan.report, page),
+        unchecked_lines(scan.report.unchecked, scan.report.notes, page),
         ground_lines(scan.report, page),
         gate_lines(scan.report.assertions, page),
     )
