@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option(
     "--sql",
     metavar="QUERY",
-    help="A whole statement instead of TABLE and -w; @FILE and - likewise.",
+    help="A whole statement instead of TABLE and -w, or a dbt model; @FILE and - likewise.",
 )
 @click.option(
     "--table",
