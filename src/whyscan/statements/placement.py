@@ -155,6 +155,10 @@ class Placement(Struct):
         found = (outward(known, given) for known in inside)
         return [*(f for f in found if f is not None), *constants(query.outputs, key)]
 
+    def _shared(self, query: Combined, key: str) -> list[Fact]:
+        """What is TRUE of the rows of either side that matter to an INTERSECT or an EXCEPT."""
+        return [] if query.operator == "union" else self.given(query, key)
+
     def _renamed(self, query: Combined, key: str) -> list[Fact]:
         """The right side's facts by the left side's names."""
         names = {
@@ -201,7 +205,7 @@ class Placement(Struct):
         needed: set[str] | None,
     ) -> None:
         """UNION, INTERSECT and EXCEPT: a row that is not wanted has no part on either side."""
-        passing = [known for known in asked if query.barrier is None]
+        passing = [*(known for known in asked if query.barrier is None), *self._shared(query, key)]
         if query.barrier is not None:
             self._stay(query, key, asked, query.barrier)
         pairs = list(zip(query.outputs, query.left.outputs, query.right.outputs, strict=False))

@@ -1,0 +1,239 @@
+== inner: both sides, and what is equal
+-- spark
+SELECT o.id FROM orders o JOIN users u ON o.user_id = u.user_id WHERE u.user_id = 12 AND o.month = 1
+--
+orders o: month = 1 AND user_id = 12
+users u: user_id = 12
+
+== inner: filters in ON
+-- spark
+SELECT o.id FROM orders o JOIN users u ON o.user_id = u.user_id AND o.month = 1 AND u.country = 'DE'
+--
+orders o: month = 1
+users u: country = 'DE'
+
+== left: a filter on the kept side
+-- spark
+SELECT o.id FROM orders o LEFT JOIN users u ON o.user_id = u.user_id WHERE o.user_id = 12
+--
+orders o: user_id = 12
+users u: user_id = 12
+
+== left: a filter on the filled side
+-- spark
+SELECT o.id FROM orders o LEFT JOIN users u ON o.user_id = u.user_id WHERE u.country = 'DE'
+--
+orders o: -
+users u: country = 'DE'
+
+== left: IS NULL stays above
+-- spark
+SELECT o.id FROM orders o LEFT JOIN users u ON o.user_id = u.user_id WHERE u.country IS NULL
+--
+orders o: -
+users u: -
+  ^ u.country IS NULL: a join keeps rows that fail it
+
+== left: IS NOT NULL makes it inner
+-- spark
+SELECT o.id FROM (SELECT * FROM orders WHERE user_id < 15) o LEFT JOIN users u ON o.user_id = u.user_id WHERE u.country IS NOT NULL
+--
+orders orders: user_id < 15
+users u: country IS NOT NULL AND user_id < 15
+
+== left: coalesce to what passes stays above
+-- spark
+SELECT o.id FROM orders o LEFT JOIN users u ON o.user_id = u.user_id WHERE coalesce(u.country, 'DE') = 'DE'
+--
+orders o: -
+users u: -
+  ^ coalesce(u.country, 'DE') = 'DE': a join keeps rows that fail it
+
+== left: coalesce to what fails passes
+-- spark
+SELECT o.id FROM orders o LEFT JOIN users u ON o.user_id = u.user_id WHERE coalesce(u.country, 'XX') = 'DE'
+--
+orders o: -
+users u: coalesce(country, 'XX') = 'DE'
+
+== left: CASE that fails for NULL
+-- spark
+SELECT o.id FROM orders o LEFT JOIN users u ON o.user_id = u.user_id WHERE CASE WHEN u.country = 'DE' THEN TRUE ELSE FALSE END
+--
+orders o: -
+users u: CASE WHEN country = 'DE' THEN TRUE ELSE FALSE END
+
+== left: CASE that lets NULL pass
+-- spark
+SELECT o.id FROM orders o LEFT JOIN users u ON o.user_id = u.user_id WHERE CASE WHEN u.country = 'DE' THEN FALSE ELSE TRUE END
+--
+orders o: -
+users u: -
+  ^ CASE WHEN u.country = 'DE' THEN FALSE ELSE TRUE END: a join keeps rows that fail it
+
+== left: <=> a value
+-- spark
+SELECT o.id FROM orders o LEFT JOIN users u ON o.user_id = u.user_id WHERE u.country <=> 'DE'
+--
+orders o: -
+users u: country <=> 'DE'
+
+== left: <=> NULL
+-- spark
+SELECT o.id FROM orders o LEFT JOIN users u ON o.user_id = u.user_id WHERE u.country <=> NULL
+--
+orders o: -
+users u: -
+  ^ u.country IS NOT DISTINCT FROM NULL: a join keeps rows that fail it
+
+== left: NOT of a comparison
+-- spark
+SELECT o.id FROM orders o LEFT JOIN users u ON o.user_id = u.user_id WHERE NOT (u.country = 'DE')
+--
+orders o: -
+users u: NOT (country = 'DE')
+
+== left: NOT of a null-safe comparison
+-- spark
+SELECT o.id FROM orders o LEFT JOIN users u ON o.user_id = u.user_id WHERE NOT (u.country <=> 'DE')
+--
+orders o: -
+users u: -
+  ^ NOT (u.country IS NOT DISTINCT FROM 'DE'): a join keeps rows that fail it
+
+== left: ON about the filled side
+-- spark
+SELECT o.id FROM orders o LEFT JOIN users u ON o.user_id = u.user_id AND u.country = 'DE'
+--
+orders o: -
+users u: country = 'DE'
+
+== left: ON about the kept side filters the other alone
+-- spark
+SELECT o.id FROM orders o LEFT JOIN users u ON o.user_id = u.user_id AND o.user_id = 15
+--
+orders o: -
+  ^ o.user_id = 15: a join keeps rows that fail it
+users u: user_id = 15
+
+== right: ON about either side
+-- spark
+SELECT o.id FROM orders o RIGHT JOIN users u ON o.user_id = u.user_id AND o.month = 3 AND u.country = 'DE'
+--
+orders o: month = 3
+users u: -
+  ^ u.country = 'DE': a join keeps rows that fail it
+
+== full: ON about either side
+-- spark
+SELECT o.id FROM orders o FULL JOIN users u ON o.user_id = u.user_id AND o.user_id = 15 AND u.country = 'DE'
+--
+orders o: -
+  ^ o.user_id = 15: a join keeps rows that fail it
+users u: -
+  ^ u.country = 'DE': a join keeps rows that fail it
+
+== full: a filter on one side makes it a left join
+-- spark
+SELECT o.id FROM orders o FULL JOIN users u ON o.user_id = u.user_id WHERE o.month = 1 AND o.user_id = 15
+--
+orders o: month = 1 AND user_id = 15
+users u: user_id = 15
+
+== full: filters on both sides make it inner
+-- spark
+SELECT o.id FROM orders o FULL JOIN users u ON o.user_id = u.user_id WHERE o.month = 1 AND u.country = 'DE'
+--
+orders o: month = 1
+users u: country = 'DE'
+
+== semi: both sides
+-- spark
+SELECT o.id FROM orders o LEFT SEMI JOIN users u ON o.user_id = u.user_id AND u.user_id < 15
+--
+orders o: user_id < 15
+users u: user_id < 15
+
+== anti: the left side keeps what fails
+-- spark
+SELECT o.id FROM orders o LEFT ANTI JOIN users u ON o.user_id = u.user_id AND o.month = 3 AND u.user_id < 15
+--
+orders o: -
+  ^ o.month = 3: a join keeps rows that fail it
+users u: user_id < 15
+
+== cross: each its own
+-- spark
+SELECT o.id FROM orders o CROSS JOIN users u WHERE o.month = 1 AND u.country = 'DE'
+--
+orders o: month = 1
+users u: country = 'DE'
+
+== a comma binds weaker than RIGHT JOIN
+-- duckdb
+SELECT i.item_id FROM items i, (SELECT * FROM orders WHERE user_id < 15) o RIGHT JOIN users u ON o.user_id = u.user_id WHERE i.item_id = 1
+--
+items i: item_id = 1
+orders orders: user_id < 15
+users u: -
+
+== ASOF JOIN lets nothing through
+-- duckdb
+SELECT o.id FROM orders o ASOF JOIN users u ON o.user_id = u.user_id AND o.day >= u.born WHERE u.country = 'DE'
+--
+orders o: -
+users u: -
+  ^ u.country = 'DE': a join keeps rows that fail it
+
+== a self-join has two scans
+-- spark
+SELECT a.id FROM orders a JOIN orders b ON a.user_id = b.user_id WHERE a.month = 1 AND b.month = 2
+--
+orders a: month = 1
+orders b: month = 2
+
+== joins in parentheses
+-- spark
+SELECT o.id FROM orders o LEFT JOIN (users u JOIN events e ON u.user_id = e.user_id AND e.kind = 'click') ON o.user_id = u.user_id WHERE o.user_id = 12
+--
+orders o: user_id = 12
+users u: user_id = 12
+events e: kind = 'click' AND user_id = 12
+
+== USING: one column
+-- spark
+SELECT o.id FROM orders o JOIN users u USING (user_id) WHERE user_id = 12
+--
+orders o: user_id = 12
+users u: user_id = 12
+
+== USING after LEFT
+-- spark
+SELECT o.id FROM orders o LEFT JOIN users u USING (user_id) JOIN events e USING (user_id) WHERE user_id = 12
+--
+orders o: user_id = 12L
+users u: user_id = 12L
+events e: user_id = 12
+
+== USING after RIGHT compares the right column
+-- spark
+SELECT o.id FROM (SELECT * FROM orders WHERE user_id < 15) o RIGHT JOIN users u USING (user_id) JOIN events e USING (user_id)
+--
+orders orders: user_id < 15
+users u: -
+events e: -
+
+== USING after FULL compares the merged column
+-- spark
+SELECT o.id FROM (SELECT * FROM orders WHERE user_id < 15) o FULL JOIN users u USING (user_id) JOIN events e USING (user_id)
+--
+orders orders: user_id < 15
+users u: -
+events e: -
+
+== a lateral subquery sees the row
+-- spark
+SELECT u.name FROM users u JOIN LATERAL (SELECT * FROM orders o WHERE o.user_id = u.user_id AND o.month = 2) l WHERE u.user_id = 22
+--
+users u: user_id = 22
+orders o: month = 2 AND user_id = 22
