@@ -42,7 +42,7 @@ def changes(draw) -> tuple[str, list[int]]:
 @pytest.mark.parametrize("resolve", [False, True], ids=["static", "resolved"])
 @given(changes(), st.integers(0, WORLDS - 1))
 @settings(
-    max_examples=max(150, settings.default.max_examples), suppress_health_check=list(HealthCheck)
+    max_examples=max(100, settings.default.max_examples), suppress_health_check=list(HealthCheck)
 )
 def test_a_change_with_only_the_kept_files_in_sight_does_the_same(worlds, resolve, change, number):
     sql, (target, *occurrences) = change
