@@ -51,6 +51,7 @@ DELETES = {
     "by a subquery": ("DELETE FROM t WHERE month = 3 AND user IN (SELECT user FROM s)", (2, 0, 2)),
     "by chance": ("DELETE FROM t WHERE month = 3 AND rand() < 0.5", (2, 0, 2)),
     "by a function of nobody's": ("DELETE FROM t WHERE month = 3 AND f()", (2, 0, 2)),
+    "of some rows": ("DELETE FROM t WHERE month = 3 LIMIT 2", (2, 0, 2)),
     "where another exists": (
         "DELETE FROM t WHERE EXISTS (SELECT 1 FROM s WHERE s.month = t.month AND s.month = 2)",
         (2, 0, 2),
@@ -346,11 +347,43 @@ def test_rows_that_are_listed_read_nothing():
         (f"MERGE INTO t USING s ON month = 3 {ACTED}", UnknownColumn),
         ("UPDATE (SELECT * FROM t) SET amount = 1", SyntaxProblem),
         ("FROM s INSERT INTO t SELECT * INSERT INTO t SELECT *", SyntaxProblem),
+        ("UPDATE t SET amount", SyntaxProblem),
+        ("MERGE INTO t USING s WHEN MATCHED THEN DELETE", SyntaxProblem),
+        (f"MERGE INTO t USING s ON {KEYS}", SyntaxProblem),
+        (f"MERGE INTO t USING s ON {KEYS} WHEN MATCHED", SyntaxProblem),
+        ("INSERT OVERWRITE DIRECTORY '/x' SELECT * FROM s", SyntaxProblem),
+        ("TRUNCATE TABLE t, s", SyntaxProblem),
     ],
 )
 def test_what_cannot_be_changed_is_a_typed_error(sql, error):
     with pytest.raises(error):
         explained(sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "dialect"),
+    [
+        ("DELETE s FROM t JOIN s ON t.user = s.user", "mysql"),
+        ("UPDATE t JOIN s ON t.user = s.user SET s.amount = 1", "mysql"),
+        ("INSERT ALL INTO t SELECT * FROM s", "snowflake"),
+    ],
+)
+def test_a_change_of_another_table_than_the_first_is_refused(sql, dialect):
+    with pytest.raises(SyntaxProblem):
+        explained(sql, dialect)
+
+
+def test_a_join_before_set_is_that_of_the_target():
+    sql = "UPDATE t JOIN s ON t.month = s.month SET t.amount = 1 WHERE s.month = 2"
+
+    assert fate(sql, "mysql") == (2, 0, 2)
+    assert fate("DELETE t FROM t JOIN s ON t.month = s.month AND s.month = 2", "mysql") == (2, 0, 2)
+
+
+def test_a_table_may_stand_for_its_query():
+    (scan,) = explained("INSERT INTO t TABLE s").scans
+
+    assert (scan.name, scan.columns) == ("s", ("month", "user", "amount"))
 
 
 def test_resolved_values_filter_the_target(tmp_path):

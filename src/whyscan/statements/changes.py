@@ -97,17 +97,28 @@ def change_of(tree: exp.Expr, dialect: str, text: str) -> Change:
 
 def _delete(tree: exp.Delete, text: str) -> Change:
     named = [tree.this] if tree.this else (tree.args.get("tables") or [])
-    if len(named) != 1:
-        raise SyntaxProblem("DELETE of several tables", text=text, hint="delete from one at a time")
+    chosen = {table.name.lower() for table in tree.args.get("tables") or named}
+    if len(named) != 1 or chosen - {named[0].alias_or_name.lower(), named[0].name.lower()}:
+        raise SyntaxProblem(
+            "DELETE of another table than the first", text=text, hint="name what is deleted first"
+        )
     target = marked(named[0], text)
     query = selected([star(target), *returned(tree)], target, tree)
     for other in tree.args.get("using") or ():
         query.append("joins", exp.Join(this=other.copy()))
-    return Change("delete", query, fate=Fate.DROPPED)
+    # Which rows go with LIMIT, nobody can tell.
+    some = tree.args.get("limit") is not None
+    return Change("delete", query, fate=Fate.REWRITTEN if some else Fate.DROPPED)
 
 
 def _update(tree: exp.Update, text: str) -> Change:
     target = marked(tree.this, text)
+    own = {"", target.name.lower(), target.alias_or_name.lower()}
+    for part in tree.expressions:
+        if not isinstance(part, exp.EQ) or getattr(part.this, "table", "").lower() not in own:
+            raise SyntaxProblem(
+                "SET of what is no column of the first table", text=text, hint="SET column = value"
+            )
     values = [part.expression.copy() for part in tree.expressions if is_value(part.expression)]
     query = selected([star(target), *values, *returned(tree)], target, tree)
     start = tree.args.get("from_")
@@ -117,7 +128,7 @@ def _update(tree: exp.Update, text: str) -> Change:
 
 
 def _insert(tree: exp.Insert, dialect: str) -> Change:
-    query = with_ctes(tree.expression, tree)
+    query = _inserted(tree)
     condition = tree.args.get("where")
     if not tree.args.get("overwrite") and condition is None:
         conflicts = tree.args.get("conflict") is not None
@@ -144,6 +155,14 @@ def _insert(tree: exp.Insert, dialect: str) -> Change:
     )
 
 
+def _inserted(tree: exp.Insert) -> exp.Query:
+    """The query whose rows are inserted; `TABLE s` is one, too."""
+    source = tree.args.get("source")
+    if isinstance(source, exp.Table):
+        return selected([exp.Star()], source.copy(), tree)
+    return with_ctes(tree.expression, tree)
+
+
 def _overwriting(
     open_columns: Sequence[str], given: Sequence[exp.Expr], condition: exp.Expr | None, dialect: str
 ) -> tuple[str, ...]:
@@ -156,11 +175,10 @@ def _overwriting(
 
 def _one_insert(tree: exp.MultitableInserts, text: str) -> exp.Insert:
     """Hive's `FROM s INSERT … SELECT …` in the usual order."""
-    if len(tree.expressions) != 1:
-        raise SyntaxProblem(
-            f"these are {len(tree.expressions)} inserts", text=text, hint="explain them one by one"
-        )
-    insert: exp.Insert = tree.expressions[0].copy()
+    first = tree.expressions[0]
+    if len(tree.expressions) != 1 or not isinstance(first, exp.Insert):
+        raise SyntaxProblem("this inserts several times", text=text, hint="explain one at a time")
+    insert = first.copy()
     insert.expression.set("from_", exp.From(this=tree.args["source"].copy()))
     insert.set("with_", tree.args.get("with_"))
     return insert

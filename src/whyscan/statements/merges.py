@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from sqlglot import exp
 
+from whyscan.errors import SyntaxProblem
 from whyscan.predicate.parse import conjuncts
 from whyscan.statements.changes import (
     Change,
@@ -51,6 +52,8 @@ class Clauses(Struct, frozen=True):
 
 def merge(tree: exp.Merge, text: str) -> Change:
     """The join that a MERGE reads, and the target's rows that no source row may keep."""
+    if not tree.args.get("on") and not tree.args.get("using_cond"):
+        raise SyntaxProblem("MERGE without ON", text=text, hint="say which rows match: ON a = b")
     target, source = marked(tree.this, text), _source(tree.args["using"])
     whens = clauses(tree, star(target), star(source))
     paired = [*whens.matched, *whens.inserts]
