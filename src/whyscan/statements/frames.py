@@ -61,7 +61,8 @@ class Frame(Struct, frozen=True, dict=True):
     def condition(self, node: exp.Expr) -> Condition:
         """A condition that knows whether it may be moved."""
         self.check(node)
-        sql, bare, why = self.written(node), self.written(_bare(node)), fixed(node)
+        sql, bare = self._texts(node)
+        why = fixed(node)
         if why is None:
             try:
                 bound = self._keyed(bind_condition(node, self._bound))
@@ -96,6 +97,15 @@ class Frame(Struct, frozen=True, dict=True):
         name = "" if span is None else text[span.start : span.end].split(".")[-1]
         hint = suggestion(name, names)
         raise UnknownColumn(problem.message, text=text, span=span, hint=hint) from problem
+
+    def _texts(self, node: exp.Expr) -> tuple[str, str]:
+        """The text of an expression, with the names of tables and without."""
+        copy = _as_written(node)
+        written = sql_of(copy, self.scope.syntax.dialect)
+        for part in copy.find_all(exp.Column):
+            if part.table.lower() not in _PSEUDO:
+                part.set("table", None)
+        return written, sql_of(copy, self.scope.syntax.dialect)
 
     def written(self, node: exp.Expr) -> str:
         """The text of an expression, with the tables' names as they were written."""
@@ -146,14 +156,6 @@ class Frame(Struct, frozen=True, dict=True):
         # A pseudo-column without a table's name is that of the only table there is.
         key = next(iter(self.own.values())).key if len(self.own) == 1 else alias
         return Column((key, *found.path), found.type)
-
-
-def _bare(node: exp.Expr) -> exp.Expr:
-    """The same without the names of tables."""
-    copy = node.copy()
-    for part in copy.find_all(exp.Column):
-        part.set("table", None)
-    return copy
 
 
 def _as_written(node: exp.Expr) -> exp.Expr:

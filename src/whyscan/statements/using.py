@@ -22,6 +22,7 @@ from whyscan.predicate.tree import (
     Not,
     Or,
     columns_of,
+    walk,
 )
 from whyscan.statements.relations import Kind, joins, sources
 
@@ -63,7 +64,7 @@ def _equal(join: Join) -> Iterator[Same]:
 
 def without_coalesce(expression: Expression, same: Sequence[Same]) -> Expression:
     """The expression with a coalesce of such columns as the one that decides it."""
-    if not same:
+    if not same or not any(isinstance(part, Coalesce) for part in walk(expression)):
         return expression
 
     def inner(part: Expression) -> Expression:

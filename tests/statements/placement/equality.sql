@@ -73,14 +73,14 @@ events e: CAST(seen AS DATE) = DATE '2024-02-03'
 SELECT a.id FROM orders a JOIN orders b ON a.amount = b.amount WHERE b.amount < 5
 --
 orders a: amount < 5.0D
-orders b: amount < 5.0D
+orders b: amount < 5
 
 == doubles: 0.0 = -0.0, and functions tell them apart
 -- spark
 SELECT a.id FROM orders a JOIN orders b ON a.amount = b.amount WHERE 1 / b.amount < 5
 --
 orders a: -
-orders b: 1.0D / amount < 5.0D
+orders b: 1 / amount < 5
 
 == a = b + 1
 -- spark

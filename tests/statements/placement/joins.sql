@@ -39,7 +39,7 @@ users u: -
 SELECT o.id FROM (SELECT * FROM orders WHERE user_id < 15) o LEFT JOIN users u ON o.user_id = u.user_id WHERE u.country IS NOT NULL
 --
 orders orders: user_id < 15
-users u: country IS NOT NULL AND user_id < 15
+users u: NOT country IS NULL AND user_id < 15
 
 == left: coalesce to what passes stays above
 -- spark
@@ -76,7 +76,7 @@ users u: -
 SELECT o.id FROM orders o LEFT JOIN users u ON o.user_id = u.user_id WHERE u.country <=> 'DE'
 --
 orders o: -
-users u: country <=> 'DE'
+users u: country IS NOT DISTINCT FROM 'DE'
 
 == left: <=> NULL
 -- spark
