@@ -9,110 +9,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-from msgspec import Struct
-from msgspec.structs import replace
-
-from whyscan.explain.findings import Code, Effect, Finding, Severity
+from whyscan.explain.findings import Code, Finding, Severity
 from whyscan.explain.wording import counted
-from whyscan.planning.judgement import flags
-from whyscan.planning.matching import of_files
-from whyscan.planning.plan import Depth
-from whyscan.planning.planner import make_plan
-from whyscan.predicate import arrow
 from whyscan.predicate.comparisons import all_of
 from whyscan.predicate.rewrite import substituted
 from whyscan.predicate.tree import (
     Column,
     Comparator,
     Comparison,
-    In,
-    Literal,
     columns_of,
-    type_of,
 )
-from whyscan.pruning.mask import written_out
 from whyscan.statements.facts import Fact
-from whyscan.statements.findings.equalities import links
-from whyscan.statements.findings.images import bare
-from whyscan.statements.findings.rebuild import on, where
+from whyscan.statements.findings.merge_join import (
+    Merge,
+    bare_of,
+    effect_of,
+    equalities,
+    known,
+    merge_of,
+)
 from whyscan.statements.placement import Placement
-from whyscan.statements.relations import Condition, Join, Select, Source
-from whyscan.statements.scans import leaves_of
-from whyscan.statements.supply import bounds, within
+from whyscan.statements.relations import Select, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Expression, Path
-    from whyscan.predicate.zones import Zone
     from whyscan.statements.findings.equalities import Side
     from whyscan.statements.findings.ground import Ground
-
-LISTED_AT_MOST = 12
-"""Values of the source that a condition lists; of more it has the least and the greatest."""
-
-
-class Merge(Struct, frozen=True):
-    """The join that a MERGE is. `target` is the scan that it changes."""
-
-    ground: Ground
-    select: Select
-    join: Join
-    target: Source
-
-    @property
-    def key(self) -> str:
-        return self.target.key
-
-    @property
-    def title(self) -> str:
-        return self.ground.titles[self.key]
-
-    @property
-    def files(self) -> int:
-        """Those that are read without values from the source."""
-        return self.ground.static[self.key].plan.summary.files_kept
-
-    @property
-    def partitioned_by(self) -> frozenset[Path]:
-        return frozenset(self.ground.static[self.key].plan.snapshot.partition_sources)
-
-    def read_with(self, added: Sequence[Condition], *, orphans: Condition | None = None) -> int:
-        """The target's files with more conditions in ON, and one for rows without a source."""
-        asked = self.ground.asked
-        query = on(self.select, self.join, (*self.join.on, *added))
-        besides = asked.besides
-        if orphans is not None and isinstance(besides, Select):
-            besides = where(besides, orphans)
-        leaves = leaves_of(replace(asked, query=query, besides=besides))
-        return self.ground.kept(next(leaf for leaf in leaves if leaf.source.key == self.key))
-
-    def condition(self, expression: Expression) -> Condition:
-        return Condition(expression, self.ground.sql(expression), None)
 
 
 def merges(ground: Ground) -> Iterator[Finding]:
     """All of this family."""
-    merge = _merge(ground)
+    merge = merge_of(ground)
     if merge is None:
         return
     yield from _without_partition_term(merge)
     yield from _in_function(merge)
     yield from _at_run_time(merge)
     yield from _by_source(merge)
-
-
-def _merge(ground: Ground) -> Merge | None:
-    """None where what is merged is not one join of a source and the target."""
-    query = ground.query
-    if not isinstance(query, Select) or not isinstance(query.tree, Join):
-        return None
-    target = query.tree.right
-    if not isinstance(target, Source) or target.key not in ground.static:
-        return None
-    return Merge(ground, query, query.tree, target)
 
 
 def _without_partition_term(merge: Merge) -> Iterator[Finding]:
@@ -145,9 +80,10 @@ def _joined_by_partition(
     evidence: dict[str, int | float | str],
 ) -> Finding:
     equal = [Comparison(Comparator.EQUAL, own, other) for own, other in pairs]
-    told = [known for own, other in pairs if (known := _known(merge, own, other)) is not None]
+    found = (known(merge, own, other) for own, other in pairs)
+    told = [one for one in found if one is not None]
     after = merge.read_with([merge.condition(part) for part in (*equal, *told)])
-    effect = _effect(merge, after)
+    effect = effect_of(merge, after)
     terms = equal if effect is None else [*equal, *told]
     sql = " AND ".join(merge.ground.sql(part) for part in terms)
     names = " and ".join(".".join(own.path[1:]) for own, _ in pairs)
@@ -179,29 +115,11 @@ def _counterpart(merge: Merge, path: Path) -> tuple[Column, Column] | None:
     return Column((merge.key, own.name), own.type), Column((source.key, other.name), other.type)
 
 
-def _known(merge: Merge, subject: Expression, other: Column) -> Expression | None:
-    """What the source's files say of an expression that equals one of its columns."""
-    ground = merge.ground
-    base = ground.origins.base(other)
-    if base is None or base.path[0] not in ground.static or type_of(subject) != base.type:
-        return None
-    own = Column(base.path[1:], base.type)
-    plan = ground.static[base.path[0]].plan
-    if own not in (*plan.predicate.columns(), *plan.options.measured):
-        options = replace(plan.options, measured=(*plan.options.measured, own), depth=Depth.FILES)
-        plan = make_plan(plan.snapshot, plan.predicate, options)
-    found = bounds(plan, own)
-    if found.empty:
-        return None
-    listed = _listed(plan, own, subject)
-    return within(subject, found) if listed is None else listed
-
-
 def _in_function(merge: Merge) -> Iterator[Finding]:
     """The target's side of an equality is a function: its files are not pruned by bare values."""
-    for side, other, sql in _equalities(merge):
+    for side, other, sql in equalities(merge):
         if not isinstance(side.expression, Column):
-            yield _wrapped(merge, side, sql, _known(merge, side.expression, other))
+            yield _wrapped(merge, side, sql, known(merge, side.expression, other))
 
 
 def _wrapped(merge: Merge, side: Side, sql: str, told: Expression | None) -> Finding:
@@ -213,9 +131,9 @@ def _wrapped(merge: Merge, side: Side, sql: str, told: Expression | None) -> Fin
     fix = f"compare {name} itself: apply the inverse to the source's side"
     rewrite, effect = None, None
     if told is not None:
-        added = _bare(told, ground.zone) or told
+        added = bare_of(told, ground.zone) or told
         after = ground.kept_with(merge.key, [*rest, Fact(added, sql)])
-        rewrite, effect = ground.sql(added), _effect(merge, after, before)
+        rewrite, effect = ground.sql(added), effect_of(merge, after, before)
     if effect is not None:
         fix += (
             f"; or add {rewrite} to ON, which follows from what the source's files hold, and "
@@ -234,45 +152,19 @@ def _wrapped(merge: Merge, side: Side, sql: str, told: Expression | None) -> Fin
     )
 
 
-def _bare(told: Expression, zone: Zone) -> Expression | None:
-    """The same of the bare column; of a list, value by value."""
-    if not isinstance(told, In):
-        found = bare(told, zone)
-        return None if found is None else found[0]
-    kind = type_of(told.operand)
-    values = [Literal(arrow.value(value, kind), kind) for value in told.values]
-    each = [bare(Comparison(Comparator.EQUAL, told.operand, value), zone) for value in values]
-    points = [found[0] for found in each if found is not None]
-    plain = [p for p in points if isinstance(p, Comparison) and isinstance(p.left, Column)]
-    literals = [p.right for p in plain if isinstance(p.right, Literal)]
-    if len(literals) < len(values):
-        return None
-    listed = pa.array([one.value for one in literals], arrow.arrow_type(type_of(plain[0].left)))
-    return In(plain[0].left, listed, null=False, nan=False)
-
-
-def _equalities(merge: Merge) -> Iterator[tuple[Side, Column, str]]:
-    """The target's side of each equality of ON with a bare column of the source, and its text."""
-    for link in links(merge.ground):
-        for side, other in link.sides:
-            ours = link.join is not None and side.key == merge.key and other.key != merge.key
-            if ours and isinstance(other.expression, Column):
-                yield side, other.expression, link.condition.sql
-
-
 def _at_run_time(merge: Merge) -> Iterator[Finding]:
     """Equalities whose values only the source's rows have: its files already bound them."""
+    bare = [(s.expression, o) for s, o, _ in equalities(merge) if isinstance(s.expression, Column)]
+    found = (known(merge, column, other) for column, other in bare)
     told = [
-        known
-        for side, other, _ in _equalities(merge)
-        if isinstance(side.expression, Column)
-        and (known := _known(merge, side.expression, other)) is not None
-        and merge.read_with([merge.condition(known)]) < merge.files
+        one
+        for one in found
+        if one is not None and merge.read_with([merge.condition(one)]) < merge.files
     ]
     if not told:
         return
     sql = " AND ".join(merge.ground.sql(part) for part in told)
-    effect = _effect(merge, merge.read_with([merge.condition(part) for part in told]))
+    effect = effect_of(merge, merge.read_with([merge.condition(part) for part in told]))
     if effect is None:
         return
     yield Finding(
@@ -307,7 +199,7 @@ def _by_source(merge: Merge) -> Iterator[Finding]:
     condition = merge.condition(scope)
     again = merge.condition(_renamed(scope, besides))
     added = [condition] if narrow else []
-    effect = _effect(merge, merge.read_with(added, orphans=again))
+    effect = effect_of(merge, merge.read_with(added, orphans=again))
     where_to = "ON and to the clause" if narrow else "the clause"
     fix = f"if rows beyond what the source can match are to stay, add {condition.sql} to {where_to}"
     if effect is not None:
@@ -330,8 +222,8 @@ def _reach(merge: Merge) -> tuple[Expression | None, bool]:
     facts = next(leaf.facts for leaf in leaves if leaf.source.key == merge.key)
     if facts:
         return all_of([fact.expression for fact in facts]), False
-    equal = _equalities(merge)
-    told = [known for side, other, _ in equal if (known := _known(merge, side.expression, other))]
+    found = (known(merge, side.expression, other) for side, other, _ in equalities(merge))
+    told = [one for one in found if one is not None]
     return (all_of(told), True) if told else (None, False)
 
 
@@ -341,27 +233,3 @@ def _renamed(expression: Expression, besides: Select) -> Expression:
     key = tree.key if isinstance(tree, Source) else ""
     found = substituted(expression, lambda c: Column((key, *c.path[1:]), c.type))
     return expression if found is None else found
-
-
-def _listed(plan: ScanPlan, own: Column, subject: Expression) -> Expression | None:
-    """The values of a column that has one in each file; None where it has more, or too many."""
-    files = of_files(plan.evidence)
-    interval = files.interval(own, plan)
-    count, kind = files.containers.count, arrow.arrow_type(own.type)
-    filled = files.kept & flags(interval.present, count)
-    point = flags(interval.point(), count) & ~flags(interval.nan, count)
-    if plan.snapshot.footers_describe_files or not point[filled].all():
-        return None
-    values = written_out(interval.lower, count, kind).filter(pa.array(filled)).unique().sort()
-    if len(values) > LISTED_AT_MOST:
-        return None
-    if len(values) == 1:
-        only = Literal(arrow.value(values[0], own.type), own.type)
-        return Comparison(Comparator.EQUAL, subject, only)
-    return In(subject, values, null=False, nan=False)
-
-
-def _effect(merge: Merge, after: int, before: int | None = None) -> Effect | None:
-    """From what is read without values from the source; None where it is no less."""
-    before = merge.files if before is None else before
-    return Effect(f"files of {merge.title}", before, after) if after < before else None
