@@ -75,6 +75,24 @@ def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
     return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
 
 
+def name_semi_joins(tree: exp.Expr) -> None:
+    """`(a SEMI JOIN b ON …)` as `(SELECT * FROM a SEMI JOIN b ON …) a`.
+
+    Only `a` can be seen from outside; qualification resolves nothing inside parentheses that
+    it cannot see.
+    """
+    for table in list(tree.find_all(exp.Table)):
+        joins, around = table.args.get("joins") or [], table.parent
+        if not isinstance(around, exp.Paren | exp.Subquery) or not joins:
+            continue
+        if around.args.get("joins") or not all(join.is_semi_or_anti_join for join in joins):
+            continue
+        alias = exp.TableAlias(this=exp.to_identifier(table.alias_or_name))
+        table.set("joins", None)
+        query = exp.Select(expressions=[exp.Star()], from_=exp.From(this=table.copy()), joins=joins)
+        around.replace(exp.Subquery(this=query, alias=alias))
+
+
 def is_comma(join: exp.Join) -> bool:
     """`a, b RIGHT JOIN c` is `a, (b RIGHT JOIN c)`.
 

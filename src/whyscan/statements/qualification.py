@@ -17,7 +17,7 @@ from sqlglot.schema import MappingSchema
 from whyscan.errors import Span, UnknownColumn
 from whyscan.predicate.dialects import dialect_of
 from whyscan.predicate.units import mark_units
-from whyscan.statements.merged import mark_using, merge_columns
+from whyscan.statements.merged import mark_using, merge_columns, name_semi_joins
 from whyscan.statements.travel import mark_versions, version_of
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
     _mark(tree)
     mark_units(tree, dialect_of(syntax.dialect))
     mark_using(tree)
+    name_semi_joins(tree)
     mark_versions(tree)
     dialect = Dialect.get_or_raise(f"{syntax.dialect},normalization_strategy=case_insensitive")
     tree = normalize_identifiers(tree, dialect=dialect)

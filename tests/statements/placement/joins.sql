@@ -200,6 +200,14 @@ orders o: user_id = 12
 users u: user_id = 12
 events e: kind = 'click' AND user_id = 12
 
+== a semi join in parentheses
+-- duckdb
+SELECT p.id FROM orders p LEFT JOIN (users q SEMI JOIN events r ON q.user_id = r.user_id) ON p.user_id = q.user_id WHERE q.user_id = 25
+--
+orders p: user_id = 25
+users q: user_id = 25
+events r: user_id = 25
+
 == USING: one column
 -- spark
 SELECT o.id FROM orders o JOIN users u USING (user_id) WHERE user_id = 12
