@@ -71,8 +71,11 @@ def test_a_long_list_reaches_the_other_side_of_a_join(tables):
 REFUSED = [
     ("SELECT * FROM orders WHERE status = 'new", SyntaxProblem, "breaks off", "'new"),
     ("SELECT 1; SELECT 2", SyntaxProblem, "these are 2 statements", None),
-    ("DROP TABLE orders", SyntaxProblem, "DROP reads no table", None),
+    ("DROP TABLE orders", SyntaxProblem, "DROP reads no table", "DROP"),
+    ("CREATE VIEW v AS SELECT 1; DROP TABLE v", SyntaxProblem, "DROP reads no table", "DROP"),
+    ("SELEC * FROMM orders", SyntaxProblem, "SELEC begins no statement", "SELEC"),
     ("", SyntaxProblem, "there is no statement", None),
+    ("-- nothing\n;", SyntaxProblem, "there is no statement", None),
     (f"SELECT 1 FROM orders WHERE {'(' * 5000}month = 3{')' * 5000}", SyntaxProblem, "deep", None),
     (f"SELECT 1 FROM orders WHERE {'NOT ' * 5000}month = 3", SyntaxProblem, "too deep", None),
     (f"SELECT 1 FROM {'(SELECT * FROM ' * 500}orders{') x' * 500}", SyntaxProblem, "deep", None),

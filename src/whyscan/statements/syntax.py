@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -54,7 +55,8 @@ def parse_statement(text: str, dialect: str = "spark") -> Statement:
     language = dialect_named(dialect)
     tokens, lists = tokens_.lift_lists(_without_evolution(tokenize(text, language)))
     tokens_.check_depth(tokens, text)
-    trees = [tree for tree in _parsed(tokens, text, language) if tree is not None]
+    parsed = _parsed(tokens, text, language)
+    trees = [t for t in parsed if t is not None and not isinstance(t, exp.Semicolon)]
     views: dict[str, exp.Query] = {}
     while len(trees) > 1 and (view := _view(trees[0])) is not None:
         views[view[0]] = view[1]
@@ -63,9 +65,13 @@ def parse_statement(text: str, dialect: str = "spark") -> Statement:
         raise _not_one(len(trees), text)
     tree = trees[0]
     if not isinstance(tree, STATEMENTS) or _without_query(tree):
+        known = isinstance(tree, exp.Command | exp.DDL | exp.Drop | exp.TruncateTable | exp.Alter)
+        first = _first_of_last(tokens)
+        verb = first.text.upper()
         raise SyntaxProblem(
-            f"{_verb(tree)} reads no table",
+            f"{verb} reads no table" if known else f"{verb} begins no statement",
             text=text,
+            span=tokens_.span_of(first),
             hint="SELECT, INSERT, MERGE, UPDATE, DELETE and CREATE TABLE AS can be explained",
         )
     return Statement(Syntax(text, dialect.lower(), (), lists), tree, views)
@@ -142,9 +148,10 @@ def _without_query(tree: exp.Expr) -> bool:
     return isinstance(tree, exp.Create) and not isinstance(tree.expression, exp.Query)
 
 
-def _verb(tree: exp.Expr) -> str:
-    name = tree.this if isinstance(tree, exp.Command) else tree.key
-    return str(name).upper()
+def _first_of_last(tokens: list[Token]) -> Token:
+    """The word that the last statement begins with."""
+    behind = [b for a, b in pairwise(tokens) if a.token_type is TokenType.SEMICOLON]
+    return behind[-1] if behind else tokens[0]
 
 
 def _not_one(count: int, text: str) -> SyntaxProblem:
