@@ -92,18 +92,41 @@ def test_by_source_delta_copies_every_file_and_changes_rows_only_where_it_was_to
     assert rows_beside(lake / "t", scan) <= left
 
 
+def test_a_dynamic_overwrite_replaces_no_partition_beyond_what_was_told(quick, lake, tmp_path):
+    place = shutil.copytree(lake / "t", tmp_path / "t")
+    query = "SELECT month, id, v FROM {} WHERE month IN (2, 3) AND id < 300"
+    settled = "materialized='incremental', incremental_strategy='insert_overwrite'"
+    model = f"{{{{ config({settled}, partition_by=['month']) }}}} " + query.format("s")
+    report = whyscan.explain_sql(model, {"this": place, "s": lake / "s"})
+    (scan,) = [scan for scan in report.scans if scan.role is Role.TARGET]
+    before = removed_by(place)
+    with settings(quick, {"spark.sql.sources.partitionOverwriteMode": "dynamic"}):
+        source = f"delta.`{lake / 's'}`"
+        quick.sql(f"INSERT OVERWRITE delta.`{place}` {query.format(source)}")
+
+    assert before == set()
+    assert {path.split("/")[0] for path in removed_by(place)} == {"month=2"}
+    assert removed_by(place) <= kept(scan)
+    assert scan.rewrite.removed.files == 4
+
+
 def carried_out(spark, lake, tmp_path, change) -> tuple[ScanReport, set[str], Counter]:
     """The target's scan, the files that the change's commit takes away, and the rows behind it."""
     place = shutil.copytree(lake / "t", tmp_path / "t")
     sql = change.format(t=f"delta.`{place}`", s=f"delta.`{lake / 's'}`")
     report = whyscan.explain_sql(sql)
     spark.sql(sql)
-    commits = sorted((place / "_delta_log").glob("*.json"))[2:]
-    actions = [json.loads(line) for commit in commits for line in commit.read_text().splitlines()]
-    removed = {action["remove"]["path"] for action in actions if "remove" in action}
+    removed = removed_by(place)
     rows = DeltaTable(place).to_pyarrow_table().select(["month", "id", "v"])
     scan = next(scan for scan in report.scans if scan.role is Role.TARGET)
     return scan, removed, counted(rows)
+
+
+def removed_by(place: Path) -> set[str]:
+    """The files that the commits after the table's own two take away."""
+    commits = sorted((place / "_delta_log").glob("*.json"))[2:]
+    actions = [json.loads(line) for commit in commits for line in commit.read_text().splitlines()]
+    return {action["remove"]["path"] for action in actions if "remove" in action}
 
 
 def rows_beside(place: Path, scan: ScanReport) -> Counter:

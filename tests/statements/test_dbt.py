@@ -107,6 +107,13 @@ def test_partitions_that_the_model_lists_are_replaced():
     assert target(report).rewrite.removed.files == 4
 
 
+def test_replace_where_replaces_what_the_models_predicates_name():
+    predicates = "incremental_predicates=['month >= 3', 'month < 5']"
+    report = model(f"incremental_strategy='replace_where', {predicates}", "databricks")
+
+    assert target(report).rewrite.removed.files == 4
+
+
 @pytest.mark.parametrize(
     ("dialect", "operation"),
     [("spark", "insert"), ("databricks", "merge"), ("bigquery", "merge"), ("postgres", "delete")],
@@ -158,7 +165,7 @@ def test_what_only_dbt_can_render_is_refused_with_what_to_do(text, message):
 
 
 def test_a_table_that_is_not_given_is_named():
-    with pytest.raises(UnknownTable, match="'raw.orders'") as unknown:
+    with pytest.raises(UnknownTable, match=r"'raw\.orders'") as unknown:
         whyscan.explain_sql(MODEL.format(settings="unique_key='user'"))
 
     assert unknown.value.hint == "say where it is: --table raw.orders=URI"

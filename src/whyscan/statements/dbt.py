@@ -67,8 +67,8 @@ def incremental_run(text: str, dialect: str) -> Model:
     if strategy in {"delete+insert", "delete_insert"} and not unique:
         strategy = "append"
     told = (f"an incremental run of a dbt model, by the strategy {strategy}",)
-    terms = [f"{DEST}.{name} = {SOURCE}.{name}" for name in unique]
-    terms += config.listed("incremental_predicates") or config.listed("predicates")
+    predicates = config.listed("incremental_predicates") or config.listed("predicates")
+    terms = [*(f"{DEST}.{name} = {SOURCE}.{name}" for name in unique), *predicates]
     match strategy:
         case "append":
             return Model(f"INSERT INTO this {query}", told)
@@ -76,6 +76,8 @@ def incremental_run(text: str, dialect: str) -> Model:
             return Model(_merge(query, unique, terms), told)
         case "delete+insert" | "delete_insert":
             return Model(_delete(query, terms), told)
+        case "replace_where" if predicates:
+            return Model(f"INSERT INTO this REPLACE WHERE {' AND '.join(predicates)} {query}", told)
         case "insert_overwrite":
             return _overwrite(query, config, told)
         case _:
