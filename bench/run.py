@@ -26,6 +26,7 @@ SUITES = (
     "iceberg",
     "iceberg_java",
     "iceberg_s3",
+    "statements",
 )
 
 
