@@ -40,7 +40,7 @@ class Fate(Enum):
     KEPT = "none is touched"
 
 
-class Dynamic(Struct, frozen=True):
+class DynamicPartitions(Struct, frozen=True):
     """A dynamic overwrite: only partitions that the query gives rows of are replaced.
 
     `columns` are the partition columns that PARTITION names without a value, in its order, None
@@ -62,7 +62,7 @@ class Change(Struct, frozen=True):
     besides: exp.Query | None = None
     fate: Fate = Fate.KEPT
     optional: bool = False
-    dynamic: Dynamic | None = None
+    dynamic: DynamicPartitions | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -143,7 +143,7 @@ def _insert(tree: exp.Insert, dialect: str) -> Change:
     open_columns = tuple(part.name for part in given if not isinstance(part, exp.EQ))
     dynamic = None
     if condition is None and open_columns and dialect == "hive":
-        dynamic = Dynamic(open_columns, bool(tree.args.get("by_name")))
+        dynamic = DynamicPartitions(open_columns, bool(tree.args.get("by_name")))
     return Change(
         "insert overwrite",
         query,

@@ -20,7 +20,7 @@ from whyscan.predicate.scope import Scope
 from whyscan.predicate.tree import Column, Conjunct, Literal, Predicate
 from whyscan.predicate.types import BOOLEAN, Schema
 from whyscan.statements.blocks import Builder
-from whyscan.statements.changes import Dynamic, Fate, change_of
+from whyscan.statements.changes import DynamicPartitions, Fate, change_of
 from whyscan.statements.dbt import Model, incremental_run, is_model
 from whyscan.statements.placement import Placement
 from whyscan.statements.qualification import qualify
@@ -107,7 +107,7 @@ def _as_told(change: Change, model: Model) -> Change:
     """The change with what a dbt model says of it, and its text cannot."""
     if not model.replaces_partitions:
         return replace(change, notes=(*model.notes, *change.notes))
-    by_name = Dynamic(None, by_name=True)
+    by_name = DynamicPartitions(None, by_name=True)
     return replace(change, notes=model.notes, fate=Fate.REPLACED, dynamic=by_name)
 
 

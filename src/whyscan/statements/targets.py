@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.judgement import Flags
     from whyscan.planning.plan import ScanPlan
-    from whyscan.statements.changes import Change, Dynamic
+    from whyscan.statements.changes import Change, DynamicPartitions
     from whyscan.statements.placement import Leaf
     from whyscan.statements.relations import Output, Query
 
@@ -115,7 +115,7 @@ def _alternatives(one: Sequence[Fact], other: Sequence[Fact]) -> list[Fact]:
     ]
 
 
-def bounded(leaf: Leaf, query: Query, given: Iterable[Fact], dynamic: Dynamic) -> Leaf:
+def bounded(leaf: Leaf, query: Query, given: Iterable[Fact], dynamic: DynamicPartitions) -> Leaf:
     """A target whose partitions are replaced where the query gives rows of them.
 
     What is TRUE of the rows that it gives is TRUE of the partitions that they are written to: for
@@ -137,7 +137,7 @@ def bounded(leaf: Leaf, query: Query, given: Iterable[Fact], dynamic: Dynamic) -
 
 
 def _partition_columns(
-    leaf: Leaf, outputs: Sequence[Output], dynamic: Dynamic
+    leaf: Leaf, outputs: Sequence[Output], dynamic: DynamicPartitions
 ) -> dict[str, Column]:
     """The columns that each partition has one value of, by the outputs that are written to them."""
     snapshot = leaf.base.snapshot
