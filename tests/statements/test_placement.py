@@ -60,6 +60,12 @@ def test_a_chain_of_three_hundred_tables_is_pruned_at_its_far_end(tables):
     assert len(report.scans) == 300
 
 
+def test_a_union_of_five_hundred_branches_is_filtered_in_each(tables):
+    branches = " UNION ALL ".join(["SELECT item_id AS k FROM items"] * 500)
+    report = whyscan.explain_sql(f"SELECT k FROM ({branches}) x WHERE k = 3", tables)
+    assert [files(scan) for scan in report.scans] == [["i2"]] * 500
+
+
 def test_a_long_list_reaches_the_other_side_of_a_join(tables):
     listed = ", ".join(map(str, range(30, 10_030)))
     joined = "SELECT 1 FROM orders o JOIN users u ON o.user_id = u.user_id"

@@ -19,6 +19,7 @@ from whyscan.predicate.parse import (
     problem,
     tokenize,
 )
+from whyscan.statements.unions import balance_unions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,6 +110,7 @@ def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr |
         trees = _parse(kept, text, dialect)
     for tree in trees:
         if tree is not None and len(tokens) > tokens_.MAX_DEPTH:
+            balance_unions(tree)
             check_tree_depth(tree, text, Span(0, len(text)))
     return trees
 
