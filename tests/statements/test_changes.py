@@ -70,6 +70,12 @@ def test_a_file_that_goes_whole_is_not_read():
     assert (scan.reading.kept, scan.reading.bytes_kept) == (1, 5_100)
 
 
+def test_a_change_that_reads_nothing_says_what_goes():
+    text = repr(explained("DELETE FROM t WHERE month = 3"))
+
+    assert text.startswith("reads nothing: delete removes 2 files (10 kB, 100 rows) whole\n")
+
+
 def test_update_rewrites_every_file_with_a_row_that_may_match():
     assert fate("UPDATE t SET amount = 0 WHERE month = 3 AND amount > 50") == (2, 0, 2)
 
