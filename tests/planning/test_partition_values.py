@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import whyscan
-from whyscan.planning.duckdb_sql import SAME_MEANING, answers, to_duckdb
+from whyscan.planning.duckdb_sql import SAME_MEANING, Engine, takes_any_text, to_duckdb
 from whyscan.predicate.bind import bind
 from whyscan.predicate.types import INT, STRING, Field, Schema
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import SparkSession
+
+    from whyscan.predicate.tree import Expression
 
 SCHEMA = Schema((Field("q", STRING), Field("p", INT)))
 
@@ -68,6 +70,30 @@ RUN = [
     "CASE WHEN md5(q) > '8' THEN p > 5 ELSE coalesce(p, 0) < 3 END",
 ]
 
+# Letters of two cases in one, of several code points, beyond 16 bits.
+BEYOND = [
+    *[("ß", 1), ("aße\u0301", 2), ("İı", 3), ("\U0001f600x", 4)],
+    ("e\u0301\U0001f1e9\U0001f1ea", 5),
+]
+LETTERS = [
+    "length(q) = 2",
+    "substring(q, 2, 1) = 'ß'",
+    "left(q, 1) = 'e'",
+    "replace(q, 'ß', 'ss') = 'ss'",
+    "contains(q, '\u0301')",
+    "startswith(q, '\U0001f600')",
+    "endswith(q, '\u0301')",
+    "concat(q, 'ß') LIKE '_ß'",
+]
+
+# Spark's capital of ß is SS, DuckDB's is one letter; Spark reverses code points, DuckDB what people
+# see as letters; Spark folds İ into two, DuckDB into one.
+WRITTEN = [
+    "upper(concat(reverse(q), 'ß')) = 'CBASS'",
+    "reverse(concat(q, 'e\u0301')) = '\u0301ecba'",
+    "concat(reverse(q), '\u0130') ILIKE 'cbai\u0307'",
+]
+
 NOT_RUN = [
     "q rlike '(?i)a'",
     "q rlike '(?=a)b'",
@@ -84,9 +110,13 @@ NOT_RUN = [
 ]
 
 
+def bound(sql: str) -> Expression:
+    return bind(sql, SCHEMA).expression
+
+
 @pytest.mark.parametrize("sql", NOT_RUN)
 def test_what_may_differ_is_left_to_the_interpreter(sql: str) -> None:
-    assert to_duckdb(bind(sql, SCHEMA).expression, {("q",): "q", ("p",): "p"}) is None
+    assert to_duckdb(bound(sql), {("q",): "q", ("p",): "p"}) is None
 
 
 def test_every_function_that_is_run_is_compared_with_spark() -> None:
@@ -95,21 +125,25 @@ def test_every_function_that_is_run_is_compared_with_spark() -> None:
 
 
 @pytest.mark.xdist_group("spark")
-def test_duckdb_answers_as_spark_does(spark: SparkSession) -> None:
+@pytest.mark.parametrize("beyond", [False, True], ids=["printable", "beyond"])
+def test_duckdb_answers_as_spark_does(spark: SparkSession, *, beyond: bool) -> None:
+    asked = [sql for sql in RUN if not beyond or takes_any_text(bound(sql))] + LETTERS * beyond
+    values = VALUES + BEYOND * beyond
     table = pa.table(
-        {"q": pa.array([q for q, _ in VALUES]), "p": pa.array([p for _, p in VALUES], pa.int32())}
+        {"q": pa.array([q for q, _ in values]), "p": pa.array([p for _, p in values], pa.int32())}
     )
     rows = spark.createDataFrame(
-        [(i, q, p) for i, (q, p) in enumerate(VALUES)], "at int, q string, p int"
+        [(i, q, p) for i, (q, p) in enumerate(values)], "at int, q string, p int"
     )
-    asked = rows.selectExpr("at", *[f"({sql}) AS a{i}" for i, sql in enumerate(RUN)])
-    theirs = sorted(asked.collect())
-    for number, sql in enumerate(RUN):
-        translated = to_duckdb(bind(sql, SCHEMA).expression, {("q",): "q", ("p",): "p"})
-        assert translated is not None, sql
-        ours = answers(translated, table)
-        assert ours is not None, sql
-        assert ours.to_pylist() == [row[number + 1] for row in theirs], sql
+    answered = rows.selectExpr("at", *[f"({sql}) AS a{i}" for i, sql in enumerate(asked)])
+    theirs = sorted(answered.collect())
+    with Engine() as engine:
+        for number, sql in enumerate(asked):
+            translated = to_duckdb(bound(sql), {("q",): "q", ("p",): "p"})
+            assert translated is not None, sql
+            ours = engine.answers(translated, table)
+            assert ours is not None, sql
+            assert ours.to_pylist() == [row[number + 1] for row in theirs], sql
 
 
 def test_a_function_on_a_partition_column_is_exact(tmp_path: Path) -> None:
@@ -135,3 +169,23 @@ def test_text_beyond_printable_ascii_is_not_sent(tmp_path: Path) -> None:
     report = whyscan.open(str(tmp_path)).explain("q rlike '^a'").to_dict()
     assert report["levels"][0]["kept"] == 2
     assert report["conjuncts"][0]["pushdown"] != "exact"
+
+
+@pytest.mark.parametrize("sql", WRITTEN)
+def test_text_in_the_predicate_beyond_printable_ascii_is_not_sent(tmp_path: Path, sql: str) -> None:
+    import pyarrow.parquet as pq
+
+    (tmp_path / "q=abc").mkdir()
+    pq.write_table(pa.table({"v": [1]}), tmp_path / "q=abc" / "0.parquet")
+    assert whyscan.open(str(tmp_path)).explain(sql).to_dict()["levels"][0]["kept"] == 1
+
+
+@pytest.mark.xdist_group("spark")
+def test_spark_says_true_where_duckdb_says_false(spark: SparkSession) -> None:
+    table = pa.table({"q": ["abc"]})
+    with Engine() as engine:
+        run = [engine.answers(to_duckdb(bound(sql), {("q",): "q"}), table) for sql in WRITTEN]
+    assert [found.to_pylist() for found in run] == [[False]] * len(WRITTEN)
+    assert [*spark.createDataFrame([("abc",)], "q string").selectExpr(*WRITTEN).first()] == [
+        True
+    ] * len(WRITTEN)

@@ -1,15 +1,16 @@
 """Our tree as DuckDB SQL, where DuckDB means the same as Spark; None where it may not.
 
 The list of functions is closed: each was compared with Spark on printable ASCII text, and only
-such text is ever sent (partition_values.py checks it).
+such text is ever sent (`means_the_same` checks it).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -47,6 +48,9 @@ from whyscan.predicate.types import (
     TimestampType,
     Type,
 )
+
+if TYPE_CHECKING:
+    import duckdb
 
 Names = Mapping[Path, str]
 
@@ -290,6 +294,11 @@ ANY_TEXT = frozenset(
 """Functions that mean the same on text of any letters: they count and compare code points."""
 
 _PRINTABLE = "^[ -~]*$"
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "threads": 1,
+    "enable_external_access": "false",
+    "preserve_insertion_order": "true",
+}
 
 
 def takes_any_text(expression: Expression) -> bool:
@@ -305,26 +314,59 @@ def takes_any_text(expression: Expression) -> bool:
     return True
 
 
-def is_printable(values: pa.Array) -> bool:
+def means_the_same(expression: Expression, values: Sequence[pa.Array]) -> bool:
+    """Whether it does on these values, and on the text that is written in it."""
+    if takes_any_text(expression):
+        return True
+    written = pa.array(list(_texts(expression)), pa.string())
+    return all(map(_is_printable, (*values, written)))
+
+
+def _texts(expression: Expression) -> Iterator[str]:
+    """Text that functions may be given, or that ILIKE folds: that of a list is only compared."""
+    for node in walk(expression):
+        match node:
+            case Literal(value=str() as text) | Like(pattern=text):
+                yield text
+            case _:
+                continue
+
+
+def _is_printable(values: pa.Array) -> bool:
     """Printable ASCII, where Java's and DuckDB's text functions agree. Numbers are."""
     if not pa.types.is_string(values.type):
         return True
     return bool(pc.all(pc.match_substring_regex(values, _PRINTABLE), min_count=0).as_py())
 
 
-def answers(sql: str, tuples: pa.Table) -> pa.Array | None:
-    """DuckDB's answer for each tuple in order; None where a value makes the expression fail.
+class Engine:
+    """DuckDB with a connection of its own, made when there is something to run."""
 
-    Spark would raise there too, and what may raise is left to the interpreter.
-    """
-    import duckdb
+    def __init__(self) -> None:
+        self._connection: duckdb.DuckDBPyConnection | None = None
 
-    numbered = tuples.append_column("position", pa.array(range(len(tuples))))
-    with duckdb.connect(config={"threads": 1, "enable_external_access": "false"}) as connection:
-        connection.register("tuples", numbered)
-        query = f"SELECT {sql} AS answer FROM tuples ORDER BY position"  # noqa: S608 - our own SQL
+    def answers(self, sql: str, tuples: pa.Table) -> pa.Array | None:
+        """The answer for each tuple in order; None where a value makes the expression fail.
+
+        Spark would raise there too, and what may raise is left to the interpreter.
+        """
+        import duckdb
+
+        self._connection = self._connection or duckdb.connect(config=_SETTINGS)
+        self._connection.register("tuples", tuples)
         try:
-            found = connection.sql(query).to_arrow_table()
+            query = f"SELECT {sql} AS answer FROM tuples"  # noqa: S608 - our own SQL
+            found = self._connection.sql(query).to_arrow_table()
         except (duckdb.ConversionException, duckdb.OutOfRangeException):
             return None
-    return found.column("answer").combine_chunks()
+        finally:
+            self._connection.unregister("tuples")
+        return found.column("answer").combine_chunks()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

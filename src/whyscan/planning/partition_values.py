@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from whyscan.planning.duckdb_sql import answers, is_printable, to_duckdb
+from whyscan.planning.duckdb_sql import Engine, means_the_same, to_duckdb
 from whyscan.predicate.tree import Column, columns_of
 from whyscan.predicate.types import DateType, IntegerType, StringType
 from whyscan.pruning.evaluate import evaluate
@@ -83,11 +83,12 @@ def _run(expression: Expression, columns: Sequence[Column], containers: Containe
     names = {column.path: f"c{i}" for i, column in enumerate(columns)}
     sql = to_duckdb(expression, names)
     values = [v for c in columns if (v := _values(c, containers)) is not None]
-    if sql is None or len(values) < len(columns) or not all(map(is_printable, values)):
+    if sql is None or len(values) < len(columns) or not means_the_same(expression, values):
         return None
     first, tuple_of = _distinct(values)
     tuples = pa.table({n: v.take(first) for n, v in zip(names.values(), values, strict=True)})
-    found = answers(sql, tuples)
+    with Engine() as engine:
+        found = engine.answers(sql, tuples)
     return None if found is None else _truth(found.take(pa.array(tuple_of)))
 
 

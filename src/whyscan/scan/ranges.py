@@ -36,17 +36,16 @@ class RangeFile(io.RawIOBase):
         tail = min(self._size, _TAIL)
         self.fetch([(self._size - tail, self._size)])
 
-    def fetch(self, ranges: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-        """Hold these (start, end) ranges; the ones that are then held for them."""
+    def fetch(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Hold these (start, end) ranges."""
         joined = [piece for piece in _joined(ranges) if self._find(*piece) is None]
         asked = [Range(self._path, start, end - start) for start, end in joined]
         for piece, content in zip(joined, self._store.read_many(asked), strict=True):
             self._held[piece] = content
-        return joined
 
     def release(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Hold them no longer."""
-        for piece in ranges:
+        for piece in _joined(ranges):
             self._held.pop(piece, None)
 
     def _find(self, start: int, end: int) -> pa.Buffer | None:

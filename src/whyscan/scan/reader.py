@@ -14,6 +14,7 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.planning.duckdb_sql import Engine
 from whyscan.predicate.tree import columns_of
 from whyscan.scan.deletes import Deleted, DeleteReader
 from whyscan.scan.file_reader import FileReader, open_file
@@ -77,7 +78,7 @@ def _scan(plan: ScanPlan, columns: Sequence[Path] | None) -> _Scan:
     at = pa.array([task.at for task in chosen], pa.int64())
     reading = plan.snapshot.reading(plan.evidence.files, at, plan.zone)
     asked = plan.options.projection if columns is None else columns
-    return _Scan(plan, reading, tuple(chosen), given(reading.columns, asked))
+    return _Scan(plan, reading, tuple(chosen), given(reading.columns, asked), Engine())
 
 
 class _Opened(Struct, frozen=True):
@@ -100,6 +101,7 @@ class _Scan(Struct, frozen=True):
     reading: Reading
     tasks: tuple[Task, ...]
     given: Given
+    engine: Engine
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Batches that are not empty."""
@@ -112,8 +114,9 @@ class _Scan(Struct, frozen=True):
 
         opened = _ahead(files, open_one, _FILES_AHEAD if far else 0)
         units = ((one, unit) for one in opened for unit in one.file.source.units(one.task.ordinals))
-        for one, unit in _ahead(units, _fetched, _UNITS_AHEAD if far else 0):
-            yield from self._unit(one, unit)
+        with self.engine:
+            for one, unit in _ahead(units, _fetched, _UNITS_AHEAD if far else 0):
+                yield from self._unit(one, unit)
 
     def _opened(self, task: Task, file: DataFile, deletes: DeleteReader) -> _Opened:
         expressions = self._conjuncts(task.open_anywhere())
@@ -145,6 +148,7 @@ class _Scan(Struct, frozen=True):
             {c: value_at(named, c.path) for c in _named(left) if c.path[0] != _PSEUDO},
             {c.path: self._constant(c, one.task.at) for c in _named(left) if c.path[0] == _PSEUDO},
             self.plan.zone,
+            self.engine,
         )
         chosen = matching(left, rows)
         return batch if chosen.all() else batch.filter(pa.array(chosen))

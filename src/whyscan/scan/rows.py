@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from whyscan.errors import EvaluationProblem
-from whyscan.planning.duckdb_sql import answers, is_printable, takes_any_text, to_duckdb
+from whyscan.planning.duckdb_sql import Engine, means_the_same, to_duckdb
 from whyscan.planning.judgement import flags
 from whyscan.predicate.arrow import arrow_type
 from whyscan.predicate.render import to_sql
@@ -32,7 +32,6 @@ from whyscan.predicate.tree import (
     Or,
     children,
     columns_of,
-    walk,
 )
 from whyscan.predicate.types import (
     BooleanType,
@@ -67,6 +66,7 @@ class Rows(Struct, frozen=True):
     values: Mapping[Column, pa.Array]
     constants: Mapping[Path, Interval]
     zone: Zone
+    engine: Engine = field(default_factory=Engine)
 
     def containers(self) -> Containers:
         """A container a row."""
@@ -78,7 +78,7 @@ class Rows(Struct, frozen=True):
     def at(self, chosen: Flags) -> Rows:
         mask = pa.array(chosen)
         values = {column: array.filter(mask) for column, array in self.values.items()}
-        return Rows(int(chosen.sum()), values, self.constants, self.zone)
+        return replace(self, count=int(chosen.sum()), values=values)
 
 
 class Ternary(Struct, frozen=True):
@@ -239,11 +239,9 @@ def _answers(atom: Expression, rows: Rows) -> pa.Array | None:
         values = [_sent(rows.values[column], column.type) for column in columns]
     except pa.ArrowInvalid:
         return None
-    texts = [node.value for node in walk(atom) if isinstance(node, Literal)]
-    written = pa.array([text for text in texts if isinstance(text, str)], pa.string())
-    if not takes_any_text(atom) and not all(map(is_printable, (*values, written))):
+    if not means_the_same(atom, values):
         return None
-    return answers(sql, pa.table(values, list(names.values())))
+    return rows.engine.answers(sql, pa.table(values, list(names.values())))
 
 
 def _sent(array: pa.Array, kind: Type) -> pa.Array:
