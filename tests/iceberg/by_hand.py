@@ -253,6 +253,8 @@ class Lake:
             avro("key_metadata", 131, "bytes", optional=True),
             avro("equality_ids", 135, {"type": "array", "items": "int"}, optional=True),
             avro("referenced_data_file", 143, "string", optional=True),
+            avro("content_offset", 144, "long", optional=True),
+            avro("content_size_in_bytes", 145, "long", optional=True),
         ]
         entry = [
             avro("status", 0, "int"),

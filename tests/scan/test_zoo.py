@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import whyscan
-from scan.same_rows import counted, difference
+from scan.same_rows import difference
 from whyscan.errors import TableError
 
 ZOO = Path(__file__).parents[3] / "shared" / "zoo"
@@ -96,7 +96,7 @@ def test_what_a_predicate_and_its_opposites_read_is_the_whole_table(table):
         name = f"`{field.name}`"
         parts = [f"{name} <= {text}", f"NOT {name} <= {text}", f"{name} IS NULL"]
         read = [asked.plan(sql).to_arrow() for sql in parts]
-        assert counted(pa.concat_tables(read)) == counted(whole), field.name
+        assert difference(pa.concat_tables(read), whole) == "", field.name
         assert read[0].num_rows, field.name
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,7 @@ Flags = npt.NDArray[np.bool_]
 
 _PATH = StoredColumn("file_path", pa.string(), id=2_147_483_546)
 _POSITION = StoredColumn("pos", pa.int64(), id=2_147_483_545)
+_SIZE = _CHECKSUM = 4
 _KEPT_FILES = 8
 """So many delete files are held: a few stand for many data files."""
 
@@ -187,9 +189,18 @@ def _vector(shown: str, content: bytes) -> Positions:
 
 
 def _vector_in_file(delete: VectorInFile) -> Positions:
+    """Its size, the vector, and the vector's CRC-32: alike in Delta's files and in Puffin's."""
     shown = delete.store.shown(delete.path)
-    asked = Range(delete.path, delete.start, delete.length)
+    asked = Range(delete.path, delete.start, _SIZE + delete.length + _CHECKSUM)
     content = next(delete.store.read_many([asked])).to_pybytes()
-    if len(content) != delete.length:
+    if delete.length < 0 or len(content) != asked.length:
         raise CorruptFile(shown, "it is shorter than its deletion vectors")
-    return _vector(shown, content)
+    size = int.from_bytes(content[:_SIZE], "big")
+    vector, checksum = content[_SIZE:-_CHECKSUM], int.from_bytes(content[-_CHECKSUM:], "big")
+    if size != delete.length:
+        raise CorruptFile(
+            shown, f"a deletion vector has {size} bytes, and the table says {delete.length}"
+        )
+    if zlib.crc32(vector) != checksum:
+        raise CorruptFile(shown, "a deletion vector does not have the checksum that it says")
+    return _vector(shown, vector)

@@ -134,7 +134,7 @@ class InlineVector(Struct, frozen=True):
 
 
 class VectorInFile(Struct, frozen=True):
-    """A deletion vector at a place in a file; `length` counts what is behind its own size."""
+    """A deletion vector in a file; at `start` is its size, and `length` is the vector's alone."""
 
     store: Store
     path: str

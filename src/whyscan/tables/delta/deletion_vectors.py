@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from whyscan.tables.storage import Store
 
 _UUID = 20
-_SIZE = 4
 
 # Z85 and Python's base85 are the same but for their alphabets.
 _Z85 = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
@@ -30,7 +29,7 @@ def vector(
         case "i":
             return InlineVector(_decoded(text)[:size])
         case "u":
-            return VectorInFile(store, _relative(text), (offset or 0) + _SIZE, size)
+            return VectorInFile(store, _relative(text), offset or 0, size)
         case "p":
             place = below(store, text)
             if place is None:
@@ -38,7 +37,7 @@ def vector(
                     f"a deletion vector lies outside of the table's folder: {text}",
                     hint="whyscan follows no path that leads out of the table",
                 )
-            return VectorInFile(store, place, (offset or 0) + _SIZE, size)
+            return VectorInFile(store, place, offset or 0, size)
         case _:
             raise TableError(f"a deletion vector is stored in an unknown way: {kind!r}")
 

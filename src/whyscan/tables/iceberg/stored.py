@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     Chain = tuple[StoredColumn, ...]
 
-_LENGTH = 4
-_CHECKSUM = 4
+_AROUND = 8
+"""Bytes of a Puffin blob that are not its vector: its size before, its checksum behind it."""
 
 
 def columns(document: Any) -> tuple[StoredColumn, ...]:
@@ -223,7 +223,7 @@ class Indexer(Struct, frozen=True):
         if start is None or size is None:
             raise TableError(f"the deletion vector in {row.path} has no place in its file")
         place = self.file(row.path, "puffin").path
-        return VectorInFile(self.store, place, start + _LENGTH, size - _LENGTH - _CHECKSUM)
+        return VectorInFile(self.store, place, start, size - _AROUND)
 
     def _positions(self, row: _Row) -> Callable[[str], Deletes]:
         file = self.file(row.path, row.entry["file_format"])
