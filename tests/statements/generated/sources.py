@@ -31,10 +31,11 @@ class Source:
 
 @dataclass
 class Sources:
-    """One FROM clause in the making: no alias twice."""
+    """One FROM clause in the making: no alias twice. `parentheses`: some join stands in them."""
 
     queries: Queries
     taken: list[str] = field(default_factory=list)
+    parentheses: bool = False
 
     @property
     def dice(self) -> Dice:
@@ -88,14 +89,17 @@ class Sources:
             return self._lateral(left, depth)
         kind = self.dice.pick(JOINS)
         right = self._item(depth)
-        if kind not in {",", *HALVES} and len(self.taken) < len(ALIASES) and self.dice.one_in(10):
+        nested = kind not in {",", *HALVES} and self.dice.one_in(10)
+        if nested and len(self.taken) < len(ALIASES):
+            self.parentheses = True
             right = self._join(right, max(depth - 1, 0))
             # Commas cannot stand within parentheses.
             right.text = f"({right.text.replace(' , ', ' CROSS JOIN ')})"
         shared = {c.name for c in left.columns} & {c.name for c in right.columns}
         if kind in {"CROSS JOIN", ","}:
             return self._both(left, right, f"{left.text} {kind} {right.text}")
-        if shared and self.dice.one_in(6):
+        # USING and parentheses are not understood together, and refused.
+        if not self.parentheses and shared and self.dice.one_in(6):
             return self._using(left, right, kind, sorted(shared))
         text = f"{left.text} {kind} {right.text} ON {self._on(left, right, depth)}"
         return self._left_alone(left, text) if kind in HALVES else self._both(left, right, text)
