@@ -24,7 +24,7 @@ QUARTER = "quarter"
 DAY_ZERO = 2415021
 """The key of 1 January 1900 among the dates of TPC-DS: they are numbered by day."""
 DAYS_TO_1970 = 25567
-GROUP_ROWS = 400
+GROUP_ROWS = 3_000
 """Few rows a row group where the writer lets one choose, so that row groups can be left out."""
 
 
