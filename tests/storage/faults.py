@@ -60,11 +60,13 @@ class Gauge:
 
 @dataclass
 class Proxy:
-    """Passes requests on to the store. `seen` are the paths since the last reset."""
+    """Passes requests on to the store. `seen` are the paths since the last reset, and `ranges` the
+    bytes of them that were asked for, as the header says it."""
 
     port: int
     faults: list[Fault] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
+    ranges: list[tuple[str, str]] = field(default_factory=list)
     gauge: Gauge = field(default_factory=Gauge)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -75,6 +77,7 @@ class Proxy:
     def reset(self) -> None:
         self.faults.clear()
         self.seen.clear()
+        self.ranges.clear()
         self.gauge = Gauge()
 
     def fault(self, method: str, path: str) -> Fault | None:
@@ -124,6 +127,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         with self.state.gauge.counted():
+            if self.command == "GET":
+                self.state.ranges.append((self.path, self.headers.get("Range", "")))
             self.respond(self.state.fault(self.command, self.path))
 
     do_HEAD = do_GET  # noqa: N815 - the base class's spelling

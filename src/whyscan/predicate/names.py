@@ -43,7 +43,7 @@ FILE_ALIASES = {
 }
 """Trino's and Iceberg's names for some of them."""
 
-_METADATA = Field("_metadata", StructType(FILE_FIELDS))
+METADATA = Field("_metadata", StructType(FILE_FIELDS))
 _FEW = 12
 
 
@@ -112,7 +112,7 @@ def _pseudo(parts: Sequence[Part]) -> Field | None:
     """A constant of the file, where the schema has no column of that name."""
     name = parts[0].name.lower()
     if name == "_metadata" and len(parts) > 1:
-        return _METADATA
+        return METADATA
     alias = FILE_ALIASES.get(name)
     if alias is None:
         return None
@@ -122,7 +122,7 @@ def _pseudo(parts: Sequence[Part]) -> Field | None:
 def _descend(parts: Sequence[Part], field: Field, text: str) -> Column:
     path: Path = (field.name,)
     if field in FILE_FIELDS:
-        path = (_METADATA.name, field.name)
+        path = (METADATA.name, field.name)
     for part in parts[1:]:
         kind = field.type
         if isinstance(kind, OtherType):

@@ -12,7 +12,7 @@ from whyscan.errors import SyntaxProblem
 from whyscan.predicate.parse import conjuncts, unwrapped
 from whyscan.statements import clauses
 from whyscan.statements.from_clause import FromClause
-from whyscan.statements.outputs import either, fields_of, values
+from whyscan.statements.outputs import alike, either, fields_of, values
 from whyscan.statements.qualification import AMBIGUOUS
 from whyscan.statements.relations import (
     Combined,
@@ -132,6 +132,8 @@ class Builder(Struct):
                 f"{node.key.upper()} of {len(left.outputs)} and {len(right.outputs)} columns",
                 text=self.scope.syntax.text,
             )
+        if barrier is None:
+            left, right = alike(left, right), alike(right, left)
         outputs = tuple(map(either, left.outputs, right.outputs))
         narrows = isinstance(node, exp.Union) and not node.args.get("distinct")
         return Combined(node.key, narrows, left, right, outputs, barrier)

@@ -95,6 +95,19 @@ def fact(condition: Condition) -> Fact | None:
     return Fact(condition.expression, condition.sql, condition.bare)
 
 
+def shared(known: Fact) -> Iterator[Fact]:
+    """`(a AND b) OR (a AND c)`: a. What every branch of an OR demands."""
+    if isinstance(known.expression, Or):
+        first, *others = (_conjuncts(branch) for branch in known.expression.operands)
+        for part in first:
+            if all(part in other for other in others):
+                yield Fact(part, known.written, None, Origin.PART, known.via)
+
+
+def _conjuncts(expression: Expression) -> tuple[Expression, ...]:
+    return expression.operands if isinstance(expression, And) else (expression,)
+
+
 def equalities(facts: Sequence[Fact]) -> Iterator[Equality]:
     """Both directions of every `a = b` whose one side is a column."""
     for known in facts:
@@ -132,9 +145,9 @@ def spread(facts: Sequence[Fact], supplied: Callable[[Column], Sequence[Fact]]) 
     found = list(facts)
     if not equal:
         return found
-    seen = {(id(known), column) for known in facts for column in known.columns}
-    pending = deque((known, known) for known in facts if _spreads(known))
-    pending += [(known, known) for column in equal for known in supplied(column)]
+    told = [known for column in equal for known in supplied(column)]
+    seen = {(id(known), column) for known in (*facts, *told) for column in known.columns}
+    pending = deque((known, known) for known in (*facts, *told) if _spreads(known))
     while pending and len(found) < len(facts) + MOST_DERIVED:
         root, known = pending.popleft()
         for e in equal.get(known.columns[0], ()):

@@ -12,7 +12,7 @@ from sqlglot import exp
 from whyscan.errors import TypeProblem, UnknownColumn
 from whyscan.predicate import calls
 from whyscan.predicate.expressions import bind_condition, bind_value
-from whyscan.predicate.names import FILE_ALIASES, Columns, suggestion
+from whyscan.predicate.names import FILE_ALIASES, METADATA, Columns, suggestion
 from whyscan.predicate.opaque import column
 from whyscan.predicate.parse import sql_of, unwrapped
 from whyscan.predicate.rewrite import substituted
@@ -20,6 +20,7 @@ from whyscan.predicate.scope import Scope, Uninterpreted
 from whyscan.predicate.tokens import CALL_MARK
 from whyscan.predicate.tree import Column, Opaque
 from whyscan.predicate.types import Field, Schema, StructType
+from whyscan.statements.catalogue import Base
 from whyscan.statements.qualification import WRITTEN
 from whyscan.statements.relations import Condition
 from whyscan.statements.using import without_coalesce
@@ -54,7 +55,7 @@ class Frame(Struct, frozen=True, dict=True):
 
     @cached_property
     def _bound(self) -> Scope:
-        fields = [Field(a, StructType(s.fields)) for a, s in self.visible.items()]
+        fields = [Field(alias, _members(source)) for alias, source in self.visible.items()]
         columns = Columns(Schema(tuple(fields)))
         return Scope(self.scope.syntax, self.scope.dialect, columns, self.scope.clock)
 
@@ -167,6 +168,12 @@ def _as_written(node: exp.Expr) -> exp.Expr:
         elif isinstance(part, exp.Table) and WRITTEN in part.meta:
             part.set("this", exp.to_identifier(part.meta[WRITTEN][-1]))
     return copy
+
+
+def _members(source: Source) -> StructType:
+    """The columns of a source; a table's files have constants of their own besides."""
+    pseudo = (METADATA,) if isinstance(source.relation, Base) else ()
+    return StructType((*source.fields, *pseudo))
 
 
 def fixed(node: exp.Expr) -> str | None:

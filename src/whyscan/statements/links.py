@@ -10,7 +10,7 @@ from whyscan.statements.relations import Combined, Kind, Select, Source, joins, 
 from whyscan.statements.report import Edge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from whyscan.predicate.tree import Expression, Path
     from whyscan.statements.relations import Condition, Query
@@ -25,7 +25,22 @@ def edges(query: Query, keys: Sequence[str]) -> tuple[Edge, ...]:
         ends = sorted({position[k] for k in origins.of(condition.expression) if k in position})
         if len(ends) == 2 and len(condition.named()) > 1:  # noqa: PLR2004
             found[Edge(kind.value, ends[0], ends[1], condition.sql)] = None
-    return tuple(found)
+    return (*found, *_crossed(query, position, list(found)))
+
+
+def _crossed(query: Query, position: Mapping[str, int], known: Sequence[Edge]) -> Iterator[Edge]:
+    """Joins of two scans that no condition joins."""
+    pairs = {(edge.left, edge.right) for edge in known}
+    for inner in every_query(query):
+        for join in joins(inner.tree) if isinstance(inner, Select) else ():
+            lefts, rights = (
+                [position[s.key] for s in sources(side) if s.key in position]
+                for side in (join.left, join.right)
+            )
+            apart = not any((min(a, b), max(a, b)) in pairs for a in lefts for b in rights)
+            if join.kind is Kind.INNER and lefts and rights and apart:
+                left, right = sorted((lefts[-1], rights[0]))
+                yield Edge("cross", left, right, "")
 
 
 class Origins:

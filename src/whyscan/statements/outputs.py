@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.predicate.tree import Column, type_of
-from whyscan.predicate.types import Field, OtherType
+from msgspec.structs import replace
+
+from whyscan.predicate.tree import Cast, Column, Literal, type_of
+from whyscan.predicate.types import Field, IntegerType, NullType, OtherType
 from whyscan.statements.relations import Output, Select, Source
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
     from sqlglot import exp
 
+    from whyscan.predicate.tree import Expression
     from whyscan.statements.catalogue import Base
     from whyscan.statements.relations import Query
 
@@ -28,6 +31,30 @@ def fields_of(query: Query) -> tuple[Field, ...]:
         kind = type_of(output.expression) if known and output.expression is not None else UNKNOWN
         found.setdefault(name, Field(output.name, kind))
     return tuple(found.values())
+
+
+def alike(one: Query, other: Query) -> Query:
+    """The first of two sides of a set operation, with its columns widened as the second needs.
+
+    | this side   | other side     | becomes          |
+    |-------------|----------------|------------------|
+    | an integer  | a wider one    | CAST to that     |
+    | NULL        | of any type    | NULL of its type |
+    """
+    pairs = zip(one.outputs, other.outputs, strict=True)
+    outputs = (replace(m, expression=_widened(m.expression, o.expression)) for m, o in pairs)
+    return replace(one, outputs=tuple(outputs))
+
+
+def _widened(mine: Expression | None, theirs: Expression | None) -> Expression | None:
+    if mine is None or theirs is None:
+        return mine
+    own, wanted = type_of(mine), type_of(theirs)
+    if isinstance(own, NullType):
+        return Literal(None, wanted)
+    if isinstance(own, IntegerType) and isinstance(wanted, IntegerType) and own.bits < wanted.bits:
+        return Cast(mine, wanted)
+    return mine
 
 
 def either(left: Output, right: Output) -> Output:

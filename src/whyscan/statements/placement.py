@@ -27,7 +27,7 @@ from whyscan.predicate.render import to_sql
 from whyscan.predicate.rewrite import substituted
 from whyscan.predicate.tree import Column
 from whyscan.statements.catalogue import Base
-from whyscan.statements.facts import Fact, about, fact, rejects_null, spread
+from whyscan.statements.facts import Fact, about, fact, rejects_null, shared, spread
 from whyscan.statements.passing import (
     both_sides,
     by_position,
@@ -81,7 +81,7 @@ class Placement(Struct):
     reads: dict[str, set[str]] = field(default_factory=dict)
     above: dict[str, list[Stayed]] = field(default_factory=dict)
     _known: dict[str, list[Fact]] = field(default_factory=dict)
-    _made: dict[int, Fact | None] = field(default_factory=dict)
+    _made: dict[int, tuple[Fact, ...]] = field(default_factory=dict)
     _followed: dict[tuple[int, ...], tuple[Sequence[Fact], list[Fact]]] = field(
         default_factory=dict
     )
@@ -125,9 +125,9 @@ class Placement(Struct):
     def _facts(self, conditions: Sequence[Condition]) -> list[Fact]:
         for condition in conditions:
             if id(condition) not in self._made:
-                self._made[id(condition)] = self.values.get(id(condition)) or fact(condition)
-        found = (self._made[id(condition)] for condition in conditions)
-        return [known for known in found if known is not None]
+                known = self.values.get(id(condition)) or fact(condition)
+                self._made[id(condition)] = () if known is None else (known, *shared(known))
+        return [known for condition in conditions for known in self._made[id(condition)]]
 
     def _of_source(self, source: Source) -> list[Fact]:
         if not isinstance(source.relation, Select | Combined):

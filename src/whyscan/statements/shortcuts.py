@@ -168,4 +168,5 @@ def _said(shortcut: Shortcut, left: ScanPlan) -> str:
     rows = 0 if cut is None else (cut.limit or 0) + (cut.offset or 0)
     kept = left.summary.files_kept
     order = "" if shortcut.sort is None else f"ORDER BY {to_sql(shortcut.sort.expression)} "
-    return f"{order}LIMIT: {kept} of its files are sure to have the {rows} rows that are asked for"
+    files = "1 file is" if kept == 1 else f"{kept} files are"
+    return f"{order}LIMIT: {files} sure to have the {rows} rows that are asked for"

@@ -28,7 +28,7 @@ from whyscan.predicate.tree import (
 )
 from whyscan.predicate.types import FloatType, IntegerType, OtherType, StructType
 from whyscan.pruning.mask import written_out
-from whyscan.statements.facts import Fact
+from whyscan.statements.facts import Fact, fact, shared
 from whyscan.statements.links import Origins, conditions
 from whyscan.statements.report import Origin
 
@@ -77,14 +77,16 @@ def _name(column: Column) -> str:
 def joined_columns(query: Query, origins: Origins) -> Iterator[Column]:
     """The scans' columns that a condition makes equal to another source's."""
     for _, condition in conditions(query):
-        e = condition.expression
-        equal = isinstance(e, Comparison) and e.operator is Comparator.EQUAL
-        if not equal or len(condition.named()) < 2:  # noqa: PLR2004
-            continue
-        for column in columns_of(e):
-            base = origins.base(column)
-            if base is not None and not isinstance(base.type, StructType | OtherType):
-                yield base
+        known = fact(condition)
+        for said in () if known is None else (known, *shared(known)):
+            e = said.expression
+            equal = isinstance(e, Comparison) and e.operator is Comparator.EQUAL
+            if not equal or len(said.keys) < 2:  # noqa: PLR2004
+                continue
+            for column in columns_of(e):
+                base = origins.base(column)
+                if base is not None and not isinstance(base.type, StructType | OtherType):
+                    yield base
 
 
 def present(column: Expression) -> Expression:

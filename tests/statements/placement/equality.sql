@@ -110,6 +110,19 @@ SELECT o.id FROM orders o JOIN users u ON o.user_id = u.user_id WHERE (o.month =
 orders o: month = 1 OR month = 2
 users u: country = 'DE' OR country = 'FR'
 
+== an equality in every branch of an OR joins
+-- spark
+SELECT o.id FROM orders o, users u WHERE (o.user_id = u.user_id AND o.month = 1 AND u.user_id = 12) OR (o.user_id = u.user_id AND u.user_id = 14)
+--
+orders o: -
+users u: user_id = 12 OR user_id = 14
+
+== a condition in every branch of an OR holds
+-- spark
+SELECT o.id FROM orders o WHERE (o.month = 1 AND o.user_id = 12) OR (o.month = 1 AND o.id < 7)
+--
+orders o: (month = 1 AND user_id = 12) OR (month = 1 AND id < 7) AND month = 1
+
 == OR with a side that says nothing
 -- spark
 SELECT o.id FROM orders o JOIN users u ON o.user_id = u.user_id WHERE o.month = 1 OR u.country = 'DE'

@@ -65,6 +65,20 @@ SELECT k FROM (SELECT user_id AS k FROM orders UNION ALL SELECT user_id FROM use
 orders orders: user_id = 15
 users users: user_id = 15
 
+== UNION ALL of integers of two widths, and of NULL
+-- spark
+SELECT k FROM (SELECT user_id AS k FROM orders UNION ALL SELECT CAST(user_id AS SMALLINT) FROM users UNION ALL SELECT NULL FROM users) x WHERE k = 15
+--
+orders orders: user_id = 15
+users users: CAST(CAST(user_id AS SMALLINT) AS INT) = 15
+users users: CAST(NULL AS INT) = 15
+
+== a constant of the file behind an alias
+-- spark
+SELECT o.id FROM orders o WHERE o._metadata.file_name = 'a.parquet'
+--
+orders o: _metadata.file_name = 'a.parquet'
+
 == UNION: both sides
 -- spark
 SELECT k FROM (SELECT user_id AS k FROM orders UNION SELECT user_id FROM users) x WHERE k = 15
