@@ -6,7 +6,6 @@ Here the lazy masks of the evaluator become numbers that are counted, rolled up 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -31,7 +30,7 @@ Flags: TypeAlias = "npt.NDArray[np.bool_]"
 Decided = Mapping[int, Truth]
 """Conjuncts, by position, whose truth is known from elsewhere: see partition_values.py."""
 
-UNDECIDED: Decided = MappingProxyType({})
+UNDECIDED: Decided = {}
 
 
 class Judgement(Struct, frozen=True):

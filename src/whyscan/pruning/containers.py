@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,7 +32,7 @@ from whyscan.pruning.mask import (
 )
 
 Intervals = Mapping[Path, Interval]
-NOTHING: Intervals = MappingProxyType({})
+NOTHING: Intervals = {}
 
 
 class Buckets(Struct, frozen=True):
@@ -56,7 +55,7 @@ class Containers(Struct, frozen=True, dict=True):
     partition: Intervals = field(default_factory=lambda: NOTHING)
     statistics: Intervals = field(default_factory=lambda: NOTHING)
     buckets: tuple[Buckets, ...] = ()
-    exact: Mapping[Path, Exact] = field(default_factory=lambda: MappingProxyType({}))
+    exact: Mapping[Path, Exact] = field(default_factory=dict)
 
     def interval(self, column: Column) -> Interval:
         """Partition value and statistics together; anything where neither speaks."""
