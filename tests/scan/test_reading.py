@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -193,3 +194,18 @@ def test_iceberg_has_the_rows_that_pyiceberg_reads_after_columns_changed(tmp_pat
 def test_a_row_that_raises_is_an_error(delta):
     with pytest.raises(EvaluationProblem, match="cannot evaluate"):
         whyscan.open(delta).plan("100 / (id - 50) > 1").to_arrow()
+
+
+def test_what_only_duckdb_can_say_is_asked_over_one_connection(tmp_path, monkeypatch):
+    rows = pa.table({"id": list(range(5000)), "s": [f"n{v * 7 % 5000}" for v in range(5000)]})
+    pq.write_table(rows, tmp_path / "a.parquet", row_group_size=1000)
+    plan = whyscan.open(str(tmp_path)).plan("s RLIKE '^n[0-9]7$'", ["id", "s"])
+    made = []
+    connect = duckdb.connect
+    monkeypatch.setattr(duckdb, "connect", lambda **how: made.append(how) or connect(**how))
+
+    found = plan.to_arrow()
+
+    expected = [row for row in rows.to_pylist() if len(row["s"]) == 3 and row["s"][2] == "7"]
+    assert found.to_pylist() == expected
+    assert len(made) == 1
