@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -27,15 +28,21 @@ def numbers(start, count):
     )
 
 
-@pytest.fixture
-def delta(tmp_path):
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
     """Four files of 100 rows in two partitions, some of them deleted."""
-    folder = str(tmp_path / "delta")
+    folder = str(tmp_path_factory.mktemp("scan") / "delta")
     for start in range(0, 400, 100):
         rows = numbers(start, 100).append_column("part", pa.array([start // 200] * 100, pa.int32()))
         write_deltalake(folder, rows, partition_by=["part"], mode="append")
     DeltaTable(folder).delete("id = 7 OR id = 301")
     return folder
+
+
+@pytest.fixture
+def delta(untouched, tmp_path):
+    """A copy that a test may spoil."""
+    return shutil.copytree(untouched, str(tmp_path / "delta"))
 
 
 PREDICATES = [
@@ -75,8 +82,8 @@ def matches(sql, row):
 @pytest.mark.parametrize("sql", PREDICATES)
 def test_files_that_the_plan_dropped_may_hold_anything(delta, sql):
     table = whyscan.open(delta)
-    expected = table.plan(sql).to_arrow()
-    kept = {scan.path for scan in table.plan(sql)}
+    plan = table.plan(sql)
+    expected, kept = plan.to_arrow(), {scan.path for scan in plan}
     for path in table.snapshot.files([]).paths.to_pylist():
         if path not in kept:
             Path(delta, path).write_bytes(GARBAGE)
