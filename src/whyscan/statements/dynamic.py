@@ -74,7 +74,16 @@ class Dynamics:
             if column.path[0] in self.static
         ]
         self.scalars = [s for s in scalars(asked.query) if s.key in self.static]
+        self._bounds: dict[tuple[int, Column], tuple[ScanPlan, Bounds]] = {}
         self.feeds = self._feeds()
+
+    def _bounds_of(self, column: Column, scans: Mapping[str, Planned]) -> Bounds:
+        """What a scan's plan guarantees of a column; worked out once for a plan."""
+        plan = scans[column.path[0]].plan
+        if (id(plan), column) not in self._bounds:
+            # The plan is kept beside it: another could take the identity of one that is gone.
+            self._bounds[id(plan), column] = (plan, bounds(plan, own(column)))
+        return self._bounds[id(plan), column][1]
 
     def _feeds(self) -> dict[str, tuple[Fact, ...]]:
         """For each scan, what it would be told if anything were known of the others."""
@@ -110,7 +119,7 @@ class Dynamics:
         """What these plans guarantee of what is supplied."""
         columns = {}
         for column in self.suppliers():
-            said = within(column, bounds(scans[column.path[0]].plan, own(column)))
+            said = within(column, self._bounds_of(column, scans))
             if said is not None:
                 columns[column] = said
         values = {}
@@ -219,7 +228,7 @@ class Dynamics:
             scalar = next(s for s in self.scalars if s.condition.sql == fact.written)
             source, found = scalar.key, self._value(scalar, bounded)
         else:
-            source, found = column.path[0], bounds(bounded[column.path[0]].plan, own(column))
+            source, found = column.path[0], self._bounds_of(column, bounded)
         read = None if resolution is None or column is None else resolution.read.get(column)
         return Supply(
             sql=fact.via or fact.written,

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from whyscan.explain.report import make_report
 from whyscan.planning.planner import make_plan
 from whyscan.predicate.tree import Column, columns_of
+from whyscan.statements.concurrency import in_parallel
 from whyscan.statements.dynamic import Dynamics, Planned
 from whyscan.statements.findings import findings
 from whyscan.statements.links import Origins, edges, every_query
@@ -91,22 +92,32 @@ def _edges(asked: Asked, leaves: Sequence[Leaf]) -> tuple[Edge, ...]:
 
 
 def _plans(leaves: Sequence[Leaf], asked: Asked, short: Mapping[str, Shortcut]) -> list[ScanPlan]:
-    """The plan of each scan, with statistics of the columns that it is joined or cut by."""
+    """The plan of each scan, with statistics of the columns that it is joined or cut by.
+
+    Tables are read at once, the scans of one of them one after another: they share what was read.
+    """
     keys = list(dict.fromkeys(joined_columns(asked.query, Origins(asked.query))))
     compared = list(scalars(asked.query))
-    found = []
+    measured: dict[int, dict[Column, None]] = {}
     for leaf in leaves:
-        own = [Column(c.path[1:], c.type) for c in keys if c.path[0] == leaf.source.key]
-        shortcut = short.get(leaf.source.key)
-        cut_by = () if shortcut is None else shortcut.measured
-        own += [c for s in compared if s.key == leaf.source.key for c in columns_of(s.expression)]
+        key, shortcut = leaf.source.key, short.get(leaf.source.key)
+        wanted = measured.setdefault(id(leaf.base.snapshot), {})
+        wanted |= dict.fromkeys(Column(c.path[1:], c.type) for c in keys if c.path[0] == key)
+        wanted |= dict.fromkeys(() if shortcut is None else shortcut.measured)
+        wanted |= dict.fromkeys(
+            c for s in compared if s.key == key for c in columns_of(s.expression)
+        )
+        wanted |= dict.fromkeys(predicate(leaf.facts, asked).columns())
+
+    def planned(leaf: Leaf) -> ScanPlan:
         options = replace(
             asked.options,
             projection=tuple((name,) for name in leaf.columns),
-            measured=tuple(dict.fromkeys((*own, *cut_by))),
+            measured=tuple(measured[id(leaf.base.snapshot)]),
         )
-        found.append(make_plan(leaf.base.snapshot, predicate(leaf.facts, asked), options))
-    return found
+        return make_plan(leaf.base.snapshot, predicate(leaf.facts, asked), options)
+
+    return in_parallel(planned, leaves, by=lambda leaf: id(leaf.base.snapshot))
 
 
 def _taken(static: Sequence[Planned], short: Mapping[str, Shortcut]) -> dict[str, Taken | str]:

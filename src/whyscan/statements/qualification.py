@@ -17,6 +17,7 @@ from sqlglot.schema import MappingSchema
 from whyscan.errors import Span, UnknownColumn
 from whyscan.predicate.dialects import dialect_of
 from whyscan.predicate.units import mark_units
+from whyscan.statements.concurrency import in_parallel
 from whyscan.statements.merged import mark_using, merge_columns, name_semi_joins
 from whyscan.statements.travel import mark_versions, version_of
 
@@ -98,22 +99,29 @@ def _bare_names(clause: exp.Expr) -> set[str]:
 
 
 def _numbered(tree: exp.Expr, catalogue: Catalogue, text: str) -> dict[str, Base]:
-    """The tables of the lake, renamed in the tree by their numbers."""
-    bases: dict[str, Base] = {}
-    for table in _tables(tree):
-        written = table.meta.get(WRITTEN) or [part.name for part in table.parts]
+    """The tables of the lake, opened at once, and renamed in the tree by their numbers."""
+
+    def opened(table: exp.Table) -> Base:
         span = _span(table)
-        base = catalogue.find(written, version_of(table, text, span), span, text)
+        return catalogue.find(_written(table), version_of(table, text, span), span, text)
+
+    tables = list(_tables(tree))
+    bases: dict[str, Base] = {}
+    for table, base in zip(tables, in_parallel(opened, tables, by=_written), strict=True):
         same = (n for n, b in bases.items() if (b.name, b.version) == (base.name, base.version))
-        name = next(same, None)
-        if name is None:
-            name = f"_table_{len(bases)}"
-            bases[name] = base
+        name = next(same, f"_table_{len(bases)}")
+        bases.setdefault(name, base)
+        span = _span(table)
         table.meta["place"] = -1 if span is None else span.start
         table.set("this", exp.to_identifier(name))
         table.set("db", None)
         table.set("catalog", None)
     return bases
+
+
+def _written(table: exp.Table) -> tuple[str, ...]:
+    """A table's name as it was written, part by part."""
+    return tuple(table.meta.get(WRITTEN) or (part.name for part in table.parts))
 
 
 def _tables(tree: exp.Expr) -> Iterator[exp.Table]:

@@ -137,7 +137,10 @@ def extreme(ends: pa.Array, kind: Type, *, least: bool) -> Literal | None:
     """The least or greatest end; None where one of them is not known, or it is no text."""
     if ends.null_count or not len(ends):
         return None
-    found = ends.sort("ascending" if least else "descending")[0]
+    try:
+        found = pc.min_max(ends)["min" if least else "max"]
+    except pa.ArrowNotImplementedError:  # Arrow has no least of fixed-size bytes.
+        found = ends.sort("ascending" if least else "descending")[0]
     try:
         return Literal(arrow.value(found, kind), kind)
     except UnicodeDecodeError:  # A bound that was cut off ends where it ends.

@@ -52,7 +52,7 @@ class World:
 
 def make(folder: Path, seed: int) -> World:
     dice = Rolled.of(seed)
-    connection = duckdb.connect()
+    connection = duckdb.connect(config={"memory_limit": "1GB"})
     # Rows in one order whatever the machine: what is left to chance would look like a lost row.
     connection.execute("SET threads = 1")
     tables = []

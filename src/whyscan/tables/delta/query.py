@@ -1,15 +1,16 @@
-"""DuckDB over the log: one connection that reads files, and names and values made safe for it."""
+"""DuckDB over the log: connections that read files, and names and values made safe for them."""
 
 # ruff: noqa: S608 - every name and value in SQL went through query.name or query.text
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from whyscan.errors import CorruptFile, TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import duckdb
     import pyarrow as pa
@@ -23,13 +24,39 @@ _CONFIGURATION = {
 }
 LITTLE = 384_000_000
 MUCH = 1_000_000_000
+SMALL = 16_000_000
+_KEPT = 4
+_idle: dict[int, list[duckdb.DuckDBPyConnection]] = {}
+"""Connections to use again, by process: a fork must not use its parent's."""
 _FETCHED = 10_000
 _INFLATION = 64
 """How many times the bytes of a log its rows may take: beyond that it is a decompression bomb."""
 
 
-def connect() -> duckdb.DuckDBPyConnection:
-    """A database of its own in memory, in UTC, that takes little room unless it must."""
+@contextmanager
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database of its own in memory, in UTC, that takes little room unless it must.
+
+    To make one takes longer than to read a small log, so that one which stayed small serves the
+    next log as well; one that grew is closed, which gives its memory back.
+    """
+    process = os.getpid()
+    try:
+        found = _idle.setdefault(process, []).pop()
+    except IndexError:
+        found = _connect()
+    try:
+        yield found
+    except BaseException:
+        found.close()
+        raise
+    if _used(found) > SMALL or len(_idle[process]) >= _KEPT:
+        found.close()
+    else:
+        _idle[process].append(found)
+
+
+def _connect() -> duckdb.DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect(config=dict(_CONFIGURATION))
@@ -38,6 +65,12 @@ def connect() -> duckdb.DuckDBPyConnection:
     # With its sides swapped a join gives rows in the order of a hash, not in that of the log.
     connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
     return connection
+
+
+def _used(connection: duckdb.DuckDBPyConnection) -> int:
+    sql = "SELECT sum(memory_usage_bytes) FROM duckdb_memory()"
+    [(used,)] = connection.execute(sql).fetchall()
+    return int(used)
 
 
 def to_arrow(connection: duckdb.DuckDBPyConnection, sql: str, stored: int) -> pa.Table:

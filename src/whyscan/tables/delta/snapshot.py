@@ -118,10 +118,10 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         return self._replayed(request).column(replay.PATH)
 
     def _replayed(self, request: replay.Request) -> pa.RecordBatch:
-        with query.connect() as connection:
+        with query.connection() as connection:
             reader = ActionReader(connection, self.copies)
             told = replay.live_files(reader, self.sources, request)
-        # Only now: a closed connection gives its memory back, and joining chunks copies them.
+        # Only now: a connection that grew was closed, and joining chunks copies them.
         return live.whole(told)
 
     def row_groups(
@@ -171,7 +171,7 @@ def open_delta(
     if not is_delta(store):
         raise TableError(f"{store.uri} is no Delta table: it has no {LOG} folder")
     log = read_log(store.list(LOG, enter=lambda _: False))
-    with query.connect() as connection:
+    with query.connection() as connection:
         reader = ActionReader(connection, LocalCopies(store))
         if timestamp is not None:
             version = _version_at(reader, log, timestamp)

@@ -1,0 +1,30 @@
+"""Work on several tables at once: most of it waits for a store, or is done outside of Python."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    T = TypeVar("T")
+    R = TypeVar("R")
+
+AT_ONCE = 8
+
+
+def in_parallel(
+    work: Callable[[T], R], items: Sequence[T], *, by: Callable[[T], Hashable]
+) -> list[R]:
+    """`work` on each item, in their order; those that are alike by `by` one after another."""
+    groups: dict[Hashable, list[int]] = {}
+    for at, item in enumerate(items):
+        groups.setdefault(by(item), []).append(at)
+    if len(groups) < 2:  # noqa: PLR2004
+        return [work(item) for item in items]
+    found: dict[int, R] = {}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for done in pool.map(lambda at: {i: work(items[i]) for i in at}, groups.values()):
+            found |= done
+    return [found[at] for at in range(len(items))]
