@@ -5,7 +5,6 @@ Kept as columns, because a table may have a hundred thousand files; lines are ma
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +25,7 @@ from whyscan.planning.mechanisms import Mechanism, of_files
 from whyscan.planning.reason_codes import Reason
 from whyscan.planning.reasons import REASONS, REMOVED
 from whyscan.planning.scans import Residuals
+from whyscan.predicate.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -158,7 +158,7 @@ class Listing(Struct, frozen=True, dict=True):
                     line[column.column] = (low, high)
         return lines
 
-    @cached_property
+    @lazy
     def table(self) -> pa.Table:
         """The same as one Arrow table; `partition` and `bounds` are structs, null for nothing."""
         return pa.table(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from whyscan.planning.plan import Evidence, FileScan
+from whyscan.predicate.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ class Residuals:
         self._kept = evidence.judgement.kept
         self._open = [~every for every in evidence.judgement.conjunct_every]
 
-    @cached_property
+    @lazy
     def _pattern(self) -> npt.NDArray[np.int64]:
         """Files with the same open conjuncts share a number, and so one text."""
         numbers = np.zeros(len(self._kept), np.int64)
@@ -55,7 +55,7 @@ class Residuals:
             _, numbers = np.unique(numbers * 2 + here, return_inverse=True)
         return numbers
 
-    @cached_property
+    @lazy
     def _texts(self) -> list[str | None]:
         _, first = np.unique(self._pattern, return_index=True)
         return [self._text([bool(here[at]) for here in self._open]) for at in first]

@@ -7,13 +7,13 @@ apart, because the report credits them apart; `interval` is what both say togeth
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from whyscan.predicate.lazy import lazy
 from whyscan.predicate.tree import Column, Path
 from whyscan.predicate.types import FloatType, Type
 from whyscan.pruning.exact import Exact
@@ -84,7 +84,7 @@ class Containers(Struct, frozen=True, dict=True):
             statistics=_without_nan(self.statistics),
         )
 
-    @cached_property
+    @lazy
     def occupied(self) -> Mask:
         """Some row may be there: a container without rows matches no predicate."""
         return may(lambda rows: pc.greater(rows, 0), self.rows)

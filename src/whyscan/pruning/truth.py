@@ -7,13 +7,13 @@ other three would cost as much again.
 from __future__ import annotations
 
 from enum import IntEnum
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from whyscan.predicate.lazy import lazy
 from whyscan.predicate.types import BOOLEAN
 from whyscan.pruning.interval import Interval
 from whyscan.pruning.mask import Mask, all_of, any_of, both, either, materialise, may, opposite
@@ -38,19 +38,19 @@ class Truth(Struct, frozen=True, dict=True):
     if_null: Callable[[], Mask]
     if_raises: Callable[[], Mask]
 
-    @cached_property
+    @lazy
     def true(self) -> Mask:
         return self.if_true()
 
-    @cached_property
+    @lazy
     def false(self) -> Mask:
         return self.if_false()
 
-    @cached_property
+    @lazy
     def null(self) -> Mask:
         return self.if_null()
 
-    @cached_property
+    @lazy
     def raises(self) -> Mask:
         return self.if_raises()
 

@@ -7,7 +7,6 @@ about the columns of one source alone may filter that source's rows.
 from __future__ import annotations
 
 from collections import deque
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from msgspec.structs import replace
 
 from whyscan.predicate import arrow
 from whyscan.predicate.comparisons import all_of, any_of
+from whyscan.predicate.lazy import lazy
 from whyscan.predicate.rewrite import substituted
 from whyscan.predicate.tree import (
     And,
@@ -65,11 +65,11 @@ class Fact(Struct, frozen=True, eq=False, dict=True):
     origin: Origin = Origin.WRITTEN
     via: str | None = None
 
-    @cached_property
+    @lazy
     def columns(self) -> tuple[Column, ...]:
         return columns_of(self.expression)
 
-    @cached_property
+    @lazy
     def keys(self) -> frozenset[str]:
         """The sources whose columns it names."""
         return frozenset(column.path[0] for column in self.columns)

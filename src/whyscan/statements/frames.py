@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -12,6 +11,7 @@ from sqlglot import exp
 from whyscan.errors import TypeProblem, UnknownColumn
 from whyscan.predicate import calls
 from whyscan.predicate.expressions import bind_condition, bind_value
+from whyscan.predicate.lazy import lazy
 from whyscan.predicate.names import FILE_ALIASES, METADATA, Columns, suggestion
 from whyscan.predicate.opaque import column
 from whyscan.predicate.parse import sql_of, unwrapped
@@ -48,12 +48,12 @@ class Frame(Struct, frozen=True, dict=True):
     outer: Frame | None = None
     same: tuple[Same, ...] = ()
 
-    @cached_property
+    @lazy
     def visible(self) -> Mapping[str, Source]:
         around = {} if self.outer is None else self.outer.visible
         return {**around, **self.own}
 
-    @cached_property
+    @lazy
     def _bound(self) -> Scope:
         fields = [Field(alias, _members(source)) for alias, source in self.visible.items()]
         columns = Columns(Schema(tuple(fields)))

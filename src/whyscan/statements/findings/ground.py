@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -11,6 +10,7 @@ from msgspec.structs import replace
 from whyscan.explain.findings import Effect
 from whyscan.planning.plan import Depth
 from whyscan.planning.planner import make_plan
+from whyscan.predicate.lazy import lazy
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.rewrite import substituted
 from whyscan.predicate.tree import Column
@@ -47,11 +47,11 @@ class Ground(Struct, frozen=True, dict=True):
     scans: Mapping[str, ScanReport]
     titles: Mapping[str, str]
 
-    @cached_property
+    @lazy
     def origins(self) -> Origins:
         return Origins(self.asked.query)
 
-    @cached_property
+    @lazy
     def _aliases(self) -> Mapping[str, str]:
         return {source.key: source.alias for source in every_source(self.asked.query)}
 

@@ -7,12 +7,12 @@ laid out alike can be joined: their blocks, inflated, stand behind one header of
 from __future__ import annotations
 
 import json
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile
+from whyscan.predicate.lazy import lazy
 from whyscan.tables.documents import read_json
 from whyscan.tables.iceberg.codecs import inflate
 
@@ -36,11 +36,11 @@ class Header(Struct, frozen=True, eq=False, dict=True):
     path: str
     metadata: Mapping[str, bytes]
 
-    @cached_property
+    @lazy
     def codec(self) -> str:
         return self.metadata.get("avro.codec", b"null").decode("ascii", "replace")
 
-    @cached_property
+    @lazy
     def schema(self) -> Any:
         try:
             return read_json(self.metadata["avro.schema"])

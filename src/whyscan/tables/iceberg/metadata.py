@@ -5,12 +5,12 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from whyscan.errors import CorruptFile, TableError
+from whyscan.predicate.lazy import lazy
 from whyscan.pruning.transforms import Transform, Unknown, Void, parse_transform
 from whyscan.tables.documents import read_json
 from whyscan.tables.iceberg.schemas import TableSchema, table_schema
@@ -105,7 +105,7 @@ class Metadata(Struct, frozen=True, dict=True):
                 raise CorruptFile(self.path, f"schema {known} is malformed: {error!r}") from None
         return self._read[known]
 
-    @cached_property
+    @lazy
     def _read(self) -> dict[int, TableSchema]:
         return {}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import CorruptFile, TableError
+from whyscan.predicate.lazy import lazy
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.gather import concatenate
 from whyscan.pruning.transforms import Void
@@ -85,7 +85,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         """The specs that live manifests were written under; the current one of an empty table."""
         return tuple(partitions.by_source(spec, self._leaves) for spec in self._live_specs)
 
-    @cached_property
+    @lazy
     def _live_specs(self) -> tuple[Spec, ...]:
         numbers = self._data["partition_spec_id"].unique().to_pylist()
         return tuple(map(self._reader.spec, numbers or [self.metadata.default_spec]))
@@ -117,15 +117,15 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
     def _leaves(self) -> Mapping[int, Leaf]:
         return self.at.schema.leaves
 
-    @cached_property
+    @lazy
     def _remembered(self) -> Remembered:
         return Remembered()
 
-    @cached_property
+    @lazy
     def _reader(self) -> EntryReader:
         return EntryReader(self.opened, self.metadata.specs)
 
-    @cached_property
+    @lazy
     def _list(self) -> pa.Table:
         """Every manifest, of data and of deletes, in the order of the list."""
         record = self.at.record
@@ -150,12 +150,12 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         paths = record.manifests
         return list_of_paths(paths, [self.opened.open(path) for path in paths])
 
-    @cached_property
+    @lazy
     def _data(self) -> pa.Table:
         of_data = pc.equal(pc.fill_null(self._list["content"], DATA), DATA)
         return self._list.filter(of_data).combine_chunks()
 
-    @cached_property
+    @lazy
     def _deletes(self) -> tuple[DeleteFiles, ...]:
         """The delete files, read once and only for a table that has some."""
         of_deletes = pc.not_equal(pc.fill_null(self._list["content"], DATA), DATA)
@@ -170,7 +170,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         """What the manifest list says of each manifest, before any of them is opened."""
         return self._manifests
 
-    @cached_property
+    @lazy
     def _manifests(self) -> Manifests:
         parts: list[Containers] = []
         order: list[npt.NDArray[np.int64]] = []
@@ -238,7 +238,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         footers = Footers(self.store, self.opened.places, self._stored_columns)
         return footers.row_groups(files, opened, columns, projection)
 
-    @cached_property
+    @lazy
     def _stored_columns(self) -> StoredColumns:
         specs = self.metadata.specs.values()
         mapping = self.metadata.properties.get(NAME_MAPPING)
