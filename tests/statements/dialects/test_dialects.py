@@ -92,6 +92,7 @@ def test_duckdb_reads_the_same_rows_from_the_expected_files_alone(case, engine):
 def test_spark_takes_its_spelling_of_every_statement(spark, folder):
     """Analysed, not run: that a text is Spark's is what is in doubt."""
     for name in lake.NAMES:
+        spark.catalog.dropTempView(name)  # Another test's of the same session would hide it.
         spark.sql(f"CREATE TABLE {name} USING parquet LOCATION '{folder / name}'")
     refused = {}
     try:

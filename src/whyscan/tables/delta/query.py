@@ -46,6 +46,8 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     except IndexError:
         found = _connect()
     try:
+        # The one before may have asked for more.
+        found.execute(f"SET memory_limit = '{LITTLE}B'")
         yield found
     except BaseException:
         found.close()
@@ -61,7 +63,6 @@ def _connect() -> duckdb.DuckDBPyConnection:
 
     connection = duckdb.connect(config=dict(_CONFIGURATION))
     connection.execute("SET timezone = 'UTC'")
-    connection.execute(f"SET memory_limit = '{LITTLE}B'")
     # With its sides swapped a join gives rows in the order of a hash, not in that of the log.
     connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
     return connection
