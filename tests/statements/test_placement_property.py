@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from functools import cache
 from typing import TYPE_CHECKING
@@ -86,6 +87,9 @@ TRAPS = (
     "SELECT k FROM t1 WHERE random() < 2 AND k > 3",
 )
 
+EXAMPLES = int(os.environ.get("WHYSCAN_EXAMPLES", "30"))
+"""Resolving reads rows: so many in the suite, as many as one has time for by hand."""
+
 
 @pytest.mark.parametrize("resolve", [False, True], ids=["static", "resolved"])
 @pytest.mark.parametrize("number", range(2))
@@ -97,7 +101,7 @@ def test_a_trap_gives_the_same_rows(worlds, sql, number, resolve):
 
 @pytest.mark.parametrize("resolve", [False, True], ids=["static", "resolved"])
 @given(statements(), st.integers(0, WORLDS - 1))
-@settings(suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck), max_examples=EXAMPLES)
 def test_a_query_on_the_files_that_its_scans_keep_gives_the_same_rows(
     worlds, resolve, statement, number
 ):
