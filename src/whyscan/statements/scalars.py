@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct
 
+from whyscan.planning.judgement import flags
 from whyscan.predicate import arrow
 from whyscan.predicate.tree import (
     Column,
@@ -24,22 +26,21 @@ from whyscan.predicate.tree import (
     columns_of,
     type_of,
 )
-from whyscan.predicate.types import IntegerType
+from whyscan.predicate.types import FloatType, IntegerType
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.evaluate import Batch, interval_of
 from whyscan.pruning.interval import between
-from whyscan.pruning.mask import written_out
+from whyscan.pruning.mask import either, written_out
 from whyscan.statements.facts import Fact
 from whyscan.statements.links import every_query
 from whyscan.statements.relations import Select
 from whyscan.statements.report import Origin
 from whyscan.statements.shortcuts import one_scan
-from whyscan.statements.supply import Bounds, bounds, extreme, outermost, within
+from whyscan.statements.supply import Bounds, extreme, outermost, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Expression
     from whyscan.predicate.types import Type
     from whyscan.predicate.zones import Zone
@@ -94,30 +95,37 @@ def _scalar(query: Query, condition: Condition) -> Scalar | None:
     return None if said is None else Scalar(condition, source.key, said, function)
 
 
-def guaranteed(scalar: Scalar, plan: ScanPlan) -> Bounds:
-    """Where the value lies, by the scan's plan alone."""
-    return bounds(plan, scalar.expression)
-
-
 def of_values(scalar: Scalar, values: pa.Array, zone: Zone) -> Bounds:
-    """Where the value lies, by the distinct values of its column: each is a container."""
+    """Where the value lies, by the distinct values of its column: each is a container.
+
+    NaN is the greatest value, and nothing else once it is the only one.
+    """
     column = scalar.column
     if column is None or not len(values):
         return Bounds(empty=not len(values))
     points = values.cast(arrow.arrow_type(column.type))
+    if isinstance(column.type, FloatType):
+        points = points.filter(pc.invert(pc.is_nan(points)))
+    if not len(points):
+        return Bounds()
+    found = _of_points(scalar, column, points, zone)
+    whole = len(points) == len(values) or scalar.function == "min"
+    return found if whole else Bounds(found.low)
+
+
+def _of_points(scalar: Scalar, column: Column, points: pa.Array, zone: Zone) -> Bounds:
     one = pa.repeat(pa.scalar(1, pa.int64()), len(points))
     rows = Containers(len(points), one, {column.path: between(column.type, points, points)})
     interval = interval_of(scalar.expression, Batch(rows, zone))
-    every = np.ones(len(points), np.bool_)
-    found = outermost(interval, every)
+    found = outermost(interval, np.ones(len(points), np.bool_))
     kind = arrow.arrow_type(interval.type)
+    if scalar.function is None or flags(either(interval.null, interval.nan), len(points)).any():
+        return found  # A point that may be NULL may have no part in an extreme.
     if scalar.function == "max":
         lowers = written_out(interval.lower, len(points), kind)
         return Bounds(extreme(lowers, interval.type, least=False), found.high)
-    if scalar.function == "min":
-        uppers = written_out(interval.upper, len(points), kind)
-        return Bounds(found.low, extreme(uppers, interval.type, least=True))
-    return found
+    uppers = written_out(interval.upper, len(points), kind)
+    return Bounds(found.low, extreme(uppers, interval.type, least=True))
 
 
 def told(condition: Condition, found: Bounds) -> Fact | None:
