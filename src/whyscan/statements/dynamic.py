@@ -9,17 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.planning.plan import Depth
 from whyscan.planning.planner import make_plan
 from whyscan.predicate import arrow
+from whyscan.predicate.lazy import lazy
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.rewrite import substituted
-from whyscan.predicate.tree import Column, IsNull, Literal, Not
+from whyscan.predicate.tree import Column, IsNull, Literal, Not, columns_of
 from whyscan.statements.facts import Fact
 from whyscan.statements.links import Origins
+from whyscan.statements.relations import own
 from whyscan.statements.report import Amount, Dynamic, Origin, Supply
 from whyscan.statements.scalars import of_values, scalars, told
 from whyscan.statements.scans import leaves_of, predicate
@@ -29,7 +32,6 @@ from whyscan.statements.supply import (
     among,
     bounds,
     joined_columns,
-    own,
     present,
     shown,
     within,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Expression
     from whyscan.statements.placement import Leaf
+    from whyscan.statements.relations import Query
     from whyscan.statements.scalars import Scalar
     from whyscan.statements.scans import Asked
 
@@ -55,25 +58,46 @@ class Planned(Struct, frozen=True, eq=False):
     plan: ScanPlan
 
 
+class Compared(Struct, frozen=True, eq=False):
+    """What joins and subqueries of a statement compare: scans' columns, and single values."""
+
+    origins: Origins
+    columns: tuple[Column, ...]
+    scalars: tuple[Scalar, ...]
+
+    def of_scan(self, key: str) -> list[Column]:
+        """The columns of one scan among them, in its table's own words."""
+        joined = [own(column) for column in self.columns if column.path[0] == key]
+        valued = [c for s in self.scalars if s.key == key for c in columns_of(s.expression)]
+        return [*joined, *valued]
+
+
+def compared(query: Query) -> Compared:
+    """What may be told from one scan to another."""
+    origins = Origins(query)
+    columns = tuple(dict.fromkeys(joined_columns(query, origins)))
+    return Compared(origins, columns, tuple(scalars(query)))
+
+
 class Dynamics:
-    """The joins and subqueries of one statement as suppliers. `static` are its scans without them.
+    """What scans of a statement tell each other. `static` are the scans without that.
 
     `answered` are the values that metadata answers, by the identity of the condition.
     """
 
     def __init__(
-        self, asked: Asked, static: Sequence[Planned], answered: Mapping[int, Literal]
+        self,
+        asked: Asked,
+        told: Compared,
+        static: Sequence[Planned],
+        answered: Mapping[int, Literal],
     ) -> None:
         self.asked = asked
         self.answered = answered
         self.static = {planned.leaf.source.key: planned for planned in static}
-        self.origins = Origins(asked.query)
-        self.columns = [
-            column
-            for column in dict.fromkeys(joined_columns(asked.query, self.origins))
-            if column.path[0] in self.static
-        ]
-        self.scalars = [s for s in scalars(asked.query) if s.key in self.static]
+        self.origins = told.origins
+        self.columns = [column for column in told.columns if column.path[0] in self.static]
+        self.scalars = [scalar for scalar in told.scalars if scalar.key in self.static]
         self._bounds: dict[tuple[int, Column], tuple[ScanPlan, Bounds]] = {}
         self.feeds = self._feeds()
 
@@ -104,6 +128,7 @@ class Dynamics:
         asked = {fact.written for facts in self.feeds.values() for fact in facts}
         return [column for column in self.columns if ".".join(column.path) in asked]
 
+    @lazy
     def bounded(self) -> dict[str, Planned]:
         """The scans with what metadata guarantees of the others, until nothing more follows."""
         current = dict(self.static)
@@ -154,7 +179,7 @@ class Dynamics:
 
     def actual(self, most: int) -> Resolution:
         """The scans with the values of those that are small enough to be read, smallest first."""
-        current = self.bounded()
+        current = self.bounded
         known = self.known(current)
         read: dict[Column, int] = {}
         left = {column.path[0] for column in self.suppliers()}
@@ -204,31 +229,27 @@ class Dynamics:
                 found[column].append(_member(batch, column).unique())
         return {column: _united(parts, column) for column, parts in found.items()}
 
-    def report(
-        self, key: str, bounded: Mapping[str, Planned], resolution: Resolution | None
-    ) -> Dynamic | None:
+    def report(self, key: str, resolution: Resolution | None) -> Dynamic | None:
         """The three answers for one scan; None where nobody supplies anything to it."""
         facts = self.feeds.get(key)
         if facts is None:
             return None
         actual = None if resolution is None else resolution.scans[key]
         return Dynamic(
-            supplies=tuple(self._supply(fact, bounded, resolution) for fact in facts),
+            supplies=tuple(self._supply(fact, resolution) for fact in facts),
             static=_amount(self.static[key]),
-            bounded=_amount(bounded[key]),
+            bounded=_amount(self.bounded[key]),
             actual=None if actual is None else _amount(actual),
         )
 
-    def _supply(
-        self, fact: Fact, bounded: Mapping[str, Planned], resolution: Resolution | None
-    ) -> Supply:
+    def _supply(self, fact: Fact, resolution: Resolution | None) -> Supply:
         order = list(self.static)
         column = next((c for c in self.columns if ".".join(c.path) == fact.written), None)
         if column is None:
             scalar = next(s for s in self.scalars if s.condition.sql == fact.written)
-            source, found = scalar.key, self._value(scalar, bounded)
+            source, found = scalar.key, self._value(scalar, self.bounded)
         else:
-            source, found = column.path[0], self._bounds_of(column, bounded)
+            source, found = column.path[0], self._bounds_of(column, self.bounded)
         read = None if resolution is None or column is None else resolution.read.get(column)
         return Supply(
             sql=fact.via or fact.written,
@@ -283,15 +304,7 @@ def _member(batch: pa.RecordBatch, column: Column) -> pa.Array:
     """A column of a batch, or a member of a struct in it."""
     name, *rest = column.path[1:]
     found = batch.column(name)
-    for member in rest:
-        found = found.field(member) if found.null_count == 0 else _masked(found, member)
-    return found
-
-
-def _masked(values: pa.StructArray, member: str) -> pa.Array:
-    import pyarrow.compute as pc
-
-    return pc.struct_field(values, member)
+    return pc.struct_field(found, rest) if rest else found
 
 
 def _united(parts: Sequence[pa.Array], column: Column) -> pa.Array:

@@ -9,26 +9,24 @@ from msgspec.structs import replace
 
 from whyscan.explain.report import make_report
 from whyscan.planning.planner import make_plan
-from whyscan.predicate.tree import Column, columns_of
 from whyscan.statements.concurrency import in_parallel
-from whyscan.statements.dynamic import Dynamics, Planned
+from whyscan.statements.dynamic import Dynamics, Planned, compared
 from whyscan.statements.findings import findings
-from whyscan.statements.links import Origins, edges, every_query
+from whyscan.statements.links import edges, every_query
 from whyscan.statements.relations import Select
 from whyscan.statements.report import Placed, Role, ScanReport, StatementReport
-from whyscan.statements.scalars import scalars
 from whyscan.statements.scans import leaves_of, predicate, read
 from whyscan.statements.shortcuts import Taken, shortcuts, take
-from whyscan.statements.supply import joined_columns
 from whyscan.statements.targets import notes, rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.planning.plan import Options, ScanPlan
+    from whyscan.planning.plan import Options
     from whyscan.predicate.session import Session
-    from whyscan.predicate.tree import Conjunct, Literal
+    from whyscan.predicate.tree import Column, Conjunct, Literal, Predicate
     from whyscan.statements.catalogue import Catalogue
+    from whyscan.statements.dynamic import Compared
     from whyscan.statements.facts import Fact
     from whyscan.statements.placement import Leaf
     from whyscan.statements.relations import Query
@@ -55,18 +53,17 @@ def explain_statement(
     asked = read(sql, catalogue, session, options)
     leaves = leaves_of(asked)
     short = {shortcut.key: shortcut for shortcut in shortcuts(asked.query)}
-    plans = _plans(leaves, asked, short)
-    static = [Planned(leaf, plan) for leaf, plan in zip(leaves, plans, strict=True)]
+    told = compared(asked.query)
+    static = _planned(leaves, asked, told, short)
     taken = _taken(static, short)
-    dynamics = Dynamics(asked, static, _answered(asked.query, short, taken))
-    bounded = dynamics.bounded() if dynamics.feeds else {}
+    dynamics = Dynamics(asked, told, static, _answered(asked.query, short, taken))
     resolution = dynamics.actual(resolve) if resolve is not None and dynamics.feeds else None
     scans = []
     for planned in static:
         key = planned.leaf.source.key
-        told = dynamics.report(key, bounded, resolution)
+        dynamic = dynamics.report(key, resolution)
         final = planned if resolution is None else resolution.scans[key]
-        scans.append(_scan_report(final, told, taken.get(key), asked, verbose=verbose))
+        scans.append(_scan_report(final, dynamic, taken.get(key), asked, verbose=verbose))
     report = StatementReport(
         sql=asked.statement.syntax.text,
         dialect=session.dialect,
@@ -91,33 +88,32 @@ def _edges(asked: Asked, leaves: Sequence[Leaf]) -> tuple[Edge, ...]:
     )
 
 
-def _plans(leaves: Sequence[Leaf], asked: Asked, short: Mapping[str, Shortcut]) -> list[ScanPlan]:
-    """The plan of each scan, with statistics of the columns that it is joined or cut by.
+def _planned(
+    leaves: Sequence[Leaf], asked: Asked, told: Compared, short: Mapping[str, Shortcut]
+) -> list[Planned]:
+    """Each scan's plan, with statistics of the columns that any scan of its table is asked by.
 
     Tables are read at once, the scans of one of them one after another: they share what was read.
     """
-    keys = list(dict.fromkeys(joined_columns(asked.query, Origins(asked.query))))
-    compared = list(scalars(asked.query))
+    asking = [predicate(leaf.facts, asked) for leaf in leaves]
     measured: dict[int, dict[Column, None]] = {}
-    for leaf in leaves:
+    for leaf, condition in zip(leaves, asking, strict=True):
         key, shortcut = leaf.source.key, short.get(leaf.source.key)
+        cut_by = () if shortcut is None else shortcut.measured
         wanted = measured.setdefault(id(leaf.base.snapshot), {})
-        wanted |= dict.fromkeys(Column(c.path[1:], c.type) for c in keys if c.path[0] == key)
-        wanted |= dict.fromkeys(() if shortcut is None else shortcut.measured)
-        wanted |= dict.fromkeys(
-            c for s in compared if s.key == key for c in columns_of(s.expression)
-        )
-        wanted |= dict.fromkeys(predicate(leaf.facts, asked).columns())
+        wanted |= dict.fromkeys((*told.of_scan(key), *cut_by, *condition.columns()))
 
-    def planned(leaf: Leaf) -> ScanPlan:
+    def planned(scan: tuple[Leaf, Predicate]) -> Planned:
+        leaf, condition = scan
         options = replace(
             asked.options,
             projection=tuple((name,) for name in leaf.columns),
             measured=tuple(measured[id(leaf.base.snapshot)]),
         )
-        return make_plan(leaf.base.snapshot, predicate(leaf.facts, asked), options)
+        return Planned(leaf, make_plan(leaf.base.snapshot, condition, options))
 
-    return in_parallel(planned, leaves, by=lambda leaf: id(leaf.base.snapshot))
+    scans = list(zip(leaves, asking, strict=True))
+    return in_parallel(planned, scans, by=lambda scan: id(scan[0].base.snapshot))
 
 
 def _taken(static: Sequence[Planned], short: Mapping[str, Shortcut]) -> dict[str, Taken | str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
-from whyscan.predicate.tree import columns_of
+from whyscan.predicate.tree import Column, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -172,6 +172,11 @@ class Combined(Struct, frozen=True, eq=False):
 
 
 Query: TypeAlias = Select | Combined
+
+
+def own(column: Column) -> Column:
+    """A scan's column in the table's own words: without the source's key."""
+    return Column(column.path[1:], column.type)
 
 
 def keys_of(expression: Expression) -> frozenset[str]:

@@ -17,13 +17,14 @@ from whyscan.predicate.names import Columns
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.rewrite import substituted
 from whyscan.predicate.scope import Scope
-from whyscan.predicate.tree import Column, Conjunct, Literal, Predicate
+from whyscan.predicate.tree import Conjunct, Literal, Predicate
 from whyscan.predicate.types import BOOLEAN, Schema
 from whyscan.statements.blocks import Builder
 from whyscan.statements.changes import DynamicPartitions, Fate, change_of
 from whyscan.statements.dbt import Model, incremental_run, is_model
 from whyscan.statements.placement import Placement
 from whyscan.statements.qualification import qualify
+from whyscan.statements.relations import own
 from whyscan.statements.report import Origin
 from whyscan.statements.syntax import parse_statement
 from whyscan.statements.targets import GIVEN, bounded, one_target
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan import Options
     from whyscan.predicate.session import Session
+    from whyscan.predicate.tree import Column
     from whyscan.statements.catalogue import Catalogue
     from whyscan.statements.changes import Change
     from whyscan.statements.facts import Fact
@@ -142,7 +144,7 @@ def predicate(facts: Sequence[Fact], asked: Asked) -> Predicate:
 
 def _conjunct(fact: Fact) -> Conjunct:
     """The fact in the table's own words: its columns without the source's key."""
-    own = substituted(fact.expression, lambda c: Column(c.path[1:], c.type))
-    expression = fact.expression if own is None else own
+    said = substituted(fact.expression, own)
+    expression = fact.expression if said is None else said
     sql = to_sql(expression) if fact.bare is None else fact.bare
     return Conjunct(expression, sql, joined=fact.origin is Origin.JOIN)

@@ -18,7 +18,7 @@ from whyscan.predicate.rewrite import substituted
 from whyscan.predicate.tree import Column, Literal, columns_of
 from whyscan.statements.catalogue import Base
 from whyscan.statements.links import every_query
-from whyscan.statements.relations import Select, Source
+from whyscan.statements.relations import Select, Source, own
 from whyscan.statements.report import Origin
 from whyscan.statements.supply import shown
 
@@ -72,21 +72,21 @@ def _shortcut(select: Select) -> Shortcut | None:
     inner = one_scan(select)
     if inner is None:
         return None
-    source, own = inner
+    source, said = inner
     plain = not (select.distinct or select.partitions or select.qualify)
     if select.groups is None and plain and select.cut is not None:
         if not select.order:
             return Shortcut(select, source.key)
         first = select.order[0]
-        key = None if first.expression is None else own(first.expression)
+        key = None if first.expression is None else said(first.expression)
         if key is None:
             return None
         return Shortcut(select, source.key, SortKey(key, first.descending, first.nulls_first))
-    return _answerable(select, source, own)
+    return _answerable(select, source, said)
 
 
 def _answerable(
-    select: Select, source: Source, own: Callable[[Expression], Expression | None]
+    select: Select, source: Source, said: Callable[[Expression], Expression | None]
 ) -> Shortcut | None:
     """`SELECT count(*), max(a)` and nothing else."""
     alone = len(select.aggregates) == len(select.outputs) and bool(select.outputs)
@@ -95,7 +95,7 @@ def _answerable(
     found = []
     for aggregate in select.aggregates:
         function = _FUNCTIONS.get(aggregate.function)
-        argument = None if aggregate.argument is None else own(aggregate.argument)
+        argument = None if aggregate.argument is None else said(aggregate.argument)
         counts_all = isinstance(argument, Literal) and argument.value is not None
         if function is None or (argument is None and not aggregate.star):
             return None
@@ -118,7 +118,7 @@ def one_scan(
         return None
     source = select.tree
     if isinstance(source.relation, Base):
-        return source, lambda e: substituted(e, lambda c: Column(c.path[1:], c.type))
+        return source, lambda e: substituted(e, own)
     inner = source.relation
     if not isinstance(inner, Select) or inner.barrier or inner.distinct or inner.groups is not None:
         return None

@@ -154,11 +154,6 @@ def _narrower(one: Bounds, other: Bounds) -> Bounds:
     return Bounds(other.low or one.low, other.high or one.high)
 
 
-def own(column: Column) -> Column:
-    """A scan's column in the table's own words: without the scan's key."""
-    return Column(column.path[1:], column.type)
-
-
 def within(column: Expression, found: Bounds) -> Expression | None:
     """The bounds as a condition; None where there are none."""
     if found.empty:
