@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 HIDDEN = "?"
 
-_LITERALS = frozenset(
+LITERALS = frozenset(
     {
         TokenType.BIT_STRING,
         TokenType.BYTE_STRING,
@@ -63,4 +63,4 @@ def _spans(text: str, dialect: str) -> Iterator[tuple[int, int, bool]]:
     for token in tokens:
         if token.start >= end:
             end = token.end + 1
-            yield token.start, end, token.token_type in _LITERALS
+            yield token.start, end, token.token_type in LITERALS
