@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - msgspec reads the annotations of a record
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +18,6 @@ from whyscan.planning.pushdown import Confidence, confidence
 from whyscan.planning.reasons import unchecked_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from whyscan.planning.judgement import Flags, Judgement
     from whyscan.planning.plan import Evidence, ManifestEvidence, ScanPlan
     from whyscan.planning.pushdown import Class

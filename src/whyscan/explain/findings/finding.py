@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - msgspec reads the annotations of a record
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from whyscan.planning.planner import total
 from whyscan.planning.replan import kept, without
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from whyscan.explain.conjuncts import ConjunctLine
     from whyscan.explain.coverage import Coverage
