@@ -80,6 +80,8 @@ def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int
 
     Exit codes: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not evaluate.
     """
+    # First: whatever else imports Arrow does so with its documentation.
+    load_arrow()
     if asked["sql"] is not None:
         from whyscan.cli.statement import explain_statement
 
@@ -109,7 +111,6 @@ def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int
 
 def _report(places: tuple[str, ...], predicate: str, asked: Mapping[str, Any]) -> Report:
     with Progress() as progress:
-        load_arrow()
         with loading_the_parser(places):
             table = open_table(
                 places,

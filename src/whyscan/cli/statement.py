@@ -12,7 +12,6 @@ from whyscan.cli.baseline import statement_against_baseline
 from whyscan.cli.gates import gates_of_statement
 from whyscan.cli.parameters import pairs
 from whyscan.cli.progress import Progress
-from whyscan.cli.startup import load_arrow
 from whyscan.errors import UsageError, WhyscanError
 from whyscan.statement import explain_sql
 from whyscan.table import open as open_table
@@ -68,7 +67,6 @@ def _refuse(asked: Mapping[str, Any]) -> None:
 
 def _report(sql: str, asked: Mapping[str, Any]) -> StatementReport:
     with Progress() as progress:
-        load_arrow()
         tables = _tables(sql, asked)
         progress.watch(lambda: _traffic(tables.values()))
         return explain_sql(

@@ -31,7 +31,13 @@ class Overlap(Struct, frozen=True):
 
     @property
     def median(self) -> int:
-        return round(float(np.median(self.depths)))
+        return round(median(self.depths))
+
+
+def median(values: npt.NDArray[np.float64]) -> float:
+    """As NumPy's, which imports masked arrays to find it."""
+    middle = [(len(values) - 1) // 2, len(values) // 2]
+    return float(np.partition(values, middle)[middle].mean())
 
 
 def overlap(lower: pa.Array, upper: pa.Array) -> Overlap | None:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from whyscan.explain.file_bounds import hulls, recorded
 from whyscan.explain.stats.distribution import Distribution, distribution
-from whyscan.planning.depth import overlap
+from whyscan.planning.depth import median, overlap
 from whyscan.planning.judgement import flags
 from whyscan.planning.truncation import cut
 from whyscan.pruning.mask import both, either, opposite
@@ -96,7 +96,7 @@ def column_stats(read: Read, column: Column) -> ColumnStats:
         bounded=known.true_count,
         bytes_bounded=_sum(read.files.bytes.filter(known)),
         constant=pc.equal(lower, upper).true_count,
-        width=None if found is None else float(np.median(found.widths)),
+        width=None if found is None else median(found.widths),
         depth=None if found is None else _depths(found),
         skipped=_skipped(found, count, known.true_count),
         cut=_files(either(*cut(interval, told)), parents, read),

@@ -44,7 +44,7 @@ def _words(tokens: Sequence[Token], text: str) -> list[str]:
 
     `'it''s'` is two tokens and one literal.
     """
-    end, words = 0, []
+    end, words = 0, list[str]()
     for token in tokens:
         # `5L` is several tokens at one place: the literal comes first.
         if token.start < end or token.token_type is TokenType.SEMICOLON:
