@@ -1,0 +1,86 @@
+"""What a stage writes: a table that people can query, as Parquet, Delta or Iceberg.
+
+Parquet and Delta are a folder; Iceberg is a table of one of the session's catalogs, `lake.db.name`.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from whyscan.errors import UsageError
+from whyscan.spark.errors import uncarried
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.readwriter import DataFrameWriterV2
+
+
+class Form(StrEnum):
+    """The format of a stage's table."""
+
+    PARQUET = "parquet"
+    DELTA = "delta"
+    ICEBERG = "iceberg"
+
+
+def form_named(name: str) -> Form:
+    """The format by its name; UsageError where there is none."""
+    try:
+        return Form(name.lower())
+    except ValueError:
+        known = ", ".join(Form)
+        raise UsageError(f"a stage cannot be written as {name!r}", hint=f"one of {known}") from None
+
+
+def write(
+    frame: DataFrame, place: str, form: str = "parquet", *, partitioned_by: Sequence[str] = ()
+) -> None:
+    """The rows as the whole of a table, in place of what was there."""
+    chosen = form_named(form)
+    with uncarried():
+        if chosen is Form.ICEBERG:
+            _iceberg(frame, place, partitioned_by).createOrReplace()
+            return
+        writer = frame.write.format(chosen).mode("overwrite")
+        if chosen is Form.DELTA:
+            writer = writer.option("overwriteSchema", "true")
+        writer.partitionBy(*partitioned_by).save(place)
+
+
+def append(
+    frame: DataFrame, place: str, form: str = "parquet", *, partitioned_by: Sequence[str] = ()
+) -> None:
+    """The rows behind those of a table, which is made where there is none."""
+    chosen = form_named(form)
+    with uncarried():
+        if chosen is not Form.ICEBERG:
+            writer = frame.write.format(chosen).mode("append")
+            writer.partitionBy(*partitioned_by).save(place)
+        elif frame.sparkSession.catalog.tableExists(place):
+            frame.writeTo(place).append()
+        else:
+            _iceberg(frame, place, partitioned_by).create()
+
+
+def read(spark: SparkSession, place: str, form: str = "parquet") -> DataFrame:
+    """The table that a stage wrote."""
+    chosen = form_named(form)
+    with uncarried():
+        if chosen is Form.ICEBERG:
+            return spark.table(place)
+        return spark.read.format(chosen).load(place)
+
+
+def _iceberg(frame: DataFrame, place: str, partitioned_by: Sequence[str]) -> DataFrameWriterV2:
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    if "/" in place or "." not in place:
+        raise UsageError(
+            f"{place!r} names no table of a catalog",
+            hint="an Iceberg table is named by the session's catalog: lake.db.name",
+        )
+    writer = frame.writeTo(place).using("iceberg")
+    return writer.partitionedBy(*map(F.col, partitioned_by)) if partitioned_by else writer
