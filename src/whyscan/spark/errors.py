@@ -1,0 +1,115 @@
+"""Errors that cross from executors to the driver and stay what they were.
+
+Spark hands the driver a worker's exception as a long text with a traceback in it. An error of ours
+goes along inside it as one line of JSON, or in a row of a job's result, and is one of ours again on
+the other side: with its class, its one line and its hint.
+
+>>> @carried
+... def work(batches): ...
+>>> with uncarried():
+...     frame.mapInArrow(work, schema).collect()
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import contextmanager
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from whyscan import errors
+from whyscan.errors import Span, WhyscanError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_MARK = "whyscan error: "
+_RAISED = re.compile(r"^(?:\S+: )?whyscan\.errors\.(\w+): (.*)$", re.MULTILINE)
+_CLASS = re.compile(r"^\[[A-Z_.]+\]\s*|^[\w.]+(?:Exception|Error): ")
+
+
+class CarriedError(Exception):
+    """An error of ours on its way to the driver; its text is `Carried` in one line."""
+
+
+def to_text(error: WhyscanError) -> str:
+    """An error as one line of ASCII, whatever names are in it."""
+    told: dict[str, Any] = {"class": type(error).__name__} | vars(error)
+    if isinstance(told.get("span"), Span):
+        told["span"] = [told["span"].start, told["span"].end]
+    return json.dumps(told)
+
+
+def from_text(text: str) -> WhyscanError:
+    """The error that `to_text` wrote."""
+    told: dict[str, Any] = json.loads(text)
+    kind = getattr(errors, told.pop("class"), WhyscanError)
+    if told.get("span") is not None:
+        told["span"] = Span(*told["span"])
+    # The constructors differ from class to class; what they leave behind does not.
+    error: WhyscanError = kind.__new__(kind)
+    Exception.__init__(error, told["message"])
+    vars(error).update(told)
+    return error
+
+
+def carried(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
+    """What runs on executors, so that an error of ours reaches the driver as what it is."""
+
+    @wraps(work)
+    def carrying(*given: P.args, **named: P.kwargs) -> Iterator[T]:
+        try:
+            yield from work(*given, **named)
+        except WhyscanError as error:
+            raise CarriedError(f"{_MARK}{to_text(error)}") from None
+
+    return carrying
+
+
+@contextmanager
+def uncarried() -> Iterator[None]:
+    """Around what starts a job: an executor's error is ours again, any other of Spark's is a line.
+
+    The long text of Spark stays behind it as the cause.
+    """
+    try:
+        yield
+    except WhyscanError:
+        raise
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
+            raise
+        raise of_spark(error) from error
+
+
+def of_spark(error: BaseException) -> WhyscanError:
+    """The error of ours inside one of Spark's; a line about Spark's own where there is none."""
+    text = str(error)
+    at = text.find(_MARK)
+    if at >= 0:
+        carried_text, _ = json.JSONDecoder().raw_decode(text, at + len(_MARK))
+        return from_text(json.dumps(carried_text))
+    raised = _RAISED.search(text)
+    if raised is not None:
+        kind = getattr(errors, raised[1], WhyscanError)
+        known = kind if isinstance(kind, type) and issubclass(kind, WhyscanError) else WhyscanError
+        return from_text(json.dumps({"class": known.__name__, "message": raised[2], "hint": None}))
+    return WhyscanError(f"Spark failed: {_line(text)}", hint="Spark's own log has the rest")
+
+
+def _line(text: str) -> str:
+    """What Spark's text says, in one line: the last of a Python traceback, else its first."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        return "it gave no reason"
+    said = [at for at, line in enumerate(lines) if line.startswith("Traceback (most recent call")]
+    if said:
+        after = (line for line in lines[said[-1] + 1 :] if not line.startswith(("File ", "^", "~")))
+        found = [line for line in after if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]
+        if found:
+            return found[0]
+    return _CLASS.sub("", lines[0])

@@ -1,0 +1,102 @@
+"""Errors of executors, on the driver."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from whyscan import errors
+from whyscan.errors import CorruptFile, Span, StorageError, UnknownColumn, WhyscanError
+from whyscan.spark.errors import carried, from_text, of_spark, to_text, uncarried
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    Work = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+ERRORS = [
+    WhyscanError("plain", hint="try again"),
+    CorruptFile("m-1.avro", "it ends too soon", hint="restore it"),
+    UnknownColumn("no column x", text="x = 1", span=Span(0, 1), hint="y?"),
+    StorageError('a "quoted" name \n with \x1b[31m colours and ä'),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_is_the_same_behind_one_line_of_text(error: WhyscanError) -> None:
+    text = to_text(error)
+    assert text.isascii()
+    assert "\n" not in text
+    again = from_text(text)
+    assert type(again) is type(error)
+    assert vars(again) == vars(error)
+    assert str(again) == str(error)
+
+
+def test_every_class_of_ours_is_known_by_its_name() -> None:
+    for kind in vars(errors).values():
+        if isinstance(kind, type) and issubclass(kind, WhyscanError):
+            told = from_text(f'{{"class": "{kind.__name__}", "message": "m", "hint": null}}')
+            assert type(told) is kind
+            assert told.exit_code == kind.exit_code
+
+
+def test_one_that_nobody_carried_is_found_in_the_traceback() -> None:
+    text = (
+        'Traceback (most recent call last):\n  File "x", line 1\nwhyscan.errors.StorageError: no\n'
+    )
+    found = of_spark(RuntimeError(text))
+    assert isinstance(found, StorageError)
+    assert found.message == "no"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", "Spark failed: it gave no reason"),
+        ("[CLASS.INNER] it is gone. SQLSTATE: 1\n at x", "Spark failed: it is gone. SQLSTATE: 1"),
+        (
+            "aborted\nTraceback (most recent call last):\n File\nZeroDivisionError: by zero\n\tat x",
+            "Spark failed: ZeroDivisionError: by zero",
+        ),
+    ],
+)
+def test_an_error_of_spark_itself_is_one_line(text: str, line: str) -> None:
+    assert of_spark(RuntimeError(text)).message == line
+
+
+def test_what_is_not_from_spark_passes() -> None:
+    with pytest.raises(ZeroDivisionError), uncarried():
+        raise ZeroDivisionError
+    with pytest.raises(StorageError, match="gone"), uncarried():
+        raise StorageError("gone")
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_an_executors_error_reaches_the_driver_with_its_class_and_its_hint(
+    spark: SparkSession,
+) -> None:
+    def run(work: Work) -> None:
+        with uncarried():
+            spark.range(1).mapInArrow(work, "id long").collect()
+
+    @carried
+    def corrupt(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from batches
+        raise CorruptFile("m-7.avro", "it ends too soon", hint="restore it")
+
+    def divides(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from batches
+        raise ZeroDivisionError("by nothing")
+
+    with pytest.raises(CorruptFile) as found:
+        run(corrupt)
+    assert found.value.message == "cannot read m-7.avro: it ends too soon"
+    assert (found.value.path, found.value.hint) == ("m-7.avro", "restore it")
+    with pytest.raises(WhyscanError, match="Spark failed: ZeroDivisionError: by nothing"):
+        run(divides)
