@@ -60,7 +60,7 @@ def test_one_that_nobody_carried_is_found_in_the_traceback() -> None:
         ("", "Spark failed: it gave no reason"),
         ("[CLASS.INNER] it is gone. SQLSTATE: 1\n at x", "Spark failed: it is gone. SQLSTATE: 1"),
         (
-            "aborted\nTraceback (most recent call last):\n File\nZeroDivisionError: by zero\n\tat x",
+            "no\nTraceback (most recent call last):\n File\nZeroDivisionError: by zero\n\tat x",
             "Spark failed: ZeroDivisionError: by zero",
         ),
     ],
