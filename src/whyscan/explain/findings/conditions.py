@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from whyscan.explain.evidence import unread
-from whyscan.explain.findings.finding import Code, Effect, Facts, Finding, Severity
+from whyscan.explain.findings.finding import Code, Effect, Facts, Finding, Reads, Severity
 from whyscan.explain.wording import counted, staying
 from whyscan.planning.obstacles import changes_type
 from whyscan.planning.pushdown import Bucket, Pushdown
@@ -93,12 +93,12 @@ def _literal_type(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[F
     stays = int(_about(facts, position, Reason.TYPE_MISMATCH).sum())
     before = facts.read_without(position)
     if before is not None and other is not None and _same_on_partitions(facts, position, other):
-        after = int(facts.kept_with(instead(facts.plan, position, other)).sum())
+        after = facts.read_with(instead(facts.plan, position, other))
         rewrite = to_sql(other)
         fix = (
             f"{rewrite} means the same (checked on every partition value that is there) and reads "
-            f"{after:,} instead of the {counted(before, 'file')} of an engine that does not cast "
-            "partition values"
+            f"{after.files:,} instead of the {counted(before.files, 'file')} of an engine that "
+            "does not cast partition values"
         )
         yield Finding(
             Code.LITERAL_TYPE,
@@ -107,7 +107,7 @@ def _literal_type(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[F
             fix,
             {"files": stays},
             rewrite,
-            Effect("files", before, after),
+            Effect("files", before.files, after.files, before.bytes, after.bytes),
         )
         return
     yield Finding(
@@ -200,25 +200,28 @@ def _ended(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> F
     )
 
 
-def _unsplittable(facts: Facts, position: int, expression: Or, before: int) -> Finding:
+def _unsplittable(facts: Facts, position: int, expression: Or, before: Reads) -> Finding:
     line = facts.conjuncts[position]
     arms, found = _arms(facts, position, expression)
-    together = int(reduce(np.logical_or, found).sum())
+    joined = reduce(np.logical_or, found)
+    together = int(joined.sum())
     reads = sum(int(flags.sum()) for flags in found)
     branches = ", ".join(f"{p.sql} leaves {p.kept:,}" for p in line.parts)
     return Finding(
         Code.UNSPLITTABLE_OR,
-        Severity.WARNING if reads < before else Severity.INFO,
+        Severity.WARNING if reads < before.files else Severity.INFO,
         f"{line.sql} joins partition columns and others by OR: an engine that sorts conditions "
         f"into partition filters and data filters (Delta on Spark) can use it for neither, and "
-        f"reads {before:,} of {counted(facts.files.total, 'file')}; {branches}",
+        f"reads {before.files:,} of {counted(facts.files.total, 'file')}; {branches}",
         None
-        if reads >= before
+        if reads >= before.files
         else f"as a UNION each arm is one kind of filter: {counted(together, 'file')}, in "
         f"{reads:,} reads",
-        {"files_without": before, "files_of_arms": together, "reads_of_arms": reads},
-        _union(arms) if reads < before else None,
-        Effect("files", before, together) if reads < before else None,
+        {"files_without": before.files, "files_of_arms": together, "reads_of_arms": reads},
+        _union(arms) if reads < before.files else None,
+        Effect("files", before.files, together, before.bytes, facts.bytes_of(joined))
+        if reads < before.files
+        else None,
     )
 
 

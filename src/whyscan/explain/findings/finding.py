@@ -73,11 +73,17 @@ class Severity(StrEnum):
 
 
 class Effect(Struct, frozen=True):
-    """What the fix changes, counted on this snapshot: so many `unit`s before and after."""
+    """What the fix changes, counted on this snapshot: so many `unit`s before and after.
+
+    The bytes are those of the files before and after; None where they are not known, or where
+    no file less is read.
+    """
 
     unit: str
     before: int
     after: int
+    bytes_before: int | None = None
+    bytes_after: int | None = None
 
 
 class Finding(Struct, frozen=True):
@@ -94,6 +100,13 @@ class Finding(Struct, frozen=True):
     evidence: Mapping[str, int | float | str] = field(default_factory=dict)
     rewrite: str | None = None
     effect: Effect | None = None
+
+
+class Reads(Struct, frozen=True):
+    """Files that other conjuncts would keep, and their bytes, None where they are not known."""
+
+    files: int
+    bytes: int | None
 
 
 class Facts(Struct, frozen=True):
@@ -115,14 +128,20 @@ class Facts(Struct, frozen=True):
         """The files that other conjuncts would keep."""
         return kept(self.plan, conjuncts)
 
-    def read_without(self, position: int) -> int | None:
-        """The files that stay if one conjunct is not used; None where that is not known.
+    def read_with(self, conjuncts: Sequence[Conjunct]) -> Reads:
+        """What other conjuncts would read."""
+        found = self.kept_with(conjuncts)
+        return Reads(int(found.sum()), self.bytes_of(found))
+
+    def read_without(self, position: int) -> Reads | None:
+        """What is read if one conjunct is not used; None where that is not known.
 
         What a closed manifest holds for the other conjuncts nobody has looked at.
         """
         if not self.plan.evidence.closed_files:
-            return int(self.kept_with(without(self.plan, position)).sum())
-        return self.files.total if len(self.conjuncts) == 1 else None
+            return self.read_with(without(self.plan, position))
+        whole = Reads(self.files.total, self.files.bytes_total)
+        return whole if len(self.conjuncts) == 1 else None
 
     def bytes_of(self, chosen: Flags) -> int | None:
         """The bytes of some files."""

@@ -101,10 +101,10 @@ def _equivalent(facts: Facts, position: int, conjunct: Conjunct) -> tuple[Expres
 
 def _function(facts: Facts, position: int, other: Expression, proof: str) -> Iterator[Finding]:
     before = facts.read_without(position)
-    left = int(facts.kept_with(instead(facts.plan, position, other)).sum())
-    if before is None or left >= before:
+    after = facts.read_with(instead(facts.plan, position, other))
+    if before is None or after.files >= before.files:
         return
-    rewrite, sql = to_sql(other), facts.conjuncts[position].sql
+    rewrite, sql, left = to_sql(other), facts.conjuncts[position].sql, after.files
     whole = counted(facts.files.total, "file")
     here = facts.files.kept
     sees = "" if here > left else "; whyscan sees through it, and engines may not"
@@ -112,11 +112,12 @@ def _function(facts: Facts, position: int, other: Expression, proof: str) -> Ite
         Code.FUNCTION_ON_PARTITION,
         Severity.WARNING if here > left else Severity.INFO,
         f"{sql} names the partition column inside a function: an engine that takes bare "
-        f"columns alone reads {before:,} of {whole}{sees}",
-        f"{rewrite} means the same ({proof}) and reads {left:,} of {whole} instead of {before:,}",
-        {"files_without": before, "files_with": left},
+        f"columns alone reads {before.files:,} of {whole}{sees}",
+        f"{rewrite} means the same ({proof}) and reads {left:,} of {whole} instead of "
+        f"{before.files:,}",
+        {"files_without": before.files, "files_with": left},
         rewrite,
-        Effect("files", before, left),
+        Effect("files", before.files, left, before.bytes, after.bytes),
     )
 
 
@@ -147,13 +148,9 @@ def _ranges_on_buckets(facts: Facts) -> Iterator[Finding]:
 def _bucket(facts: Facts, position: int, conjunct: Conjunct, message: str, stays: int) -> Finding:
     spans = where_true(conjunct.expression, facts.plan.zone)
     other = None if spans is None else spans.as_list()
-    before = facts.files.kept
-    after = (
-        before
-        if other is None
-        else int(facts.kept_with(instead(facts.plan, position, other)).sum())
-    )
-    if spans is None or other is None or after >= before:
+    before = facts.files
+    after = None if other is None else facts.read_with(instead(facts.plan, position, other))
+    if spans is None or other is None or after is None or after.files >= before.kept:
         return Finding(Code.RANGE_ON_BUCKET, Severity.INFO, message, None, {"files": stays})
     rewrite, proof = to_sql(other), spans.proof
     return Finding(
@@ -161,10 +158,10 @@ def _bucket(facts: Facts, position: int, conjunct: Conjunct, message: str, stays
         Severity.WARNING,
         message,
         f"its values listed mean the same ({proof}), and are hashed: {rewrite} "
-        f"reads {after:,} instead of {counted(before, 'file')}",
+        f"reads {after.files:,} instead of {counted(before.kept, 'file')}",
         {"files": stays},
         rewrite,
-        Effect("files", before, after),
+        Effect("files", before.kept, after.files, before.bytes_kept, after.bytes),
     )
 
 
