@@ -14,29 +14,29 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.errors import EvaluationProblem
 from whyscan.planning.duckdb_sql import Engine
 from whyscan.predicate.tree import columns_of
 from whyscan.scan.deletes import Deleted, DeleteReader
 from whyscan.scan.file_reader import FileReader, open_file
-from whyscan.scan.projection import Given, given, pruned, value_at
+from whyscan.scan.portions import PSEUDO, Portion, whole
+from whyscan.scan.projection import pruned, value_at
 from whyscan.scan.rows import Rows, matching
-from whyscan.scan.tasks import Task, tasks
-from whyscan.tables.parquet.file_columns import FILE_PATH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
 
     from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Column, Expression, Path
     from whyscan.pruning.interval import Interval
     from whyscan.scan.sources import Piece, Unit
-    from whyscan.tables.stored import DataFile, Reading, StoredColumn
+    from whyscan.scan.tasks import Task
+    from whyscan.tables.stored import DataFile, StoredColumn
 
     T = TypeVar("T")
     R = TypeVar("R")
 
-_PSEUDO = FILE_PATH[0]
 _FILES_AHEAD = 8
 _UNITS_AHEAD = 4
 """In a store far away so many files are opened, and so many row groups fetched, before they are
@@ -53,7 +53,7 @@ def read(
     left = limit_rows
     if left is not None and left <= 0:
         return
-    for batch in _scan(plan, columns).batches():
+    for batch in read_portion(whole(plan, columns)):
         if left is not None and batch.num_rows >= left:
             yield batch.slice(0, left)
             return
@@ -62,32 +62,34 @@ def read(
         yield batch
 
 
+def read_portion(portion: Portion, *, keep_undecided: bool = False) -> Iterator[pa.RecordBatch]:
+    """The rows of a portion that match.
+
+    `keep_undecided`: where nobody here can tell which rows match, they are all given, for one
+    who applies the predicate again.
+    """
+    return _Scan(portion, Engine(), keep_undecided).batches()
+
+
 def schema(plan: ScanPlan, columns: Sequence[Path] | None = None) -> pa.Schema:
     """The schema of what `read` gives."""
-    return _scan(plan, columns).given.schema
+    return whole(plan, columns).given.schema
 
 
 def to_reader(plan: ScanPlan) -> pa.RecordBatchReader:
     """The matching rows as a stream that knows its schema."""
-    scan = _scan(plan, None)
-    return pa.RecordBatchReader.from_batches(scan.given.schema, scan.batches())
-
-
-def _scan(plan: ScanPlan, columns: Sequence[Path] | None) -> _Scan:
-    chosen = list(tasks(plan.evidence))
-    at = pa.array([task.at for task in chosen], pa.int64())
-    reading = plan.snapshot.reading(plan.evidence.files, at, plan.zone)
-    asked = plan.options.projection if columns is None else columns
-    return _Scan(plan, reading, tuple(chosen), given(reading.columns, asked), Engine())
+    portion = whole(plan)
+    return pa.RecordBatchReader.from_batches(portion.given.schema, read_portion(portion))
 
 
 class _Opened(Struct, frozen=True):
-    """A file that is open, what of it is deleted, and the columns to read."""
+    """A file that is open, what of it is deleted, the columns to read, and its pseudo-columns."""
 
     task: Task
     file: FileReader
     deleted: Deleted
     columns: tuple[StoredColumn, ...]
+    known: Mapping[Path, Interval]
 
     def leaves(self) -> frozenset[int]:
         compared = (c for one in self.deleted.compared for c in one.columns)
@@ -95,21 +97,20 @@ class _Opened(Struct, frozen=True):
 
 
 class _Scan(Struct, frozen=True):
-    """A plan, and how its files are read."""
+    """A portion, and how its files are read."""
 
-    plan: ScanPlan
-    reading: Reading
-    tasks: tuple[Task, ...]
-    given: Given
+    portion: Portion
     engine: Engine
+    keep_undecided: bool
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Batches that are not empty."""
-        deletes = DeleteReader(self.reading.naming)
-        files = [(task, file) for task, file in zip(self.tasks, self.reading.files, strict=True)]
+        reading = self.portion.reading
+        deletes = DeleteReader(reading.naming)
+        files = list(enumerate(reading.files))
         far = bool(files) and files[0][1].store.folder is None
 
-        def open_one(pair: tuple[Task, DataFile]) -> _Opened:
+        def open_one(pair: tuple[int, DataFile]) -> _Opened:
             return self._opened(*pair, deletes)
 
         opened = _ahead(files, open_one, _FILES_AHEAD if far else 0)
@@ -118,18 +119,17 @@ class _Scan(Struct, frozen=True):
             for one, unit in _ahead(units, _fetched, _UNITS_AHEAD if far else 0):
                 yield from self._unit(one, unit)
 
-    def _opened(self, task: Task, file: DataFile, deletes: DeleteReader) -> _Opened:
-        expressions = self._conjuncts(task.open_anywhere())
-        needed = (c.path for e in expressions for c in columns_of(e) if c.path[0] != _PSEUDO)
-        columns = pruned(self.reading.columns, (*self.given.paths, *needed))
-        return _Opened(task, open_file(file, self.reading.naming), deletes.read(file), columns)
-
-    def _conjuncts(self, numbers: Iterable[int]) -> list[Expression]:
-        conjuncts = self.plan.predicate.conjuncts
-        return [conjuncts[number].expression for number in sorted(numbers)]
+    def _opened(self, place: int, file: DataFile, deletes: DeleteReader) -> _Opened:
+        portion, task = self.portion, self.portion.tasks[place]
+        expressions = portion.open_conditions(task.open_anywhere())
+        needed = (c.path for e in expressions for c in columns_of(e) if c.path[0] != PSEUDO)
+        columns = pruned(portion.reading.columns, (*portion.given.paths, *needed))
+        known = portion.known[place] if portion.known else {}
+        source = open_file(file, portion.reading.naming)
+        return _Opened(task, source, deletes.read(file), columns, known)
 
     def _unit(self, one: _Opened, unit: Unit) -> Iterator[pa.RecordBatch]:
-        left = self._conjuncts(one.task.open_in(unit.ordinal))
+        left = self.portion.open_conditions(one.task.open_in(unit.ordinal))
         leaves = one.leaves()
         for piece in one.file.source.pieces(unit, leaves):
             batch = self._batch(one, piece, left)
@@ -140,33 +140,23 @@ class _Scan(Struct, frozen=True):
         piece = _without_deleted(one, piece)
         arrays = one.file.shaped(piece, one.columns)
         named = {c.name: array for c, array in zip(one.columns, arrays, strict=True)}
-        batch = self.given.batch(named)
+        batch = self.portion.given.batch(named)
         if not left or not piece.count:
             return batch
         rows = Rows(
             piece.count,
-            {c: value_at(named, c.path) for c in _named(left) if c.path[0] != _PSEUDO},
-            {c.path: self._constant(c, one.task.at) for c in _named(left) if c.path[0] == _PSEUDO},
-            self.plan.zone,
+            {c: value_at(named, c.path) for c in _named(left) if c.path[0] != PSEUDO},
+            one.known,
+            self.portion.zone,
             self.engine,
         )
-        chosen = matching(left, rows)
+        try:
+            chosen = matching(left, rows)
+        except EvaluationProblem:
+            if self.keep_undecided:
+                return batch
+            raise
         return batch if chosen.all() else batch.filter(pa.array(chosen))
-
-    def _constant(self, column: Column, at: int) -> Interval:
-        """A pseudo-column of one file."""
-        found = self.plan.evidence.files.containers.take(pa.array([at])).interval(column)
-        alone = {
-            name: value[0].as_py()
-            for name in ("value", "null", "nan")
-            if not isinstance(value := getattr(found, name), bool)
-        }
-        ends = {
-            name: value[0]
-            for name in ("lower", "upper")
-            if isinstance(value := getattr(found, name), pa.Array)
-        }
-        return replace(found, **alone, **ends)
 
 
 def _named(expressions: Sequence[Expression]) -> dict[Column, None]:

@@ -1,0 +1,228 @@
+"""A plan in portions: some of its files each, with all that reading them takes.
+
+A portion can be sent to another process. It holds nothing of the other files, so that what
+travels grows with what is read there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.predicate.tree import columns_of
+from whyscan.scan.projection import Given, given
+from whyscan.scan.tasks import Task, tasks
+from whyscan.tables.parquet.file_columns import FILE_PATH
+from whyscan.tables.storage import Meter
+from whyscan.tables.stored import (
+    EqualityDeletes,
+    InlineVector,
+    PositionDeletes,
+    VectorInFile,
+)
+from whyscan.tables.versions import Versions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from whyscan.planning.plan import Evidence, ScanPlan
+    from whyscan.predicate.tree import Column, Expression, Path
+    from whyscan.predicate.zones import Zone
+    from whyscan.pruning.interval import Interval
+    from whyscan.tables.storage import Store
+    from whyscan.tables.stored import DataFile, Deletes, Reading
+
+    Known = Mapping[Path, Interval]
+
+PSEUDO = FILE_PATH[0]
+OPENING = 1 << 20
+"""To open a file takes about as long as to read so many bytes."""
+
+
+class Portion(Struct, frozen=True):
+    """Some tasks of a plan, and beside each its file in `reading`.
+
+    `known` are the pseudo-columns of each task's file, empty where no condition names one.
+    """
+
+    reading: Reading
+    tasks: tuple[Task, ...]
+    given: Given
+    conjuncts: tuple[Expression, ...]
+    zone: Zone
+    known: tuple[Known, ...] = ()
+
+    def open_conditions(self, numbers: Iterable[int]) -> list[Expression]:
+        """The conjuncts of those numbers, in the predicate's order."""
+        return [self.conjuncts[number] for number in sorted(numbers)]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        rest = (self.tasks, self.given, self.conjuncts, self.zone, self.known)
+        return _unpacked, (replace(self.reading, files=()), _packed(self.reading.files), rest)
+
+
+Packed = tuple[tuple["DataFile", dict["Path", pa.Array]], ...]
+
+
+def _packed(files: Sequence[DataFile]) -> Packed:
+    """Files beside their constants, which go as arrays.
+
+    A scalar is pickled as a value of Python, where no date has a year 10000.
+    """
+    stores: dict[int, Store] = {}
+    return tuple(
+        (_sent(file, stores), {path: pa.repeat(value, 1) for path, value in file.constants.items()})
+        for file in files
+    )
+
+
+def _sent(file: DataFile, stores: dict[int, Store]) -> DataFile:
+    """A file whose store knows nothing of what was read of it here."""
+    deletes = tuple(_sent_delete(delete, stores) for delete in file.deletes)
+    return replace(file, store=_fresh(file.store, stores), constants={}, deletes=deletes)
+
+
+def _sent_delete(delete: Deletes, stores: dict[int, Store]) -> Deletes:
+    match delete:
+        case InlineVector():
+            return delete
+        case VectorInFile():
+            return replace(delete, store=_fresh(delete.store, stores))
+        case PositionDeletes() | EqualityDeletes():
+            return replace(delete, file=_sent(delete.file, stores))
+
+
+def _fresh(store: Store, stores: dict[int, Store]) -> Store:
+    if id(store) not in stores:
+        stores[id(store)] = replace(store, meter=Meter(), versions=Versions())
+    return stores[id(store)]
+
+
+def _unpacked(reading: Reading, packed: Packed, rest: tuple[object, ...]) -> Portion:
+    files = tuple(
+        replace(file, constants={path: array[0] for path, array in constants.items()})
+        for file, constants in packed
+    )
+    return Portion(replace(reading, files=files), *rest)  # type: ignore[arg-type]
+
+
+def whole(plan: ScanPlan, columns: Sequence[Path] | None = None) -> Portion:
+    """A plan as one portion; `columns` None are those that were planned, or all."""
+    chosen = tuple(tasks(plan.evidence))
+    at = pa.array([task.at for task in chosen], pa.int64())
+    reading = plan.snapshot.reading(plan.evidence.files, at, plan.zone)
+    asked = plan.options.projection if columns is None else columns
+    conjuncts = tuple(conjunct.expression for conjunct in plan.predicate.conjuncts)
+    return Portion(
+        reading,
+        chosen,
+        given(reading.columns, asked),
+        conjuncts,
+        plan.zone,
+        _known(plan.evidence, conjuncts, chosen),
+    )
+
+
+def portions(plan: ScanPlan, about_bytes: int, at_least: int) -> Iterator[Portion]:
+    """A plan in few portions of about as many bytes, `at_least` so many where that pays.
+
+    A large file may be in several, each with row groups of its own.
+    """
+    everything = whole(plan)
+    places = {task.at: place for place, task in enumerate(everything.tasks)}
+    pieces = list(_pieces(everything.tasks, plan.evidence))
+    spread_over = sum(size for _, size in pieces) // max(at_least, 1)
+    aim = min(about_bytes, max(spread_over, 4 * OPENING))
+    for chosen in _filled(pieces, aim):
+        joined = tuple(_joined(chosen))
+        at = [places[task.at] for task in joined]
+        files = tuple(everything.reading.files[place] for place in at)
+        known = tuple(everything.known[place] for place in at) if everything.known else ()
+        reading = replace(everything.reading, files=files)
+        yield replace(everything, reading=reading, tasks=joined, known=known)
+
+
+def _pieces(chosen: Sequence[Task], evidence: Evidence) -> Iterator[tuple[Task, int]]:
+    """Row groups one by one, else whole files, with the bytes that reading them takes."""
+    sizes = evidence.files.bytes.take(pa.array([t.at for t in chosen], pa.int64())).to_pylist()
+    measured = _group_bytes(evidence)
+    for task, size in zip(chosen, sizes, strict=True):
+        if task.groups is None:
+            yield task, OPENING + (size or 0)
+            continue
+        for number, (ordinal, left) in enumerate(task.groups.items()):
+            taken = measured[task.at, ordinal] + (0 if number else OPENING)
+            yield replace(task, groups={ordinal: left}), taken
+
+
+def _group_bytes(evidence: Evidence) -> dict[tuple[int, int], int]:
+    """The bytes of the columns to read, of each surviving row group."""
+    groups, found = evidence.groups, evidence.group_judgement
+    if groups is None or found is None:
+        return {}
+    kept = pa.array(found.kept)
+    ranges = groups.ranges.filter(kept)
+    spans = pc.list_flatten(ranges).flatten().to_numpy().reshape(-1, 2)
+    sizes = np.zeros(len(ranges), np.int64)
+    np.add.at(sizes, pc.list_parent_indices(ranges).to_numpy(), spans[:, 1] - spans[:, 0])
+    owners = groups.owners.filter(kept).to_pylist()
+    ordinals = groups.ordinal.filter(kept).to_pylist()
+    return dict(zip(zip(owners, ordinals, strict=True), sizes.tolist(), strict=True))
+
+
+def _filled(pieces: Sequence[tuple[Task, int]], aim: int) -> Iterator[list[Task]]:
+    """Neighbours together, until they are as large as they should be."""
+    chosen: list[Task] = []
+    held = 0
+    for task, size in pieces:
+        if chosen and held + size > aim:
+            yield chosen
+            chosen, held = [], 0
+        chosen.append(task)
+        held += size
+    if chosen:
+        yield chosen
+
+
+def _joined(chosen: Sequence[Task]) -> Iterator[Task]:
+    """Row groups of one file as one task again."""
+    together: dict[int, Task] = {}
+    for task in chosen:
+        before = together.get(task.at)
+        if before is not None and before.groups is not None and task.groups is not None:
+            task = replace(task, groups=before.groups | task.groups)  # noqa: PLW2901 - the same one
+        together[task.at] = task
+    yield from together.values()
+
+
+def _known(
+    evidence: Evidence, conjuncts: Sequence[Expression], chosen: Sequence[Task]
+) -> tuple[Known, ...]:
+    """The pseudo-columns that conditions name, file by file."""
+    named = dict.fromkeys(
+        column for one in conjuncts for column in columns_of(one) if column.path[0] == PSEUDO
+    )
+    if not named:
+        return ()
+    return tuple({c.path: _constant(evidence, c, task.at) for c in named} for task in chosen)
+
+
+def _constant(evidence: Evidence, column: Column, at: int) -> Interval:
+    """A pseudo-column of one file."""
+    found = evidence.files.containers.take(pa.array([at])).interval(column)
+    alone = {
+        name: value[0].as_py()
+        for name in ("value", "null", "nan")
+        if not isinstance(value := getattr(found, name), bool)
+    }
+    ends = {
+        name: value[0]
+        for name in ("lower", "upper")
+        if isinstance(value := getattr(found, name), pa.Array)
+    }
+    return replace(found, **alone, **ends)
