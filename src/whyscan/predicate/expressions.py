@@ -29,7 +29,7 @@ from whyscan.predicate.dialects import Family
 from whyscan.predicate.opaque import column, member, opaque
 from whyscan.predicate.parse import chain, unwrapped
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted, span_of
-from whyscan.predicate.tokens import CALL_MARK, MAX_DEPTH
+from whyscan.predicate.tokens import MAX_DEPTH, called
 from whyscan.predicate.tree import Comparator, Failure, IsNull, Literal, Not, Operation
 from whyscan.predicate.types import DATE
 
@@ -314,7 +314,7 @@ def _if(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _call(node: exp.Expr, scope: Scope) -> Expression:
-    name = str(node.this).removeprefix(CALL_MARK).lower()
+    name = called(node)
     arguments = Arguments(node.expressions, scope, _binder(scope))
     if name in calls.AGGREGATES:
         raise scope.problem(

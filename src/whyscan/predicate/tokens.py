@@ -18,6 +18,8 @@ from whyscan.errors import Span, SyntaxProblem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from sqlglot import exp
+
 MAX_DEPTH = 100
 """Of a tree, and of calls within calls: a stack frame or several each, here and in evaluation."""
 MAX_BRACKETS = 250
@@ -28,6 +30,12 @@ SHORTEST_LIFTED = 16
 CALL_MARK = "\u0192"
 """Put before every function's name, so that the parser takes it for a function it does not know
 and hands over name and arguments as they were written, not its own reading of them."""
+
+
+def called(node: exp.Expr) -> str:
+    """The name of the function that is called, in lower case and without the mark."""
+    return str(node.this).removeprefix(CALL_MARK).lower()
+
 
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}

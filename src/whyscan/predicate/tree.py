@@ -10,11 +10,12 @@ from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.predicate.types import BOOLEAN, Type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from decimal import Decimal
 
     import pyarrow as pa
@@ -228,6 +229,28 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return expression.arguments
         case Not() | In() | IsNull() | Like() | Cast():
             return (expression.operand,)
+
+
+def with_children(expression: Expression, parts: Sequence[Expression]) -> Expression:
+    """The same node over other operands, as many as `children` gave and in their order."""
+    match expression:
+        case Column() | Literal():
+            return expression
+        case Opaque():
+            return replace(expression, columns=tuple(parts))
+        case And() | Or() | Coalesce():
+            return replace(expression, operands=tuple(parts))
+        case Comparison() | Arithmetic():
+            return replace(expression, left=parts[0], right=parts[1])
+        case Between():
+            return replace(expression, operand=parts[0], low=parts[1], high=parts[2])
+        case Case():
+            branches = tuple(zip(parts[:-1:2], parts[1:-1:2], strict=True))
+            return replace(expression, branches=branches, otherwise=parts[-1])
+        case Call():
+            return replace(expression, arguments=tuple(parts))
+        case Not() | In() | IsNull() | Like() | Cast():
+            return replace(expression, operand=parts[0])
 
 
 def walk(expression: Expression) -> Iterator[Expression]:

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from whyscan.predicate.dialects import Family
 from whyscan.predicate.moments import WORDS
-from whyscan.predicate.tokens import CALL_MARK
+from whyscan.predicate.tokens import called
 
 if TYPE_CHECKING:
     from whyscan.predicate.dialects import Dialect
@@ -37,7 +37,7 @@ def mark_units(tree: exp.Expr, dialect: Dialect) -> None:
 
 
 def _place(call: exp.Anonymous, family: Family) -> int | None:
-    name = str(call.this).removeprefix(CALL_MARK).lower()
+    name = called(call)
     if family is Family.BIGQUERY:
         return _OF_BIGQUERY.get(name)
     named = {2: _FIRST_OF_TWO, 3: _FIRST_OF_THREE}.get(len(call.expressions), set())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from whyscan.predicate.parse import unwrapped
-from whyscan.predicate.tokens import CALL_MARK
+from whyscan.predicate.tokens import called
 from whyscan.statements.frames import is_volatile, may_aggregate
 from whyscan.statements.relations import Aggregate, Cut, Kind, Sort
 
@@ -148,8 +148,7 @@ def aggregates(node: exp.Select, frame: Frame) -> tuple[Aggregate, ...]:
             argument = call.expressions[0]
             star = isinstance(argument, exp.Star)
             value = None if star else frame.value(argument)
-            name = str(call.this).removeprefix(CALL_MARK).lower()
-            found.append(Aggregate(projection.alias_or_name, name, value, star))
+            found.append(Aggregate(projection.alias_or_name, called(call), value, star))
     return tuple(found)
 
 

@@ -12,8 +12,7 @@ from whyscan.planning.planner import make_plan
 from whyscan.statements.concurrency import in_parallel
 from whyscan.statements.dynamic import Dynamics, Planned, compared
 from whyscan.statements.findings import findings
-from whyscan.statements.links import edges, every_query
-from whyscan.statements.relations import Select
+from whyscan.statements.links import edges, selects
 from whyscan.statements.report import Placed, Role, ScanReport, StatementReport
 from whyscan.statements.scans import leaves_of, predicate, read
 from whyscan.statements.shortcuts import Taken, shortcuts, take
@@ -138,8 +137,8 @@ def _answered(
     }
     return {
         id(nested.within): values[id(nested.query)][0]
-        for inner in every_query(query)
-        for nested in (inner.nested if isinstance(inner, Select) else ())
+        for inner in selects(query)
+        for nested in inner.nested
         if nested.within is not None and len(values.get(id(nested.query), ())) == 1
     }
 

@@ -17,7 +17,7 @@ from whyscan.predicate.opaque import column
 from whyscan.predicate.parse import sql_of, unwrapped
 from whyscan.predicate.rewrite import substituted
 from whyscan.predicate.scope import Scope, Uninterpreted
-from whyscan.predicate.tokens import CALL_MARK
+from whyscan.predicate.tokens import called
 from whyscan.predicate.tree import Column, Opaque
 from whyscan.predicate.types import Field, Schema, StructType
 from whyscan.statements.catalogue import Base
@@ -185,30 +185,26 @@ def fixed(node: exp.Expr) -> str | None:
             case exp.Window():
                 return "it holds a window function"
             case exp.Anonymous():
-                name = str(part.this).removeprefix(CALL_MARK).lower()
-                if name in calls.AGGREGATES or name in _OTHER_AGGREGATES:
+                if called(part) in _AGGREGATES:
                     return "it holds an aggregate"
-                if name in calls.VOLATILE:
-                    return "it is not deterministic"
             case exp.AggFunc():
                 return "it holds an aggregate"
-            case exp.Rand() | exp.Uuid():
-                return "it is not deterministic"
             case _:
                 pass
+        if _varies(part):
+            return "it is not deterministic"
     return None
 
 
 def is_volatile(node: exp.Expr) -> bool:
     """Whether it may give another value each time, subqueries in it aside."""
-    return any(
-        isinstance(part, exp.Rand | exp.Uuid)
-        or (
-            isinstance(part, exp.Anonymous)
-            and str(part.this).removeprefix(CALL_MARK).lower() in calls.VOLATILE
-        )
-        for part in node.walk(prune=lambda n: isinstance(n, exp.Query))
-    )
+    return any(map(_varies, node.walk(prune=lambda n: isinstance(n, exp.Query))))
+
+
+def _varies(part: exp.Expr) -> bool:
+    if isinstance(part, exp.Anonymous):
+        return called(part) in calls.VOLATILE
+    return isinstance(part, exp.Rand | exp.Uuid)
 
 
 def may_aggregate(node: exp.Expr) -> bool:
@@ -220,8 +216,8 @@ def may_aggregate(node: exp.Expr) -> bool:
         if isinstance(part, exp.AggFunc):
             return True
         if isinstance(part, exp.Anonymous):
-            name = str(part.this).removeprefix(CALL_MARK).lower()
-            if name in calls.AGGREGATES or name in _OTHER_AGGREGATES or name not in _SCALARS:
+            name = called(part)
+            if name in _AGGREGATES or name not in _SCALARS:
                 return True
     return False
 
@@ -234,5 +230,5 @@ def _registered(*, aggregates: bool) -> frozenset[str]:
     )
 
 
-_OTHER_AGGREGATES = _registered(aggregates=True)
+_AGGREGATES = _registered(aggregates=True) | calls.AGGREGATES
 _SCALARS = (_registered(aggregates=False) | calls.names()) - calls.AGGREGATES

@@ -31,8 +31,8 @@ def edges(query: Query, keys: Sequence[str]) -> tuple[Edge, ...]:
 def _crossed(query: Query, position: Mapping[str, int], known: Sequence[Edge]) -> Iterator[Edge]:
     """Joins of two scans that no condition joins."""
     pairs = {(edge.left, edge.right) for edge in known}
-    for inner in every_query(query):
-        for join in joins(inner.tree) if isinstance(inner, Select) else ():
+    for inner in selects(query):
+        for join in joins(inner.tree):
             lefts, rights = (
                 [position[s.key] for s in sources(side) if s.key in position]
                 for side in (join.left, join.right)
@@ -81,15 +81,15 @@ class Origins:
         return None
 
 
-def every_query(query: Query) -> Iterator[Query]:
-    """A query and all those inside it, outermost first."""
+def selects(query: Query) -> Iterator[Select]:
+    """Every block of a query, outermost first."""
     pending = [query]
     while pending:
         node = pending.pop()
-        yield node
         if isinstance(node, Combined):
             pending += (node.right, node.left)
             continue
+        yield node
         pending += [nested.query for nested in node.nested]
         inner = [s.relation for s in sources(node.tree)]
         pending += [r for r in reversed(inner) if isinstance(r, Select | Combined)]
@@ -97,17 +97,14 @@ def every_query(query: Query) -> Iterator[Query]:
 
 def every_source(query: Query) -> Iterator[Source]:
     """Every source of a query and of those inside it."""
-    for inner in every_query(query):
-        if isinstance(inner, Select):
-            yield from sources(inner.tree)
+    for inner in selects(query):
+        yield from sources(inner.tree)
 
 
 def conditions(query: Query) -> Iterator[tuple[Kind, Condition]]:
     """The conditions of ON and WHERE; those of an EXISTS are its join's."""
     of_exists: dict[int, Kind] = {}
-    for inner in every_query(query):
-        if not isinstance(inner, Select):
-            continue
+    for inner in selects(query):
         for join in joins(inner.tree):
             for condition in join.on:
                 yield join.kind, condition

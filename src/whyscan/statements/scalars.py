@@ -32,7 +32,7 @@ from whyscan.pruning.evaluate import Batch, interval_of
 from whyscan.pruning.interval import between
 from whyscan.pruning.mask import either, written_out
 from whyscan.statements.facts import Fact
-from whyscan.statements.links import every_query
+from whyscan.statements.links import selects
 from whyscan.statements.relations import Select
 from whyscan.statements.report import Origin
 from whyscan.statements.shortcuts import one_scan
@@ -68,8 +68,8 @@ class Scalar(Struct, frozen=True, eq=False):
 
 def scalars(query: Query) -> Iterator[Scalar]:
     """The comparisons with subqueries of which something can be known."""
-    for outer in every_query(query):
-        for nested in outer.nested if isinstance(outer, Select) else ():
+    for outer in selects(query):
+        for nested in outer.nested:
             inner, condition = nested.query, nested.within
             if condition is not None and condition.compares is not None:
                 found = _scalar(inner, condition)

@@ -17,7 +17,7 @@ from whyscan.predicate.render import to_sql
 from whyscan.predicate.rewrite import substituted
 from whyscan.predicate.tree import Column, Literal, columns_of
 from whyscan.statements.catalogue import Base
-from whyscan.statements.links import every_query
+from whyscan.statements.links import selects
 from whyscan.statements.relations import Select, Source, own
 from whyscan.statements.report import Origin
 from whyscan.statements.supply import shown
@@ -61,11 +61,10 @@ class Taken(Struct, frozen=True):
 
 def shortcuts(query: Query) -> Iterator[Shortcut]:
     """The blocks of a query that may need less than every row of their one scan."""
-    for select in every_query(query):
-        if isinstance(select, Select):
-            found = _shortcut(select)
-            if found is not None:
-                yield found
+    for select in selects(query):
+        found = _shortcut(select)
+        if found is not None:
+            yield found
 
 
 def _shortcut(select: Select) -> Shortcut | None:

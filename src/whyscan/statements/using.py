@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from whyscan.predicate.tree import (
-    And,
-    Arithmetic,
-    Between,
-    Call,
-    Cast,
     Coalesce,
     Column,
     Comparator,
     Comparison,
-    In,
-    IsNull,
-    Like,
-    Not,
-    Or,
+    children,
     columns_of,
     walk,
+    with_children,
 )
 from whyscan.statements.relations import Kind, joins, sources
 
@@ -67,22 +57,10 @@ def without_coalesce(expression: Expression, same: Sequence[Same]) -> Expression
     if not same or not any(isinstance(part, Coalesce) for part in walk(expression)):
         return expression
 
-    def inner(part: Expression) -> Expression:
-        return without_coalesce(part, same)
-
-    match expression:
-        case Coalesce():
-            return _deciding(expression, same)
-        case Comparison() | Arithmetic():
-            return replace(expression, left=inner(expression.left), right=inner(expression.right))
-        case And() | Or():
-            return replace(expression, operands=tuple(map(inner, expression.operands)))
-        case Call():
-            return replace(expression, arguments=tuple(map(inner, expression.arguments)))
-        case Between() | In() | Cast() | Not() | IsNull() | Like():
-            return replace(expression, operand=inner(expression.operand))
-        case _:
-            return expression
+    if isinstance(expression, Coalesce):
+        return _deciding(expression, same)
+    inner = [without_coalesce(part, same) for part in children(expression)]
+    return with_children(expression, inner)
 
 
 def _deciding(expression: Coalesce, same: Sequence[Same]) -> Expression:

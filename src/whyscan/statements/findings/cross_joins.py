@@ -8,7 +8,8 @@ from whyscan.explain.findings import Code, Finding, Severity
 from whyscan.predicate.tree import Column, Comparator, Comparison, Literal
 from whyscan.predicate.types import OtherType
 from whyscan.statements.catalogue import Base
-from whyscan.statements.findings.rebuild import instead, selects, where
+from whyscan.statements.findings.rebuild import instead, where
+from whyscan.statements.links import selects
 from whyscan.statements.relations import (
     Combined,
     Condition,

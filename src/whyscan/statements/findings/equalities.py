@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from whyscan.predicate.tree import Column, Comparator, Comparison, Opaque, columns_of, walk
-from whyscan.statements.findings.rebuild import instead, on, selects, where
+from whyscan.statements.findings.rebuild import instead, on, where
+from whyscan.statements.links import selects
 from whyscan.statements.relations import Kind, joins, keys
 
 if TYPE_CHECKING:

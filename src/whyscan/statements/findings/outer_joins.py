@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from whyscan.explain.findings import Code, Finding, Severity
 from whyscan.explain.wording import counted
 from whyscan.statements.facts import fact, rejects_null
-from whyscan.statements.findings.rebuild import instead, on, selects, where
+from whyscan.statements.findings.rebuild import instead, on, where
+from whyscan.statements.links import selects
 from whyscan.statements.relations import Kind, Source, joins, keys
 
 if TYPE_CHECKING:

@@ -6,20 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from whyscan.statements.links import every_query
 from whyscan.statements.relations import Combined, Select, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from whyscan.statements.relations import Condition, Join, Query, Tree
 
     Change = Callable[[Query], Query]
-
-
-def selects(query: Query) -> Iterator[Select]:
-    """Every block of a query, outermost first."""
-    return (block for block in every_query(query) if isinstance(block, Select))
 
 
 def rebuilt(query: Query, change: Change) -> Query:
