@@ -81,8 +81,9 @@ class TableLine(Struct, frozen=True):
 class QueryLine(Struct, frozen=True):
     """One distinct text of a workload. `times` and `days` say how often and when it ran.
 
-    `shape` is the text without its literals. `ratio` is the share of the tables' bytes that the
-    plans keep, None where it is not known. `error` is why its tables were not all looked at.
+    `shape` is the text without its literals. `bytes_logged` is what the log says that all runs
+    read. `ratio` is the share of the tables' bytes that the plans keep, of their files where the
+    bytes of one are not known. `error` is why its tables were not all looked at.
     """
 
     sql: str
@@ -99,6 +100,7 @@ class QueryLine(Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
     bytes_read: int | None = None
     bytes_needed: int | None = None
+    bytes_logged: int | None = None
     wasted: int | None = None
     ratio: float | None = None
     error: str | None = None

@@ -1,0 +1,146 @@
+"""Tables of a run, each at the one snapshot that the driver saw: executors open no other."""
+
+from __future__ import annotations
+
+import pickle
+from collections import OrderedDict
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from whyscan.errors import WhyscanError
+from whyscan.spark.errors import from_text, to_text
+from whyscan.tables import open_snapshot
+from whyscan.tables.travel import Travel, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from whyscan.spark.source_tables import Source
+    from whyscan.statements.travel import Version
+    from whyscan.tables.snapshot import Snapshot
+
+AT_ONCE = 16
+HELD_AT_MOST = 64
+"""Tables that a worker process keeps open."""
+
+
+class Pinned(Struct, frozen=True):
+    """A table at one snapshot, or why it cannot be opened (`error`, as it is carried).
+
+    A Delta table is its version. Of the others `snapshot` is what the driver opened: an Iceberg
+    table's schema may be newer than its last snapshot, and files have no version at all.
+    """
+
+    name: str
+    uri: str
+    options: Mapping[str, Any]
+    format: str = ""
+    version: int | None = None
+    snapshot: bytes | None = None
+    error: str | None = None
+
+    def opened(self) -> Snapshot:
+        """The table; the error that the driver had, where it had one."""
+        if self.error is not None:
+            raise from_text(self.error)
+        if self.snapshot is not None:
+            found: Snapshot = pickle.loads(self.snapshot)  # noqa: S301 - written by the driver
+            return found
+        return open_snapshot([self.uri], {}, self.options, Travel(version=self.version))
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What tells two of them apart in a worker that outlives a run."""
+        settings = tuple(sorted((str(k), str(v)) for k, v in self.options.items()))
+        return self.uri, self.version, self.snapshot, self.error, settings
+
+
+def pin(source: Source) -> Pinned:
+    """The table as it is now. Nothing is read but what opening needs."""
+    try:
+        found = open_snapshot([source.uri], {}, source.options)
+    except WhyscanError as error:
+        return Pinned(source.name, source.uri, dict(source.options), error=to_text(error))
+    kept = None if found.format == "delta" else pickle.dumps(found)
+    # A catalog's table is known by its name: its address alone does not open it.
+    uri = source.uri if found.format == "delta" else found.uri
+    return Pinned(source.name, uri, dict(source.options), found.format, found.version, kept)
+
+
+def pin_all(sources: Iterable[Source]) -> tuple[Pinned, ...]:
+    """Each of them, several at once: most of it waits for a store."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return tuple(pool.map(pin, sources))
+
+
+class NotGiven(Exception):
+    """A statement names a table that the run does not have yet."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class Tables(Mapping[str, "Snapshot"]):
+    """The tables that some queries may mean, by name, opened when a query asks for them.
+
+    `failed` are those that could not be opened, with the reason.
+    """
+
+    def __init__(self, pinned: Iterable[Pinned]) -> None:
+        self._pinned = {one.name: one for one in pinned}
+        self.failed: dict[str, WhyscanError] = {}
+
+    def __getitem__(self, name: str) -> Snapshot:
+        pinned = self._pinned[name]
+        try:
+            return _held(pinned)
+        except WhyscanError as error:
+            self.failed[name] = error
+            raise
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._pinned)
+
+    def __len__(self) -> int:
+        return len(self._pinned)
+
+    def opened(self, name: str, version: Version | None) -> Snapshot:
+        """A table that the run found by its name or path, or another version of one."""
+        if name not in self._pinned:
+            raise NotGiven(name)
+        newest = self[name]
+        if version is None:
+            return newest
+        number = version.number
+        if number is None:
+            travel = Travel(ref=version.ref, as_of=moment(version.time))
+        elif newest.format == "delta":
+            travel = Travel(version=number)
+        else:
+            travel = Travel(snapshot=number)
+        return open_snapshot([newest.uri], {}, self._pinned[name].options, travel)
+
+    def uri(self, name: str) -> str:
+        """Where the table is."""
+        return self._pinned[name].uri if name in self._pinned else name
+
+
+_open: OrderedDict[tuple[object, ...], Snapshot] = OrderedDict()
+_lock = Lock()
+
+
+def _held(pinned: Pinned) -> Snapshot:
+    """A table of this process: the queries of later tasks find what earlier ones have read."""
+    with _lock:
+        if pinned.identity in _open:
+            _open.move_to_end(pinned.identity)
+            return _open[pinned.identity]
+        found = _open[pinned.identity] = pinned.opened()
+        while len(_open) > HELD_AT_MOST:
+            _open.popitem(last=False)
+        return found
