@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whyscan.errors import CorruptFile, StorageError
 from whyscan.tables import disk
@@ -281,6 +282,10 @@ class Store(Struct, frozen=True, eq=False):
         raise StorageError(
             f"cannot read {self.shown(asked.path)}: the answer was cut off, {_ATTEMPTS} times"
         )
+
+    def afresh(self) -> Store:
+        """The same folder, of which nothing was read: it is little to pickle."""
+        return replace(self, meter=Meter(), versions=Versions())
 
     def shown(self, path: str) -> str:
         """An object's full name, for people."""

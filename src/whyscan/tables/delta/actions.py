@@ -47,17 +47,27 @@ _JSON_COLUMNS = {
     ),
     "remove": f"STRUCT(path VARCHAR, deletionVector {_DELETION_VECTOR})",
 }
+# Without the second option a folder such as `day=1` above the table becomes a column.
+_AS_IT_STANDS = "union_by_name = true, hive_partitioning = false"
 _COMPACTED = ".compacted.json"
 _VERSION_IN_NAME = r"(\d{20})(?:\.compacted)?\.json$"
 
 Members = Mapping[str, "DuckDBPyType"]
 
 
+class Slice(Struct, frozen=True):
+    """Some of a checkpoint: whole files, or of one file the rows from one to before another."""
+
+    files: tuple[LogFile, ...]
+    rows: tuple[int, int] | None = None
+
+
 class ActionSource(Struct, frozen=True):
     """Files of actions: `relation` goes behind FROM, `version` is the SQL of a row's version.
 
     `moment` orders rows that name the same file. `columns` are the actions with their types.
-    `by_lines`: the order of lines matters, which one thread alone keeps.
+    `by_lines`: the order of lines matters, which one thread alone keeps. What is not `listed` hides
+    older files and gives none of its own.
     """
 
     files: tuple[LogFile, ...]
@@ -66,6 +76,7 @@ class ActionSource(Struct, frozen=True):
     moment: str
     columns: Mapping[str, DuckDBPyType]
     by_lines: bool = False
+    listed: bool = True
 
     @property
     def is_json(self) -> bool:
@@ -119,6 +130,20 @@ class ActionReader(Struct, frozen=True, eq=False):
         numbered = f"(SELECT *, row_number() OVER () AS line FROM {source.relation})"
         return replace(source, relation=numbered, moment=f"({moment} + {line})", by_lines=True)
 
+    def slice(self, part: Slice) -> ActionSource:
+        """Some of a checkpoint."""
+        whole = self._described(part.files, str(CHECKPOINT_VERSION))
+        if part.rows is None:
+            return whole
+        first, end = part.rows
+        [file] = part.files
+        # DuckDB leaves out row groups, and values of the others, by their numbers alone.
+        numbered = (
+            f"(SELECT * EXCLUDE (file_row_number) FROM {self._numbered(file)} "
+            f"WHERE file_row_number >= {first} AND file_row_number < {end})"
+        )
+        return replace(whole, relation=numbered)
+
     def rows(self, source: ActionSource, select: str, where: str) -> list[dict[str, Any]]:
         """The rows of a small query over one source."""
         sql = f"SELECT {select} FROM {source.relation} WHERE {where}"
@@ -130,9 +155,11 @@ class ActionReader(Struct, frozen=True, eq=False):
 
     def failure(self, sources: Sequence[ActionSource], error: Exception) -> TableError:
         """The error that names the file which cannot be read."""
-        readers = [
-            (file.path, self._relation([file])) for source in sources for file in source.files
-        ]
+        return self.unreadable([file for source in sources for file in source.files], error)
+
+    def unreadable(self, files: Sequence[LogFile], error: Exception) -> TableError:
+        """The same for files that are no source yet."""
+        readers = [(file.path, self._relation([file])) for file in files]
         return query.failure(self.connection, readers, error)
 
     def _checkpoint(self, files: tuple[LogFile, ...]) -> Iterator[ActionSource]:
@@ -143,26 +170,28 @@ class ActionReader(Struct, frozen=True, eq=False):
             yield self._described(sidecars, str(CHECKPOINT_VERSION))
 
     def _described(self, files: tuple[LogFile, ...], version: str) -> ActionSource:
-
         relation = self._relation(files)
         try:
             shape = self.connection.sql(f"SELECT * FROM {relation} LIMIT 0")
             columns = dict(zip(shape.columns, shape.types, strict=True))
         except query.failures() as error:
-            readers = [(file.path, self._relation([file])) for file in files]
-            raise query.failure(self.connection, readers, error) from error
+            raise self.unreadable(files, error) from error
         return ActionSource(files, relation, version, version, columns)
 
     def _relation(self, files: Sequence[LogFile]) -> str:
         places = query.texts(self.copies.places(files))
         if not files[0].is_json:
-            # Without the option a folder such as `day=1` above the table becomes a column.
-            return f"read_parquet({places}, union_by_name = true, hive_partitioning = false)"
+            return f"read_parquet({places}, {_AS_IT_STANDS})"
         columns = ", ".join(f"{query.name(n)}: {query.text(t)}" for n, t in _JSON_COLUMNS.items())
         return (
             f"read_json({places}, format = 'newline_delimited', columns = {{{columns}}}, "
             "filename = true, hive_partitioning = false)"
         )
+
+    def _numbered(self, file: LogFile) -> str:
+        """One Parquet file with the number of each row in it."""
+        places = query.texts(self.copies.places([file]))
+        return f"read_parquet({places}, {_AS_IT_STANDS}, file_row_number = true)"
 
     def _sidecars(self, top: ActionSource) -> tuple[LogFile, ...]:
         """The sidecars that a checkpoint names. They lie in one folder, whatever it says."""

@@ -48,6 +48,7 @@ class Request(Struct, frozen=True):
 def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: Request) -> pa.Table:
     """A row a live file: size, partition values, statistics, and what else was requested."""
     adding = [source for source in sources if source.members("add")]
+    listed = [source for source in adding if source.listed]
     commits = [source for source in sources if not source.is_checkpoint]
     try:
         if any(source.by_lines for source in sources):
@@ -59,7 +60,7 @@ def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: R
             _Select(source, request, _recorded(reader, source, request), deletions).sql(
                 hidden=bool(commits)
             )
-            for source in adding
+            for source in listed
         ]
         stored = sum(file.size for source in sources for file in source.files)
         return query.to_arrow(reader.connection, " UNION ALL ".join(selects), stored)

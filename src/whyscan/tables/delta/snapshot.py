@@ -6,14 +6,16 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whyscan.errors import TableError
 from whyscan.tables.delta import live, query, replay
-from whyscan.tables.delta.actions import ActionReader, ActionSource
+from whyscan.tables.delta.actions import ActionReader
 from whyscan.tables.delta.copies import LocalCopies
 from whyscan.tables.delta.generated import Generated, read_generation
 from whyscan.tables.delta.history import own_times, version_at
 from whyscan.tables.delta.log import LOG, Log, LogSegment, read_log
+from whyscan.tables.delta.log_parts import LogPart, WholeLog
 from whyscan.tables.delta.partitions import PartitionColumn, partition_columns
 from whyscan.tables.delta.specs import spec
 from whyscan.tables.delta.state import TableState, read_state
@@ -35,12 +37,14 @@ if TYPE_CHECKING:
 
 
 class DeltaSnapshot(Struct, frozen=True, eq=False):
-    """One version of a Delta table; `generated` are its generated partition columns."""
+    """One version of a Delta table, or a part of it; `generated` are generated partition columns.
+
+    A part is pickled without what it has read.
+    """
 
     store: Store
     version: int
-    copies: LocalCopies
-    sources: tuple[ActionSource, ...]
+    log: WholeLog | LogPart
     state: TableState
     partitions: tuple[PartitionColumn, ...]
     generated: Mapping[Path, Generated]
@@ -118,9 +122,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         return self._replayed(request).column(replay.PATH)
 
     def _replayed(self, request: replay.Request) -> pa.RecordBatch:
-        with query.connection() as connection:
-            reader = ActionReader(connection, self.copies)
-            told = replay.live_files(reader, self.sources, request)
+        told = self.log.live_files(request)
         # Only now: a connection that grew was closed, and joining chunks copies them.
         return live.whole(told)
 
@@ -158,6 +160,17 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
     def traffic(self) -> Traffic:
         return self.store.meter.traffic()
 
+    def parts(self, files_each: int) -> tuple[DeltaSnapshot, ...]:
+        """Snapshots that hold about so many files each, and together these in their order."""
+        return tuple(
+            replace(self, store=part.store, log=part, remembered=Remembered())
+            for part in self.log.parts(self.store.afresh(), files_each)
+        )
+
+    def __reduce__(self) -> tuple[type[DeltaSnapshot], tuple[object, ...]]:
+        kept = (self.store, self.version, self.log, self.state, self.partitions, self.generated)
+        return DeltaSnapshot, kept
+
 
 def is_delta(store: Store) -> bool:
     """Whether a folder is a Delta table."""
@@ -187,9 +200,8 @@ def _open(store: Store, reader: ActionReader, segment: LogSegment) -> DeltaSnaps
         for partition in partitions
         if (found := read_generation(state.schema, partition.column)) is not None
     }
-    return DeltaSnapshot(
-        store, segment.version, reader.copies, sources, state, partitions, generated
-    )
+    log = WholeLog(reader.copies, sources)
+    return DeltaSnapshot(store, segment.version, log, state, partitions, generated)
 
 
 def _version_at(reader: ActionReader, log: Log, moment: int) -> int:

@@ -28,6 +28,7 @@ from whyscan.tables.iceberg.manifests import (
     read_list,
 )
 from whyscan.tables.iceberg.metadata import NAME_MAPPING
+from whyscan.tables.iceberg.metadata_files import MetadataFiles
 from whyscan.tables.iceberg.statistics import StatisticsReader
 from whyscan.tables.iceberg.stored_columns import StoredColumns, read_mapping
 from whyscan.tables.remembered import Remembered
@@ -45,25 +46,41 @@ if TYPE_CHECKING:
     from whyscan.tables.iceberg.entries import Entries
     from whyscan.tables.iceberg.history import Version
     from whyscan.tables.iceberg.metadata import Metadata, SnapshotRecord, Spec
-    from whyscan.tables.iceberg.metadata_files import MetadataFiles
     from whyscan.tables.iceberg.schemas import Leaf
     from whyscan.tables.iceberg.stored import Manifested
     from whyscan.tables.snapshot import Recording
     from whyscan.tables.snapshot import Spec as PartitionSpec
     from whyscan.tables.storage import Store
 
+_BYTES_AN_ENTRY = 128
+"""A guess at what a file takes in a manifest, for lists that do not count."""
+
 _NEWEST = (1 << 63) - 1
 """The sequence number of a delete file that has none: it may apply to every file."""
 
 
+class Listed(Struct, frozen=True):
+    """Some of a snapshot's manifests; `specs` are the numbers of those that all were written under.
+
+    What deletes rows applies to files of any manifest: every part has all of its manifests.
+    """
+
+    manifests: pa.Table
+    specs: tuple[int, ...]
+
+
 class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
-    """A snapshot's manifests under their own specs, its columns by field id."""
+    """A snapshot's manifests under their own specs, its columns by field id.
+
+    `listed` are the manifests of a part, None for all of the snapshot's.
+    """
 
     store: Store
     metadata: Metadata
     at: Version
     opened: MetadataFiles
     notes: tuple[str, ...] = ()
+    listed: Listed | None = None
 
     format: ClassVar[str] = "iceberg"
     footers_describe_files: ClassVar[bool] = False
@@ -87,8 +104,13 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     @lazy
     def _live_specs(self) -> tuple[Spec, ...]:
-        numbers = self._data["partition_spec_id"].unique().to_pylist()
-        return tuple(map(self._reader.spec, numbers or [self.metadata.default_spec]))
+        return tuple(map(self._reader.spec, self._spec_numbers or [self.metadata.default_spec]))
+
+    @property
+    def _spec_numbers(self) -> tuple[int, ...]:
+        if self.listed is not None:
+            return self.listed.specs
+        return tuple(self._data["partition_spec_id"].unique().to_pylist())
 
     @property
     def numbered_specs(self) -> tuple[SpecLine, ...]:
@@ -128,6 +150,8 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
     @lazy
     def _list(self) -> pa.Table:
         """Every manifest, of data and of deletes, in the order of the list."""
+        if self.listed is not None:
+            return self.listed.manifests
         record = self.at.record
         listed = EMPTY_LIST if record is None else self._read_list(record)
         for name in ("manifest_path", "manifest_length", "partition_spec_id"):
@@ -152,14 +176,16 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     @lazy
     def _data(self) -> pa.Table:
-        of_data = pc.equal(pc.fill_null(self._list["content"], DATA), DATA)
-        return self._list.filter(of_data).combine_chunks()
+        return self._list.filter(self._lists_data).combine_chunks()
+
+    @property
+    def _lists_data(self) -> pa.ChunkedArray:
+        return pc.equal(pc.fill_null(self._list["content"], DATA), DATA)
 
     @lazy
     def _deletes(self) -> tuple[DeleteFiles, ...]:
         """The delete files, read once and only for a table that has some."""
-        of_deletes = pc.not_equal(pc.fill_null(self._list["content"], DATA), DATA)
-        listed = self._list.filter(of_deletes).combine_chunks()
+        listed = self._list.filter(pc.invert(self._lists_data)).combine_chunks()
         numbers = listed["sequence_number"].combine_chunks()
         found = self._reader.read(listed, {**ENTRY, **DELETING})
         return tuple(
@@ -297,6 +323,36 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     def traffic(self) -> Traffic:
         return self.store.meter.traffic()
+
+    def parts(self, files_each: int) -> tuple[IcebergSnapshot, ...]:
+        """Snapshots of whole manifests with about so many files each, in the order of the list."""
+        of_deletes = self._list.filter(pc.invert(self._lists_data))
+        return tuple(self._part(some, of_deletes) for some in self._groups(files_each))
+
+    def _groups(self, files_each: int) -> Iterator[pa.Table]:
+        estimated = pc.divide(self._data["manifest_length"], _BYTES_AN_ENTRY)
+        files = _sum(self._data, "added_files_count", "existing_files_count")
+        first = count = 0
+        for at, more in enumerate(pc.coalesce(files, estimated.combine_chunks()).to_pylist()):
+            if at > first and count + more > files_each:
+                yield self._data.slice(first, at - first)
+                first, count = at, 0
+            count += more
+        yield self._data.slice(first)
+
+    def _part(self, manifests: pa.Table, of_deletes: pa.Table) -> IcebergSnapshot:
+        store = self.store.afresh()
+        # A slice would be pickled with the buffers of the whole.
+        alone = pa.concat_tables(
+            [manifests.take(pa.array(range(len(manifests)), pa.int64())), of_deletes]
+        )
+        return replace(
+            self,
+            store=store,
+            metadata=replace(self.metadata, snapshots={}, refs={}, history=()),
+            opened=MetadataFiles(store, self.opened.places),
+            listed=Listed(alone.combine_chunks(), self._spec_numbers),
+        )
 
 
 EMPTY_LIST = pa.schema(LIST_FIELDS).empty_table()

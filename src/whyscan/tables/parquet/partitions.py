@@ -58,6 +58,18 @@ class Partitions(Struct, frozen=True):
         """The same for the files at these positions."""
         return replace(self, keys=replace(self.keys, folder=self.keys.folder.take(files)))
 
+    def compact(self) -> Partitions:
+        """The same without the folders that no file lies in."""
+        found = self.keys.folder.dictionary_encode()
+        kept = found.dictionary.to_pylist()
+        keys = replace(
+            self.keys,
+            folders=tuple(self.keys.folders[at] for at in kept),
+            texts=tuple(tuple(texts[at] for at in kept) for texts in self.keys.texts),
+            folder=found.indices,
+        )
+        return replace(self, keys=keys)
+
     def table(self, zone: Zone) -> pa.Table:
         """The values, a row a file, for people."""
         columns = {

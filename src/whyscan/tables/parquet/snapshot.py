@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.errors import CorruptFile, TableError
 from whyscan.predicate import zones
@@ -165,6 +166,22 @@ class ParquetSnapshot(Struct, eq=False):
 
     def traffic(self) -> Traffic:
         return self.store.meter.traffic()
+
+    def parts(self, files_each: int) -> tuple[ParquetSnapshot, ...]:
+        """Snapshots of so many files at most, in the order of the listing, with one schema."""
+        self.schema()
+        firsts = range(0, self.objects.num_rows, files_each)
+        return tuple(self._part(first, files_each) for first in firsts)
+
+    def _part(self, first: int, count: int) -> ParquetSnapshot:
+        # A slice would be pickled with the buffers of the whole.
+        at = pa.array(range(first, min(first + count, self.objects.num_rows)), pa.int64())
+        return replace(
+            self,
+            store=self.store.afresh(),
+            objects=self.objects.take(at).combine_chunks(),
+            partitions=self.partitions.at(at).compact(),
+        )
 
 
 def open_parquet(

@@ -1,0 +1,131 @@
+"""A version's log in parts: each gives some of the live files, and all of them give each file once.
+
+The commits behind the checkpoint are a part. Every other part is a slice of the checkpoint, which
+the same commits hide files of, so that it is replayed as the whole is. A slice is cut by the
+footers: whoever cuts reads no rows.
+"""
+
+# ruff: noqa: S608 - every name and value in SQL went through query.name or query.text
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.predicate.lazy import lazy
+from whyscan.tables.delta import query, replay
+from whyscan.tables.delta.actions import ActionReader, Slice
+from whyscan.tables.delta.copies import LocalCopies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
+    from whyscan.tables.delta.actions import ActionSource
+    from whyscan.tables.delta.log import LogFile
+    from whyscan.tables.storage import Store
+
+
+class WholeLog(Struct, frozen=True, eq=False):
+    """All of a version's log, opened: its sources, newest first."""
+
+    copies: LocalCopies
+    sources: tuple[ActionSource, ...]
+
+    def live_files(self, request: replay.Request) -> pa.Table:
+        """The live files with what was requested of each."""
+        with query.connection() as connection:
+            return replay.live_files(ActionReader(connection, self.copies), self.sources, request)
+
+    def parts(self, store: Store, files_each: int) -> Iterator[LogPart]:
+        """The same files in the same order; about `files_each` rows of a checkpoint in a part."""
+        commits = tuple(file for s in self.sources if not s.is_checkpoint for file in s.files)
+        with query.connection() as connection:
+            reader = ActionReader(connection, self.copies)
+            checkpoints = [s for s in self.sources if s.is_checkpoint and s.members("add")]
+            slices = [one for s in checkpoints for one in _slices(reader, s, files_each)]
+        if commits or not slices:
+            yield LogPart(store, commits, None)
+        for one in slices:
+            yield LogPart(store, commits, one)
+
+
+class LogPart(Struct, frozen=True, eq=False, dict=True):
+    """A slice of a checkpoint, less what the commits hide; without a slice, the commits' own files.
+
+    It is pickled as the names of its files, and reads them where it is asked.
+    """
+
+    store: Store
+    commits: tuple[LogFile, ...]
+    slice: Slice | None
+
+    def live_files(self, request: replay.Request) -> pa.Table:
+        """The live files of this part with what was requested of each."""
+        with query.connection() as connection:
+            reader = ActionReader(connection, self._copies)
+            return replay.live_files(reader, self._sources(reader), request)
+
+    def parts(self, store: Store, files_each: int) -> Iterator[LogPart]:  # noqa: ARG002 - one
+        """A part is cut no further."""
+        yield LogPart(store, self.commits, self.slice)
+
+    @lazy
+    def _copies(self) -> LocalCopies:
+        return LocalCopies(self.store)
+
+    def _sources(self, reader: ActionReader) -> tuple[ActionSource, ...]:
+        found = []
+        if self.commits:
+            commits = reader.commits(self.commits)
+            found.append(replace(commits, listed=self.slice is None))
+        if self.slice is not None:
+            found.append(reader.slice(self.slice))
+        return tuple(found)
+
+    def __reduce__(self) -> tuple[type[LogPart], tuple[object, ...]]:
+        return LogPart, (self.store, self.commits, self.slice)
+
+
+def _slices(reader: ActionReader, source: ActionSource, rows_each: int) -> Iterator[Slice]:
+    """The source's files in groups; one with more rows than a group holds in ranges of rows."""
+    if source.is_json:
+        yield Slice(source.files)
+        return
+    held: list[LogFile] = []
+    count = 0
+    for file, rows in zip(source.files, _rows(reader, source.files), strict=True):
+        if held and count + rows > rows_each:
+            yield Slice(tuple(held))
+            held, count = [], 0
+        if rows > rows_each:
+            yield from (Slice((file,), span) for span in _spans(rows, rows_each))
+        elif rows:
+            held.append(file)
+            count += rows
+    if held:
+        yield Slice(tuple(held))
+
+
+def _spans(rows: int, rows_each: int) -> Iterator[tuple[int, int]]:
+    """Ranges of nearly the same size."""
+    count = -(-rows // rows_each)
+    ends = [rows * at // count for at in range(count + 1)]
+    yield from pairwise(ends)
+
+
+def _rows(reader: ActionReader, files: Sequence[LogFile]) -> list[int]:
+    """How many rows each file has, by its footer; none for one that has no column of adds."""
+    places = reader.copies.places(files)
+    sql = (
+        "SELECT file_name, sum(row_group_num_rows) FROM "
+        f"parquet_metadata({query.texts(places)}) WHERE path_in_schema = 'add, path' GROUP BY 1"
+    )
+    try:
+        found = dict(reader.connection.execute(sql).fetchall())
+    except query.failures() as error:
+        raise reader.unreadable(files, error) from error
+    return [int(found.get(place, 0)) for place in places]
