@@ -26,26 +26,26 @@ UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 def files_json(listing: Listing) -> str:
     """An object of columns that no HTML parser takes for anything else."""
-    return "{" + ",".join(f"{_json(name)}:{text}" for name, text in _columns(listing)) + "}"
+    return "{" + ",".join(f"{script_json(name)}:{text}" for name, text in _columns(listing)) + "}"
 
 
 def _columns(listing: Listing) -> Iterator[tuple[str, str]]:
     """Each column becomes text before the next one is made: there may be very many files."""
-    yield "count", _json(len(listing))
-    yield "path", _json(_paths(listing.paths))
-    yield "bytes", _json(listing.bytes.to_pylist())
-    yield "rows", _json(listing.rows.to_pylist())
-    yield "verdict", _json(_words(listing.verdict))
-    yield "prunedBy", _json(_words(listing.pruned_by))
-    yield "reason", _json(_words(listing.reason))
-    yield "residual", _json(_words(listing.residual))
-    yield "rowGroups", _json(_row_groups(listing.row_groups))
-    yield "removers", _json(_removers(listing))
+    yield "count", script_json(len(listing))
+    yield "path", script_json(_paths(listing.paths))
+    yield "bytes", script_json(listing.bytes.to_pylist())
+    yield "rows", script_json(listing.rows.to_pylist())
+    yield "verdict", script_json(_words(listing.verdict))
+    yield "prunedBy", script_json(_words(listing.pruned_by))
+    yield "reason", script_json(_words(listing.reason))
+    yield "residual", script_json(_words(listing.residual))
+    yield "rowGroups", script_json(_row_groups(listing.row_groups))
+    yield "removers", script_json(_removers(listing))
     yield "partition", "[" + ",".join(_partition(listing.partition)) + "]"
     yield "columns", "[" + ",".join(_axes(listing)) + "]"
 
 
-def _json(value: Any) -> str:
+def script_json(value: Any) -> str:
     r"""JSON in ASCII, without a character that could end a script: `<` is `\u003c`."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     for character, escape in UNSAFE.items():
@@ -106,11 +106,11 @@ def _removers(listing: Listing) -> Mapping[str, Any]:
 
 def _partition(table: pa.Table) -> Iterator[str]:
     for name, column in zip(table.column_names, table.columns, strict=True):
-        yield _json({"name": inert(name), "values": _numbered(json_values(column))})
+        yield script_json({"name": inert(name), "values": _numbered(json_values(column))})
 
 
 def _axes(listing: Listing) -> Iterator[str]:
     for column in listing.ranges:
         found = axis(column)
         if found is not None:
-            yield _json(found)
+            yield script_json(found)

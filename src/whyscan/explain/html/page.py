@@ -13,7 +13,15 @@ from whyscan.explain.proofs import PROOFS
 if TYPE_CHECKING:
     from whyscan.explain.report import Report
 
-SCRIPTS = ("values.js", "files.js", "chart.js", "table.js", "start.js")
+SCRIPTS = (
+    "numbers.js",
+    "values.js",
+    "files.js",
+    "chart.js",
+    "grid.js",
+    "table.js",
+    "start.js",
+)
 
 
 def page(report: Report) -> str:

@@ -8,12 +8,17 @@ function letWideScroll() {
   }
 }
 
-/** `draw` is called whenever the width or the colours change. */
-function startPage(draw) {
-  for (const button of document.querySelectorAll("[data-copy]")) {
+/** The buttons in a part of the page copy what they name. */
+function startCopies(part) {
+  for (const button of part.querySelectorAll("[data-copy]")) {
     const target = document.getElementById(button.dataset.copy);
     makeCopy(button, () => target.textContent);
   }
+}
+
+/** `draw` is called whenever the width or the colours change. */
+function startPage(draw) {
+  startCopies(document);
   startTheme(draw);
   let width = 0;
   new ResizeObserver(() => {
