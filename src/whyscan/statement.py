@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from whyscan.statements.report import StatementReport
     from whyscan.statements.travel import Version
     from whyscan.table import Location, When
-    from whyscan.tables.snapshot import Snapshot
+    from whyscan.tables.snapshot import Snapshot, Traffic
 
 RESOLVE_LIMIT = 100_000
 
 
 def explain_sql(
     sql: str,
-    tables: Mapping[str, Table | Location] = MappingProxyType({}),
+    tables: Mapping[str, Table | Location] | Lake = MappingProxyType({}),
     *,
     options: Mapping[str, Any] = MappingProxyType({}),
     resolve_joins: bool = False,
@@ -32,7 +32,8 @@ def explain_sql(
     """What every scan of a statement reads, and why.
 
     `tables` are the tables by the names that the statement uses; one that is not among them is
-    looked for in the catalogs. `options` are for the stores of those that are opened here.
+    looked for in the catalogs. `options` are for the stores of those that are opened here, unless
+    a `Lake` says how.
     `resolve_joins` reads the keys of scans of at most `resolve_limit` rows, and plans the scans
     that they are joined with by those keys.
     """
@@ -41,7 +42,7 @@ def explain_sql(
     from whyscan.statements.explain import explain_statement
 
     checked(Question, question)
-    lake = Lake(tables, options)
+    lake = tables if isinstance(tables, Lake) else Lake(tables, options)
     catalogue = Catalogue(lake, lake.opened)
     return explain_statement(
         sql,
@@ -56,15 +57,31 @@ def explain_sql(
 class Lake(Mapping[str, "Snapshot"]):
     """Tables by name, each opened when a statement first asks for it."""
 
-    def __init__(self, tables: Mapping[str, Table | Location], options: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        tables: Mapping[str, Table | Location],
+        options: Mapping[str, Any],
+        partition_types: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    ) -> None:
         self._tables = dict(tables)
         self._options = options
+        self._partition_types = partition_types
 
     def __getitem__(self, name: str) -> Snapshot:
         table = self._tables[name]
         if not isinstance(table, Table):
-            table = self._tables[name] = open_table(table, options=self._options)
+            types = self._partition_types.get(name, {})
+            table = open_table(table, options=self._options, partition_types=types)
+            self._tables[name] = table
         return table.snapshot
+
+    def traffic(self) -> Traffic:
+        """What was read so far of those that are open."""
+        from whyscan.tables.snapshot import Traffic
+
+        tables = list(self._tables.values())
+        read = [table.snapshot.traffic() for table in tables if isinstance(table, Table)]
+        return Traffic(sum(one.objects for one in read), sum(one.bytes for one in read))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._tables)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -12,20 +11,15 @@ from whyscan.cli.baseline import statement_against_baseline
 from whyscan.cli.gates import gates_of_statement
 from whyscan.cli.parameters import pairs
 from whyscan.cli.progress import Progress
-from whyscan.errors import UsageError, WhyscanError
-from whyscan.statement import explain_sql
-from whyscan.table import open as open_table
-from whyscan.tables.snapshot import Traffic
+from whyscan.errors import UsageError
+from whyscan.statement import Lake, explain_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from whyscan.explain.layout import Page
     from whyscan.statements.report import StatementReport
-    from whyscan.table import Table
 
-AT_ONCE = 8
-_WORD = re.compile(r"\w+")
 ONE_TABLE = {
     "places": "TABLE",
     "predicate": "-w",
@@ -66,41 +60,18 @@ def _refuse(asked: Mapping[str, Any]) -> None:
 
 
 def _report(sql: str, asked: Mapping[str, Any]) -> StatementReport:
+    given = pairs("--table", asked["tables"])
+    lake = Lake(given, options.storage(asked), _partition_types(asked, given))
     with Progress() as progress:
-        tables = _tables(sql, asked)
-        progress.watch(lambda: _traffic(tables.values()))
+        progress.watch(lake.traffic)
         return explain_sql(
             sql,
-            tables,
-            options=options.storage(asked),
+            lake,
             resolve_joins=asked["resolve_joins"],
             resolve_limit=asked["resolve_limit"],
             verbose=asked["verbose"],
             **options.terms(asked),
         )
-
-
-def _tables(sql: str, asked: Mapping[str, Any]) -> dict[str, Table | str]:
-    """The tables that the statement may mean, opened at once; the others as they were given."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    given: dict[str, Table | str] = dict(pairs("--table", asked["tables"]))
-    types = _partition_types(asked, given)
-    words = set(_WORD.findall(sql.lower()))
-    # The last part of a name is in every way to write it.
-    last = {name: _WORD.findall(name.rpartition(".")[2].lower()) for name in given}
-    meant = [name for name in given if words.issuperset(last[name])]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        opened = pool.map(lambda name: _opened(str(given[name]), types.get(name, {}), asked), meant)
-        return given | dict(zip(meant, opened, strict=True))
-
-
-def _opened(place: str, types: Mapping[str, str], asked: Mapping[str, Any]) -> Table | str:
-    """The table; its place where it cannot be opened, which matters if the statement names it."""
-    try:
-        return open_table(place, partition_types=types, options=options.storage(asked))
-    except WhyscanError:
-        return place
 
 
 def _partition_types(asked: Mapping[str, Any], tables: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -115,11 +86,6 @@ def _partition_types(asked: Mapping[str, Any], tables: Iterable[str]) -> dict[st
             )
         found[name][column] = kind
     return found
-
-
-def _traffic(tables: Iterable[Table | str]) -> Traffic:
-    read = [table.snapshot.traffic() for table in tables if not isinstance(table, str)]
-    return Traffic(sum(one.objects for one in read), sum(one.bytes for one in read))
 
 
 def _rendered(report: StatementReport, asked: Mapping[str, Any], page: Page) -> str:
