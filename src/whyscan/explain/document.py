@@ -67,7 +67,7 @@ def of_report(report: Report) -> Json:
             "at_least": report.rows_matched.at_least,
             "at_most": report.rows_matched.at_most,
         },
-        "conjuncts": [_conjunct(conjunct) for conjunct in report.conjuncts],
+        "conjuncts": [of_conjunct(conjunct) for conjunct in report.conjuncts],
         "mechanisms": {
             "partition": of_share(report.overlap.partition),
             "statistics": of_share(report.overlap.statistics),
@@ -148,7 +148,8 @@ def _selected_bytes(level: Level) -> Json:
     }
 
 
-def _conjunct(conjunct: ConjunctLine) -> Json:
+def of_conjunct(conjunct: ConjunctLine) -> Json:
+    """One top-level AND fragment."""
     return {
         "sql": conjunct.sql,
         "columns": list(conjunct.columns),

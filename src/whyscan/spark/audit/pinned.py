@@ -31,8 +31,9 @@ HELD_AT_MOST = 64
 class Pinned(Struct, frozen=True):
     """A table at one snapshot, or why it cannot be opened (`error`, as it is carried).
 
-    A Delta table is its version. Of the others `snapshot` is what the driver opened: an Iceberg
-    table's schema may be newer than its last snapshot, and files have no version at all.
+    It was `given` its name, or found by the name or the path in a query. A Delta table is its
+    version. Of the others `snapshot` is what the driver opened: an Iceberg table's schema may be
+    newer than its last snapshot, and files have no version at all.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Pinned(Struct, frozen=True):
     version: int | None = None
     snapshot: bytes | None = None
     error: str | None = None
+    given: bool = True
 
     def opened(self) -> Snapshot:
         """The table; the error that the driver had, where it had one."""
@@ -104,10 +106,11 @@ class Tables(Mapping[str, "Snapshot"]):
             raise
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._pinned)
+        """Those that were given: part of such a name means the table, too."""
+        return (name for name, one in self._pinned.items() if one.given)
 
     def __len__(self) -> int:
-        return len(self._pinned)
+        return sum(one.given for one in self._pinned.values())
 
     def opened(self, name: str, version: Version | None) -> Snapshot:
         """A table that the run found by its name or path, or another version of one."""

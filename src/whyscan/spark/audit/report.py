@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - msgspec reads the annotations of a record
 from datetime import datetime  # noqa: TC003 - likewise
+from typing import Any
 
 from msgspec import Struct
 
@@ -174,3 +175,20 @@ class Audit(Struct, frozen=True):
     tables: tuple[TableTotal, ...] = ()
     unparsed: tuple[Unparsed, ...] = ()
     drift: tuple[Drift, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document: `whyscan schema audit` prints what it promises."""
+        from whyscan.spark.audit.document import document
+
+        return document(self)
+
+    def redacted(self) -> Audit:
+        """The same audit without literals and values, for sharing."""
+        from whyscan.spark.audit.redaction import redacted
+
+        return redacted(self)
+
+    def __repr__(self) -> str:
+        from whyscan.spark.audit.text import text
+
+        return text(self)

@@ -17,6 +17,7 @@ import pyarrow as pa
 from msgspec import Struct, msgpack
 from msgspec.structs import replace
 
+from whyscan.explain.wording import counted
 from whyscan.planning.request import options_of
 from whyscan.spark.audit.executor import Asked, Outcome, Terms, bundle, explaining
 from whyscan.spark.audit.pinned import pin_all
@@ -72,7 +73,7 @@ def explain_workload(
     started, at = perf_counter(), datetime.now(UTC)
     say = told or (lambda _: None)
     given = tuple(sources)
-    say(f"opening {len(given):,} tables")
+    say(f"opening {counted(len(given), 'table')}")
     tables = {one.name: one for one in pin_all(given)}
     options = given[0].options if given else {}
     outcomes = _Rounds(spark, workload.queries, tables, options, say).run(question.terms)
@@ -137,23 +138,27 @@ class _Rounds:
         """Tables by their catalog's name or by path, as one that was given there, else as now."""
         places = {place(one.uri): one for one in self._tables.values()}
         known = {name: places[place(name)] for name in names if place(name) in places}
-        self._tables |= {name: replace(one, name=name) for name, one in known.items()}
+        self._tables |= {name: replace(one, name=name, given=False) for name, one in known.items()}
         new = [Source(name, name, self._options) for name in sorted(names - self._tables.keys())]
         if new:
-            self._say(f"opening {len(new):,} tables that the queries name")
-        self._tables |= {one.name: one for one in pin_all(new)}
+            self._say(f"opening {counted(len(new), 'table')} that queries name")
+        self._tables |= {one.name: replace(one, given=False) for one in pin_all(new)}
 
     def _explained(
         self, asked: Sequence[Asked], wanted: Mapping[int, set[str]], terms: Terms
     ) -> list[Outcome]:
         cores = _cores(self._spark)
         work = list(_bundles(asked, self._tables, wanted, cores * TASKS_A_CORE))
-        self._say(f"explaining {len(asked):,} queries in {len(work):,} tasks")
+        self._say(f"explaining {_queries(len(asked))} in {counted(len(work), 'task')}")
         frame: DataFrame = self._spark.createDataFrame(pa.Table.from_batches(work))
         with uncarried():
             rows = frame.mapInArrow(explaining(terms), "outcome binary").collect()
         decoder = msgpack.Decoder(Outcome)
         return [decoder.decode(bytes(row["outcome"])) for row in rows]
+
+
+def _queries(number: int) -> str:
+    return "1 query" if number == 1 else f"{number:,} queries"
 
 
 def _cores(spark: SparkSession) -> int:
