@@ -122,20 +122,18 @@ class Recorded(Struct, frozen=True):
         told = _of_text(leaf, text)
         if ROWS not in self.members:
             return told
-        known = values.nothing(leaf.type) if typed is None else typed
-        return f"CASE WHEN typed_{ROWS} IS NULL THEN {told} ELSE {known} END"
+        if typed is None:
+            return told
+        return f"CASE WHEN typed_{ROWS} IS NULL THEN {told} ELSE {typed} END"
 
 
 def recorded(source: ActionSource, wanted: tuple[Leaf, ...]) -> Recorded:
-    """How a source records statistics: typed members where it has those of every column."""
+    """How a source records statistics: typed members where it has them, whatever else is asked."""
     add = source.members("add")
     typed = struct_members(add.get("stats_parsed"))
     found = {leaf.name: sql for leaf in wanted if (sql := _member(typed, leaf.steps)) is not None}
-    columns = {leaf.column.path for leaf in wanted if leaf.column is not None}
-    held = {leaf.column.path for leaf in wanted if leaf.name in found and leaf.column is not None}
-    if "stats" in add and (ROWS not in found or held != columns):
-        return Recorded(wanted, json=True, members={})
-    return Recorded(wanted, json="stats" in add, members=found)
+    json = "stats" in add
+    return Recorded(wanted, json=json, members={} if json and ROWS not in found else found)
 
 
 def _member(typed: Members, steps: Path) -> str | None:
