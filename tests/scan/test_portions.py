@@ -11,7 +11,7 @@ import pytest
 
 import whyscan
 from scan.same_rows import difference
-from whyscan.scan.portions import OPENING, portions
+from whyscan.scan.portions import OPENING, portions, whole
 from whyscan.scan.reader import read_portion
 
 ROWS = 40
@@ -29,9 +29,13 @@ def folder(tmp_path_factory):
     return where
 
 
+def split(plan, about_bytes, at_least):
+    return list(portions(whole(plan), plan.evidence, about_bytes, at_least))
+
+
 def received(plan, about_bytes, at_least):
     """What other processes would read."""
-    sent = [pickle.dumps(one) for one in portions(plan, about_bytes, at_least)]
+    sent = [pickle.dumps(one) for one in split(plan, about_bytes, at_least)]
     batches = [batch for one in sent for batch in read_portion(pickle.loads(one))]
     return sent, pa.Table.from_batches(batches, plan.to_reader().schema)
 
@@ -49,15 +53,15 @@ def test_every_matching_row_is_in_one_portion(folder, predicate, about_bytes):
 def test_portions_have_about_as_many_bytes_as_asked(folder):
     plan = whyscan.open(folder).plan("true")
 
-    assert [len(one.tasks) for one in portions(plan, 1 << 30, at_least=1)] == [10]
-    assert [len(one.tasks) for one in portions(plan, 1 << 30, at_least=4)] == [3, 3, 3, 1]
-    assert len(list(portions(plan, 1, at_least=1))) == 10 * GROUPS
+    assert [len(one.tasks) for one in split(plan, 1 << 30, at_least=1)] == [10]
+    assert [len(one.tasks) for one in split(plan, 1 << 30, at_least=4)] == [3, 3, 3, 1]
+    assert len(split(plan, 1, at_least=1)) == 10 * GROUPS
 
 
 def test_row_groups_of_a_large_file_go_to_several(folder):
     plan = whyscan.open(folder / "3.parquet").plan("id > 130")
 
-    found = list(portions(plan, 1, at_least=1))
+    found = split(plan, 1, at_least=1)
 
     assert [list(one.tasks[0].groups) for one in found] == [[1], [2], [3]]
 
@@ -65,7 +69,7 @@ def test_row_groups_of_a_large_file_go_to_several(folder):
 def test_nothing_of_other_files_travels_with_a_portion(folder):
     table = whyscan.open(folder)
     few, many = (
-        len(pickle.dumps(next(portions(table.plan(predicate), 1, at_least=1))))
+        len(pickle.dumps(split(table.plan(predicate), 1, at_least=1)[0]))
         for predicate in ("id = 5", "true")
     )
 
@@ -95,12 +99,12 @@ def test_a_partition_value_beyond_the_years_of_python_arrives(tmp_path):
 
 
 def test_an_empty_plan_has_no_portion(folder):
-    assert list(portions(whyscan.open(folder).plan("id < 0"), 1, at_least=4)) == []
+    assert split(whyscan.open(folder).plan("id < 0"), 1, at_least=4) == []
 
 
 def test_rows_that_nobody_can_judge_are_kept_only_for_one_who_can(folder):
     plan = whyscan.open(folder).plan("id < 3 AND levenshtein(text, 'row') > 1")
-    (portion,) = portions(plan, 1 << 30, at_least=1)
+    (portion,) = split(plan, 1 << 30, at_least=1)
 
     with pytest.raises(whyscan.WhyscanError):
         list(read_portion(portion))

@@ -128,14 +128,15 @@ def whole(plan: ScanPlan, columns: Sequence[Path] | None = None) -> Portion:
     )
 
 
-def portions(plan: ScanPlan, about_bytes: int, at_least: int) -> Iterator[Portion]:
-    """A plan in few portions of about as many bytes, `at_least` so many where that pays.
+def portions(
+    everything: Portion, evidence: Evidence, about_bytes: int, at_least: int
+) -> Iterator[Portion]:
+    """A whole plan in few portions of about as many bytes, `at_least` so many where that pays.
 
     A large file may be in several, each with row groups of its own.
     """
-    everything = whole(plan)
     places = {task.at: place for place, task in enumerate(everything.tasks)}
-    pieces = list(_pieces(everything.tasks, plan.evidence))
+    pieces = list(_pieces(everything.tasks, evidence))
     spread_over = sum(size for _, size in pieces) // max(at_least, 1)
     aim = min(about_bytes, max(spread_over, 4 * OPENING))
     for chosen in _filled(pieces, aim):

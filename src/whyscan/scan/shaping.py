@@ -96,7 +96,7 @@ class Shaper(Struct, frozen=True):
             array = array.cast(pa.list_(array.type.value_field))
         (element,) = column.members
         inner = self._shaped(array.values, found.members[0], element, (*path, "element"))
-        return _with_children(array, column.type, inner)
+        return with_children(array, column.type, inner)
 
     def _map(self, array: pa.Array, found: Held, column: StoredColumn, path: Path) -> pa.Array:
         if not pa.types.is_map(array.type):
@@ -106,10 +106,10 @@ class Shaper(Struct, frozen=True):
         values = self._shaped(array.items, found.members[1], value, (*path, "value"))
         fields = [column.type.key_field, column.type.item_field]
         entries = pa.StructArray.from_arrays([keys, values], fields=fields)
-        return _with_children(array, column.type, entries)
+        return with_children(array, column.type, entries)
 
 
-def _with_children(array: pa.Array, kind: pa.DataType, children: pa.Array) -> pa.Array:
+def with_children(array: pa.Array, kind: pa.DataType, children: pa.Array) -> pa.Array:
     """The same lists, of other elements."""
     validity, offsets = array.buffers()[:2]
     return pa.Array.from_buffers(

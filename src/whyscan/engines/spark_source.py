@@ -1,0 +1,241 @@
+"""The data source `whyscan`: Spark reads what a plan keeps, through the reader of scan/.
+
+>>> spark.dataSource.register(WhyscanDataSource)
+>>> spark.read.format("whyscan").option("predicate", "age > 40").load("s3://lake/events")
+
+`load` plans, so that a DataFrame is one version of a table for as long as it lives. Spark's own
+filters are never taken over (`pushFilters`): Spark 4.1 to 4.3 then scans one DataFrame twice with
+the filters of the second scan alone, and returns wrong rows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from pyspark import cloudpickle
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from whyscan.engines.spark_types import SparkBatches, spark_schema
+from whyscan.errors import UsageError, WhyscanError
+from whyscan.planning.planner import make_plan
+from whyscan.planning.request import bind_request
+from whyscan.scan.portions import Portion, portions, whole
+from whyscan.scan.reader import read_portion
+from whyscan.tables import open_snapshot
+from whyscan.tables.sizes import parse_size
+from whyscan.tables.travel import Travel, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+    from whyscan.planning.plan import ScanPlan
+
+NAME = "whyscan"
+PORTION_BYTES = 128 << 20
+HANDED_OVER = "handed_over"
+_STORAGE = "option."
+_OPTIONS = (
+    "path",
+    "paths",
+    "predicate",
+    "columns",
+    "dialect",
+    "timezone",
+    "depth",
+    "version",
+    "snapshot",
+    "as_of",
+    "ref",
+    "partition_bytes",
+    "min_partitions",
+)
+
+
+class Planned(Struct, frozen=True):
+    """What is to be read: the schema that Spark was told, and who reads what.
+
+    `keep_undecided`: rows that nobody but Spark can judge are given, as it applies the predicate.
+    """
+
+    schema: StructType
+    portions: tuple[Portion, ...]
+    keep_undecided: bool = False
+
+
+def planned(
+    plan: ScanPlan, about_bytes: int, at_least: int, *, keep_undecided: bool = False
+) -> Planned:
+    """A plan as Spark reads it."""
+    everything = whole(plan)
+    schema = spark_schema(everything.given.schema)
+    found = tuple(portions(everything, plan.evidence, about_bytes, at_least))
+    return Planned(schema, found, keep_undecided=keep_undecided)
+
+
+def hand_over(what: Planned, file: Path) -> None:
+    """Write down what was planned; the source that is given the option `handed_over` takes it."""
+    file.write_bytes(cloudpickle.dumps(what))  # type: ignore[no-untyped-call]
+
+
+class WhyscanDataSource(DataSource):
+    """A table of which a predicate's rows are read; docs/spark.md has the options."""
+
+    def __init__(self, options: dict[str, str]) -> None:
+        super().__init__(options)
+        self._planned: Planned | None = None
+
+    @classmethod
+    def name(cls) -> str:
+        """What follows `format` or `USING`."""
+        return NAME
+
+    def schema(self) -> StructType:
+        """The columns that are read."""
+        try:
+            self._planned = self._plan(None)
+        except WhyscanError as error:
+            raise _short(error) from None
+        return self._planned.schema
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Who reads it; a schema of the user's own names the columns."""
+        try:
+            found = self._planned or self._plan(schema.names)
+        except WhyscanError as error:
+            raise _short(error) from None
+        if found.schema != schema:
+            raise UsageError(
+                f"the schema {schema.simpleString()} is not the table's,"
+                f" which is {found.schema.simpleString()}"
+            )
+        # This object goes to every task along with the reader.
+        self._planned = None
+        return _Reader(found)
+
+    def _plan(self, columns: Sequence[str] | None) -> Planned:
+        if (file := self.options.get(HANDED_OVER)) is not None:
+            handed: Planned = cloudpickle.loads(Path(file).read_bytes())
+            return handed
+        asked = Asked.of(self.options)
+        plan = asked.plan(columns if asked.columns is None else asked.columns)
+        return planned(plan, asked.partition_bytes, asked.min_partitions)
+
+
+class Asked(Struct, frozen=True):
+    """The options of a load, read."""
+
+    places: tuple[str, ...]
+    predicate: str
+    columns: tuple[str, ...] | None
+    question: Mapping[str, str]
+    travel: Travel
+    storage: Mapping[str, str]
+    partition_bytes: int
+    min_partitions: int
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> Asked:
+        for key in options:
+            if key not in _OPTIONS and not key.startswith(_STORAGE):
+                raise UsageError(
+                    f"unknown option {key!r}", hint=f"one of {', '.join(_OPTIONS)}, option.KEY"
+                )
+        return cls(
+            _places(options),
+            options.get("predicate", "true"),
+            _columns(options.get("columns")),
+            {key: options[key] for key in ("dialect", "timezone", "depth") if key in options},
+            Travel(
+                _number(options, "version"),
+                _number(options, "snapshot"),
+                moment(options.get("as_of")),
+                options.get("ref"),
+            ),
+            {k.removeprefix(_STORAGE): v for k, v in options.items() if k.startswith(_STORAGE)},
+            parse_size(options.get("partition_bytes", str(PORTION_BYTES))),
+            _number(options, "min_partitions") or os.cpu_count() or 1,
+        )
+
+    def plan(self, columns: Sequence[str] | None) -> ScanPlan:
+        snapshot = open_snapshot(self.places, {}, self.storage, self.travel)
+        bound, options = bind_request(snapshot, self.predicate, columns, self.question)
+        return make_plan(snapshot, bound, options)
+
+
+def _places(options: Mapping[str, str]) -> tuple[str, ...]:
+    found = [options["path"]] if "path" in options else json.loads(options.get("paths", "[]"))
+    if not found:
+        raise UsageError("no table was named", hint='end with .load("s3://lake/events")')
+    return tuple(found)
+
+
+def _columns(text: str | None) -> tuple[str, ...] | None:
+    """`id, age`, or a JSON list where a name has a comma in it."""
+    if text is None:
+        return None
+    if text.lstrip().startswith("["):
+        return tuple(json.loads(text))
+    return tuple(name.strip() for name in text.split(","))
+
+
+def _number(options: Mapping[str, str], key: str) -> int | None:
+    text = options.get(key)
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"the option {key} is no number: {text!r}") from None
+
+
+class _Partition(InputPartition):
+    """What one task reads."""
+
+    def __init__(self, portion: Portion) -> None:
+        super().__init__(None)
+        self.portion = portion
+
+
+class _Reader(DataSourceReader):
+    """Reads portions; to the tasks it goes without them, as each brings its own."""
+
+    def __init__(self, found: Planned) -> None:
+        self._schema = found.schema
+        self._keep_undecided = found.keep_undecided
+        self._portions: tuple[Portion, ...] = found.portions
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_portions": ()}
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """A task a portion."""
+        return [_Partition(portion) for portion in self._portions]
+
+    def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
+        """The rows of a portion; None is Spark's word for a plan without any."""
+        if not isinstance(partition, _Partition):
+            return
+        rows = read_portion(partition.portion, keep_undecided=self._keep_undecided)
+        try:
+            yield from SparkBatches(self._schema).of(rows)
+        except WhyscanError as error:
+            raise _short(error) from None
+
+
+def _short(error: WhyscanError) -> WhyscanError:
+    """The error without the way it came, and with its hint: Spark prints a traceback, and no hint.
+
+    It is another object, as the traceback that one was raised with comes back with it.
+    """
+    told = error.message if error.hint is None else f"{error.message} ({error.hint})"
+    short = type(error).__new__(type(error))
+    Exception.__init__(short, told)
+    vars(short).update(vars(error))
+    return short
