@@ -27,6 +27,7 @@ from whyscan.pruning.mask import (
     known,
     may,
     opposite,
+    settled,
     surely,
     tally,
 )
@@ -208,4 +209,4 @@ def _at(values: Vector | None, indices: pa.Array) -> Vector | None:
 
 
 def _mask_at(mask: Mask, indices: pa.Array) -> Mask:
-    return mask if isinstance(mask, bool) else mask.take(indices)
+    return mask if isinstance(mask, bool) else settled(mask.take(indices))
