@@ -1,0 +1,427 @@
+"""The parts of a snapshot hold each live file once, and say of it what the whole says."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from delta.conftest import Lake, bounds
+from iceberg import by_hand
+from whyscan.errors import CorruptFile, UsageError, WhyscanError
+from whyscan.predicate import zones
+from whyscan.predicate.arrow import arrow_type
+from whyscan.predicate.tree import Column
+from whyscan.predicate.types import OtherType, StructType
+from whyscan.pruning.gather import concatenate
+from whyscan.pruning.mask import materialise, written_out
+from whyscan.tables import open_snapshot
+from whyscan.tables.parts import parts
+from whyscan.tables.storage import Store
+
+ZOO = Path(__file__).parents[3] / "shared" / "zoo"
+UTC = zones.zone("UTC")
+SMALL = 50_000
+
+_roots = {p.parent for mark in ("_delta_log", "metadata") for p in ZOO.rglob(mark)}
+tables = sorted(str(root.relative_to(ZOO)) for root in _roots)
+skipped = pytest.param("", marks=pytest.mark.skip(reason=f"there is no zoo at {ZOO}"))
+
+
+def opened(folder):
+    return open_snapshot([str(folder)], {}, {})
+
+
+def columns_of(snapshot):
+    fields = snapshot.schema().fields
+    known = [f for f in fields if not isinstance(f.type, OtherType | StructType)]
+    return [Column((f.name,), f.type) for f in known]
+
+
+def divided(snapshot, files_each):
+    """The parts as another process gets them."""
+    pickled = [pickle.dumps(part) for part in parts(snapshot, files_each)]
+    assert max(map(len, pickled)) < SMALL
+    return [pickle.loads(part) for part in pickled]
+
+
+def joined(arrays):
+    return [value for array in arrays for value in array.to_pylist()]
+
+
+def intervals(told, count):
+    """What containers say, written out so that two ways to say one thing are equal."""
+    found = {}
+    for kind, known in (("partition", told.partition), ("statistics", told.statistics)):
+        for path, interval in known.items():
+            if pa.types.is_null(arrow_type(interval.type)):
+                continue
+            ends = [
+                None if end is None else written_out(end, count, arrow_type(interval.type))
+                for end in (interval.lower, interval.upper)
+            ]
+            masks = (interval.value, interval.null, interval.nan, interval.counted)
+            found[kind, path] = [
+                *(pa.nulls(count) if end is None else end for end in ends),
+                *(materialise(mask, count) for mask in masks),
+            ]
+    return {key: [array.to_pylist() for array in arrays] for key, arrays in found.items()}
+
+
+def told(files):
+    return files.deleted.to_pylist() if files.deleted is not None else [0] * files.count
+
+
+def partitions(files):
+    """The values that people are shown; a part has no columns of the specs of other parts."""
+    rows = files.partition.to_pylist()
+    return [{k: str(v) for k, v in row.items() if v is not None} for row in rows]
+
+
+def assert_same(snapshot, some):
+    """Path by path, number by number, interval by interval."""
+    columns = columns_of(snapshot)
+    whole, files = snapshot.files(columns, UTC), [p.files(columns, UTC) for p in some]
+    assert joined(f.paths for f in files) == whole.paths.to_pylist()
+    assert joined(f.bytes for f in files) == whole.bytes.to_pylist()
+    assert joined(f.rows for f in files) == whole.rows.to_pylist()
+    assert [n for f in files for n in told(f)] == told(whole)
+    assert [shown for f in files for shown in partitions(f)] == partitions(whole)
+    held = [f for f in files if f.count] or files[:1]
+    together = concatenate([f.containers for f in held])
+    assert repr(intervals(together, whole.count)) == repr(intervals(whole.containers, whole.count))
+    for part in some:
+        assert part.schema() == snapshot.schema()
+        assert part.specs == snapshot.specs
+        assert part.numbered_specs == snapshot.numbered_specs
+        assert (part.uri, part.format, part.version) == (
+            snapshot.uri,
+            snapshot.format,
+            snapshot.version,
+        )
+
+
+@pytest.mark.parametrize("name", tables or [skipped])
+def test_the_parts_of_every_table_of_the_zoo_are_the_whole(name):
+    try:
+        snapshot = opened(ZOO / name)
+        snapshot.files([], UTC)
+    except WhyscanError:
+        pytest.skip("broken on purpose")
+    assert_same(snapshot, divided(snapshot, 2))
+
+
+DELETION_VECTOR = pa.struct(
+    [
+        ("storageType", pa.string()),
+        ("pathOrInlineDv", pa.string()),
+        ("offset", pa.int32()),
+        ("sizeInBytes", pa.int32()),
+        ("cardinality", pa.int64()),
+    ]
+)
+ADD = pa.struct(
+    [
+        ("path", pa.string()),
+        ("partitionValues", pa.map_(pa.string(), pa.string())),
+        ("size", pa.int64()),
+        ("modificationTime", pa.int64()),
+        ("dataChange", pa.bool_()),
+        ("stats", pa.string()),
+        ("deletionVector", DELETION_VECTOR),
+    ]
+)
+PROTOCOL = pa.struct([("minReaderVersion", pa.int32()), ("minWriterVersion", pa.int32())])
+METADATA = pa.struct(
+    [
+        ("id", pa.string()),
+        ("schemaString", pa.string()),
+        ("partitionColumns", pa.list_(pa.string())),
+        ("configuration", pa.map_(pa.string(), pa.string())),
+    ]
+)
+SIDECAR = pa.struct([("path", pa.string()), ("sizeInBytes", pa.int64())])
+STATE = {"protocol": PROTOCOL, "metaData": METADATA}
+
+
+class Churn:
+    """A Delta table whose files come, go, come back and lose rows; `live` are its live actions."""
+
+    def __init__(self, folder, seed):
+        self.lake = Lake(folder).create({"id": "long", "day": "string"}, ("day",))
+        self.random = random.Random(seed)
+        self.live = {}
+        self.gone = []
+
+    def added(self, path, vector=None):
+        number = int(path.rpartition("-")[2])
+        stats = bounds("id", number * 10, number * 10 + 9)
+        more = {} if vector is None else {"deletionVector": vector}
+        return self.lake.add(path, stats, partition={"day": f"d{number % 3}"}, **more)
+
+    def step(self):
+        """One commit of a few changes."""
+        actions = []
+        touched = set()
+        for _ in range(self.random.randrange(1, 5)):
+            change = self.random.choice(["new", "new", "remove", "return", "vector"])
+            if change == "new":
+                self._put(f"f-{len(self.live) + len(self.gone)}", None, actions, touched)
+            elif change == "return" and self.gone:
+                self._put(self.random.choice(self.gone), None, actions, touched)
+            elif change in ("remove", "vector") and self.live:
+                path = self.random.choice(sorted(self.live))
+                if path in touched:
+                    continue
+                before = self.live.pop(path)["add"].get("deletionVector")
+                more = {} if before is None else {"deletionVector": before}
+                actions.append(self.lake.remove(path, **more))
+                touched.add(path)
+                if change == "remove":
+                    self.gone.append(path)
+                else:
+                    self._put(path, self._vector(), actions, set())
+        self.lake.commit(*actions)
+
+    def _put(self, path, vector, actions, touched):
+        if path in touched or path in self.live:
+            return
+        touched.add(path)
+        self.live[path] = self.added(path, vector)
+        actions.append(self.live[path])
+
+    def _vector(self):
+        name = f"v{self.random.randrange(10**6)}"
+        return {
+            "storageType": "u",
+            "pathOrInlineDv": name,
+            "offset": 1,
+            "sizeInBytes": 1,
+            "cardinality": self.random.randrange(1, 9),
+        }
+
+    def rows(self):
+        text = (self.lake.log / f"{0:020}.json").read_text().splitlines()
+        state = [json.loads(line) for line in text]
+        state[1]["metaData"].pop("format")
+        for one in state[1]["metaData"], *(a["add"] for a in self.live.values()):
+            for key in ("configuration", "partitionValues"):
+                if key in one:
+                    one[key] = list(dict(one[key]).items())
+        return state, list(self.live.values())
+
+    def checkpoint(self, shape):
+        """The state as one file, as several, or as a file that names sidecars."""
+        state, adds = self.rows()
+        version, schema = f"{self.lake.version:020}", pa.schema(STATE | {"add": ADD})
+        if shape == "one file":
+            self.lake.checkpoint(state + adds, schema)
+        elif shape == "small row groups":
+            whole = pa.Table.from_pylist(state + adds, schema)
+            pq.write_table(whole, self.lake.log / f"{version}.checkpoint.parquet", row_group_size=3)
+        elif shape == "multi-part":
+            half = len(adds) // 2
+            for at, some in enumerate((state, adds[:half], adds[half:]), start=1):
+                kind = schema if at > 1 else pa.schema(STATE)
+                name = f"{version}.checkpoint.{at:010}.{3:010}.parquet"
+                self.lake.checkpoint(some, kind, name)
+        else:
+            self._with_sidecars(state, adds, version)
+
+    def _with_sidecars(self, state, adds, version):
+        named = []
+        for at, some in enumerate((adds[::2], adds[1::2])):
+            name = f"{at}.parquet"
+            self.lake.checkpoint(some, pa.schema({"add": ADD}), f"_sidecars/{name}")
+            size = (self.lake.log / "_sidecars" / name).stat().st_size
+            named.append({"sidecar": {"path": name, "sizeInBytes": size}})
+        name = f"{version}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.parquet"
+        self.lake.checkpoint(state + named, pa.schema(STATE | {"sidecar": SIDECAR}), name)
+
+
+@pytest.mark.parametrize(
+    "shape", ["one file", "small row groups", "multi-part", "sidecars", "none"]
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_what_commits_hide_is_hidden_in_every_part_of_a_delta_checkpoint(tmp_path, shape, seed):
+    churn = Churn(tmp_path / "t", seed)
+    for _ in range(12):
+        churn.step()
+    if shape != "none":
+        churn.checkpoint(shape)
+    for _ in range(0 if seed == 0 else 8):
+        churn.step()
+    snapshot = churn.lake.open()
+    assert sorted(snapshot.files([]).paths.to_pylist()) == sorted(churn.live)
+    for files_each in (1, 5):
+        some = divided(snapshot, files_each)
+        assert_same(snapshot, some)
+    if shape == "one file":
+        assert len(divided(snapshot, 3)) > 2
+
+
+def test_a_part_of_a_delta_checkpoint_gives_the_files_of_its_rows_alone(tmp_path):
+    churn = Churn(tmp_path / "t", 1)
+    for _ in range(20):
+        churn.step()
+    churn.checkpoint("small row groups")
+    some = divided(churn.lake.open(), 4)
+    assert len(some) > 2
+    assert max(part.files([]).count for part in some) <= 4
+
+
+def test_a_corrupt_checkpoint_is_named_by_whoever_reads_the_part(tmp_path):
+    churn = Churn(tmp_path / "t", 1)
+    for _ in range(20):
+        churn.step()
+    churn.checkpoint("one file")
+    some = divided(churn.lake.open(), 4)
+    (log,) = churn.lake.log.glob("*.checkpoint.parquet")
+    log.write_bytes(log.read_bytes()[:100])
+    with pytest.raises(CorruptFile, match=r"checkpoint\.parquet"):
+        some[-1].files([])
+
+
+@pytest.fixture
+def deleted_from(tmp_path):
+    """An Iceberg table of three manifests under two specs, a vector and equality deletes."""
+    by_day = {"source-id": 1, "field-id": 1000, "name": "p", "transform": "identity"}
+    table = by_hand.Lake(tmp_path / "ice", {"p": "int", "x": "int"}, (by_day,), version=3)
+    for at in range(3):
+        files = [
+            table.file(f"{at}-{n}", {"x": (n, n + 5)}, {"x": 0}, 10, {"p": at}) for n in range(4)
+        ]
+        table.manifest(files, sequence=1)
+    vector = table.file(
+        "v.puffin",
+        rows=3,
+        content=1,
+        file_format="PUFFIN",
+        partition={"p": 1},
+        referenced_data_file=f"{table.folder}/data/1-2",
+    )
+    equality = table.file("e", rows=1, content=2, partition={"p": 2}, equality_ids=[2])
+    table.manifest([vector, equality], content=1, sequence=2)
+    return table.commit().open()
+
+
+def test_deletes_apply_in_every_part_of_an_iceberg_table(deleted_from):
+    some = divided(deleted_from, 4)
+    assert len(some) == 3
+    assert_same(deleted_from, some)
+    whole = deleted_from.files([])
+    hidden = [part.files([]).maybe_deleted.to_pylist() for part in some]
+    assert [n for some in hidden for n in some] == whole.maybe_deleted.to_pylist()
+    assert None in hidden[2]
+    assert sum(told(some[1].files([]))) == 3
+
+
+def test_manifests_of_a_part_are_its_own(deleted_from):
+    some = divided(deleted_from, 8)
+    assert [part.manifests().count for part in some] == [2, 1]
+    assert joined(p.manifests().paths for p in some) == deleted_from.manifests().paths.to_pylist()
+    assert joined(p.manifests().files for p in some) == deleted_from.manifests().files.to_pylist()
+    last = some[1].files([], UTC, pa.array([0]))
+    assert last.manifest.to_pylist() == [0, 0, 0, 0]
+
+
+@pytest.fixture
+def hive(tmp_path):
+    for day in ("2024-01-01", "2024-01-02", "__HIVE_DEFAULT_PARTITION__"):
+        for at in range(3):
+            file = tmp_path / "hive" / f"day={day}" / f"{at}.parquet"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            more = {"late": [at]} if at == 2 and day.endswith("2") else {}
+            pq.write_table(
+                pa.table({"x": [at, at + 1]} | {k: v * 2 for k, v in more.items()}), file
+            )
+    return opened(tmp_path / "hive")
+
+
+def test_the_parts_of_a_hive_table_are_slices_of_its_listing(hive):
+    some = divided(hive, 4)
+    assert [part.files([], UTC).count for part in some] == [4, 4, 1]
+    assert_same(hive, some)
+
+
+def test_a_column_that_was_looked_for_is_known_to_every_part(hive):
+    assert "late" in hive.schema(["late"]).names()
+    assert all(part.schema() == hive.schema() for part in divided(hive, 2))
+
+
+def test_a_part_carries_only_the_folders_of_its_files(tmp_path):
+    for at in range(60):
+        file = tmp_path / "t" / f"k={at:060}" / "f.parquet"
+        file.parent.mkdir(parents=True)
+        pq.write_table(pa.table({"x": [at]}), file)
+    whole = opened(tmp_path / "t")
+    (one, *_) = parts(whole, 2)
+    assert len(pickle.dumps(one)) < len(pickle.dumps(whole)) / 4
+
+
+def test_row_groups_and_rows_of_a_part_are_those_of_its_files(hive):
+    columns = columns_of(hive)
+    everything = hive.files(columns, UTC)
+    at = pa.array(np.arange(everything.count))
+    whole = hive.row_groups(everything, at, columns, None)
+    found, paths = [], []
+    for part in divided(hive, 4):
+        files = part.files(columns, UTC)
+        mine = pa.array(np.arange(files.count))
+        groups = part.row_groups(files, mine, columns, None)
+        found += groups.containers.statistics[("x",)].lower.to_pylist()
+        paths += [file.path for file in part.reading(files, mine, UTC).files]
+    assert found == whole.containers.statistics[("x",)].lower.to_pylist()
+    assert paths == everything.paths.to_pylist()
+
+
+def test_a_part_opens_in_another_process(tmp_path, hive):
+    place = tmp_path / "part.pickle"
+    place.write_bytes(pickle.dumps(parts(hive, 4)[1]))
+    code = (
+        "import pickle, sys; part = pickle.load(open(sys.argv[1], 'rb'));"
+        "print(part.files([], None).count)"
+    )
+    run = [sys.executable, "-c", code, str(place)]
+    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout == "4\n"
+
+
+def test_a_store_travels_without_what_was_read_of_it(tmp_path):
+    from whyscan.tables.connections import connect
+
+    given = {"access_key_id": "a", "secret_access_key": "hush", "region": "x", "cache": "off"}
+    found = connect("s3://bucket", given)
+    store = Store("s3://bucket/t", found.backend, prefix="t", identity=found.identity)
+    store.meter.count("x" * 10_000, 1)
+    pickled = pickle.dumps(store.afresh())
+    there = pickle.loads(pickled)
+    assert len(pickled) < 2000
+    assert there.backend == found.backend
+    assert "hush" not in repr(there.uri)
+
+
+def test_a_part_holds_at_least_a_file(hive):
+    with pytest.raises(UsageError, match="cannot hold 0 files"):
+        parts(hive, 0)
+
+
+def test_lists_that_count_nothing_are_divided_by_their_bytes(deleted_from):
+    listed = deleted_from._list
+    none = pa.nulls(len(listed), pa.int32())
+    for name in ("added_files_count", "existing_files_count"):
+        listed = listed.set_column(listed.column_names.index(name), name, none)
+    deleted_from.__dict__["_list"] = listed
+    deleted_from.__dict__.pop("_data", None)
+    some = divided(deleted_from, 1)
+    assert len(some) == 3
+    assert joined(p.files([]).paths for p in some) == deleted_from.files([]).paths.to_pylist()
+    assert pc.sum(deleted_from.files([]).rows).as_py() == 120
