@@ -128,6 +128,10 @@ class Tables(Mapping[str, "Snapshot"]):
             travel = Travel(snapshot=number)
         return open_snapshot([newest.uri], {}, self._pinned[name].options, travel)
 
+    @property
+    def pinned(self) -> tuple[Pinned, ...]:
+        return tuple(self._pinned.values())
+
     def uri(self, name: str) -> str:
         """Where the table is."""
         return self._pinned[name].uri if name in self._pinned else name

@@ -43,6 +43,10 @@ ROUNDS = 8
 _WORD = re.compile(r"\w+")
 
 
+THRESHOLD = 0.1
+"""A share of a table's bytes: a shape that keeps so much more than before has drifted."""
+
+
 class Question(Struct, frozen=True):
     """How the queries are read and planned; the defaults are those of a single explanation."""
 
@@ -50,6 +54,7 @@ class Question(Struct, frozen=True):
     depth: str = "auto"
     full: bool = False
     assume_no_nan: bool = False
+    threshold: float = THRESHOLD
 
     @property
     def terms(self) -> Terms:
@@ -58,8 +63,6 @@ class Question(Struct, frozen=True):
 
 
 DEFAULT = Question()
-THRESHOLD = 0.1
-"""A share of a table's bytes: a shape that keeps so much more than before has drifted."""
 
 
 def explain_workload(
@@ -68,16 +71,20 @@ def explain_workload(
     sources: Iterable[Source],
     question: Question = DEFAULT,
     told: Callable[[str], None] | None = None,
-) -> Audit:
-    """The workload against its tables. `told` hears what is done next."""
+) -> tuple[Audit, dict[str, Pinned]]:
+    """The workload against its tables, and the tables as they were pinned.
+
+    `told` hears what is done next.
+    """
     started, at = perf_counter(), datetime.now(UTC)
     say = told or (lambda _: None)
     given = tuple(sources)
     say(f"opening {counted(len(given), 'table')}")
     tables = {one.name: one for one in pin_all(given)}
     options = given[0].options if given else {}
-    outcomes = _Rounds(spark, workload.queries, tables, options, say).run(question.terms)
-    unparsed = [*workload.unparsed, *_unbound(workload.queries, outcomes)]
+    rounds = _Rounds(spark, workload.queries, tables, options, say)
+    outcomes = rounds.run(question.terms)
+    unparsed = (*workload.unparsed, *_unbound(workload.queries, outcomes))
     queries = query_lines(workload.queries, outcomes)
     run = Run(
         id=f"{at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}",
@@ -85,9 +92,10 @@ def explain_workload(
         seconds=perf_counter() - started,
         timezone=question.timezone,
         depth=question.depth,
-        threshold=THRESHOLD,
+        threshold=question.threshold,
     )
-    return Audit(run, queries, table_totals(queries, tables.values()), tuple(unparsed))
+    totals = table_totals(queries, rounds.tables.values())
+    return Audit(run, queries, totals, unparsed), rounds.tables
 
 
 def _unbound(queries: Sequence[Query], outcomes: Mapping[int, Outcome]) -> Iterator[Unparsed]:
@@ -105,13 +113,13 @@ class _Rounds:
         self,
         spark: SparkSession,
         queries: Sequence[Query],
-        tables: dict[str, Pinned],
+        tables: Mapping[str, Pinned],
         options: Mapping[str, Any],
         say: Callable[[str], None],
     ) -> None:
         self._spark = spark
         self._asked = [Asked(n, query.text, query.dialect) for n, query in enumerate(queries)]
-        self._tables = tables
+        self.tables = dict(tables)
         self._options = options
         self._say = say
 
@@ -136,19 +144,19 @@ class _Rounds:
 
     def _find(self, names: set[str]) -> None:
         """Tables by their catalog's name or by path, as one that was given there, else as now."""
-        places = {place(one.uri): one for one in self._tables.values()}
+        places = {place(one.uri): one for one in self.tables.values()}
         known = {name: places[place(name)] for name in names if place(name) in places}
-        self._tables |= {name: replace(one, name=name, given=False) for name, one in known.items()}
-        new = [Source(name, name, self._options) for name in sorted(names - self._tables.keys())]
+        self.tables |= {name: replace(one, name=name, given=False) for name, one in known.items()}
+        new = [Source(name, name, self._options) for name in sorted(names - self.tables.keys())]
         if new:
             self._say(f"opening {counted(len(new), 'table')} that queries name")
-        self._tables |= {one.name: replace(one, given=False) for one in pin_all(new)}
+        self.tables |= {one.name: replace(one, given=False) for one in pin_all(new)}
 
     def _explained(
         self, asked: Sequence[Asked], wanted: Mapping[int, set[str]], terms: Terms
     ) -> list[Outcome]:
         cores = _cores(self._spark)
-        work = list(_bundles(asked, self._tables, wanted, cores * TASKS_A_CORE))
+        work = list(_bundles(asked, self.tables, wanted, cores * TASKS_A_CORE))
         self._say(f"explaining {_queries(len(asked))} in {counted(len(work), 'task')}")
         frame: DataFrame = self._spark.createDataFrame(pa.Table.from_batches(work))
         with uncarried():

@@ -1,0 +1,232 @@
+"""Shapes that keep more of a table than they did, and the snapshot at which that began.
+
+Between a run that kept less and today's lie versions of the table. The same query is planned at
+them, each time at the one in the middle of those that are left: what is found is a version at
+which it keeps more, and the one before it, at which it does not.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from msgspec import Struct, msgpack
+from msgspec.structs import replace
+
+from whyscan.errors import WhyscanError
+from whyscan.predicate.session import Session
+from whyscan.spark.audit.executor import told
+from whyscan.spark.audit.history import digest, earlier, ratio
+from whyscan.spark.audit.lines import table_lines
+from whyscan.spark.audit.pinned import NotGiven, Tables
+from whyscan.spark.audit.report import Audit, Drift
+from whyscan.spark.audit.totals import place
+from whyscan.spark.errors import uncarried
+from whyscan.statements.catalogue import Catalogue
+from whyscan.statements.explain import explain_statement
+from whyscan.tables import open_snapshot
+from whyscan.tables.travel import Travel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pyspark.sql import SparkSession
+
+    from whyscan.spark.audit.executor import Terms
+    from whyscan.spark.audit.pinned import Pinned
+    from whyscan.tables.snapshot import Snapshot
+
+OTHER_VALUES = "the same query kept as much then: it asks for other values"
+NO_VERSIONS = "the format keeps no versions"
+
+
+class Suspect(Struct, frozen=True):
+    """A scan that keeps more than before: which query, which of its scans, and since when."""
+
+    drift: Drift
+    dialect: str
+    scan: int
+    tables: tuple[Pinned, ...]
+
+
+class Fall(Struct, frozen=True):
+    """Where it fell: the first snapshot that keeps more and the last that does not, or why not."""
+
+    number: int
+    fell_at: int | None = None
+    last_good: int | None = None
+    unknown: str | None = None
+
+
+def drifted(
+    spark: SparkSession,
+    audit: Audit,
+    tables: Mapping[str, Pinned],
+    terms: Terms,
+    history: tuple[str, str],
+) -> tuple[Drift, ...]:
+    """Of each shape and table the query that fell the most, the deepest fall first."""
+    suspects = _suspects(spark, audit, tables, history)
+    if not suspects:
+        return ()
+    work = [pickle.dumps((number, one)) for number, one in enumerate(suspects)]
+    # One a task: each plans a table several times over.
+    batches = [pa.RecordBatch.from_pydict({"work": pa.array([one], pa.binary())}) for one in work]
+    frame = spark.createDataFrame(pa.Table.from_batches(batches))
+    with uncarried():
+        rows = frame.mapInArrow(_searching(terms, audit.run.threshold), "fall binary").collect()
+    falls = [msgpack.decode(bytes(row["fall"]), type=Fall) for row in rows]
+    found = [
+        replace(
+            suspects[fall.number].drift,
+            fell_at=fall.fell_at,
+            last_good=fall.last_good,
+            unknown=fall.unknown,
+        )
+        for fall in falls
+        if fall.unknown != OTHER_VALUES
+    ]
+    return tuple(sorted(found, key=lambda one: (one.before - one.after, one.shape, one.table)))
+
+
+def _suspects(
+    spark: SparkSession, audit: Audit, tables: Mapping[str, Pinned], history: tuple[str, str]
+) -> list[Suspect]:
+    before = earlier(spark, audit, *history)
+    worst: dict[tuple[str, str, int], Suspect] = {}
+    for query in audit.queries:
+        for at, table in enumerate(query.tables):
+            then = before.get((digest(query.sql), place(table.uri), at))
+            now = ratio(table)
+            if then is None or now is None:
+                continue
+            drift = Drift(
+                shape=query.shape,
+                sql=query.sql,
+                table=table.name,
+                before=then.ratio,
+                after=now,
+                before_run=then.run,
+                before_at=then.at,
+                before_snapshot=then.snapshot,
+                after_snapshot=table.version,
+            )
+            key = (query.shape, place(table.uri), at)
+            known = worst.get(key)
+            if known is None or now - then.ratio > known.drift.after - known.drift.before:
+                named = {line.name for line in query.tables}
+                used = tuple(tables[name] for name in sorted(named & tables.keys()))
+                worst[key] = Suspect(drift, query.dialect, at, used)
+    return list(worst.values())
+
+
+def _searching(
+    terms: Terms, threshold: float
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """For `mapInArrow`: suspects to falls."""
+
+    def searched(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for work in batch.column("work"):
+                number, suspect = pickle.loads(work.as_py())  # noqa: S301 - written by the driver
+                fall = replace(_searched(suspect, terms, threshold), number=number)
+                found = pa.array([msgpack.encode(fall)], pa.binary())
+                yield pa.RecordBatch.from_pydict({"fall": found})
+
+    return searched
+
+
+def _searched(suspect: Suspect, terms: Terms, threshold: float) -> Fall:
+    try:
+        return _bisected(suspect, terms, threshold)
+    except WhyscanError as error:
+        return Fall(0, unknown=told(error))
+    except NotGiven as missing:
+        return Fall(0, unknown=f"{missing.name} was not given")
+
+
+def _bisected(suspect: Suspect, terms: Terms, threshold: float) -> Fall:
+    at = _At(suspect, terms)
+    line = at.versions()
+    if isinstance(line, str):
+        return Fall(0, unknown=line)
+    limit = suspect.drift.before + threshold
+    first = at.ratio(line[0])
+    if first is None or first > limit:
+        return Fall(0, unknown=OTHER_VALUES)
+    low, high = 0, len(line) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        kept = at.ratio(line[middle])
+        if kept is not None and kept > limit:
+            high = middle
+        else:
+            low = middle
+    return Fall(0, fell_at=line[high], last_good=line[low])
+
+
+class _At:
+    """A query on a table as it was."""
+
+    def __init__(self, suspect: Suspect, terms: Terms) -> None:
+        self._suspect = suspect
+        self._terms = terms
+        self._name = suspect.drift.table
+        self._tables = Tables(suspect.tables)
+
+    def versions(self) -> Sequence[int] | str:
+        """From the version of the earlier run to today's; else why they are not known."""
+        drift = self._suspect.drift
+        before, after = drift.before_snapshot, drift.after_snapshot
+        if before is None or after is None:
+            return NO_VERSIONS
+        if before == after:
+            return OTHER_VALUES
+        today = self._tables.opened(self._name, None)
+        if today.format == "delta":
+            return range(before, after + 1) if before < after else "its versions were numbered anew"
+        return _lineage(today, before, after)
+
+    def ratio(self, version: int) -> float | None:
+        """What the query keeps of the table at a version."""
+        given = _Replaced(self._tables, self._name, self._opened(version))
+        session = Session(self._suspect.dialect, self._terms.timezone)
+        catalogue = Catalogue(given, given.opened)
+        sql = self._suspect.drift.sql
+        report = explain_statement(sql, catalogue, session, self._terms.options)
+        return ratio(table_lines(report)[self._suspect.scan])
+
+    def _opened(self, version: int) -> Snapshot:
+        today = self._tables.opened(self._name, None)
+        options = next(one.options for one in self._suspect.tables if one.name == self._name)
+        travel = Travel(version=version) if today.format == "delta" else Travel(snapshot=version)
+        return open_snapshot([today.uri], {}, options, travel)
+
+
+class _Replaced(Tables):
+    """The same tables, but for one of them at another version."""
+
+    def __init__(self, tables: Tables, name: str, instead: Snapshot) -> None:
+        super().__init__(tables.pinned)
+        self._name = name
+        self._instead = instead
+
+    def __getitem__(self, name: str) -> Snapshot:
+        return self._instead if name == self._name else super().__getitem__(name)
+
+
+def _lineage(today: Snapshot, before: int, after: int) -> Sequence[int] | str:
+    """The snapshots of an Iceberg table from one to another, oldest first, by their parents."""
+    from whyscan.tables.iceberg.snapshot import IcebergSnapshot
+
+    if not isinstance(today, IcebergSnapshot):
+        return NO_VERSIONS
+    records = today.metadata.snapshots
+    line = [after]
+    while line[-1] != before:
+        record = records.get(line[-1])
+        if record is None or record.parent is None or record.parent in line:
+            return f"snapshot {before} is not among what is kept of its history"
+        line.append(record.parent)
+    return line[::-1]

@@ -1,0 +1,105 @@
+"""`whyscan.spark.audit`: a workload against its tables, on a session of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from msgspec.structs import replace
+
+from whyscan.errors import UsageError
+from whyscan.spark.audit import history
+from whyscan.spark.audit.drift import drifted
+from whyscan.spark.audit.stage import Question, explain_workload
+from whyscan.spark.source_tables import Source, sources
+from whyscan.spark.stage import form_named
+from whyscan.spark.workload.query import Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import SparkSession
+
+    from whyscan.spark.audit.report import Audit
+
+Paths = str | PathLike[str]
+
+
+class Settings(TypedDict, total=False):
+    """How an audit is made.
+
+    `dialect` is of texts whose log names none. `options` are the tables' storage options. `history`
+    is where summaries are kept from run to run, in `history_format`: parquet, delta or iceberg; a
+    shape that keeps more of a table than in an earlier run, by more than `threshold` of its bytes,
+    has drifted. `told` hears what is done next.
+    """
+
+    dialect: str
+    timezone: str
+    depth: str
+    full: bool
+    assume_no_nan: bool
+    options: Mapping[str, Any]
+    history: str | None
+    history_format: str
+    threshold: float
+    told: Callable[[str], None] | None
+
+
+def audit(
+    spark: SparkSession,
+    workload: Workload | Paths | Sequence[Paths],
+    tables: Mapping[str, str] | Sequence[str | Source],
+    **settings: Unpack[Settings],
+) -> Audit:
+    """What every query of a workload reads of the tables, and what of it in vain.
+
+    `workload` are logs, or queries that were read from some. `tables` are places by the names that
+    queries use, or `NAME=URI`, a glob or a catalog's namespace each.
+    """
+    _check(settings)
+    form = form_named(settings.get("history_format", "parquet"))
+    question = _question(settings)
+    found = workload if isinstance(workload, Workload) else _read(workload, settings)
+    given = _sources(tables, settings.get("options", {}))
+    result, pinned = explain_workload(spark, found, given, question, settings.get("told"))
+    where = settings.get("history")
+    if where is None:
+        return result
+    fallen = drifted(spark, result, pinned, question.terms, (where, form))
+    history.append(spark, result, where, form)
+    return replace(result, drift=fallen)
+
+
+def _check(settings: Settings) -> None:
+    """Refuse a keyword that nobody knows, as a plain parameter would."""
+    for name in settings:
+        if name not in Settings.__annotations__:
+            words = ", ".join(Settings.__annotations__)
+            raise TypeError(f"unexpected keyword argument {name!r}; known are {words}")
+
+
+def _question(settings: Settings) -> Question:
+    names = Question.__struct_fields__
+    return Question(**{name: settings[name] for name in names if name in settings})  # type: ignore[literal-required]
+
+
+def _read(workload: Paths | Sequence[Paths], settings: Settings) -> Workload:
+    from whyscan.spark.workload.reading import read_workload
+
+    paths = [workload] if isinstance(workload, str | PathLike) else list(workload)
+    if not paths:
+        raise UsageError("there is no workload", hint="name SQL files, query logs or event logs")
+    chosen = [str(path) for path in paths]
+    options = settings.get("options", {})
+    return read_workload(chosen, settings.get("dialect", "spark"), options=options)
+
+
+def _sources(
+    tables: Mapping[str, str] | Sequence[str | Source], options: Mapping[str, Any]
+) -> tuple[Source, ...]:
+    if isinstance(tables, Mapping):
+        return sources([(name, str(uri)) for name, uri in tables.items()], options)
+    ready = [one for one in tables if isinstance(one, Source)]
+    return (*ready, *sources([one for one in tables if not isinstance(one, Source)], options))
