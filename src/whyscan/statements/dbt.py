@@ -59,7 +59,12 @@ def is_model(text: str) -> bool:
 def incremental_run(text: str, dialect: str) -> Model:
     """The statement that an incremental run executes; of other models the query alone."""
     config = Config()
-    query = _rendered(text, config).strip().rstrip(";")
+    return executed(_rendered(text, config), config, dialect)
+
+
+def executed(compiled: str, config: Config, dialect: str, target: str = "this") -> Model:
+    """The same of a model whose Jinja is rendered; `target` is the table that it fills."""
+    query = compiled.strip().rstrip(";")
     if config.text("materialized", "view") != "incremental":
         return Model(query)
     unique = config.names("unique_key")
@@ -71,47 +76,48 @@ def incremental_run(text: str, dialect: str) -> Model:
     terms = [*(f"{DEST}.{name} = {SOURCE}.{name}" for name in unique), *predicates]
     match strategy:
         case "append":
-            return Model(f"INSERT INTO this {query}", told)
+            return Model(f"INSERT INTO {target} {query}", told)
         case "merge":
-            return Model(_merge(query, unique, terms), told)
+            return Model(_merge(query, target, unique, terms), told)
         case "delete+insert" | "delete_insert":
-            return Model(_delete(query, terms), told)
+            return Model(_delete(query, target, terms), told)
         case "replace_where" if predicates:
-            return Model(f"INSERT INTO this REPLACE WHERE {' AND '.join(predicates)} {query}", told)
+            where = " AND ".join(predicates)
+            return Model(f"INSERT INTO {target} REPLACE WHERE {where} {query}", told)
         case "insert_overwrite":
-            return _overwrite(query, config, told)
+            return _overwrite(query, target, config, told)
         case _:
             raise SyntaxProblem(f"the strategy {strategy!r} of dbt is not known", hint=COMPILE)
 
 
-def _delete(query: str, terms: Sequence[str]) -> str:
+def _delete(query: str, target: str, terms: Sequence[str]) -> str:
     """What goes before the query's rows are inserted."""
     source = f"({query}\n) AS {SOURCE}"
     joined = " AND ".join(terms)
-    return f"DELETE FROM this AS {DEST} USING {source} WHERE {joined}"  # noqa: S608 - never run
+    return f"DELETE FROM {target} AS {DEST} USING {source} WHERE {joined}"  # noqa: S608 - never run
 
 
-def _merge(query: str, unique: Sequence[str], terms: Sequence[str]) -> str:
+def _merge(query: str, target: str, unique: Sequence[str], terms: Sequence[str]) -> str:
     """Without a key no row matches: dbt then only inserts."""
     on = " AND ".join(terms) if unique else "FALSE"
     matched = " WHEN MATCHED THEN UPDATE SET *" if unique else ""
     return (
-        f"MERGE INTO this AS {DEST} USING ({query}\n) AS {SOURCE} ON {on}{matched}"
+        f"MERGE INTO {target} AS {DEST} USING ({query}\n) AS {SOURCE} ON {on}{matched}"
         " WHEN NOT MATCHED THEN INSERT *"
     )
 
 
-def _overwrite(query: str, config: Config, told: tuple[str, ...]) -> Model:
+def _overwrite(query: str, target: str, config: Config, told: tuple[str, ...]) -> Model:
     """The partitions that `partitions` lists, else those of the query's rows; all without any."""
     columns = config.names("partition_by")
     if not columns:
-        return Model(f"INSERT OVERWRITE TABLE this {query}", told)
+        return Model(f"INSERT OVERWRITE TABLE {target} {query}", told)
     listed = config.listed("partitions")
     if listed:
         condition = f"{columns[0]} IN ({', '.join(listed)})"
-        return Model(f"INSERT INTO this REPLACE WHERE {condition} {query}", told)
+        return Model(f"INSERT INTO {target} REPLACE WHERE {condition} {query}", told)
     return Model(
-        f"INSERT OVERWRITE TABLE this PARTITION ({', '.join(columns)}) {query}",
+        f"INSERT OVERWRITE TABLE {target} PARTITION ({', '.join(columns)}) {query}",
         told,
         replaces_partitions=True,
     )

@@ -1,0 +1,179 @@
+"""Compressed logs as plain bytes, however they end: what came whole is given, a cut is told.
+
+| written by | how it begins |
+|---|---|
+| zstd, also several frames in a row | 28 B5 2F FD |
+| Spark's lz4: blocks, not frames | `LZ4Block` |
+| Spark's snappy: blocks behind a header | 82 `SNAPPY` 00 |
+| gzip, also several members in a row | 1F 8B |
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from whyscan.errors import CorruptFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_GZIP = b"\x1f\x8b"
+_LZ4 = b"LZ4Block"
+_LZ4_HEADER = 21
+_LZ4_STORED = 0x10
+_SNAPPY = b"\x82SNAPPY\x00"
+_SNAPPY_HEADER = 16
+_LZF = b"ZV"
+MOST_OF_A_BLOCK = 1 << 26
+"""Spark's blocks have 32 or 64 kB; a length beyond this is no length."""
+
+
+class Tail(Struct):
+    """How a log ended: `cut` is set where its last block or frame is not whole."""
+
+    cut: bool = False
+
+
+def plain(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
+    """The bytes behind whatever compression the first of them show."""
+    stream = iter(chunks)
+    first = b""
+    while len(first) < _LZ4_HEADER and (more := next(stream, b"")):
+        first += more
+    whole = _again(first, stream)
+    if first.startswith(_ZSTD):
+        return _zstd(whole, tail, name)
+    if first.startswith(_GZIP):
+        return _gzip(whole, tail, name)
+    if first.startswith(_LZ4):
+        return _lz4(whole, tail, name)
+    if first.startswith(_SNAPPY):
+        return _snappy(whole, tail, name)
+    if first.startswith(_LZF):
+        raise CorruptFile(name, "lzf is not read", hint="Spark writes zstd unless it is told to")
+    return whole
+
+
+def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    if first:
+        yield first
+    yield from rest
+
+
+def _zstd(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
+    if sys.version_info >= (3, 14):
+        from compression.zstd import ZstdDecompressor, ZstdError
+    else:
+        from backports.zstd import ZstdDecompressor, ZstdError
+
+    frame = ZstdDecompressor()
+    begun = False
+    for chunk in chunks:
+        data = chunk
+        while data:
+            if frame.eof:
+                frame = ZstdDecompressor()
+            begun = True
+            try:
+                yield frame.decompress(data)
+            except ZstdError as error:
+                raise CorruptFile(name, f"it is not whole zstd: {error}") from error
+            data = frame.unused_data if frame.eof else b""
+    tail.cut = begun and not frame.eof
+
+
+def _gzip(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
+    member = zlib.decompressobj(wbits=31)
+    for chunk in chunks:
+        data = chunk
+        while data:
+            if member.eof:
+                member = zlib.decompressobj(wbits=31)
+            try:
+                yield member.decompress(data)
+            except zlib.error as error:
+                raise CorruptFile(name, f"it is not whole gzip: {error}") from error
+            data = member.unused_data if member.eof else b""
+    tail.cut = not member.eof
+
+
+class _Blocks:
+    """Exactly so many bytes at a time; fewer only where the stream ends."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self._held = bytearray()
+
+    def take(self, count: int) -> bytes:
+        while len(self._held) < count and (more := next(self._chunks, b"")):
+            self._held += more
+        taken = bytes(self._held[:count])
+        del self._held[:count]
+        return taken
+
+
+def _lz4(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
+    """`LZ4Block`, a token, the two lengths and a checksum, then the block; an empty one ends."""
+    import cramjam
+
+    blocks = _Blocks(chunks)
+    while header := blocks.take(_LZ4_HEADER):
+        if len(header) < _LZ4_HEADER:
+            tail.cut = True
+            return
+        packed, length = (int.from_bytes(header[at : at + 4], "little") for at in (9, 13))
+        if not header.startswith(_LZ4) or max(packed, length) > MOST_OF_A_BLOCK:
+            raise CorruptFile(name, "a block of lz4 is damaged")
+        content = blocks.take(packed)
+        if len(content) < packed:
+            tail.cut = True
+            return
+        if header[8] & 0xF0 == _LZ4_STORED or not length:
+            yield content
+            continue
+        try:
+            yield bytes(cramjam.lz4.decompress_block(content, output_len=length))
+        except cramjam.DecompressionError as error:
+            raise CorruptFile(name, f"a block of lz4 is damaged: {error}") from error
+
+
+def _snappy(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
+    """A header, then blocks behind their lengths; a stream that was added to has more headers."""
+    import cramjam
+
+    blocks = _Blocks(chunks)
+    blocks.take(_SNAPPY_HEADER)
+    while mark := blocks.take(4):
+        if mark == _SNAPPY[:4]:
+            blocks.take(_SNAPPY_HEADER - 4)
+            continue
+        packed = int.from_bytes(mark, "big")
+        if len(mark) == 4 and packed > MOST_OF_A_BLOCK:  # noqa: PLR2004 - an int of Java
+            raise CorruptFile(name, "a block of snappy is damaged")
+        content = blocks.take(packed)
+        if len(mark) < 4 or len(content) < packed:  # noqa: PLR2004 - an int of Java
+            tail.cut = True
+            return
+        try:
+            yield bytes(cramjam.snappy.decompress_raw(content))
+        except cramjam.DecompressionError as error:
+            raise CorruptFile(name, f"a block of snappy is damaged: {error}") from error
+
+
+def lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a log without their ends; the last one too, though nothing ends it."""
+    held: list[bytes] = []
+    for chunk in chunks:
+        *whole, rest = chunk.split(b"\n")
+        for line in whole:
+            yield b"".join((*held, line))
+            held.clear()
+        held.append(rest)
+    last = b"".join(held)
+    if last:
+        yield last

@@ -1,0 +1,348 @@
+"""Filters as Spark's plans print them, read back as SQL: `(s#12 = a, b)` is `s` = 'a, b'.
+
+A plan prints strings without quotes, so not every text has one meaning. A column counts as one
+only with the number that this plan gave it (`s#12`), which no value holds by chance; a value that
+has parentheses in it is not read. What is not sure is left out: a scan without one of its filters
+reads more, never less.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_COMPARISONS = frozenset({"=", "<=>", ">", ">=", "<", "<="})
+_TESTS = {"isnotnull": "IS NOT NULL", "isnull": "IS NULL"}
+_SEARCHES = {"StartsWith": "startswith", "EndsWith": "endswith", "Contains": "contains"}
+_INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
+_NUMBERS = _INTEGERS | {"float", "double"}
+_INTEGER = re.compile(r"-?\d+")
+_DECIMAL = re.compile(r"-?\d+(?:\.\d+)?")
+_DOUBLE = re.compile(r"-?\d+\.\d+(?:E-?\d+)?")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?")
+_AMBIGUOUS = re.compile(r"0x[\dA-F]*|\d{4}-\d\d-\d\d[ T]\d\d:.*|null|\*+\(redacted\)", re.DOTALL)
+_REFERENCE = re.compile(r"#\d")
+MOST_READINGS = 40
+"""Pieces of a list of strings: they can be put together in half the square of so many ways."""
+
+
+class UnsureError(ValueError):
+    """A filter whose text has more than one meaning, or one that is not known here."""
+
+
+class Columns(Struct, frozen=True):
+    """The columns that a scan's filters may name: `id#12L`, with its type or None."""
+
+    types: Mapping[str, str | None]
+    zone: str | None = None
+
+    def matcher(self) -> re.Pattern[str]:
+        tokens = sorted(map(re.escape, self.types), key=len, reverse=True)
+        return re.compile(rf"(?P<token>{'|'.join(tokens)})(?!\d)(?P<path>(?:\.\w+)*)")
+
+
+class Read(Struct, frozen=True):
+    """The filters that were read, as SQL, and the texts of those that were left out."""
+
+    conjuncts: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def read_filters(texts: Iterable[str], columns: Columns) -> Read:
+    """Lists of filters, `[isnotnull(id#1), (id#1 > 5)]`, as conjuncts."""
+    read: dict[str, None] = {}
+    left_out: dict[str, None] = {}
+    if not columns.types:
+        return Read((), tuple(text for text in texts if text not in {"", "[]"}))
+    reader = _Reader(columns)
+    for text in texts:
+        for element in _elements(_inner(text), columns.matcher()):
+            for part in _conjuncts(element):
+                try:
+                    read[reader.read(part)] = None
+                except UnsureError:
+                    left_out[part] = None
+    return Read(without_implied(tuple(read)), tuple(left_out))
+
+
+def _inner(text: str) -> str:
+    return text[1:-1] if text.startswith("[") and text.endswith("]") else text
+
+
+def _elements(text: str, matcher: re.Pattern[str]) -> list[str]:
+    """The elements of a list: a comma parts them where it is outside of parentheses.
+
+    What names no column is no filter of its own but a part of the value before it. Where the
+    parentheses do not match, nothing is sure, and the whole is one element.
+    """
+    pieces, depth, start = [], 0, 0
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            return [text]
+        if not depth and text.startswith(", ", at):
+            pieces.append(text[start:at])
+            start = at + 2
+    if depth:
+        return [text]
+    elements: list[str] = []
+    for piece in [*pieces, text[start:]]:
+        if elements and not matcher.search(piece):
+            elements[-1] += f", {piece}"
+        elif piece:
+            elements.append(piece)
+    return elements
+
+
+def _conjuncts(text: str) -> list[str]:
+    """`((a) AND (b))` as its two sides, where the parentheses show where they part."""
+    split = _sides(text)
+    if split is None or split[1] != "AND":
+        return [text]
+    return [*_conjuncts(split[0]), *_conjuncts(split[2])]
+
+
+def _sides(text: str) -> tuple[str, str, str] | None:
+    """`(left OR right)` taken apart; None where there are not exactly two sides."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return None
+    inner, depth, cuts = text[1:-1], 0, []
+    for at, character in enumerate(inner):
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            return None
+        if not depth:
+            cuts += [(at, word) for word in ("AND", "OR") if inner.startswith(f" {word} ", at)]
+    if depth or len(cuts) != 1:
+        return None
+    at, word = cuts[0]
+    return inner[:at], word, inner[at + len(word) + 2 :]
+
+
+def without_implied(conjuncts: Sequence[str]) -> tuple[str, ...]:
+    """Without `x IS NOT NULL` where a comparison of x says so too."""
+    others = [text for text in conjuncts if not text.endswith("IS NOT NULL")]
+    compared = {_subject(text) for text in others}
+    return tuple(
+        text
+        for text in conjuncts
+        if not text.endswith("IS NOT NULL") or _subject(text) not in compared
+    )
+
+
+def _subject(text: str) -> str:
+    """The column that a plain comparison begins with; '' of what may be TRUE for a NULL."""
+    found = re.match(r"(`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*) (?:[<>=]=? |IN |IS NOT NULL)", text)
+    return "" if found is None else found[1]
+
+
+class _Reader:
+    """One filter's text to SQL, from the outside to the inside."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._matcher = columns.matcher()
+
+    def read(self, text: str, *, negated: bool = False) -> str:
+        if text.startswith("NOT "):
+            return f"NOT ({self.read(text[4:], negated=True)})"
+        sides = _sides(text)
+        if sides is not None:
+            left, right = (self.read(side, negated=negated) for side in (sides[0], sides[2]))
+            return f"({left} {sides[1]} {right})"
+        if (listed := self._listed(text)) is not None:
+            return self._in_list(*listed, negated=negated)
+        return self._test(text)
+
+    def _test(self, text: str) -> str:
+        if text.startswith("("):
+            return self._comparison(text)
+        called = re.fullmatch(r"(\w+)\((.*)\)", text, re.DOTALL)
+        if called is not None and called[1] in _TESTS:
+            return f"{self._operand(called[2])[0]} {_TESTS[called[1]]}"
+        if called is not None and called[1] in _SEARCHES:
+            operand, _, value = called[2].partition(", ")
+            column, kind = self._operand(operand)
+            return f"{_SEARCHES[called[1]]}({column}, {self._literal(value, kind or 'string')})"
+        column, kind = self._operand(text)
+        if kind not in {None, "boolean"}:
+            raise UnsureError(text)
+        return column
+
+    def _comparison(self, text: str) -> str:
+        found = self._leading(text[1:])
+        if found is None or not text.endswith(")"):
+            raise UnsureError(text)
+        column, kind, rest = found
+        operator = rest[1:].partition(" ")[0]
+        if not rest.startswith(" ") or operator not in _COMPARISONS:
+            raise UnsureError(text)
+        value = rest[len(operator) + 2 : -1]
+        if operator == "<=>" and value == "null":
+            raise UnsureError(text)
+        return f"{column} {operator} {self._literal(value, kind)}"
+
+    def _listed(self, text: str) -> tuple[str, str | None, str, str] | None:
+        """`s#1 IN (a,b)` or `s#1 INSET a, b`: the column, its type, the values, what parts them."""
+        found = self._leading(text)
+        if found is None:
+            return None
+        column, kind, rest = found
+        if rest.startswith(" IN (") and rest.endswith(")"):
+            return column, kind, rest[5:-1], ","
+        if rest.startswith(" INSET "):
+            return column, kind, rest[7:], ", "
+        return None
+
+    def _in_list(
+        self, column: str, kind: str | None, text: str, separator: str, *, negated: bool
+    ) -> str:
+        values = text.split(separator)
+        if kind is not None and not _is_text(kind):
+            known = [value for value in values if value != "null"]
+            return f"{column} IN ({', '.join(self._literal(value, kind) for value in known)})"
+        if negated or len(values) > MOST_READINGS:
+            # More values than were meant would exclude more rows.
+            raise UnsureError(text)
+        readings = _readings(values, separator)
+        if kind is None and len(readings) > len(values):
+            # As text a value of any type is as it was printed, and compares with every reading.
+            column, kind = f"CAST({column} AS STRING)", "string"
+        return f"{column} IN ({', '.join(self._literal(value, kind) for value in readings)})"
+
+    def _leading(self, text: str) -> tuple[str, str | None, str] | None:
+        """The operand that a text begins with, its type, and what follows."""
+        cast = re.match(r"cast\(", text)
+        found = self._matcher.match(text, 5 if cast else 0)
+        if found is None:
+            return None
+        column, kind = self._named(found)
+        if cast is None:
+            return column, kind, text[found.end() :]
+        to = re.compile(r" as (\w+)\)").match(text, found.end())
+        # A cast to a time or to text depends on the session's zone.
+        if to is None or to[1] not in _NUMBERS:
+            return None
+        return f"CAST({column} AS {to[1].upper()})", to[1], text[to.end() :]
+
+    def _operand(self, text: str) -> tuple[str, str | None]:
+        found = self._leading(text)
+        if found is None or found[2]:
+            raise UnsureError(text)
+        return found[0], found[1]
+
+    def _named(self, found: re.Match[str]) -> tuple[str, str | None]:
+        name = found["token"].rpartition("#")[0]
+        path = [name, *(part for part in found["path"].split(".") if part)]
+        kind = self._columns.types[found["token"]]
+        return ".".join(map(quoted, path)), _member(kind, path[1:])
+
+    def _literal(self, value: str, kind: str | None) -> str:
+        # `#12` stands in columns and subqueries, parentheses in expressions.
+        if re.search(r"[()]", value) or _REFERENCE.search(value):
+            raise UnsureError(value)
+        return literal(value, kind, self._columns.zone)
+
+
+def _member(kind: str | None, path: Sequence[str]) -> str | None:
+    """The type of a member of a struct; None where it is not told."""
+    for part in path:
+        kind = None if kind is None else members(kind).get(part)
+    return kind
+
+
+def _readings(values: Sequence[str], separator: str) -> list[str]:
+    """Every value that a list of strings can hold: `a,b,c` may be three of them, or two.
+
+    All of them together hold those that were meant: more rows match, and none is lost. There are
+    at least two: Spark makes a comparison of a list of one.
+    """
+    return list(
+        dict.fromkeys(
+            separator.join(values[start : start + length])
+            for length in range(1, max(len(values), 2))
+            for start in range(len(values) - length + 1)
+        )
+    )
+
+
+def _is_text(kind: str) -> bool:
+    return kind == "string" or kind.startswith(("varchar", "char", "string collate"))
+
+
+def literal(value: str, kind: str | None, zone: str | None) -> str:
+    """A value as SQL of its column's type.
+
+    Where the type is not known, as text: Spark reads a text as the type that it is compared with.
+    """
+    if kind is None:
+        if _AMBIGUOUS.fullmatch(value):
+            raise UnsureError(value)
+        return text_of(value)
+    if _is_text(kind):
+        if re.fullmatch(r"\*+\(redacted\)", value):
+            raise UnsureError(value)
+        return text_of(value)
+    if kind in _INTEGERS and _INTEGER.fullmatch(value):
+        return value
+    if kind.startswith("decimal") and _DECIMAL.fullmatch(value):
+        return value
+    if kind == "double" and _DOUBLE.fullmatch(value):
+        return f"{value}D"
+    if kind == "float" and _DOUBLE.fullmatch(value):
+        return f"CAST('{value}' AS FLOAT)"
+    if kind == "date" and _DATE.fullmatch(value):
+        return f"DATE '{value}'"
+    if kind == "timestamp_ntz" and _TIMESTAMP.fullmatch(value):
+        return f"TIMESTAMP_NTZ '{value}'"
+    if kind == "timestamp" and zone is not None and _TIMESTAMP.fullmatch(value):
+        return f"TIMESTAMP '{_instant(value, zone)}'"
+    if kind == "boolean" and value in {"true", "false"}:
+        return value
+    raise UnsureError(value)
+
+
+def _instant(value: str, zone: str) -> str:
+    """A time of the session's zone as one that has the same meaning in every zone."""
+    try:
+        local = datetime.fromisoformat(value).replace(tzinfo=ZoneInfo(zone))
+    except (KeyError, ValueError, OSError) as error:
+        raise UnsureError(value) from error
+    if local.utcoffset() != local.replace(fold=1).utcoffset():
+        raise UnsureError(value)
+    return local.astimezone(UTC).isoformat(" ")
+
+
+def text_of(value: str) -> str:
+    """A value as a literal of Spark's SQL."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def quoted(name: str) -> str:
+    """A name as SQL."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def members(struct: str) -> dict[str, str]:
+    """`struct<a:int,b:struct<c:int>>` as its members; none of what is no struct."""
+    if not (struct.startswith("struct<") and struct.endswith(">")):
+        return {}
+    found, depth, start = {}, 0, 0
+    inner = struct[len("struct<") : -1]
+    for at, character in enumerate(f"{inner},"):
+        depth += (character in "<(") - (character in ">)")
+        if character == "," and not depth:
+            name, _, kind = inner[start:at].partition(":")
+            if name and kind:
+                found[name] = kind
+            start = at + 1
+    return found

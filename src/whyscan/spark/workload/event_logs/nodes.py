@@ -1,0 +1,121 @@
+"""The scans of a plan, as Spark writes plans into its events."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_SCAN = re.compile(r"(?:Batch)?Scan\b")
+_TRANSPARENT = re.compile(r"InputAdapter|ColumnarToRow|WholeStageCodegen.*")
+_CACHED = frozenset({"InMemoryTableScan", "TableCacheQueryStage"})
+_REUSED = frozenset({"ReusedExchange", "ReusedSubquery"})
+_NO_TABLE = re.compile(r"Scan (?:ExistingRDD|OneRowRelation)\b.*|LocalTableScan")
+_LOG_OF_DELTA = re.compile(r"DeltaLogFileIndex\b|/_delta_log(?:/|\b)")
+_LOCATION = re.compile(r"(?P<index>\w+)\((?P<count>\d+) paths\)\[(?P<paths>.*)\]", re.DOTALL)
+_ICEBERG = re.compile(r"\bIcebergScan\(table=(?P<table>[^,]+),|\] (?P<old>\S+) \(branch=")
+_ATTRIBUTE = re.compile(r"[^,\[\]]+?#\d+L?(?=,|\]|$)")
+
+
+class ScanNode(Struct, frozen=True):
+    """A scan of a table's files.
+
+    `condition` is the filter right above it. `cached`: it fills a cache, in the execution that
+    first needs it. `metrics` are accumulators by what they count.
+    """
+
+    name: str
+    text: str
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, int] = field(default_factory=dict)
+    condition: str | None = None
+    cached: bool = False
+
+    @property
+    def is_iceberg(self) -> bool:
+        return self.name.startswith("BatchScan") and _ICEBERG.search(self.text) is not None
+
+    @property
+    def index(self) -> str:
+        """How Spark found the files: `InMemoryFileIndex`, or one of Delta's."""
+        found = _LOCATION.match(self.metadata.get("Location", ""))
+        return "" if found is None else found["index"]
+
+    @property
+    def is_delta(self) -> bool:
+        return "Delta" in self.index or "Tahoe" in self.index
+
+    @property
+    def format(self) -> str:
+        return "iceberg" if self.is_iceberg else self.metadata.get("Format", "").lower()
+
+    @property
+    def table(self) -> str | None:
+        """The name by which the plan knows the table, None where it was read by its path."""
+        if self.is_iceberg:
+            found = _ICEBERG.search(self.text)
+            return None if found is None else (found["table"] or found["old"])
+        # "Scan parquet spark_catalog.db.t"; "Scan parquet " where it has no name.
+        words = self.name.split(" ", 2)
+        return words[2].strip() or None if len(words) > 2 else None  # noqa: PLR2004 - two words
+
+    @property
+    def place(self) -> str | None:
+        """The one path that is read, None where there are several or Spark has cut it off."""
+        found = _LOCATION.match(self.metadata.get("Location", ""))
+        if found is None or found["count"] != "1" or found["paths"].endswith("..."):
+            return None
+        return re.sub(r"^file:/+", "/", found["paths"])
+
+    @property
+    def attributes(self) -> frozenset[str]:
+        """Its columns as the plan calls them, `id#12L`; only some where Spark has cut them off."""
+        listed = re.search(r"\[(.*?)\](?: |$)", self.text, re.DOTALL)
+        if listed is None:
+            return frozenset()
+        return frozenset(name.strip() for name in _ATTRIBUTE.findall(listed[1]))
+
+
+def scans_of(plan: Mapping[str, Any]) -> tuple[ScanNode, ...]:
+    """The scans of tables' files, each once, however often the plan shows it."""
+    found: dict[tuple[str, ...], ScanNode] = {}
+    for at, scan in enumerate(_walk(plan, None, cached=False)):
+        key = tuple(map(str, sorted(scan.metrics.values()))) or (f"scan {at}",)
+        known = found.get(key)
+        if known is None or (known.cached and not scan.cached):
+            found[key] = scan
+    return tuple(found.values())
+
+
+def _walk(node: Mapping[str, Any], condition: str | None, *, cached: bool) -> Iterator[ScanNode]:
+    name = str(node.get("nodeName") or "")
+    if name in _REUSED:
+        return
+    text = str(node.get("simpleString") or "")
+    if _is_scan_of_files(name, node):
+        yield ScanNode(
+            name,
+            text,
+            {key: str(value) for key, value in (node.get("metadata") or {}).items()},
+            {told["name"]: told["accumulatorId"] for told in node.get("metrics") or ()},
+            condition,
+            cached,
+        )
+    if name == "Filter":
+        condition = text.removeprefix("Filter ")
+    elif not _TRANSPARENT.fullmatch(name):
+        condition = None
+    for child in node.get("children") or ():
+        yield from _walk(child, condition, cached=cached or name in _CACHED)
+
+
+def _is_scan_of_files(name: str, node: Mapping[str, Any]) -> bool:
+    """Not of rows in memory, and not of the log that Delta reads to find its files."""
+    if _SCAN.match(name) is None or _NO_TABLE.fullmatch(name):
+        return False
+    location = str((node.get("metadata") or {}).get("Location") or "")
+    return _LOG_OF_DELTA.search(location) is None

@@ -1,0 +1,40 @@
+"""Whether a text is a statement that can be explained."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from whyscan.errors import WhyscanError
+from whyscan.statements.dbt import incremental_run, is_model
+from whyscan.statements.syntax import parse_statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def problem_of(text: str, dialect: str) -> str | None:
+    """Why a text cannot be explained, whatever its tables; None where it can.
+
+    A statement that only changes settings or defines a name is no error of anybody's, and reads
+    nothing either.
+    """
+    try:
+        sql = incremental_run(text, dialect.lower()).sql if is_model(text) else text
+        with _quiet():
+            parse_statement(sql, dialect)
+    except WhyscanError as error:
+        return error.message
+    return None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The parser warns of what it does not know; here that is an answer like any other."""
+    logger = logging.getLogger("sqlglot")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before

@@ -1,0 +1,227 @@
+"""Logs of queries in rows, as CSV, Parquet or lines of JSON: one row for a run, or for many.
+
+Columns are found by their names, whatever their case and punctuation.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from datetime import UTC, date, datetime
+from io import BufferedReader, RawIOBase, TextIOWrapper
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from whyscan.errors import CorruptFile
+from whyscan.spark.workload.query import Query, Unparsed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from whyscan.spark.workload.logs import LogFile
+
+COLUMNS = {
+    "text": ("query", "sql", "statement", "query_text", "statement_text", "sql_text"),
+    "times": ("times", "count", "executions", "execution_count", "calls", "runs"),
+    "bytes": (
+        "bytes",
+        "bytes_read",
+        "read_bytes",
+        "scanned_bytes",
+        "bytes_scanned",
+        "physical_input_bytes",
+        "data_scanned_in_bytes",
+        "total_bytes_processed",
+        "bytes_processed",
+    ),
+    "when": (
+        "time",
+        "timestamp",
+        "start_time",
+        "started",
+        "started_at",
+        "created",
+        "create_time",
+        "creation_time",
+        "when",
+        "event_time",
+    ),
+    "dialect": ("dialect",),
+}
+"""What a column of a log may be called, without regard to case and punctuation."""
+
+_NAMES = {
+    re.sub(r"[^a-z0-9]", "", name): meaning for meaning, names in COLUMNS.items() for name in names
+}
+_DELIMITERS = ",;\t|"
+_LONGEST_FIELD = 1 << 24
+_BATCH = 10_000
+# A number of seconds since 1970 that is larger would be thousands of years from now.
+_MILLISECONDS, _MICROSECONDS, _NANOSECONDS = 10**11, 10**14, 10**17
+
+
+class Row(Struct, frozen=True):
+    """A row of a log: where it is, and what its columns mean."""
+
+    origin: str
+    told: Mapping[str, Any]
+
+
+def meaning_of(column: str) -> str | None:
+    """What a column says of a query; None for one that is not known."""
+    return _NAMES.get(re.sub(r"[^a-z0-9]", "", column.lower()))
+
+
+def meanings(columns: Sequence[str]) -> dict[str, str]:
+    """The column for each meaning: the first of those that go by one of its names."""
+    found: dict[str, str] = {}
+    for column in columns:
+        meaning = meaning_of(column)
+        if meaning is not None:
+            found.setdefault(meaning, column)
+    return found
+
+
+def read_row(row: Row, dialect: str) -> Query | Unparsed:
+    """One row as its query."""
+    text = str(row.told.get("text") or "").strip()
+    if not text:
+        return Unparsed(row.origin, "", "the row has no query")
+    try:
+        times = _count(row.told.get("times"), "times", default=1)
+        read = _count(row.told.get("bytes"), "the bytes", default=None)
+    except ValueError as error:
+        return Unparsed(row.origin, text, str(error))
+    when, notes = when_told(row.told.get("when"))
+    return Query(
+        text,
+        str(row.told.get("dialect") or dialect).lower(),
+        1 if times is None else times,
+        first=when,
+        last=when,
+        days={} if when is None or times is None else {when.date().isoformat(): times},
+        bytes_read=read,
+        origins=(row.origin,),
+        notes=notes,
+    )
+
+
+def _count(value: Any, what: str, default: int | None) -> int | None:
+    if value is None or value == "":
+        return default
+    try:
+        count = int(value) if not isinstance(value, str) else int(value.replace(",", ""))
+    except (ValueError, OverflowError):
+        raise ValueError(f"{what} of the row are no count: {value}") from None
+    if count < 0 or isinstance(value, bool) or (isinstance(value, float) and value != count):
+        raise ValueError(f"{what} of the row are no count: {value}")
+    return count
+
+
+def when_told(value: Any) -> tuple[datetime | None, tuple[str, ...]]:
+    """A time in UTC, None where none is told, and a note where it cannot be read."""
+    if value is None or value == "":
+        return None, ()
+    try:
+        return _moment(value), ()
+    except (ValueError, TypeError, OverflowError, OSError):
+        return None, (f"when it ran cannot be read: {value}",)
+
+
+def _moment(value: Any) -> datetime:
+    """A time in UTC: ISO text, or a number since 1970; without a zone it is UTC already."""
+    if isinstance(value, str) and not re.fullmatch(r"-?\d+(\.\d+)?", value.strip()):
+        value = datetime.fromisoformat(re.sub(r" UTC$", "Z", value.strip()))
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    seconds = float(value)
+    for limit, each in ((_NANOSECONDS, 1e9), (_MICROSECONDS, 1e6), (_MILLISECONDS, 1e3)):
+        if abs(seconds) >= limit:
+            return datetime.fromtimestamp(seconds / each, UTC)
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+class _Chunked(RawIOBase):
+    """Chunks as a file."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self._held = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._held:
+            self._held = next((chunk for chunk in self._chunks if chunk), b"")
+        count = min(len(buffer), len(self._held))
+        buffer[:count], self._held = self._held[:count], self._held[count:]
+        return count
+
+
+def csv_rows(chunks: Iterable[bytes], origin: str) -> Iterator[Row | Unparsed]:
+    """The rows of a CSV; a line is where its row ends."""
+    text = TextIOWrapper(BufferedReader(_Chunked(chunks)), "utf-8-sig", newline="")
+    before = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        header = text.readline()
+        delimiter = max(_DELIMITERS, key=header.count)
+        names = next(csv.reader([header], delimiter=delimiter), [])
+        found = meanings(names)
+        if "text" not in found:
+            yield Unparsed(origin, header.strip(), _no_column(names))
+            return
+        rows = csv.reader(text, delimiter=delimiter)
+        places = {meaning: names.index(column) for meaning, column in found.items()}
+        for row in rows:
+            where = f"{origin}:{rows.line_num + 1}"
+            told = {meaning: row[at] for meaning, at in places.items() if at < len(row)}
+            if row:
+                yield Row(where, told)
+    except (csv.Error, UnicodeDecodeError) as error:
+        yield Unparsed(origin, "", f"the rest cannot be read: {error}")
+    finally:
+        csv.field_size_limit(before)
+
+
+def _no_column(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:10])
+    return (
+        f"no column of it is a query's text, which may be called {', '.join(COLUMNS['text'])}"
+        + (f"; its columns are {shown}" if shown else "")
+    )
+
+
+def parquet_rows(file: LogFile) -> Iterator[Row | Unparsed]:
+    """The rows of a Parquet file, a batch of them at a time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    content = pa.py_buffer(b"".join(file.chunks()))
+    try:
+        opened = pq.ParquetFile(pa.BufferReader(content))
+        names = opened.schema_arrow.names
+        found = meanings(names)
+        if "text" not in found:
+            yield Unparsed(file.name, "", _no_column(names))
+            return
+        at = 0
+        for batch in opened.iter_batches(_BATCH, columns=list(found.values())):
+            columns = {meaning: batch.column(name).to_pylist() for meaning, name in found.items()}
+            for index in range(batch.num_rows):
+                at += 1
+                told = {meaning: values[index] for meaning, values in columns.items()}
+                yield Row(f"{file.name}:{at}", told)
+    except (pa.ArrowException, OSError) as error:
+        raise CorruptFile(file.shown, f"it is not whole Parquet: {error}") from error
+
+
+def json_row(entry: Mapping[str, Any], origin: str) -> Row | Unparsed:
+    """An object of JSON as a row."""
+    found = meanings(list(entry))
+    if "text" not in found:
+        return Unparsed(origin, "", _no_column(list(entry)))
+    return Row(origin, {meaning: entry[column] for meaning, column in found.items()})

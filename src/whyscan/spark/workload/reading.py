@@ -1,0 +1,239 @@
+"""Logs of any kind as one workload: what each file is, is told by its content.
+
+Every entry of every log is a query or is listed as unparsed. One log that cannot be read does not
+stop the others.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from whyscan.errors import UsageError, WhyscanError
+from whyscan.predicate.parse import dialect_named
+from whyscan.spark.workload.codecs import Tail, lines, plain
+from whyscan.spark.workload.dbt_runs import is_dbt_document, read_dbt, run_of
+from whyscan.spark.workload.logs import DBT_FILES, find_logs, is_rolling
+from whyscan.spark.workload.parsing import problem_of
+from whyscan.spark.workload.query import Query, Unparsed, Workload, grouped
+from whyscan.spark.workload.query_logs import (
+    Row,
+    csv_rows,
+    json_row,
+    meanings,
+    parquet_rows,
+    read_row,
+)
+from whyscan.spark.workload.sql_files import read_sql
+from whyscan.spark.workload.trino_events import is_trino_event, read_trino
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from whyscan.spark.workload.logs import Log, LogFile
+
+CUT = "the log ends in the middle of an entry, as one that is still being written"
+
+
+class Form(StrEnum):
+    """What a log is. JSON holds rows or events of Trino, each object by what it has."""
+
+    SQL = "sql"
+    CSV = "csv"
+    JSON = "json"
+    PARQUET = "parquet"
+    SPARK = "spark"
+    DBT = "dbt"
+    TRINO = "trino"
+
+
+def read_workload(
+    paths: Sequence[str],
+    dialect: str = "spark",
+    *,
+    form: str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Workload:
+    """The queries of files, folders and globs, each distinct text once.
+
+    `dialect` is of the texts that do not say theirs; `form` is what the files are, None to tell
+    by looking. `options` are for the stores that they lie in.
+    """
+    dialect_named(dialect)
+    chosen = None if form is None else form_named(form)
+    logs = find_logs(paths, options)
+    return gathered(chain.from_iterable(read_log(log, dialect, chosen) for log in logs))
+
+
+def form_named(name: str) -> Form:
+    """The form by its name; UsageError where there is none."""
+    try:
+        return Form(name.lower())
+    except ValueError:
+        known = ", ".join(Form)
+        raise UsageError(f"{name!r} is no form of a workload", hint=f"one of {known}") from None
+
+
+def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
+    """The entries as a workload: texts once, and those that are no statement among the unparsed."""
+    found: list[Query] = []
+    unparsed: list[Unparsed] = []
+    for entry in entries:
+        if isinstance(entry, Query):
+            found.append(entry)
+        else:
+            unparsed.append(entry)
+    queries: list[Query] = []
+    for query in grouped(found):
+        why = problem_of(query.text, query.dialect)
+        if why is None:
+            queries.append(query)
+        else:
+            unparsed.append(Unparsed(_first(query.origins), query.text, why, query.times))
+    return Workload(tuple(queries), _grouped(unparsed))
+
+
+def _first(origins: Sequence[str]) -> str:
+    return origins[0] if origins else ""
+
+
+def _grouped(unparsed: Iterable[Unparsed]) -> tuple[Unparsed, ...]:
+    """Equal texts of one reason once, by where the first of them stands; without a text, each."""
+    found: dict[tuple[str, str, str], Unparsed] = {}
+    for entry in unparsed:
+        key = (entry.text, entry.why, "" if entry.text else entry.origin)
+        known = found.get(key)
+        times = entry.times + (0 if known is None else known.times)
+        found[key] = msgspec.structs.replace(known or entry, times=times)
+    return tuple(found.values())
+
+
+def read_log(log: Log, dialect: str, form: Form | None = None) -> Iterator[Query | Unparsed]:
+    """The entries of one log; a log that cannot be read is an entry that says so."""
+    try:
+        yield from _read(log, dialect, form or form_of(log))
+    except WhyscanError as error:
+        yield Unparsed(log.name, "", error.message)
+
+
+def _read(log: Log, dialect: str, form: Form) -> Iterator[Query | Unparsed]:
+    tail = Tail()
+    match form:
+        case Form.SPARK:
+            from whyscan.spark.workload.event_logs import read_events
+
+            yield from read_events(log, tail)
+        case Form.DBT:
+            documents = [_document(file, tail) for file in log.files]
+            yield from read_dbt(run_of(documents), log.name, dialect)
+        case Form.SQL:
+            for file in log.files:
+                yield from _sql(file, tail, dialect)
+        case Form.CSV:
+            rows = (row for file in log.files for row in csv_rows(_plain(file, tail), file.name))
+            yield from _of_rows(rows, dialect)
+        case Form.PARQUET:
+            yield from _of_rows((row for file in log.files for row in parquet_rows(file)), dialect)
+        case Form.JSON | Form.TRINO:
+            for file in log.files:
+                yield from _of_json(file, tail, dialect)
+    if tail.cut:
+        yield Unparsed(log.name, "", CUT)
+
+
+def _of_rows(rows: Iterable[Row | Unparsed], dialect: str) -> Iterator[Query | Unparsed]:
+    for row in rows:
+        yield read_row(row, dialect) if isinstance(row, Row) else row
+
+
+def _plain(file: LogFile, tail: Tail) -> Iterator[bytes]:
+    return plain(file.chunks(), tail, file.shown)
+
+
+def _sql(file: LogFile, tail: Tail, dialect: str) -> Iterator[Query | Unparsed]:
+    try:
+        text = b"".join(_plain(file, tail)).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        yield Unparsed(file.name, "", f"it is not UTF-8: {error.reason}")
+        return
+    yield from read_sql(text, file.name, dialect)
+
+
+def _document(file: LogFile, tail: Tail) -> Mapping[str, Any]:
+    try:
+        found = msgspec.json.decode(b"".join(_plain(file, tail)))
+    except msgspec.DecodeError as error:
+        raise WhyscanError(f"cannot read {file.name}: {error}") from error
+    return found if isinstance(found, dict) else {}
+
+
+def _of_json(file: LogFile, tail: Tail, dialect: str) -> Iterator[Query | Unparsed]:
+    for origin, entry in _objects(file, tail):
+        if isinstance(entry, Unparsed):
+            yield entry
+        elif is_trino_event(entry):
+            yield read_trino(entry, origin)
+        elif is_dbt_document(entry):
+            yield from read_dbt(run_of([entry]), origin, dialect)
+        else:
+            row = json_row(entry, origin)
+            yield read_row(row, dialect) if isinstance(row, Row) else row
+
+
+def _objects(file: LogFile, tail: Tail) -> Iterator[tuple[str, Mapping[str, Any] | Unparsed]]:
+    """The objects of a file: one a line, or the whole of it one object or an array of them."""
+    content = _plain(file, tail)
+    every = lines(content)
+    first = next((line for line in every if line.strip()), b"")
+    alone = _decoded(first)
+    if not isinstance(alone, dict):
+        whole = _decoded(b"\n".join((first, *every)))
+        listed = whole if isinstance(whole, list) else [whole]
+        for at, entry in enumerate(listed, start=1):
+            yield f"{file.name}[{at}]", _object(entry, f"{file.name}[{at}]")
+        return
+    for at, line in enumerate(chain([first], every), start=1):
+        if line.strip():
+            origin = f"{file.name}:{at}"
+            yield origin, _object(_decoded(line), origin)
+
+
+def _decoded(line: bytes) -> Any:
+    """What a text of JSON holds; None where it is none."""
+    try:
+        return msgspec.json.decode(line)
+    except msgspec.DecodeError:
+        return None
+
+
+def _object(entry: Any, origin: str) -> Mapping[str, Any] | Unparsed:
+    if isinstance(entry, dict):
+        return entry
+    return Unparsed(origin, "", "it is no whole object of JSON")
+
+
+def form_of(log: Log) -> Form:
+    """What a log is: by how its first file begins, and by its name where that says nothing."""
+    file = log.files[0]
+    if file.name in DBT_FILES:
+        return Form.DBT
+    if is_rolling(file):
+        return Form.SPARK
+    begin = file.beginning()
+    if begin.startswith(b"PAR1"):
+        return Form.PARQUET
+    text = next(plain([begin], Tail(), file.shown), b"").lstrip(b"\xef\xbb\xbf \t\r\n")
+    if text.startswith(b'{"Event":"'):
+        return Form.SPARK
+    if text.startswith((b"{", b"[")) and not text.startswith((b"{{", b"{%")):
+        return Form.JSON
+    name = file.name.lower()
+    if name.endswith((".sql", ".hql")):
+        return Form.SQL
+    header = text.split(b"\n", 1)[0].decode("utf-8", "replace")
+    separated = max((header.strip().split(mark) for mark in ",;\t|"), key=len)
+    is_csv = "text" in meanings([name.strip(' "') for name in separated])
+    return Form.CSV if is_csv or ".csv" in name or ".tsv" in name else Form.SQL
