@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from operator import add
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from whyscan.explain.evidence import unread
-from whyscan.planning.attribution import Share, attribute
+from whyscan.planning.attribution import Attribution, Share, attribute
 from whyscan.planning.engine_words import Words, words
-from whyscan.planning.nodes import operator, parts
-from whyscan.planning.pushdown import Bucket, Class, Pushdown, partition_columns
+from whyscan.planning.nodes import PartCount, count_parts, operator, parts
+from whyscan.planning.pushdown import (
+    Bucket,
+    Class,
+    Here,
+    Pushdown,
+    conjuncts_here,
+    partition_columns,
+)
 from whyscan.predicate.tree import Conjunct, Opaque, columns_of, walk
 from whyscan.tables.snapshot import Collected
 
 if TYPE_CHECKING:
-    from whyscan.planning.attribution import Attribution
+    from collections.abc import Sequence
+
     from whyscan.planning.engine_words import Measured
     from whyscan.planning.nodes import Part
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Asked, ScanPlan
     from whyscan.predicate.tree import Column, Expression
 
 
@@ -55,24 +64,47 @@ class ConjunctLine(Struct, frozen=True):
     joined: bool = False
 
 
-def conjunct_lines(plan: ScanPlan, classes: tuple[Class, ...]) -> tuple[ConjunctLine, ...]:
+class ConjunctCount(Struct, frozen=True):
+    """What a conjunct did, and each of its parts; of several plans, their sum."""
+
+    here: Here
+    share: Attribution
+    parts: tuple[PartCount, ...]
+
+    def __add__(self, other: ConjunctCount) -> ConjunctCount:
+        return ConjunctCount(
+            self.here + other.here,
+            self.share + other.share,
+            tuple(map(add, self.parts, other.parts)),
+        )
+
+
+def count_conjuncts(plan: ScanPlan) -> tuple[ConjunctCount, ...]:
+    """What each conjunct did, in their order."""
+    below = (count_parts(conjunct.expression, plan) for conjunct in plan.predicate.conjuncts)
+    return tuple(map(ConjunctCount, conjuncts_here(plan), attribute(plan), below))
+
+
+def conjunct_lines(
+    asked: Asked, classes: Sequence[Class], counted: Sequence[ConjunctCount]
+) -> tuple[ConjunctLine, ...]:
     """One line a conjunct, in their order."""
-    measured = _measured(plan)
-    told = zip(plan.predicate.conjuncts, classes, attribute(plan), strict=True)
-    return tuple(_line(conjunct, found, share, measured, plan) for conjunct, found, share in told)
+    measured = _measured(asked)
+    told = zip(asked.predicate.conjuncts, classes, counted, strict=True)
+    return tuple(_line(conjunct, found, did, measured, asked) for conjunct, found, did in told)
 
 
 def _line(
-    conjunct: Conjunct, found: Class, share: Attribution, measured: Measured, plan: ScanPlan
+    conjunct: Conjunct, found: Class, did: ConjunctCount, measured: Measured, asked: Asked
 ) -> ConjunctLine:
-    below = parts(conjunct.expression, plan)
+    below = parts(conjunct.expression, did.parts, asked)
     return ConjunctLine(
         sql=conjunct.sql,
         columns=tuple(".".join(c.path) for c in columns_of(conjunct.expression)),
         bucket=found.bucket,
         pushdown=found.pushdown,
-        alone=share.alone,
-        only=share.only,
+        alone=did.share.alone,
+        only=did.share.only,
         why=_why(conjunct, found, below),
         words=words(conjunct.expression, found, measured),
         operator=operator(conjunct.expression) if below else None,
@@ -81,11 +113,11 @@ def _line(
     )
 
 
-def _measured(plan: ScanPlan) -> Measured:
-    partition = partition_columns(plan)
+def _measured(asked: Asked) -> Measured:
+    partition = partition_columns(asked)
 
     def measured(column: Column) -> bool:
-        told = plan.snapshot.recording(column)
+        told = asked.snapshot.recording(column)
         return column.path not in partition and told.collected is Collected.YES
 
     return measured

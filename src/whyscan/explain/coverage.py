@@ -24,6 +24,13 @@ class Coverage(Struct, frozen=True):
     files: int
     files_with_bounds: int
 
+    def __add__(self, other: Coverage) -> Coverage:
+        return Coverage(
+            self.column,
+            self.files + other.files,
+            self.files_with_bounds + other.files_with_bounds,
+        )
+
     @property
     def mode(self) -> str:
         if self.files_with_bounds == self.files:

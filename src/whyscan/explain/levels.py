@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - msgspec reads the annotations of a record
+from operator import or_
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from whyscan.planning import mechanisms
 from whyscan.planning.matching import group_rows, perhaps_matching, surely_matching
-from whyscan.planning.planner import total, total_of
-from whyscan.planning.pushdown import Confidence, confidence
+from whyscan.planning.planner import plus, total, total_of
+from whyscan.planning.pushdown import Confidence
 from whyscan.planning.reasons import unchecked_parts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from whyscan.planning.judgement import Flags, Judgement
     from whyscan.planning.plan import Evidence, ManifestEvidence, ScanPlan
-    from whyscan.planning.pushdown import Class
     from whyscan.planning.reasons import Why
+    from whyscan.predicate.tree import Predicate
     from whyscan.tables.snapshot import RowGroups
+
+ORDER = ("manifests", "files", "row_groups")
 
 
 class Level(Struct, frozen=True):
@@ -51,6 +56,29 @@ class Level(Struct, frozen=True):
     selected_total: int | None = None
     selected_kept: int | None = None
 
+    def __add__(self, other: Level) -> Level:
+        """The same level of two parts of a table: what is not known of one is not of both."""
+        mine, theirs = asdict(self), asdict(other)
+        sums = {name: plus(mine[name], theirs[name]) for name in _COUNTS}
+        removed = {
+            m.word: self.pruned_by.get(m.word, 0) + other.pruned_by.get(m.word, 0)
+            for m in mechanisms.REMOVING
+            if m.word in self.pruned_by or m.word in other.pruned_by
+        }
+        return replace(
+            self, pruned_by=removed, confidence=least(self.confidence, other.confidence), **sums
+        )
+
+
+_COUNTS = tuple(
+    name for name in Level.__struct_fields__ if name not in {"level", "confidence", "pruned_by"}
+)
+
+
+def least(*found: Confidence) -> Confidence:
+    """The least informative; the enumeration begins with the most."""
+    return max(found, key=list(Confidence).index)
+
 
 class RowsMatched(Struct, frozen=True):
     """How many rows make the predicate TRUE; None where the metadata gives no number."""
@@ -58,26 +86,35 @@ class RowsMatched(Struct, frozen=True):
     at_least: int | None
     at_most: int | None
 
+    def __add__(self, other: RowsMatched) -> RowsMatched:
+        return RowsMatched(plus(self.at_least, other.at_least), plus(self.at_most, other.at_most))
 
-def levels(plan: ScanPlan, classes: tuple[Class, ...], why: Why) -> tuple[Level, ...]:
+
+def levels(plan: ScanPlan, interpreted: Sequence[bool], why: Why) -> tuple[Level, ...]:
     """Manifests where there are some, files, and row groups where a footer was opened."""
     evidence = plan.evidence
-    sure = confidence(plan, classes)
     counted = []
     if evidence.manifests is not None:
         above = evidence.manifests
-        blind = unchecked_parts(plan, classes, above.manifests.containers, above.judgement)
+        blind = unchecked_parts(plan, interpreted, above.manifests.containers, above.judgement)
         counted.append(replace(_manifests(above), unchecked=blind))
-    counted.append(replace(_files(plan, sure), unchecked=int(why.unchecked.sum())))
+    counted.append(replace(_files(plan), unchecked=int(why.unchecked.sum())))
     groups, found = evidence.groups, evidence.group_judgement
     if groups is not None and found is not None and len(groups.opened):
         level = _row_groups(evidence, groups, found)
-        blind = unchecked_parts(plan, classes, groups.containers, found)
+        blind = unchecked_parts(plan, interpreted, groups.containers, found)
         asked, chosen = _selected(plan, groups, found)
         counted.append(replace(level, unchecked=blind, selected_total=asked, selected_kept=chosen))
-    if sure is Confidence.INCOMPLETE:
-        return tuple(replace(level, confidence=sure) for level in counted)
     return tuple(counted)
+
+
+def levels_together(some: tuple[Level, ...], others: tuple[Level, ...]) -> tuple[Level, ...]:
+    """The levels of two parts of a table; only one of them may have opened a footer."""
+    found = {level.level: level for level in some}
+    for level in others:
+        known = found.get(level.level)
+        found[level.level] = level if known is None else known + level
+    return tuple(found[name] for name in ORDER if name in found)
 
 
 def _manifests(above: ManifestEvidence) -> Level:
@@ -99,15 +136,18 @@ def _manifests(above: ManifestEvidence) -> Level:
     )
 
 
-def _files(plan: ScanPlan, sure: Confidence) -> Level:
+def _files(plan: ScanPlan) -> Level:
+    """`exact` where partition values alone left every file `none` or `all`."""
     evidence, summary = plan.evidence, plan.summary
+    by = evidence.by_partition
+    settled = bool((~by.kept | by.every).all())
     return Level(
         level="files",
         total=summary.files_total,
         kept=summary.files_kept,
         every=int(evidence.judgement.every.sum()),
         kept_without_nan=int(evidence.judgement.kept_without_nan.sum()),
-        confidence=sure,
+        confidence=Confidence.EXACT if settled else Confidence.CONSERVATIVE,
         bytes_total=summary.bytes_total,
         bytes_kept=summary.bytes_kept,
         rows_total=summary.rows_total,
@@ -178,30 +218,53 @@ class Removal(Struct, frozen=True):
     conjunct: str | None
 
 
-def removals(plan: ScanPlan) -> tuple[Removal, ...]:
-    """One for each mechanism that removed a file."""
+class Removed(Struct, frozen=True):
+    """How many files a mechanism removed, and of each conjunct whether it keeps one of them."""
+
+    files: int
+    spared: tuple[bool, ...]
+
+    def __add__(self, other: Removed) -> Removed:
+        return Removed(self.files + other.files, tuple(map(or_, self.spared, other.spared)))
+
+
+def removed(plan: ScanPlan) -> tuple[Removed, ...]:
+    """What each mechanism removed, in their order."""
     by = mechanisms.of_files(plan.evidence)
     unlisted = mechanisms.files_unlisted(plan.evidence)
-    found = []
-    for which in mechanisms.REMOVING:
-        removed, closed = by == which, unlisted.get(which, 0)
-        if removed.any() or closed:
-            culprit = _culprit(plan, removed, which)
-            found.append(Removal(which.word, int(removed.sum()) + closed, culprit))
-    return tuple(found)
+    return tuple(
+        Removed(
+            int((by == which).sum()) + unlisted.get(which, 0), _spared(plan, by == which, which)
+        )
+        for which in mechanisms.REMOVING
+    )
 
 
-def _culprit(plan: ScanPlan, removed: Flags, which: mechanisms.Mechanism) -> str | None:
-    """The conjunct that removes all of them, those of closed manifests too."""
+def _spared(plan: ScanPlan, gone: Flags, which: mechanisms.Mechanism) -> tuple[bool, ...]:
+    """Of each conjunct whether it keeps one of them, those of closed manifests too."""
     above = plan.evidence.manifests
-    for position, conjunct in enumerate(plan.predicate.conjuncts):
-        stays = plan.evidence.judgement.conjunct_kept[position][removed].any()
-        if above is not None:
-            unread = ~above.opened & (mechanisms.of_manifests(above) == which)
-            stays |= above.judgement.conjunct_kept[position][unread].any()
-        if not stays:
-            return conjunct.sql
-    return None
+    kept = [by[gone].any() for by in plan.evidence.judgement.conjunct_kept]
+    if above is not None:
+        unread = ~above.opened & (mechanisms.of_manifests(above) == which)
+        kept = [
+            k | by[unread].any() for k, by in zip(kept, above.judgement.conjunct_kept, strict=True)
+        ]
+    return tuple(map(bool, kept))
+
+
+def removals(counted: Sequence[Removed], predicate: Predicate) -> tuple[Removal, ...]:
+    """One for each mechanism that removed a file."""
+    return tuple(
+        Removal(which.word, found.files, _culprit(found, predicate))
+        for which, found in zip(mechanisms.REMOVING, counted, strict=True)
+        if found.files
+    )
+
+
+def _culprit(found: Removed, predicate: Predicate) -> str | None:
+    """The conjunct that removes all of them."""
+    told = zip(predicate.conjuncts, found.spared, strict=True)
+    return next((conjunct.sql for conjunct, spared in told if not spared), None)
 
 
 def selected_bytes(evidence: Evidence) -> int | None:

@@ -9,33 +9,28 @@ from msgspec.structs import replace
 
 from whyscan.errors import UsageError
 from whyscan.explain.conjuncts import ConjunctLine, conjunct_lines
-from whyscan.explain.coverage import Coverage, coverage
 from whyscan.explain.findings import Code, Facts, Finding, findings
 from whyscan.explain.gates import Assertion, Gates, assertions
-from whyscan.explain.levels import (
-    Level,
-    Removal,
-    RowsMatched,
-    levels,
-    removals,
-    rows_matched,
-    selected_bytes,
-)
+from whyscan.explain.levels import Level, Removal, RowsMatched, least, removals
 from whyscan.explain.listing import Listing, listing
-from whyscan.planning.attribution import Overlap, overlap
+from whyscan.explain.tally import Common, Outcome, Tally, Workings
 from whyscan.planning.limit import before_limit
-from whyscan.planning.pushdown import Confidence, classify
+from whyscan.planning.planner import left_closed
+from whyscan.planning.pushdown import Confidence, classify, incomplete
 from whyscan.planning.reasons import reasons
-from whyscan.planning.scans import Residuals
+from whyscan.planning.scans import residual_of
+from whyscan.tables.snapshot import Unreached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pyarrow as pa
 
-    from whyscan.planning.plan import Evidence, ScanPlan
+    from whyscan.explain.coverage import Coverage
+    from whyscan.planning.attribution import Overlap
+    from whyscan.planning.plan import Asked, Planned, ScanPlan
     from whyscan.planning.reason_codes import Reason
-    from whyscan.planning.reasons import Why
+    from whyscan.planning.reasons import Stays
     from whyscan.predicate.tree import Predicate
     from whyscan.tables.snapshot import Snapshot, SpecLine, Traffic
 
@@ -165,59 +160,91 @@ class Report(Struct, frozen=True):
 
 def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
     """Count a plan. `verbose` lists every live file."""
-    facts = _facts(before_limit(plan))
-    limited = plan.evidence.limit is not None
-    classes = facts.classes
-    why = reasons(plan, classes) if limited else facts.why
-    counted = levels(plan, classes, why) if limited else facts.levels
-    evidence = plan.evidence
-    return Report(
-        table=_subject(plan.snapshot),
-        question=_question(plan.predicate, assume_no_nan=plan.options.assume_no_nan),
-        confidence=_least(counted),
-        levels=counted,
-        removals=removals(plan),
-        survivors=_survivors(why),
-        unchecked=evidence.unchecked,
-        notes=plan.snapshot.notes,
-        rows_matched=rows_matched(evidence),
-        conjuncts=facts.conjuncts,
-        overlap=overlap(plan),
-        residual=Residuals(plan.predicate, evidence).overall(),
-        selection=_selection(plan),
-        statistics=facts.coverage,
-        contradictory_statistics=facts.contradictions,
-        findings=_findings(facts, limited=limited),
+    asked = before_limit(plan)
+    common = Common.of(asked)
+    why = reasons(asked, common.interpreted)
+    tally = Tally(Outcome.of(asked, common, why), Workings.of(asked, why))
+    report = report_on(asked, tally)
+    if plan.evidence.limit is not None:
+        why = reasons(plan, common.interpreted)
+        report = _limited(report, plan, Outcome.of(plan, common, why))
+    return replace(
+        report,
         listing=listing(plan, why) if verbose else None,
-        assertions=(),
         metadata=_effort(plan.snapshot.traffic(), plan.seconds),
     )
 
 
-def _facts(plan: ScanPlan) -> Facts:
-    classes = classify(plan)
-    why = reasons(plan, classes)
-    return Facts(
-        plan=plan,
-        classes=classes,
-        levels=levels(plan, classes, why),
-        coverage=coverage(plan),
-        contradictions=_contradictions(plan.evidence),
-        why=why,
-        conjuncts=conjunct_lines(plan, classes),
+def report_on(asked: Planned, tally: Tally) -> Report:
+    """The report on what was counted of all parts, without the files and the effort."""
+    facts = _facts(asked, tally)
+    outcome, workings = tally.outcome, tally.workings
+    return Report(
+        table=_subject(asked.snapshot),
+        question=_question(asked.predicate, assume_no_nan=asked.options.assume_no_nan),
+        confidence=least(*(level.confidence for level in facts.levels)),
+        levels=facts.levels,
+        removals=removals(outcome.removed, asked.predicate),
+        survivors=_survivors(outcome.stays),
+        unchecked=_unchecked(asked, tally),
+        notes=asked.snapshot.notes,
+        rows_matched=outcome.rows_matched,
+        conjuncts=facts.conjuncts,
+        overlap=outcome.overlap,
+        residual=residual_of(asked.predicate, outcome.left),
+        selection=_selection(asked, outcome),
+        statistics=workings.coverage,
+        contradictory_statistics=workings.contradictions,
+        findings=findings(facts),
+        listing=None,
+        assertions=(),
+        metadata=Effort(0, 0, None, 0.0),
     )
 
 
-def _findings(facts: Facts, *, limited: bool) -> tuple[Finding, ...]:
-    """What there is to say of the predicate; how much it leaves is no matter where a LIMIT cuts."""
-    found = findings(facts)
-    return tuple(f for f in found if f.code is not Code.WEAK_PRUNING) if limited else found
+def _limited(report: Report, plan: ScanPlan, outcome: Outcome) -> Report:
+    """What a LIMIT leaves; how much the predicate leaves is no matter where it cuts."""
+    counted = _concluded(outcome.levels, whole=report.confidence is not Confidence.INCOMPLETE)
+    return replace(
+        report,
+        confidence=least(*(level.confidence for level in counted)),
+        levels=counted,
+        removals=removals(outcome.removed, plan.predicate),
+        survivors=_survivors(outcome.stays),
+        residual=residual_of(plan.predicate, outcome.left),
+        selection=_selection(plan, outcome),
+        findings=tuple(f for f in report.findings if f.code is not Code.WEAK_PRUNING),
+    )
 
 
-def _contradictions(evidence: Evidence) -> int:
-    """Statistics of files and of row groups that were dropped because they cannot be true."""
-    below = 0 if evidence.groups is None else evidence.groups.contradictions
-    return evidence.files.contradictions + below
+def _facts(asked: Planned, tally: Tally) -> Facts:
+    counted = tally.workings.conjuncts
+    classes = classify(asked, [conjunct.here for conjunct in counted])
+    return Facts(
+        plan=asked,
+        classes=classes,
+        levels=_concluded(tally.outcome.levels, whole=not incomplete(classes)),
+        stays=tally.outcome.stays,
+        workings=tally.workings,
+        conjuncts=conjunct_lines(asked, classes, counted),
+    )
+
+
+def _concluded(counted: tuple[Level, ...], *, whole: bool) -> tuple[Level, ...]:
+    """What removes a container can be told of all levels or of none."""
+    if whole:
+        return counted
+    return tuple(replace(level, confidence=Confidence.INCOMPLETE) for level in counted)
+
+
+def _unchecked(asked: Planned, tally: Tally) -> tuple[tuple[str, str], ...]:
+    """Where nobody looked, and why."""
+    kept = next(level.kept for level in tally.outcome.levels if level.level == "files")
+    if tally.workings.footers:
+        told = (Unreached(why, files, kept) for why, files in tally.workings.unreached)
+        return tuple(("row_groups", str(unreached)) for unreached in told)
+    closed = left_closed(asked.options.depth, kept)
+    return () if closed is None else (("row_groups", closed),)
 
 
 def _subject(snapshot: Snapshot) -> Subject:
@@ -230,21 +257,15 @@ def _question(predicate: Predicate, *, assume_no_nan: bool) -> Question:
     return Question(predicate.text, predicate.dialect, predicate.zone, predicate.now, assume_no_nan)
 
 
-def _least(counted: tuple[Level, ...]) -> Confidence:
-    """The least informative of the parts; the enumeration begins with the most."""
-    order = list(Confidence)
-    return max((level.confidence for level in counted), key=order.index)
+def _survivors(stays: Stays) -> tuple[Survivors, ...]:
+    return tuple(Survivors(reason, files) for reason, files in stays.counts().items())
 
 
-def _survivors(why: Why) -> tuple[Survivors, ...]:
-    return tuple(Survivors(reason, files) for reason, files in why.counts().items())
-
-
-def _selection(plan: ScanPlan) -> Selection | None:
-    if plan.options.projection is None:
+def _selection(asked: Asked, outcome: Outcome) -> Selection | None:
+    if asked.options.projection is None:
         return None
-    names = tuple(".".join(path) for path in plan.options.projection)
-    return Selection(names, selected_bytes(plan.evidence))
+    names = tuple(".".join(path) for path in asked.options.projection)
+    return Selection(names, outcome.selected)
 
 
 def _effort(traffic: Traffic, seconds: float) -> Effort:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 from whyscan.planning.judgement import UNDECIDED, flags, truths
-from whyscan.planning.planner import total, total_of
+from whyscan.planning.planner import plus, total, total_of
 from whyscan.planning.pushdown import can_exclude
 from whyscan.predicate.tree import columns_of
 
@@ -39,14 +39,10 @@ class Share(Struct, frozen=True):
     def __add__(self, other: Share) -> Share:
         return Share(
             self.files + other.files,
-            _sum(self.bytes, other.bytes),
-            _sum(self.rows, other.rows),
+            plus(self.bytes, other.bytes),
+            plus(self.rows, other.rows),
             self.at_least or other.at_least,
         )
-
-
-def _sum(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else a + b
 
 
 NOTHING = Share(0, 0, 0, at_least=False)
@@ -57,6 +53,9 @@ class Attribution(Struct, frozen=True):
 
     alone: Share
     only: Share
+
+    def __add__(self, other: Attribution) -> Attribution:
+        return Attribution(self.alone + other.alone, self.only + other.only)
 
 
 def attribute(plan: ScanPlan) -> tuple[Attribution, ...]:
@@ -128,12 +127,20 @@ class Overlap(Struct, frozen=True):
     statistics: Share
     both: Share
 
+    def __add__(self, other: Overlap) -> Overlap:
+        return Overlap(
+            self.partition + other.partition,
+            self.statistics + other.statistics,
+            self.both + other.both,
+        )
 
-def overlap(plan: ScanPlan) -> Overlap:
-    """Who could have removed what."""
+
+def overlap(plan: ScanPlan, *, partitions_stay: bool) -> Overlap:
+    """Who could have removed what; `partitions_stay`: partition values remove no file anywhere."""
     evidence = plan.evidence
     by_partition = ~evidence.by_partition.kept
-    by_statistics = ~_kept_by_statistics(plan)
+    kept = evidence.before_limit.judgement.kept if partitions_stay else _kept_by_statistics(plan)
+    by_statistics = ~kept
     closed = _closed_by_partition(evidence)
     unread = closed.files > 0 or not evidence.opened.all()
     return Overlap(
@@ -153,8 +160,6 @@ def _closed_by_partition(evidence: Evidence) -> Share:
 def _kept_by_statistics(plan: ScanPlan) -> Flags:
     """The files that statistics alone leave; those that were not looked at among them."""
     evidence, groups = plan.evidence, plan.evidence.groups
-    if evidence.by_partition.kept.all():
-        return evidence.before_limit.judgement.kept
     if not plan.snapshot.footers_describe_files:
         return _kept(plan, evidence.files.containers)
     kept = np.ones(evidence.files.count, np.bool_)

@@ -51,8 +51,20 @@ def overlap(lower: pa.Array, upper: pa.Array) -> Overlap | None:
     if count <= 1:
         return None
     if count > FILES_AT_MOST:
-        chosen = pa.array(np.linspace(0, count - 1, FILES_AT_MOST).astype(np.int64))
+        chosen = pa.array(sampled(count))
         lower, upper = lower.take(chosen), upper.take(chosen)
+    return overlap_of(lower, upper, count)
+
+
+def sampled(count: int) -> npt.NDArray[np.int64]:
+    """Which of so many containers are measured: all, or some in even steps."""
+    if count <= FILES_AT_MOST:
+        return np.arange(count)
+    return np.linspace(0, count - 1, FILES_AT_MOST).astype(np.int64)
+
+
+def overlap_of(lower: pa.Array, upper: pa.Array, count: int) -> Overlap:
+    """The overlap of containers of which there are `count`, by those that are measured."""
     ends = pa.concat_arrays([lower, upper])
     ranks = pc.rank(ends, tiebreaker="dense").to_numpy().astype(np.int64) - 1
     below, above = ranks[: len(lower)], ranks[len(lower) :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,10 +16,10 @@ from whyscan.predicate.types import DateType, IntegerType, StringType
 from whyscan.pruning.transforms import Identity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from whyscan.planning.judgement import Flags
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Asked, Planned, ScanPlan
     from whyscan.predicate.tree import Expression
 
 LISTED_AT_MOST = 8
@@ -34,44 +35,96 @@ class Implied(Struct, frozen=True):
     outside: int
 
 
-def implied(plan: ScanPlan) -> Implied | None:
-    """The condition that leaves the most files outside; None where no column has one."""
-    if plan.evidence.closed_files or not plan.evidence.judgement.kept.any():
+def implied(asked: Planned) -> Implied | None:
+    """The condition that leaves the most files outside; None where no column has one.
+
+    Every live file must be listed, and one must stay.
+    """
+    columns = tuple(_identities(asked))
+    if not columns:
         return None
-    found = [f for column in _identities(plan) if (f := _of_column(plan, column)) is not None]
+    tried = _together(asked.each(partial(_kept_values, columns=columns)))
+    told = zip(columns, tried, strict=True)
+    found = [f for column, values in told if (f := _of_column(column, values)) is not None]
     return max(found, key=lambda f: f.outside, default=None)
 
 
-def listed(plan: ScanPlan, column: Column, chosen: Flags) -> Expression | None:
-    """`column IN (…)` for the partition values of the chosen files; None where that is not all."""
-    values = _values(plan, column)
-    if values is None or not chosen.any():
+def listed(asked: Planned, column: Column, position: int) -> Expression | None:
+    """`column IN (…)` for the partition values that a conjunct keeps; None where that is not all.
+
+    The conjunct is at that position, and partition values settle it.
+    """
+    (values,) = _together(asked.each(partial(_asked_values, column=column, position=position)))
+    if values is None or not (chosen := values.filter(pc.field("chosen") > 0)).num_rows:
         return None
-    here = values.filter(pa.array(chosen))
-    if here.null_count or len(distinct := pc.unique(here)) > LISTED_AT_MOST:
+    distinct = chosen["value"].combine_chunks()
+    if distinct.null_count or len(distinct) > LISTED_AT_MOST:
         return None
     # The same value must not be on both sides.
-    if pc.any(pc.is_in(values.filter(pa.array(~chosen)), distinct)).as_py():
+    if pc.any(pc.less(chosen["chosen"], chosen["files"])).as_py():
         return None
     return _in(column, distinct)
 
 
-def _of_column(plan: ScanPlan, column: Column) -> Implied | None:
+def _kept_values(plan: ScanPlan, columns: Sequence[Column]) -> list[pa.Table | None]:
+    return [_counted(plan, column, plan.evidence.judgement.kept) for column in columns]
+
+
+def _asked_values(plan: ScanPlan, column: Column, position: int) -> list[pa.Table | None]:
+    return [_counted(plan, column, plan.evidence.by_partition.conjunct_kept[position])]
+
+
+def _counted(plan: ScanPlan, column: Column, chosen: Flags) -> pa.Table | None:
+    """Of each partition value how many files have it, and how many of the chosen ones."""
+    if not len(chosen):
+        return _NO_FILES
     values = _values(plan, column)
-    kept = plan.evidence.judgement.kept
-    if values is None or (here := values.filter(pa.array(kept))).null_count:
+    if values is None:
         return None
-    distinct, every = pc.unique(here), pc.count_distinct(values).as_py()
-    if len(distinct) == every:
+    ones = pa.repeat(pa.scalar(1, pa.int64()), len(values))
+    return _summed(
+        pa.table({"value": values, "files": ones, "chosen": pa.array(chosen).cast(pa.int64())})
+    )
+
+
+_NO_FILES = pa.table({"value": pa.nulls(0), "files": pa.nulls(0), "chosen": pa.nulls(0)})
+
+
+def _summed(counts: pa.Table) -> pa.Table:
+    found = counts.group_by("value", use_threads=False).aggregate(
+        [("files", "sum"), ("chosen", "sum")]
+    )
+    return pa.table(
+        {"value": found["value"], "files": found["files_sum"], "chosen": found["chosen_sum"]}
+    )
+
+
+def _together(parts: Sequence[Sequence[pa.Table | None]]) -> list[pa.Table | None]:
+    """The counts of all parts, column by column; None where one of them does not know."""
+    return [
+        None
+        if any(part is None for part in column)
+        else _summed(pa.concat_tables([p for p in column if p.num_rows] or [_NO_FILES]))
+        for column in zip(*parts, strict=True)
+    ]
+
+
+def _of_column(column: Column, counted: pa.Table | None) -> Implied | None:
+    if counted is None:
+        return None
+    values, files = counted["value"].combine_chunks(), counted["files"].combine_chunks()
+    distinct = values.filter(pc.greater(counted["chosen"].combine_chunks(), 0))
+    every = len(values) - values.null_count
+    if distinct.null_count or len(distinct) == every:
         return None
     if len(distinct) <= LISTED_AT_MOST:
         expression: Expression = _in(column, distinct)
         inside = pc.is_in(values, distinct)
     else:
-        low, high = pc.min_max(here).values()
+        low, high = pc.min_max(distinct).values()
         expression = _between(column, low, high)
         inside = pc.and_(pc.greater_equal(values, low), pc.less_equal(values, high))
-    outside = len(values) - (pc.sum(inside, min_count=0).as_py() or 0)
+    outside = pc.sum(files.filter(pc.invert(inside.fill_null(False))), min_count=0).as_py()  # noqa: FBT003 - what Arrow fills in
     return (
         Implied(".".join(column.path), expression, len(distinct), every, outside)
         if outside
@@ -79,11 +132,11 @@ def _of_column(plan: ScanPlan, column: Column) -> Implied | None:
     )
 
 
-def _identities(plan: ScanPlan) -> Iterator[Column]:
+def _identities(asked: Asked) -> Iterator[Column]:
     """The partition columns whose values are their own, in every live spec."""
-    known = Columns(plan.snapshot.schema())
-    for path in plan.snapshot.partition_sources:
-        plain = all(spec.get(path) == (Identity(),) for spec in plan.snapshot.specs)
+    known = Columns(asked.snapshot.schema())
+    for path in asked.snapshot.partition_sources:
+        plain = all(spec.get(path) == (Identity(),) for spec in asked.snapshot.specs)
         if plain and len(path) == 1 and len(found := known.named(path[0])) == 1:
             yield Column(path, found[0].type)
 

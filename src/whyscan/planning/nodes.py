@@ -6,6 +6,7 @@ makes the whole unsupported. Under NOT the two change places.
 
 from __future__ import annotations
 
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,16 +14,16 @@ from msgspec import Struct
 
 from whyscan.planning.attribution import Share, share
 from whyscan.planning.judgement import Flags, flags
-from whyscan.planning.pushdown import Class, Here, class_of, partition_columns
+from whyscan.planning.pushdown import Class, Here, class_of, recorded
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.tree import And, Not, Or, children
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.truth import matches_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Asked, ScanPlan
     from whyscan.predicate.tree import Expression
     from whyscan.pruning.containers import Containers
 
@@ -30,19 +31,34 @@ PARTS_AT_MOST = 16
 """A generated OR of a thousand branches is one list to people; its parts are not told."""
 
 
-class Part(Struct, frozen=True):
-    """One operand of an OR, an AND or a NOT, as if it were asked alone.
+class PartCount(Struct, frozen=True):
+    """What one operand did to the files, as if it were asked alone; of several plans, their sum.
 
-    `kept` counts the files that it leaves, `removed` is what it removes; `every` the files in which
-    all rows match it.
+    `kept` counts the files that it leaves, `removed` is what it removes.
     """
+
+    here: Here
+    kept: int
+    removed: Share
+    parts: tuple[PartCount, ...]
+
+    def __add__(self, other: PartCount) -> PartCount:
+        return PartCount(
+            self.here + other.here,
+            self.kept + other.kept,
+            self.removed + other.removed,
+            tuple(map(add, self.parts, other.parts)),
+        )
+
+
+class Part(Struct, frozen=True):
+    """One operand of an OR, an AND or a NOT, its class, and what it did."""
 
     expression: Expression
     sql: str
     found: Class
     kept: int
     removed: Share
-    stays: Flags
     parts: tuple[Part, ...]
 
     @property
@@ -64,11 +80,29 @@ def operator(expression: Expression) -> str | None:
             return None
 
 
-def parts(expression: Expression, plan: ScanPlan) -> tuple[Part, ...]:
-    """The parts of a conjunct; none of a plain condition, nor of one with a great many."""
+def count_parts(expression: Expression, plan: ScanPlan) -> tuple[PartCount, ...]:
+    """What the parts of a conjunct did; none of a plain condition, nor of one with a great many."""
     if operator(expression) is None or sum(1 for _ in _below(expression)) > PARTS_AT_MOST:
         return ()
-    return tuple(_part(child, plan) for child in children(expression))
+    return tuple(_count(child, plan) for child in children(expression))
+
+
+def parts(expression: Expression, counted: Sequence[PartCount], asked: Asked) -> tuple[Part, ...]:
+    """The parts of a conjunct with their classes, from what they did to all files."""
+    if not counted:
+        return ()
+    told = zip(children(expression), counted, strict=True)
+    return tuple(
+        Part(
+            child,
+            to_sql(child),
+            class_of(child, found.here, asked),
+            found.kept,
+            found.removed,
+            parts(child, found.parts, asked),
+        )
+        for child, found in told
+    )
 
 
 def _below(expression: Expression) -> Iterator[Expression]:
@@ -77,27 +111,23 @@ def _below(expression: Expression) -> Iterator[Expression]:
         yield from _below(child)
 
 
-def _part(expression: Expression, plan: ScanPlan) -> Part:
+def _count(expression: Expression, plan: ScanPlan) -> PartCount:
     evidence = plan.evidence
     partition = evidence.files.containers.by_partition()
     by = evaluate(expression, partition, plan.zone)
     settled = ~flags(by.true, partition.count) | flags(matches_all(by), partition.count)
     stays = _stays(expression, plan)
-    found = class_of(
-        expression,
-        Here(settled=bool(settled.all()), prunes=not stays.all()),
-        partition_columns(plan),
-        plan,
-    )
     unread = bool((~evidence.opened & stays).any()) or evidence.closed_files > 0
-    return Part(
-        expression,
-        to_sql(expression),
-        found,
+    return PartCount(
+        Here(
+            files=evidence.files.count,
+            settled=bool(settled.all()),
+            prunes=not stays.all(),
+            recorded=recorded(expression, evidence),
+        ),
         int(stays.sum()),
         share(evidence, ~stays, at_least=unread),
-        stays,
-        parts(expression, plan),
+        count_parts(expression, plan),
     )
 
 

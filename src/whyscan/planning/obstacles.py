@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from whyscan.planning.judgement import Judgement
     from whyscan.planning.plan import ScanPlan
-    from whyscan.planning.pushdown import Class
     from whyscan.predicate.tree import Conjunct, Expression, Path
     from whyscan.pruning.containers import Containers
     from whyscan.pruning.interval import Interval
@@ -106,14 +105,14 @@ Obstacle = tuple[Reason, int, Flags]
 """A reason, the position of the conjunct that it is about, and the survivors that it keeps."""
 
 
-def obstacles(here: Survivors, classes: Sequence[Class]) -> Iterator[Obstacle]:
+def obstacles(here: Survivors, interpreted: Sequence[bool]) -> Iterator[Obstacle]:
     """Every obstacle but the last resort, the weakest first and each by its first conjunct last."""
     if not here.count:
         return
     yield from _deleted(here)
-    yield from _unread(here, classes)
-    for position in reversed(range(len(classes))):
-        if classes[position].interpreted and position not in here.plan.evidence.decided:
+    yield from _unread(here, interpreted)
+    for position in reversed(range(len(interpreted))):
+        if interpreted[position] and position not in here.plan.evidence.decided:
             yield Reason.NO_STATISTICS, position, here.left[position] & _blind(here, position)
     yield from _hashed(here)
     yield from _under_old_specs(here)
@@ -124,13 +123,13 @@ def obstacles(here: Survivors, classes: Sequence[Class]) -> Iterator[Obstacle]:
         yield Reason.NAN_POSSIBLE, _names(here, floats), ~here.kept_without_nan
 
 
-def unchecked(here: Survivors, classes: Sequence[Class]) -> Flags:
+def unchecked(here: Survivors, interpreted: Sequence[bool]) -> Flags:
     """The survivors that stay without a check: nothing is known for any conjunct that is left."""
     found = ~here.every
     for position, left in enumerate(here.left):
         if position in here.plan.evidence.decided:
             found &= ~left
-        elif classes[position].interpreted:
+        elif interpreted[position]:
             found &= ~left | _blind(here, position)
     return found
 
@@ -179,14 +178,14 @@ def _deleted(here: Survivors) -> Iterator[Obstacle]:
             yield Reason.DELETE_VECTOR_LOOSE, position, here.left[position] & loose[here.files]
 
 
-def _unread(here: Survivors, classes: Sequence[Class]) -> Iterator[Obstacle]:
+def _unread(here: Survivors, interpreted: Sequence[bool]) -> Iterator[Obstacle]:
     """Conjuncts without a rule, and columns with bounds below a function that loses them."""
     found: list[Obstacle] = []
-    for position in reversed(range(len(classes))):
+    for position in reversed(range(len(interpreted))):
         expression, left = here.conjuncts[position].expression, here.left[position]
         if position in here.plan.evidence.decided:
             continue
-        if not classes[position].interpreted:
+        if not interpreted[position]:
             found.append((_why_unread(expression), position, left))
             continue
         found += [

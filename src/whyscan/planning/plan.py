@@ -7,18 +7,21 @@ in other ways without evaluating anything twice.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import pyarrow as pa
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from whyscan.planning.judgement import Decided, Flags, Judgement
     from whyscan.predicate.tree import Column, Path, Predicate
     from whyscan.predicate.zones import Zone
     from whyscan.tables.snapshot import Files, Manifests, RowGroups, Snapshot
+
+T = TypeVar("T")
+G = TypeVar("G")
 
 
 class Depth(StrEnum):
@@ -34,7 +37,8 @@ class Options(Struct, frozen=True):
 
     `full` opens every metadata object, so that every figure is exact; `every_manifest` opens
     those above the files, so that every live file can be listed. Of the columns in `measured`
-    statistics are read beside the predicate's.
+    statistics are read beside the predicate's. The conjuncts at the positions `never_run` are
+    interpreted alone: another part of the table has partition values on which they cannot be run.
     """
 
     depth: Depth = Depth.AUTO
@@ -43,6 +47,7 @@ class Options(Struct, frozen=True):
     assume_no_nan: bool = False
     projection: tuple[Path, ...] | None = None
     measured: tuple[Column, ...] = ()
+    never_run: frozenset[int] = frozenset()
 
 
 class FileScan(Struct, frozen=True):
@@ -135,6 +140,35 @@ class Evidence(Struct, frozen=True):
         return self if self.limit is None else self.limit.before
 
 
+class Asked(Protocol):
+    """A predicate that is put to a snapshot, however it is planned."""
+
+    @property
+    def snapshot(self) -> Snapshot: ...
+    @property
+    def predicate(self) -> Predicate: ...
+    @property
+    def zone(self) -> Zone: ...
+    @property
+    def options(self) -> Options: ...
+
+
+class Planned(Asked, Protocol):
+    """A snapshot that was planned, in one piece or part by part, each wherever it lies.
+
+    What is counted of the whole is the sum of what is counted of the parts, in their order: no
+    more than counts need to come together in one place.
+    """
+
+    def each(self, question: Callable[[ScanPlan], T]) -> Sequence[T]:
+        """What a question finds in the plan of each part."""
+        ...
+
+    def each_given(self, question: Callable[[ScanPlan, G], T], given: Sequence[G]) -> Sequence[T]:
+        """The same of a question that is told something else of each part."""
+        ...
+
+
 class ScanPlan(Struct, frozen=True):
     """What a predicate reads of a snapshot. Iterate over it for its `FileScan`s.
 
@@ -153,6 +187,14 @@ class ScanPlan(Struct, frozen=True):
         from whyscan.planning.scans import file_scans
 
         return file_scans(self.predicate, self.evidence)
+
+    def each(self, question: Callable[[ScanPlan], T]) -> Sequence[T]:
+        """One part is the whole."""
+        return (question(self),)
+
+    def each_given(self, question: Callable[[ScanPlan, G], T], given: Sequence[G]) -> Sequence[T]:
+        """The same of a question that is told something."""
+        return tuple(question(self, told) for told in given)
 
     @property
     def files(self) -> tuple[FileScan, ...]:

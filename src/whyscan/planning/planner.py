@@ -70,7 +70,8 @@ class _Planner(Struct, frozen=True):
         files = self.snapshot.files(self.columns, self.zone, chosen)
         partition = files.containers.by_partition()
         pointed = truths_of_points(self.predicate, partition, self.zone)
-        decided = decide(self.predicate, pointed, partition)
+        runnable = {at: t for at, t in pointed.items() if at not in self.options.never_run}
+        decided = decide(self.predicate, runnable, partition)
         # Statistics add nothing to what the truth of these was found from.
         known = {**_unmeasured(pointed, self.predicate, files.containers), **decided}
         by_partition = self.judge(partition, known)
@@ -126,20 +127,12 @@ class _Planner(Struct, frozen=True):
     def with_row_groups(self, evidence: Evidence) -> Evidence:
         """Delta and Iceberg: row groups refine the plan, and leave the file's verdict as it is."""
         kept = evidence.judgement.kept
-        closed = self.left_closed(int(kept.sum()))
+        closed = left_closed(self.options.depth, int(kept.sum()))
         if closed is not None:
             return replace(evidence, unchecked=(("row_groups", closed),))
         groups, found = self.open(evidence.files, kept, evidence.decided)
-        unchecked = tuple(("row_groups", why) for why in groups.unchecked)
+        unchecked = tuple(("row_groups", str(why)) for why in groups.unchecked)
         return replace(evidence, groups=groups, group_judgement=found, unchecked=unchecked)
-
-    def left_closed(self, survivors: int) -> str | None:
-        """Why the survivors' footers stay closed, None where they are to be opened."""
-        if self.options.depth is Depth.FILES:
-            return "--depth files"
-        if self.options.depth is Depth.AUTO and survivors > FOOTERS_AT_MOST:
-            return f"{survivors} files survive, more than {FOOTERS_AT_MOST}; use --depth row-groups"
-        return None
 
     def open(self, files: Files, opened: Flags, decided: Decided) -> tuple[RowGroups, Judgement]:
         at = np.flatnonzero(opened)
@@ -151,6 +144,15 @@ class _Planner(Struct, frozen=True):
             return None
         named = (column.path for column in self.predicate.columns())
         return tuple(dict.fromkeys((*self.options.projection, *named)))
+
+
+def left_closed(depth: Depth, survivors: int) -> str | None:
+    """Why the survivors' footers stay closed, None where they are to be opened."""
+    if depth is Depth.FILES:
+        return "--depth files"
+    if depth is Depth.AUTO and survivors > FOOTERS_AT_MOST:
+        return f"{survivors} files survive, more than {FOOTERS_AT_MOST}; use --depth row-groups"
+    return None
 
 
 def _unmeasured(pointed: Decided, predicate: Predicate, containers: Containers) -> Decided:
@@ -198,8 +200,12 @@ def summarise(evidence: Evidence) -> ScanPlanSummary:
 
 
 def _and_closed(rows: int | None, above: ManifestEvidence | None) -> int | None:
-    closed = 0 if above is None else above.closed_rows
-    return None if rows is None or closed is None else rows + closed
+    return plus(rows, 0 if above is None else above.closed_rows)
+
+
+def plus(a: int | None, b: int | None) -> int | None:
+    """The sum of two, None where one of them is not known."""
+    return None if a is None or b is None else a + b
 
 
 def total(values: pa.Array) -> int | None:

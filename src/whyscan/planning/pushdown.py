@@ -15,12 +15,12 @@ from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.transforms import Identity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     import numpy.typing as npt
 
-    from whyscan.planning.plan import Evidence, ScanPlan
-    from whyscan.predicate.tree import Conjunct, Expression, Path
+    from whyscan.planning.plan import Asked, Evidence, ScanPlan
+    from whyscan.predicate.tree import Expression, Path
     from whyscan.predicate.zones import Zone
     from whyscan.pruning.containers import Containers, Intervals
     from whyscan.pruning.truth import Truth
@@ -58,18 +58,15 @@ class Class(Struct, frozen=True):
     interpreted: bool
 
 
-def classify(plan: ScanPlan) -> tuple[Class, ...]:
-    """The class of each conjunct, in their order."""
-    partition = partition_columns(plan)
-    return tuple(
-        _class(conjunct, position, partition, plan)
-        for position, conjunct in enumerate(plan.predicate.conjuncts)
-    )
+def classify(asked: Asked, did: Sequence[Here]) -> tuple[Class, ...]:
+    """The class of each conjunct, in their order, by what each did to all files."""
+    told = zip(asked.predicate.conjuncts, did, strict=True)
+    return tuple(class_of(conjunct.expression, here, asked) for conjunct, here in told)
 
 
-def partition_columns(plan: ScanPlan) -> set[Path]:
+def partition_columns(asked: Asked) -> set[Path]:
     """The sources of partition values, and what is a constant of each file."""
-    return {*plan.snapshot.partition_sources, *PSEUDO_COLUMNS}
+    return {*asked.snapshot.partition_sources, *PSEUDO_COLUMNS}
 
 
 PSEUDO_COLUMNS: frozenset[Path] = frozenset(
@@ -78,43 +75,74 @@ PSEUDO_COLUMNS: frozenset[Path] = frozenset(
 )
 
 
-def _class(conjunct: Conjunct, position: int, partition: set[Path], plan: ScanPlan) -> Class:
-    by, found = plan.evidence.by_partition, plan.evidence.judgement
-    here = Here(
-        settled=bool((~by.conjunct_kept[position] | by.conjunct_every[position]).all()),
-        prunes=not found.conjunct_kept[position].all(),
-        ran=position in plan.evidence.decided,
-    )
-    return class_of(conjunct.expression, here, partition, plan)
-
-
 class Here(Struct, frozen=True):
-    """What an expression did to the files that are there.
+    """What an expression did to the files that are there; of parts of a table, their sum.
 
     `settled`: partition values left each of them none or all; `prunes`: one of them goes; `ran`:
-    it was run on every partition value, not interpreted.
+    it was run on every partition value, not interpreted. Of the columns in `recorded` some
+    container has a bound or is known to be all NULL.
     """
 
+    files: int
     settled: bool
     prunes: bool
+    recorded: frozenset[Path]
     ran: bool = False
 
+    def __add__(self, other: Here) -> Here:
+        # What is known of no file at all says nothing of those that are there.
+        told = [h.recorded for h in (self, other) if h.files] or [self.recorded, other.recorded]
+        return Here(
+            files=self.files + other.files,
+            settled=self.settled and other.settled,
+            prunes=self.prunes or other.prunes,
+            recorded=frozenset().union(*told),
+            ran=self.ran or other.ran,
+        )
 
-def class_of(expression: Expression, here: Here, partition: set[Path], plan: ScanPlan) -> Class:
+
+def conjuncts_here(plan: ScanPlan) -> tuple[Here, ...]:
+    """What each conjunct did."""
+    by, found = plan.evidence.by_partition, plan.evidence.judgement
+    return tuple(
+        Here(
+            files=plan.evidence.files.count,
+            settled=bool((~by.conjunct_kept[at] | by.conjunct_every[at]).all()),
+            prunes=not found.conjunct_kept[at].all(),
+            recorded=recorded(conjunct.expression, plan.evidence),
+            ran=at in plan.evidence.decided,
+        )
+        for at, conjunct in enumerate(plan.predicate.conjuncts)
+    )
+
+
+def interpreted(asked: Asked, ran: Collection[int]) -> tuple[bool, ...]:
+    """Of each conjunct whether known values leave one answer; `ran` are those that were run."""
+    return tuple(
+        at in ran or _settled_by_points(c.expression, _named(c.expression), asked.zone)
+        for at, c in enumerate(asked.predicate.conjuncts)
+    )
+
+
+def class_of(expression: Expression, here: Here, asked: Asked) -> Class:
     """The class of a conjunct or of a part of one."""
-    named = {column.path for column in columns_of(expression)}
-    points = here.ran or _settled_by_points(expression, named, plan.zone)
+    named, partition = _named(expression), partition_columns(asked)
+    points = here.ran or _settled_by_points(expression, named, asked.zone)
     if (
         named <= partition
         and here.settled
-        and (here.ran or _settled_by_partitions(expression, named, plan))
+        and (here.ran or _settled_by_partitions(expression, named, asked))
     ):
         pushdown = Pushdown.EXACT
-    elif here.prunes or can_exclude(expression, _recorded(named, plan.evidence), plan.zone):
+    elif here.prunes or can_exclude(expression, here.recorded, asked.zone):
         pushdown = Pushdown.INEXACT
     else:
         pushdown = Pushdown.UNSUPPORTED
     return Class(_bucket(named, partition), pushdown, points)
+
+
+def _named(expression: Expression) -> set[Path]:
+    return {column.path for column in columns_of(expression)}
 
 
 def _bucket(named: set[Path], partition: set[Path]) -> Bucket:
@@ -130,13 +158,13 @@ def _settled_by_points(expression: Expression, named: Collection[Path], zone: Zo
     return bool((_possible(found, imagined) <= 1).all())
 
 
-def _settled_by_partitions(expression: Expression, named: Collection[Path], plan: ScanPlan) -> bool:
+def _settled_by_partitions(expression: Expression, named: Collection[Path], asked: Asked) -> bool:
     """Under every live spec, the partition of each imagined value leaves one answer."""
     imagined = probes(expression, named)
-    for spec in plan.snapshot.specs:
+    for spec in asked.snapshot.specs:
         known = {path: (Identity(),) for path in PSEUDO_COLUMNS} | dict(spec)
         containers = partitioned(imagined, known)
-        found = evaluate(expression, containers, plan.zone)
+        found = evaluate(expression, containers, asked.zone)
         if (_possible(found, containers) > 1).any():
             return False
     return True
@@ -156,18 +184,19 @@ def can_exclude(expression: Expression, known: Collection[Path], zone: Zone) -> 
     return not flags(found.true, imagined.count).all()
 
 
-def _recorded(named: set[Path], evidence: Evidence) -> set[Path]:
-    """The columns of which some live container has a bound or is known to be all NULL."""
+def recorded(expression: Expression, evidence: Evidence) -> frozenset[Path]:
+    """Its columns of which some live container has a bound or is known to be all NULL."""
+    named = _named(expression)
     batches = [evidence.files.containers]
     if evidence.groups is not None:
         batches.append(evidence.groups.containers)
-    return {
+    return frozenset(
         path
         for batch in batches
         for intervals in (batch.partition, batch.statistics)
         for path in named & intervals.keys()
         if _says_something(path, intervals)
-    }
+    )
 
 
 def _says_something(path: Path, intervals: Intervals) -> bool:
@@ -177,9 +206,6 @@ def _says_something(path: Path, intervals: Intervals) -> bool:
     return bounded or interval.value is not True or interval.null is not True
 
 
-def confidence(plan: ScanPlan, classes: tuple[Class, ...]) -> Confidence:
-    """`exact` where partition values alone left every file `none` or `all`."""
-    if any(c.bucket is Bucket.UNSPLITTABLE or not c.interpreted for c in classes):
-        return Confidence.INCOMPLETE
-    by = plan.evidence.by_partition
-    return Confidence.EXACT if (~by.kept | by.every).all() else Confidence.CONSERVATIVE
+def incomplete(classes: Sequence[Class]) -> bool:
+    """What removes a file cannot be told for each conjunct."""
+    return any(c.bucket is Bucket.UNSPLITTABLE or not c.interpreted for c in classes)

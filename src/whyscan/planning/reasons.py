@@ -15,11 +15,12 @@ from whyscan.planning.obstacles import Survivors, obstacles, unchecked
 from whyscan.planning.reason_codes import Reason
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from whyscan.planning.judgement import Flags, Judgement
     from whyscan.planning.plan import Evidence, ScanPlan
-    from whyscan.planning.pushdown import Class
     from whyscan.pruning.containers import Containers
     from whyscan.tables.snapshot import RowGroups
 
@@ -41,44 +42,71 @@ class Why(Struct, frozen=True):
     conjunct: npt.NDArray[np.int16]
     unchecked: Flags
 
-    def counts(self) -> dict[Reason, int]:
-        """How many files stay for which reason."""
-        found = np.bincount(self.codes[self.codes != REMOVED], minlength=len(REASONS))
-        return {reason: int(n) for reason, n in zip(REASONS, found, strict=True) if n}
-
-    def named(self, reason: Reason) -> npt.NDArray[np.bool_]:
+    def named(self, reason: Reason) -> Flags:
         """The files that stay for one reason."""
-        found: npt.NDArray[np.bool_] = self.codes == REASONS.index(reason)
+        found: Flags = self.codes == REASONS.index(reason)
         return found
 
 
-def reasons(plan: ScanPlan, classes: tuple[Class, ...]) -> Why:
+class Stays(Struct, frozen=True):
+    """How many files stay for which reason: a row a reason, in the order of `REASONS`.
+
+    Of the columns the first is for all conjuncts together, the others for each.
+    """
+
+    files: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, why: Why, conjuncts: int) -> Stays:
+        """Those of a plan."""
+        here = why.codes != REMOVED
+        width = conjuncts + 1
+        cells = why.codes[here].astype(np.int64) * width + why.conjunct[here] + 1
+        found = np.bincount(cells, minlength=len(REASONS) * width).reshape(len(REASONS), width)
+        return cls(tuple(tuple(row) for row in found.tolist()))
+
+    def __add__(self, other: Stays) -> Stays:
+        rows = zip(self.files, other.files, strict=True)
+        return Stays(tuple(tuple(a + b for a, b in zip(*row, strict=True)) for row in rows))
+
+    def counts(self) -> dict[Reason, int]:
+        """How many files stay for which reason."""
+        found = zip(REASONS, map(sum, self.files), strict=True)
+        return {reason: files for reason, files in found if files}
+
+    def named(self, reason: Reason, about: Sequence[int] | None = None) -> int:
+        """The files that stay for one reason, for some conjuncts by position; None for any."""
+        row = self.files[REASONS.index(reason)]
+        return sum(row) if about is None else sum(row[position + 1] for position in about)
+
+
+def reasons(plan: ScanPlan, interpreted: Sequence[bool]) -> Why:
     """The reason of every file that is kept."""
     evidence = plan.evidence
     if not plan.snapshot.footers_describe_files:
         everywhere = np.arange(evidence.files.count)
-        return _of(plan, classes, evidence.files.containers, evidence.judgement, everywhere)
+        return _of(plan, interpreted, evidence.files.containers, evidence.judgement, everywhere)
     groups, found = evidence.groups, evidence.group_judgement
     if groups is None or found is None:
         nothing = np.full(evidence.files.count, REMOVED)
         unseen = np.zeros(evidence.files.count, np.bool_)
         return Why(nothing.astype(np.int8), nothing.astype(np.int16), unseen)
     at = groups.owners.to_numpy()
-    return _rolled_up(evidence, groups, _of(plan, classes, groups.containers, found, at))
+    return _rolled_up(evidence, groups, _of(plan, interpreted, groups.containers, found, at))
 
 
 def unchecked_parts(
-    plan: ScanPlan, classes: tuple[Class, ...], containers: Containers, judgement: Judgement
+    plan: ScanPlan, interpreted: Sequence[bool], containers: Containers, judgement: Judgement
 ) -> int:
     """How many manifests or row groups stay without a check."""
     nowhere = np.zeros(containers.count, np.int64)
     here = Survivors.of(plan, containers, judgement, nowhere)
-    return int(unchecked(here, classes).sum())
+    return int(unchecked(here, interpreted).sum())
 
 
 def _of(
     plan: ScanPlan,
-    classes: tuple[Class, ...],
+    interpreted: Sequence[bool],
     containers: Containers,
     judgement: Judgement,
     files: npt.NDArray[np.int64],
@@ -88,7 +116,7 @@ def _of(
     codes = np.full(here.count, _STRADDLES, np.int8)
     about = here.first_open()
     # The last of the list first: what comes before it overwrites it.
-    for reason, conjunct, mask in obstacles(here, classes):
+    for reason, conjunct, mask in obstacles(here, interpreted):
         codes[mask] = REASONS.index(reason)
         about[mask] = conjunct
     codes[here.every] = _ALL
@@ -96,7 +124,7 @@ def _of(
     whole = np.full(containers.count, REMOVED, np.int8)
     conjuncts = np.full(containers.count, TOGETHER, np.int16)
     blind = np.zeros(containers.count, np.bool_)
-    whole[here.at], conjuncts[here.at], blind[here.at] = codes, about, unchecked(here, classes)
+    whole[here.at], conjuncts[here.at], blind[here.at] = codes, about, unchecked(here, interpreted)
     return Why(whole, conjuncts, blind)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.planning.judgement import Decided
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Asked, ScanPlan
     from whyscan.predicate.tree import Expression, Predicate
     from whyscan.pruning.containers import Containers
 
@@ -26,15 +26,15 @@ def conjunct(expression: Expression) -> Conjunct:
     return Conjunct(expression, to_sql(expression))
 
 
-def without(plan: ScanPlan, position: int) -> tuple[Conjunct, ...]:
+def without(asked: Asked, position: int) -> tuple[Conjunct, ...]:
     """The conjuncts but one."""
-    every = plan.predicate.conjuncts
+    every = asked.predicate.conjuncts
     return (*every[:position], *every[position + 1 :])
 
 
-def instead(plan: ScanPlan, position: int, other: Expression) -> tuple[Conjunct, ...]:
+def instead(asked: Asked, position: int, other: Expression) -> tuple[Conjunct, ...]:
     """The conjuncts with another one in the place of one."""
-    every = plan.predicate.conjuncts
+    every = asked.predicate.conjuncts
     return (*every[:position], conjunct(other), *every[position + 1 :])
 
 

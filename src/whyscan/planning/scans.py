@@ -72,12 +72,21 @@ class Residuals:
             for pattern, here in zip(self._pattern.tolist(), kept, strict=True)
         ]
 
-    def overall(self) -> str | None:
-        """The conjuncts that some surviving file must still check."""
-        return self._text([bool((here & self._kept).any()) for here in self._open])
+    def left(self) -> tuple[bool, ...]:
+        """Of each conjunct whether some surviving file must still check it."""
+        return tuple(bool((here & self._kept).any()) for here in self._open)
 
     def _text(self, left: Sequence[bool]) -> str | None:
-        return joined([sql for sql, here in zip(self._conjuncts, left, strict=True) if here])
+        return _of_those(self._conjuncts, left)
+
+
+def residual_of(predicate: Predicate, left: Sequence[bool]) -> str | None:
+    """The conjuncts that are left to check; None where none is."""
+    return _of_those([conjunct.sql for conjunct in predicate.conjuncts], left)
+
+
+def _of_those(conjuncts: Sequence[str], left: Sequence[bool]) -> str | None:
+    return joined([sql for sql, here in zip(conjuncts, left, strict=True) if here])
 
 
 def joined(conjuncts: Sequence[str]) -> str | None:

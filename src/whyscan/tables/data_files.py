@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import StorageError
+from whyscan.tables.snapshot import Unreached
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,7 @@ class Reached(Struct, frozen=True):
     at: tuple[int, ...]
     paths: tuple[str, ...]
     sizes: tuple[int, ...]
-    unchecked: tuple[str, ...] = ()
+    unchecked: tuple[Unreached, ...] = ()
 
 
 class DataFiles(Struct, frozen=True):
@@ -86,7 +87,7 @@ class DataFiles(Struct, frozen=True):
                     why["missing"] += 1
                 case (position, str() as place, size, _):
                     found.append((position, place, size))
-        told = (f"{count} of {len(positions)} data files are {w}" for w, count in why.items())
+        told = (Unreached(reason, count, len(positions)) for reason, count in why.items())
         at, paths, known = zip(*found, strict=True) if found else ((), (), ())
         return replace(Reached(at, paths, known), unchecked=tuple(told))
 

@@ -78,6 +78,17 @@ class Files(Struct, frozen=True):
         return self.containers.count
 
 
+class Unreached(Struct, frozen=True):
+    """So many of the data files that were asked for are what `why` says: missing, elsewhere."""
+
+    why: str
+    files: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.files} of {self.of} data files are {self.why}"
+
+
 class RowGroups(Struct, frozen=True):
     """Row groups of opened files, file by file in the order of `opened`.
 
@@ -94,7 +105,7 @@ class RowGroups(Struct, frozen=True):
     ranges: pa.Array
     containers: Containers
     contradictions: int = 0
-    unchecked: tuple[str, ...] = ()
+    unchecked: tuple[Unreached, ...] = ()
 
     @property
     def count(self) -> int:

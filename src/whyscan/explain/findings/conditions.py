@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from whyscan.explain.evidence import unread
-from whyscan.explain.findings.finding import Code, Effect, Facts, Finding, Reads, Severity
+from whyscan.explain.findings.finding import (
+    Code,
+    Effect,
+    Facts,
+    Finding,
+    Reads,
+    Severity,
+    reads,
+)
 from whyscan.explain.wording import counted, staying
 from whyscan.planning.obstacles import changes_type
 from whyscan.planning.pushdown import Bucket, Pushdown
 from whyscan.planning.reason_codes import Reason
 from whyscan.planning.replan import conjunct as made
-from whyscan.planning.replan import instead
+from whyscan.planning.replan import instead, kept
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.tree import (
     And,
@@ -32,10 +42,10 @@ from whyscan.predicate.tree import (
 from whyscan.predicate.types import BOOLEAN, STRING, StringType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from whyscan.explain.conjuncts import ConjunctLine
-    from whyscan.planning.judgement import Flags
+    from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Conjunct, Expression
 
 BRANCHES_AT_MOST = 4
@@ -61,18 +71,13 @@ def _uninterpreted(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[
             Severity.WARNING,
             f"{sql} cannot be evaluated from metadata: {why}",
             "compare the bare column with a constant where the query allows it",
-            {"files": int(_about(facts, position, Reason.UNINTERPRETED).sum())},
+            {"files": facts.stays.named(Reason.UNINTERPRETED, [position])},
         )
-
-
-def _about(facts: Facts, position: int, reason: Reason) -> Flags:
-    found: Flags = facts.why.named(reason) & (facts.why.conjunct == position)
-    return found
 
 
 def _mismatched(facts: Facts, position: int, conjunct: Conjunct) -> bool:
     partitioned = facts.classes[position].bucket is Bucket.PARTITION_SAFE
-    return bool(_about(facts, position, Reason.TYPE_MISMATCH).any()) or (
+    return facts.stays.named(Reason.TYPE_MISMATCH, [position]) > 0 or (
         partitioned and changes_type(conjunct.expression)
     )
 
@@ -90,7 +95,7 @@ def _literal_type(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[F
         f"{name} is {column.type} and is compared as {kind} in {conjunct.sql}: the order of its "
         "bounds is not that of what they are cast to"
     )
-    stays = int(_about(facts, position, Reason.TYPE_MISMATCH).sum())
+    stays = facts.stays.named(Reason.TYPE_MISMATCH, [position])
     before = facts.read_without(position)
     if before is not None and other is not None and _same_on_partitions(facts, position, other):
         after = facts.read_with(instead(facts.plan, position, other))
@@ -142,11 +147,14 @@ def _is_equality(operator: Comparator) -> bool:
 
 def _same_on_partitions(facts: Facts, position: int, other: Expression) -> bool:
     """Partition values decide it, and on every one that is there both give the same."""
-    by = facts.plan.evidence.by_partition
-    settled = ~by.conjunct_kept[position] | by.conjunct_every[position]
-    if not settled.all() or facts.plan.evidence.closed_files:
+    if not facts.workings.conjuncts[position].here.settled or facts.workings.closed:
         return False
-    return bool((by.conjunct_kept[position] == facts.kept_with([made(other)])).all())
+    return all(facts.plan.each(partial(_keeps_the_same, position=position, other=made(other))))
+
+
+def _keeps_the_same(plan: ScanPlan, position: int, other: Conjunct) -> bool:
+    by = plan.evidence.by_partition.conjunct_kept[position]
+    return bool((by == kept(plan, [other])).all())
 
 
 def _or(facts: Facts, position: int, conjunct: Conjunct, line: ConjunctLine) -> Iterator[Finding]:
@@ -165,13 +173,30 @@ def _or(facts: Facts, position: int, conjunct: Conjunct, line: ConjunctLine) -> 
             yield _unsplittable(facts, position, expression, before)
 
 
-def _arms(facts: Facts, position: int, expression: Or) -> tuple[list[Expression], list[Flags]]:
+class Arms(Struct, frozen=True):
+    """The files that each arm of a UNION reads, and those that at least one does."""
+
+    each: tuple[int, ...]
+    together: Reads
+
+    def __add__(self, other: Arms) -> Arms:
+        return Arms(tuple(map(add, self.each, other.each)), self.together + other.together)
+
+
+def _read_by_arms(plan: ScanPlan, arms: Sequence[tuple[Conjunct, ...]]) -> Arms:
+    found = [kept(plan, conjuncts) for conjuncts in arms]
+    together = reads(plan, reduce(np.logical_or, found))
+    return Arms(tuple(int(files.sum()) for files in found), together)
+
+
+def _arms(facts: Facts, position: int, expression: Or) -> tuple[list[Expression], Arms]:
     """The OR as queries that share no row, and the files of each."""
     arms: list[Expression] = []
     for at, branch in enumerate(expression.operands):
         before = [Not(_is_true(earlier)) for earlier in expression.operands[:at]]
         arms.append(And((branch, *before)) if before else branch)
-    return arms, [facts.kept_with(instead(facts.plan, position, arm)) for arm in arms]
+    queries = tuple(instead(facts.plan, position, arm) for arm in arms)
+    return arms, reduce(add, facts.plan.each(partial(_read_by_arms, arms=queries)))
 
 
 def _is_true(expression: Expression) -> Expression:
@@ -186,8 +211,7 @@ def _union(arms: list[Expression]) -> str:
 def _ended(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> Finding:
     stopping = next(p for p in line.parts if p.pushdown is Pushdown.UNSUPPORTED)
     arms, found = _arms(facts, position, expression)
-    counts = [int(flags.sum()) for flags in found]
-    told = " + ".join(f"{n:,}" for n in counts)
+    told = " + ".join(f"{files:,}" for files in found.each)
     return Finding(
         Code.OR_ENDS_PRUNING,
         Severity.WARNING,
@@ -196,31 +220,29 @@ def _ended(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> F
         f"as a UNION only one arm reads so much: {told} files, arm by arm",
         {"files": facts.files.kept, "files_of_arms": told},
         _union(arms),
-        Effect("files of the first arm", facts.files.kept, min(counts)),
+        Effect("files of the first arm", facts.files.kept, min(found.each)),
     )
 
 
 def _unsplittable(facts: Facts, position: int, expression: Or, before: Reads) -> Finding:
     line = facts.conjuncts[position]
     arms, found = _arms(facts, position, expression)
-    joined = reduce(np.logical_or, found)
-    together = int(joined.sum())
-    reads = sum(int(flags.sum()) for flags in found)
+    together, in_all = found.together.files, sum(found.each)
     branches = ", ".join(f"{p.sql} leaves {p.kept:,}" for p in line.parts)
     return Finding(
         Code.UNSPLITTABLE_OR,
-        Severity.WARNING if reads < before.files else Severity.INFO,
+        Severity.WARNING if in_all < before.files else Severity.INFO,
         f"{line.sql} joins partition columns and others by OR: an engine that sorts conditions "
         f"into partition filters and data filters (Delta on Spark) can use it for neither, and "
         f"reads {before.files:,} of {counted(facts.files.total, 'file')}; {branches}",
         None
-        if reads >= before.files
+        if in_all >= before.files
         else f"as a UNION each arm is one kind of filter: {counted(together, 'file')}, in "
-        f"{reads:,} reads",
-        {"files_without": before.files, "files_of_arms": together, "reads_of_arms": reads},
-        _union(arms) if reads < before.files else None,
-        Effect("files", before.files, together, before.bytes, facts.bytes_of(joined))
-        if reads < before.files
+        f"{in_all:,} reads",
+        {"files_without": before.files, "files_of_arms": together, "reads_of_arms": in_all},
+        _union(arms) if in_all < before.files else None,
+        Effect("files", before.files, together, before.bytes, found.together.bytes)
+        if in_all < before.files
         else None,
     )
 

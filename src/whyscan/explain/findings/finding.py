@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - msgspec reads the annotations of a record
 from enum import StrEnum
+from functools import partial, reduce
+from operator import add
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from msgspec import Struct, field
 
-from whyscan.planning.planner import total
+from whyscan.planning.planner import plus, total_of
 from whyscan.planning.replan import kept, without
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.explain.conjuncts import ConjunctLine
-    from whyscan.explain.coverage import Coverage
     from whyscan.explain.levels import Level
+    from whyscan.explain.tally import Workings
     from whyscan.planning.judgement import Flags
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Planned, ScanPlan
     from whyscan.planning.pushdown import Class
-    from whyscan.planning.reasons import Why
+    from whyscan.planning.reasons import Stays
     from whyscan.predicate.tree import Conjunct
 
 UNITS = {"manifests": "manifest", "files": "file", "row_groups": "row group"}
@@ -108,41 +109,51 @@ class Reads(Struct, frozen=True):
     files: int
     bytes: int | None
 
+    def __add__(self, other: Reads) -> Reads:
+        return Reads(self.files + other.files, plus(self.bytes, other.bytes))
+
+
+def reads(plan: ScanPlan, chosen: Flags) -> Reads:
+    """Some files of a plan."""
+    return Reads(int(chosen.sum()), total_of(plan.evidence.files.bytes, chosen))
+
+
+def reads_with(plan: ScanPlan, conjuncts: Sequence[Conjunct]) -> Reads:
+    """What other conjuncts would read."""
+    return reads(plan, kept(plan, conjuncts))
+
 
 class Facts(Struct, frozen=True):
-    """What findings are made from: the plan, and what was counted of it."""
+    """What findings are made from: what was counted of all parts of a table.
 
-    plan: ScanPlan
+    What else there is to count is asked of the plan of each part.
+    """
+
+    plan: Planned
     classes: tuple[Class, ...]
     levels: tuple[Level, ...]
-    coverage: tuple[Coverage, ...]
-    contradictions: int
-    why: Why
+    stays: Stays
+    workings: Workings
     conjuncts: tuple[ConjunctLine, ...]
 
     @property
     def files(self) -> Level:
         return next(level for level in self.levels if level.level == "files")
 
-    def kept_with(self, conjuncts: Sequence[Conjunct]) -> Flags:
-        """The files that other conjuncts would keep."""
-        return kept(self.plan, conjuncts)
-
     def read_with(self, conjuncts: Sequence[Conjunct]) -> Reads:
         """What other conjuncts would read."""
-        found = self.kept_with(conjuncts)
-        return Reads(int(found.sum()), self.bytes_of(found))
+        return reduce(add, self.plan.each(partial(reads_with, conjuncts=tuple(conjuncts))))
 
     def read_without(self, position: int) -> Reads | None:
         """What is read if one conjunct is not used; None where that is not known.
 
         What a closed manifest holds for the other conjuncts nobody has looked at.
         """
-        if not self.plan.evidence.closed_files:
+        if not self.workings.closed:
             return self.read_with(without(self.plan, position))
         whole = Reads(self.files.total, self.files.bytes_total)
         return whole if len(self.conjuncts) == 1 else None
 
-    def bytes_of(self, chosen: Flags) -> int | None:
-        """The bytes of some files."""
-        return total(self.plan.evidence.files.bytes.filter(pa.array(chosen)))
+    def about(self, name: str) -> list[int]:
+        """The positions of the conjuncts that name a column."""
+        return [i for i, line in enumerate(self.conjuncts) if name in line.columns]

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.explain.file_bounds import file_bounds
+from whyscan.explain.file_bounds import ends
 from whyscan.explain.findings.finding import Code, Effect, Facts, Finding, Severity
 from whyscan.explain.wording import counted, size
-from whyscan.planning.depth import overlap
+from whyscan.planning.depth import overlap_of, sampled
+from whyscan.planning.judgement import bits
+from whyscan.planning.pushdown import partition_columns
 from whyscan.planning.reason_codes import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from whyscan.explain.file_bounds import ColumnBounds
+    import numpy.typing as npt
+
+    from whyscan.planning.depth import Overlap
+    from whyscan.planning.plan import ScanPlan
+    from whyscan.predicate.tree import Column
 
 DEEP = 4
 """So many times the ideal depth, and at least so many files, are worth a word."""
@@ -35,28 +42,85 @@ def layout(facts: Facts) -> Iterator[Finding]:
 
 
 def _wide_bounds(facts: Facts) -> Iterator[Finding]:
-    straddling = facts.why.named(Reason.STRADDLES)
-    if int(straddling.sum()) < DEEP:
-        return
-    for column in file_bounds(facts.plan):
-        if not column.partitioned and _is_asked(facts, column.column):
-            yield from _of_column(facts, column)
+    columns = tuple(
+        column
+        for column in facts.plan.predicate.columns()
+        if column.path not in partition_columns(facts.plan) and _is_asked(facts, column)
+    )
+    if columns:
+        for column, found in zip(columns, _overlaps(facts, columns), strict=True):
+            yield from _of_column(".".join(column.path), found)
 
 
-def _is_asked(facts: Facts, name: str) -> bool:
+def _is_asked(facts: Facts, column: Column) -> bool:
     """Several files straddle a conjunct on the column."""
-    named = [i for i, line in enumerate(facts.conjuncts) if name in line.columns]
-    straddling = facts.why.named(Reason.STRADDLES)
-    return int((straddling & np.isin(facts.why.conjunct, named)).sum()) >= DEEP
+    about = facts.about(".".join(column.path))
+    return facts.stays.named(Reason.STRADDLES, about) >= DEEP
 
 
-def _of_column(facts: Facts, column: ColumnBounds) -> Iterator[Finding]:
-    """Among the files of the partitions that were asked for: no row moves to another."""
-    here = pa.array(facts.plan.evidence.by_partition.kept)
-    found = overlap(column.lower.filter(here), column.upper.filter(here))
+def _overlaps(facts: Facts, columns: Sequence[Column]) -> Iterator[Overlap | None]:
+    """Among the files of the partitions that were asked for: no row moves to another.
+
+    Of more files than are measured, those that are not stay where they are.
+    """
+    counts = facts.plan.each(partial(_bounded, columns=columns))
+    until = np.cumsum(counts, axis=0)
+    chosen = [sampled(int(count)) for count in until[-1]]
+    given = [
+        [_within(at, end - n, end) for at, n, end in zip(chosen, *here, strict=True)]
+        for here in zip(counts, until.tolist(), strict=True)
+    ]
+    found = facts.plan.each_given(partial(_bounds_at, columns=columns), given)
+    for position, count in enumerate(until[-1].tolist()):
+        known = [part[position] for part in found]
+        yield (
+            overlap_of(*_joined([k for k in known if k is not None]), count) if count > 1 else None
+        )
+
+
+def _within(at: npt.NDArray[np.int64], start: int, end: int) -> npt.NDArray[np.int64]:
+    """Those of the positions that are in a part, as positions in it."""
+    return at[(at >= start) & (at < end)] - start
+
+
+def _bounds(plan: ScanPlan, column: Column) -> tuple[pa.Array, pa.Array] | None:
+    """The bounds of the files that partition values leave and that have both; None for none."""
+    known = ends(column, plan)
+    if known is None:
+        return None
+    lower, upper = known
+    here = pc.and_(
+        pc.and_(lower.is_valid(), upper.is_valid()), bits(plan.evidence.by_partition.kept)
+    )
+    return lower.filter(here), upper.filter(here)
+
+
+def _bounded(plan: ScanPlan, columns: Sequence[Column]) -> list[int]:
+    found = (_bounds(plan, column) for column in columns)
+    return [0 if known is None else len(known[0]) for known in found]
+
+
+def _bounds_at(
+    plan: ScanPlan, at: Sequence[npt.NDArray[np.int64]], columns: Sequence[Column]
+) -> list[tuple[pa.Array, pa.Array] | None]:
+    found = (
+        (_bounds(plan, column), pa.array(here)) for column, here in zip(columns, at, strict=True)
+    )
+    return [None if k is None else (k[0].take(here), k[1].take(here)) for k, here in found]
+
+
+def _joined(known: Sequence[tuple[pa.Array, pa.Array]]) -> tuple[pa.Array, pa.Array]:
+    """The bounds of all parts, each of which may store them in its own way."""
+    stored = known[0][0].type
+    lower, upper = (
+        pa.concat_arrays([end.cast(stored) for end in e]) for e in zip(*known, strict=True)
+    )
+    return lower, upper
+
+
+def _of_column(name: str, found: Overlap | None) -> Iterator[Finding]:
     if found is None or found.median < DEEP * found.ideal:
         return
-    name = column.column
     yield Finding(
         Code.WIDE_BOUNDS,
         Severity.WARNING,
@@ -68,9 +132,16 @@ def _of_column(facts: Facts, column: ColumnBounds) -> Iterator[Finding]:
     )
 
 
+def _sizes(plan: ScanPlan) -> pa.Array:
+    """What is known of the bytes of the files to read."""
+    sizes = plan.evidence.files.bytes.filter(bits(plan.evidence.judgement.kept))
+    return sizes.drop_null().cast(pa.int64())
+
+
 def _small_files(facts: Facts) -> Iterator[Finding]:
-    kept = facts.plan.evidence.judgement.kept
-    sizes = facts.plan.evidence.files.bytes.filter(pa.array(kept)).drop_null()
+    if facts.files.kept < MANY:
+        return
+    sizes = pa.chunked_array(facts.plan.each(_sizes), pa.int64())
     if len(sizes) < MANY:
         return
     median = int(pc.quantile(sizes, 0.5)[0].as_py())

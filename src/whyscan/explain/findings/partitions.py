@@ -22,9 +22,10 @@ from whyscan.pruning.domains import where_true as domains_of
 from whyscan.pruning.transforms import Bucket
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from whyscan.planning.judgement import Flags
+    from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Conjunct, Expression
 
 REPACKED_AT_MOST = 200_000
@@ -46,7 +47,8 @@ def _no_partition_filter(facts: Facts) -> Iterator[Finding]:
         return
     names = ", ".join(".".join(path) for path in sources)
     message = f"the table is partitioned by {names}, and no conjunct names a partition column"
-    told = implied(facts.plan)
+    known = facts.files.kept and not facts.workings.closed
+    told = implied(facts.plan) if known else None
     if told is None:
         fix = f"if the query allows it, add a condition on {names}"
         yield Finding(Code.NO_PARTITION_FILTER, Severity.WARNING, message, fix)
@@ -58,7 +60,7 @@ def _no_partition_filter(facts: Facts) -> Iterator[Finding]:
         f"{message}; the files that can match lie in {told.values:,} of its "
         f"{counted(told.of_values, 'value')} of {told.column}",
         f"add {rewrite}: no row of this version is lost by it, and partition values alone then "
-        f"rule out {told.outside:,} of {counted(facts.plan.evidence.files.count, 'file')}",
+        f"rule out {told.outside:,} of {counted(facts.workings.listed, 'file')}",
         {"values": told.values, "of_values": told.of_values},
         rewrite,
         Effect("files removed by partition", 0, told.outside),
@@ -88,13 +90,11 @@ def _equivalent(facts: Facts, position: int, conjunct: Conjunct) -> tuple[Expres
         return spans.as_ranges(), spans.proof
     from whyscan.planning.implied import listed
 
-    by = facts.plan.evidence.by_partition
-    settled = ~by.conjunct_kept[position] | by.conjunct_every[position]
-    if not settled.all():
+    if not facts.workings.conjuncts[position].here.settled:
         return None, ""
     column = columns_of(conjunct.expression)[0]
     return (
-        listed(facts.plan, column, by.conjunct_kept[position]),
+        listed(facts.plan, column, position),
         "checked on every partition value that is there",
     )
 
@@ -122,8 +122,7 @@ def _function(facts: Facts, position: int, other: Expression, proof: str) -> Ite
 
 
 def _ranges_on_buckets(facts: Facts) -> Iterator[Finding]:
-    lossy = facts.why.named(Reason.TRANSFORM_LOSSY)
-    if not lossy.any():
+    if not facts.stays.named(Reason.TRANSFORM_LOSSY):
         return
     buckets = {
         path: t
@@ -134,7 +133,7 @@ def _ranges_on_buckets(facts: Facts) -> Iterator[Finding]:
     }
     for position, conjunct in enumerate(facts.plan.predicate.conjuncts):
         for path in asked_by_range(conjunct.expression) & buckets.keys():
-            stays = int((lossy & (facts.why.conjunct == position)).sum())
+            stays = facts.stays.named(Reason.TRANSFORM_LOSSY, [position])
             if stays:
                 name = ".".join(path)
                 message = (
@@ -166,11 +165,10 @@ def _bucket(facts: Facts, position: int, conjunct: Conjunct, message: str, stays
 
 
 def _old_spec(facts: Facts) -> Iterator[Finding]:
-    old = facts.why.named(Reason.OLD_SPEC)
-    if not old.any():
+    files, weight = facts.stays.named(Reason.OLD_SPEC), facts.workings.old_bytes
+    if not files:
         return
     current = next(spec for spec in facts.plan.snapshot.numbered_specs if spec.current)
-    files, weight = int(old.sum()), facts.bytes_of(old)
     yield Finding(
         Code.OLD_SPEC,
         Severity.WARNING,
@@ -185,21 +183,20 @@ def _old_spec(facts: Facts) -> Iterator[Finding]:
 
 
 def _mixed_manifests(facts: Facts) -> Iterator[Finding]:
-    above, files = facts.plan.evidence.manifests, facts.plan.evidence.files
-    if above is None or files.manifest is None or not files.partition.num_columns:
+    above = next((level for level in facts.levels if level.level == "manifests"), None)
+    found = facts.workings
+    if above is None or found.manifests_opened <= 1 or found.listed > REPACKED_AT_MOST:
         return
-    opened = int(above.opened.sum())
-    wanted = facts.plan.evidence.by_partition.kept
-    if opened <= 1 or not wanted.any() or wanted.all() or files.count > REPACKED_AT_MOST:
+    if not 0 < found.wanted < found.listed:
         return
-    needed = _tidy(files.partition, wanted, opened)
-    read = int(above.judgement.kept.sum())
-    if needed * 2 <= read:
+    needed = _tidy(facts.plan.each(_partitions_wanted), found.manifests_opened)
+    read = above.kept
+    if needed is not None and needed * 2 <= read:
         yield Finding(
             Code.MIXED_MANIFESTS,
             Severity.WARNING,
-            f"{counted(read, 'manifest')} of {above.manifests.count:,} had to be read: their files "
-            f"are of many partitions, and {int(wanted.sum()):,} of {counted(files.count, 'file')} "
+            f"{counted(read, 'manifest')} of {above.total:,} had to be read: their files "
+            f"are of many partitions, and {found.wanted:,} of {counted(found.listed, 'file')} "
             "are of those that were asked for",
             f"sorted by partition (Spark: CALL system.rewrite_manifests), as many manifests would "
             f"have left {needed:,} to read",
@@ -208,8 +205,18 @@ def _mixed_manifests(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _tidy(partition: pa.Table, wanted: Flags, manifests: int) -> int:
+def _partitions_wanted(plan: ScanPlan) -> tuple[pa.Table, Flags]:
+    """The partition of each file, and whether it was asked for."""
+    return plan.evidence.files.partition, plan.evidence.by_partition.kept
+
+
+def _tidy(found: Sequence[tuple[pa.Table, Flags]], manifests: int) -> int | None:
     """How many of as many manifests hold a wanted file once files are sorted by partition."""
+    listed = [(table, here) for table, here in found if len(here)]
+    partition = pa.concat_tables([table for table, _ in listed], promote_options="permissive")
+    wanted = np.concatenate([here for _, here in listed])
+    if not partition.num_columns:
+        return None
     keys = [(name, "ascending") for name in partition.column_names]
     order = pc.sort_indices(partition, sort_keys=keys).to_numpy()
     pack = np.arange(len(order)) * manifests // len(order)

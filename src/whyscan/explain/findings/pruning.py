@@ -33,9 +33,9 @@ def _nothing_kept(facts: Facts) -> Iterator[Finding]:
     several = len(facts.conjuncts) > 1
     effect = None
     message = f"no row of any of the {counted(files.total, 'file')} can match"
-    if several and len(alone) == 1 and not facts.plan.evidence.closed_files:
+    if several and len(alone) == 1 and not facts.workings.closed:
         sql = facts.conjuncts[alone[0]].sql
-        left = int(facts.kept_with(without(facts.plan, alone[0])).sum())
+        left = facts.read_with(without(facts.plan, alone[0])).files
         message += f": {sql} removes them all; without it {left:,} would stay"
         effect = Effect("files", 0, left)
     yield Finding(
@@ -51,7 +51,7 @@ def _nothing_kept(facts: Facts) -> Iterator[Finding]:
 def _weak(facts: Facts) -> Iterator[Finding]:
     """Nearly every file stays, and not because its rows match."""
     files = facts.files
-    counts = facts.why.counts()
+    counts = facts.stays.counts()
     undecided = files.kept - counts.get(Reason.MATCHES_ALL, 0)
     if files.total < FEWEST_FILES or files.kept < WEAK * files.total:
         return

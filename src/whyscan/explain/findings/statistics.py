@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec import Struct
 
 from whyscan.explain.findings.finding import UNITS, Code, Effect, Facts, Finding, Severity
 from whyscan.explain.wording import counted, staying
-from whyscan.planning.judgement import flags
 from whyscan.planning.reason_codes import Reason
-from whyscan.predicate.types import FloatType
 from whyscan.tables.snapshot import Collected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from whyscan.explain.coverage import Coverage
-    from whyscan.planning.judgement import Flags
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Asked
     from whyscan.predicate.tree import Column
     from whyscan.tables.snapshot import Recording
 
@@ -37,7 +33,7 @@ def statistics(facts: Facts) -> Iterator[Finding]:
 
 def _absent(facts: Facts) -> Iterator[Finding]:
     columns = {".".join(c.path): c for c in facts.plan.predicate.columns()}
-    for column in facts.coverage:
+    for column in facts.workings.coverage:
         if column.mode != "exact":
             yield _of_column(facts, column, columns[column.column])
 
@@ -50,7 +46,7 @@ class Remedy(Struct, frozen=True):
     setting: str | None
 
 
-def remedy(plan: ScanPlan, column: Column) -> Remedy:
+def remedy(plan: Asked, column: Column) -> Remedy:
     """What to do about files without bounds of a column."""
     recording = plan.snapshot.recording(column)
     if recording.collected is Collected.NEVER:
@@ -90,7 +86,7 @@ def _of_column(facts: Facts, told: Coverage, column: Column) -> Finding:
     )
 
 
-def _setting(plan: ScanPlan, recording: Recording) -> str | None:
+def _setting(plan: Asked, recording: Recording) -> str | None:
     """The statement that has writers record the column."""
     if recording.setting is None:
         return None
@@ -98,47 +94,29 @@ def _setting(plan: ScanPlan, recording: Recording) -> str | None:
     return f"ALTER TABLE {_name(plan)} SET TBLPROPERTIES ('{name}' = '{value}')"
 
 
-def _name(plan: ScanPlan) -> str:
+def _name(plan: Asked) -> str:
     return f"{plan.snapshot.format}.`{plan.snapshot.uri}`"
 
 
 def _by_footers(facts: Facts) -> Effect | None:
     """What the files' own footers would remove, where they were opened."""
-    evidence = facts.plan.evidence
-    groups, found = evidence.groups, evidence.group_judgement
-    if facts.plan.snapshot.footers_describe_files or groups is None or found is None:
-        return None
-    blind = facts.why.named(Reason.NO_STATISTICS)
-    opened = np.zeros(evidence.files.count, np.bool_)
-    opened[groups.opened.to_numpy()] = True
-    inhabited = np.zeros(evidence.files.count, np.bool_)
-    inhabited[groups.owners.to_numpy()[found.kept]] = True
-    before = int((blind & opened).sum())
-    return Effect("files", before, int((blind & opened & inhabited).sum())) if before else None
+    found = facts.workings
+    return Effect("files", found.blind, found.blind_kept) if found.blind else None
 
 
 def _truncated(facts: Facts) -> Iterator[Finding]:
-    cut = facts.why.named(Reason.TRUNCATED_BOUND)
-    if not cut.any():
-        return
     for column in facts.plan.predicate.columns():
         told = facts.plan.snapshot.recording(column)
         if told.prefix is None or told.longer is None:
             continue
-        mine = cut & _about(facts, column)
-        if mine.any():
-            yield _cut(facts, column, told, mine)
+        files = facts.stays.named(Reason.TRUNCATED_BOUND, facts.about(".".join(column.path)))
+        if files:
+            yield _cut(facts, column, told, files)
 
 
-def _about(facts: Facts, column: Column) -> Flags:
-    named = [i for i, line in enumerate(facts.conjuncts) if ".".join(column.path) in line.columns]
-    found: Flags = np.isin(facts.why.conjunct, named)
-    return found
-
-
-def _cut(facts: Facts, column: Column, told: Recording, mine: Flags) -> Finding:
+def _cut(facts: Facts, column: Column, told: Recording, files: int) -> Finding:
     prefix = told.prefix or 0
-    files, longer = int(mine.sum()), prefix * _LONGER
+    longer = prefix * _LONGER
     value = str(longer) if told.appended else f"truncate({longer})"
     setting = f"ALTER TABLE {_name(facts.plan)} SET TBLPROPERTIES ('{told.longer}' = '{value}')"
     return Finding(
@@ -160,7 +138,8 @@ def _nan_uncounted(facts: Facts) -> Iterator[Finding]:
         f"{counted(level.kept - level.kept_without_nan, UNITS[level.level])} of {level.kept}"
         for level in costly
     ]
-    names = " and ".join(_nan_columns(facts.plan))
+    columns = (".".join(column.path) for column in facts.plan.predicate.columns())
+    names = " and ".join(name for name in columns if name in facts.workings.maybe_nan)
     first = costly[0]
     yield Finding(
         Code.NAN_UNCOUNTED,
@@ -174,28 +153,14 @@ def _nan_uncounted(facts: Facts) -> Iterator[Finding]:
     )
 
 
-def _nan_columns(plan: ScanPlan) -> Iterator[str]:
-    """The float columns for which some container that NaN keeps has no evidence."""
-    evidence = plan.evidence
-    containers, judgement = evidence.files.containers, evidence.judgement
-    if evidence.groups is not None and evidence.group_judgement is not None:
-        containers, judgement = evidence.groups.containers, evidence.group_judgement
-    spared = judgement.kept & ~judgement.kept_without_nan
-    for column in plan.predicate.columns():
-        if not isinstance(column.type, FloatType):
-            continue
-        possible = flags(containers.interval(column).nan, containers.count)
-        if bool(np.any(possible & spared)):
-            yield ".".join(column.path)
-
-
 def _contradictory(facts: Facts) -> Iterator[Finding]:
-    if facts.contradictions:
+    contradictions = facts.workings.contradictions
+    if contradictions:
         yield Finding(
             Code.CONTRADICTORY_STATISTICS,
             Severity.WARNING,
-            f"{counted(facts.contradictions, 'statistic')} cannot be true (a lower bound above "
+            f"{counted(contradictions, 'statistic')} cannot be true (a lower bound above "
             "the upper one, or more NULLs than rows) and said nothing",
             "find out which writer made them: engines that trust them lose rows",
-            {"statistics": facts.contradictions},
+            {"statistics": contradictions},
         )

@@ -98,7 +98,7 @@ def _opened(
     if not (snapshot.footers_describe_files or full or files.count <= FOOTERS_AT_MOST):
         return None, (("row_groups", f"{files.count:,} files; --full opens their footers"),)
     groups = snapshot.row_groups(files, pa.array(np.arange(files.count)), columns, None)
-    return groups, tuple(("row_groups", why) for why in groups.unchecked)
+    return groups, tuple(("row_groups", str(why)) for why in groups.unchecked)
 
 
 def _by_use(column: ColumnStats) -> tuple[float, str]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.parquet.metadata import Metadata, RowGroup
     from whyscan.tables.parquet.schemas import FileSchema, Leaf, Node
+    from whyscan.tables.snapshot import Unreached
 
     Find = Callable[[FileSchema, Path], Node | None]
 
@@ -54,7 +55,7 @@ class Measured(Struct, frozen=True):
     contradictions: int
 
     def row_groups(
-        self, opened: pa.Array, files: Containers, unchecked: tuple[str, ...] = ()
+        self, opened: pa.Array, files: Containers, unchecked: tuple[Unreached, ...] = ()
     ) -> RowGroups:
         """As row groups of those `files` that stand at `opened`, in their partitions."""
         at = opened.cast(pa.int64())
