@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Unpack
 
 # A stage's folder has the name of its function. Imported once, a folder is not bound again: below,
-# the name is the function's.
+# the name is the function's, which has to be defined here.
 import whyscan.spark.audit  # noqa: F401 - for that alone
 from whyscan.spark.session import session
 
@@ -16,10 +17,25 @@ if TYPE_CHECKING:
 
     from whyscan.spark.audit.report import Audit
     from whyscan.spark.audit.run import Paths, Settings
+    from whyscan.spark.reading import read, reader_of, register, to_spark
     from whyscan.spark.source_tables import Source
     from whyscan.spark.workload.query import Workload
 
-__all__ = ["audit", "session"]
+__all__ = ["audit", "read", "reader_of", "register", "session", "to_spark"]
+
+# Each is imported when it is asked for: most need one of them.
+_LAZY = {
+    "read": "whyscan.spark.reading",
+    "reader_of": "whyscan.spark.reading",
+    "register": "whyscan.spark.reading",
+    "to_spark": "whyscan.spark.reading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LAZY[name]), name)
 
 
 def audit(
