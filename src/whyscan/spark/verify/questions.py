@@ -1,0 +1,118 @@
+"""The predicates of a run: bound for the planner, and as Spark reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.errors import WhyscanError
+from whyscan.planning.request import bind_request
+from whyscan.predicate.tree import Column
+from whyscan.predicate.types import OtherType, StructType, TimestampType, Unit
+from whyscan.tables.parquet.file_columns import FILE_PATH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from whyscan.planning.plan import Options
+    from whyscan.predicate.tree import Path, Predicate
+    from whyscan.predicate.types import Field, Type
+    from whyscan.tables.snapshot import Snapshot
+
+SPARKS = frozenset({"spark", "databricks", "spark2"})
+EVERYTHING = "*"
+
+
+class Question(Struct, frozen=True):
+    """One predicate; `why` says why it cannot be asked, and then the rest is None.
+
+    `sql` is its text in Spark's SQL.
+    """
+
+    text: str
+    dialect: str
+    predicate: Predicate | None = None
+    options: Options | None = None
+    sql: str | None = None
+    why: str | None = None
+
+
+def questions(
+    snapshot: Snapshot, predicates: Sequence[str], terms: Mapping[str, Any]
+) -> tuple[Question, ...]:
+    """Each distinct predicate; one that cannot be bound stops no other."""
+    return tuple(_question(snapshot, text, terms) for text in dict.fromkeys(predicates))
+
+
+def _question(snapshot: Snapshot, text: str, terms: Mapping[str, Any]) -> Question:
+    dialect = str(terms.get("dialect", "spark"))
+    try:
+        predicate, options = bind_request(snapshot, text, (), terms)
+        for column in predicate.columns():
+            if (why := _unfit(column)) is not None:
+                return Question(text, dialect, why=why)
+        sql = translated(text, dialect, "spark")
+    except WhyscanError as error:
+        return Question(text, dialect, why=error.message)
+    return Question(text, dialect, predicate, replace(options, every_manifest=True), sql)
+
+
+def translated(text: str, dialect: str, target: str) -> str:
+    """The condition in another engine's SQL; as it stands where both are the same."""
+    if dialect == target or (dialect in SPARKS and target in SPARKS):
+        return text
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        return sqlglot.parse_one(text, read=dialect).sql(target)
+    except SqlglotError as error:
+        line = str(error).splitlines()[0]
+        raise WhyscanError(f"cannot be said in {target}'s SQL: {line}") from error
+
+
+def _unfit(column: Column) -> str | None:
+    """Why Spark cannot judge the rows of a column as the table has it."""
+    name = ".".join(column.path)
+    if column.path[0] == FILE_PATH[0]:
+        return f"{name} is no column of the rows"
+    if isinstance(column.type, OtherType):
+        return f"rows of {name} are not compared: its type is {column.type}"
+    if isinstance(column.type, TimestampType) and column.type.unit is Unit.NANOSECOND:
+        return f"rows of {name} are not compared: Spark has no nanoseconds"
+    return None
+
+
+def measured(
+    snapshot: Snapshot, asked: Sequence[Question], selected: Sequence[str]
+) -> tuple[Column, ...]:
+    """The columns whose statistics are compared: the predicates', and those that were named."""
+    named = [c for q in asked if q.predicate is not None for c in q.predicate.columns()]
+    every = [c for field in snapshot.schema().fields for c in _leaves(field, ())]
+    if EVERYTHING in selected:
+        named += every
+    else:
+        named += [_named(word, every) for word in selected]
+    fit = (c for c in named if not isinstance(c.type, OtherType | StructType))
+    return tuple(dict.fromkeys(c for c in fit if c.path[0] != FILE_PATH[0]))
+
+
+def _leaves(field: Field, above: Path) -> Iterator[Column]:
+    path = (*above, field.name)
+    kind: Type = field.type
+    if isinstance(kind, StructType):
+        for member in kind.fields:
+            yield from _leaves(member, path)
+    elif not isinstance(kind, OtherType):
+        yield Column(path, kind)
+
+
+def _named(word: str, every: Sequence[Column]) -> Column:
+    from whyscan.errors import UnknownColumn
+
+    for column in every:
+        if ".".join(column.path).lower() == word.lower():
+            return column
+    raise UnknownColumn(f"there is no column {word} whose statistics could be compared")

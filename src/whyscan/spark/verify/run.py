@@ -1,0 +1,198 @@
+"""Verify a table: plans, verdicts and statistics against its rows, in one pass over the data."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from msgspec import Struct, field
+
+from whyscan.errors import CorruptFile, UsageError, WhyscanError
+from whyscan.explain.levels import rows_matched
+from whyscan.planning.matching import group_rows
+from whyscan.planning.planner import make_plan, total
+from whyscan.predicate.zones import zone
+from whyscan.spark.verify import judged, lies, native, recorded
+from whyscan.spark.verify.data import choose, read
+from whyscan.spark.verify.questions import Question, measured, questions
+from whyscan.spark.verify.readable import damaged, without
+from whyscan.spark.verify.result import Native, Planned, PredicateProof, TableProof
+from whyscan.spark.verify.truth import terms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from whyscan.planning.judgement import Flags
+    from whyscan.planning.plan import Evidence, ScanPlan
+    from whyscan.spark.verify.data import Chosen, Data
+    from whyscan.tables.snapshot import Snapshot
+
+
+class Settings(Struct, frozen=True):
+    """How a table is verified.
+
+    `terms` are those of a plan: dialect, timezone, depth, full, assume_no_nan. `columns` are those
+    whose statistics are compared beside the predicates', `*` being all. `at_most_files` reads only
+    so many data files.
+    """
+
+    terms: Mapping[str, Any] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+    at_most_files: int | None = None
+
+    @property
+    def timezone(self) -> str:
+        return str(self.terms.get("timezone", "UTC"))
+
+
+def prove(
+    spark: SparkSession,
+    snapshot: Snapshot,
+    predicates: Sequence[str],
+    settings: Settings,
+    name: str | None = None,
+) -> TableProof:
+    """What the rows of one table say of some predicates' plans and of its statistics."""
+    started = perf_counter()
+    if not predicates:
+        raise UsageError("there is no predicate to verify", hint="-w PREDICATE names one")
+    session_zone = zone(settings.timezone)
+    asked = questions(snapshot, predicates, settings.terms)
+    columns = measured(snapshot, asked, settings.columns)
+    chosen = choose(snapshot, columns, session_zone, settings.at_most_files)
+    with terms(spark, settings.timezone):
+        data = read(spark, chosen, asked, session_zone)
+        own = _native(spark, chosen, asked, data)
+    proofs = tuple(_proofs(chosen, asked, data, own))
+    wrong = lies.contradictions(
+        chosen.snapshot, chosen.files, chosen.groups, (columns, session_zone)
+    )
+    return TableProof(
+        name=name or snapshot.uri,
+        uri=snapshot.uri,
+        format=snapshot.format,
+        version=snapshot.version,
+        files_total=chosen.total,
+        files_read=len(data.at),
+        row_groups_read=data.table.num_rows,
+        rows=_sum(data, "rows"),
+        live=_sum(data, "live"),
+        columns=tuple(".".join(column.path) for column in columns),
+        native=own.told,
+        predicates=proofs,
+        lies=tuple(recorded.all_lies(chosen, data)),
+        contradictions=tuple(wrong),
+        unreadable=(*chosen.unreadable, *data.unreadable),
+        unchecked=tuple(_unchecked(chosen, data)),
+        seconds=perf_counter() - started,
+    )
+
+
+class _Own(Struct, frozen=True):
+    """What Spark's own reader says: of the table, and TRUE rows by predicate."""
+
+    told: Native
+    true: Mapping[int, int] = field(default_factory=dict)
+    rows: DataFrame | None = None
+
+
+def _native(spark: SparkSession, chosen: Chosen, asked: Sequence[Question], data: Data) -> _Own:
+    reader = native.reader_of(chosen.snapshot)
+    if chosen.unreadable or data.unreadable:
+        return _Own(Native(reader, why="some data files cannot be read"))
+    if len(data.at) < chosen.total:
+        return _Own(Native(reader, why="only some of the data files were read"))
+    sql = {n: q.sql for n, q in enumerate(asked) if q.sql is not None and n not in data.failed}
+    try:
+        rows = native.frame(spark, chosen.snapshot)
+        counted, true = native.totals(rows, sql)
+    except WhyscanError as error:
+        return _Own(Native(reader, why=error.message))
+    return _Own(Native(reader, counted), true, rows)
+
+
+def _proofs(
+    chosen: Chosen, asked: Sequence[Question], data: Data, own: _Own
+) -> Iterator[PredicateProof]:
+    paths = chosen.files.paths.to_pylist()
+    for number, question in enumerate(asked):
+        why = question.why or data.failed.get(number)
+        try:
+            plan = None if question.predicate is None else planned(chosen, question)
+        except WhyscanError as error:
+            plan, why = None, error.message
+        if plan is None or why is not None:
+            yield PredicateProof(question.text, question.dialect, why)
+            continue
+        seen = data.observed(number)
+        levels = judged.verdicts(plan.evidence, seen)
+        whole = len(data.at) == chosen.total
+        yield PredicateProof(
+            question.text,
+            question.dialect,
+            planned=_told(plan),
+            found=int(seen.true.sum()) if whole else None,
+            native=own.true.get(number),
+            raised=int(seen.raised.sum()),
+            lost=tuple(judged.lost(levels, seen, paths)),
+            false_all=tuple(judged.false_all(levels, seen, paths)),
+        )
+
+
+def planned(chosen: Chosen, question: Question) -> ScanPlan:
+    """The plan as users get it, with every file in it, those of closed manifests too."""
+    assert question.predicate is not None  # noqa: S101 - the caller looked
+    assert question.options is not None  # noqa: S101 - both or neither
+    try:
+        return make_plan(chosen.snapshot, question.predicate, question.options)
+    except CorruptFile:
+        # A file that was not chosen to be read is damaged too.
+        files = chosen.snapshot.files((), zone(question.predicate.zone))
+        gone = damaged(chosen.snapshot, files, list(range(files.count)))
+        spared = without(chosen.snapshot, gone)
+        return make_plan(spared, question.predicate, question.options)
+
+
+def _told(plan: ScanPlan) -> Planned:
+    """The plan's numbers without the files of manifests that are ruled out."""
+    evidence = plan.evidence
+    kept = evidence.judgement.kept
+    above, of_file = evidence.manifests, evidence.files.manifest
+    if above is not None and of_file is not None:
+        kept = kept & above.judgement.kept[of_file.to_numpy()]
+    rows = rows_matched(evidence)
+    inside, kept_rows = _inside(evidence, kept)
+    return Planned(
+        files_total=plan.summary.files_total,
+        files_kept=int(kept.sum()),
+        row_groups_total=plan.summary.row_groups_total,
+        row_groups_kept=inside,
+        rows_kept=kept_rows,
+        at_least=rows.at_least,
+        at_most=rows.at_most,
+    )
+
+
+def _inside(evidence: Evidence, files: Flags) -> tuple[int | None, int | None]:
+    """How many row groups are kept, and their rows; None where footers stayed closed."""
+    groups, judgement = evidence.groups, evidence.group_judgement
+    if groups is None or judgement is None or groups.unchecked:
+        return None, None
+    left = judgement.kept & files[groups.owners.to_numpy()]
+    rows = group_rows(groups).filter(pa.array(left))
+    return int(left.sum()), total(rows)
+
+
+def _sum(data: Data, name: str) -> int:
+    return int(np.sum(data.table[name].to_numpy(), dtype=np.int64))
+
+
+def _unchecked(chosen: Chosen, data: Data) -> Iterator[str]:
+    if len(data.at) + len(chosen.unreadable) + len(data.unreadable) < chosen.total:
+        read_files = len(data.at)
+        yield f"{read_files} of {chosen.total} data files were read, by chance"
+    yield from chosen.groups.unchecked
