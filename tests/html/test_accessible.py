@@ -5,12 +5,14 @@ from importlib.resources import files
 import pytest
 from msgspec.structs import replace
 
+from audit_reports import audit
 from lakes import users
 from reports import explain
 from statement_reports import joined
 from whyscan.explain.gates import Gates
 from whyscan.explain.stats import profile
 from whyscan.explain.stats.page import page as stats_page
+from whyscan.spark.audit.page import page as audit_page
 from whyscan.statements.gates import StatementGates
 from whyscan.statements.page import page as statement_page
 
@@ -114,3 +116,16 @@ def test_a_statement_breaks_no_rule_and_its_text_stands_out(show, scheme, width)
 
     assert complaints(page) == []
     assert faint(page, 60) == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 480), ("dark", 1280)])
+def test_an_audit_breaks_no_rule_and_its_text_stands_out(show, scheme, width):
+    page = show(
+        audit(), audit_page, color_scheme=scheme, viewport={"width": width, "height": 900}
+    ).page
+    page.locator("#row-0").click()
+    page.wait_for_selector("#query:not([hidden])")
+    page.locator(".days + details summary").click()
+
+    assert complaints(page) == []
+    assert faint(page, 80) == []

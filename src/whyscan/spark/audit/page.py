@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from itertools import batched
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -24,7 +23,7 @@ from whyscan.spark.audit.spending import periods, spending, undated
 from whyscan.statements.phrases import sql_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from whyscan.spark.audit.report import Audit, ColumnTotal, QueryLine, TableLine, TableTotal
     from whyscan.spark.audit.spending import Period, Spending
@@ -39,13 +38,18 @@ LISTED = 500
 """Rows of a table that is written out."""
 LONGEST_TEXT = 20_000
 LONGEST_LINE = 1_000
+UNKNOWN = "\N{EN DASH}"
 
 
 def page(audit: Audit) -> str:
     """A whole document."""
     from markupsafe import Markup
 
-    pieces = [_piece(line, rank) for rank, line in enumerate(audit.queries[:IN_FULL], 1)]
+    shapes = _shapes(audit.queries)
+    pieces = [
+        _piece(line, rank, shapes[line.shape])
+        for rank, line in enumerate(audit.queries[:IN_FULL], 1)
+    ]
     words = _words(audit)
     return document(
         "audit.html.j2",
@@ -59,13 +63,32 @@ def page(audit: Audit) -> str:
     )
 
 
-def _piece(line: QueryLine, rank: int) -> str:
-    return piece("audit_query.html.j2", query=line, rank=rank, **_query_words(line))
+def _shapes(queries: Iterable[QueryLine]) -> dict[str, list[QueryLine]]:
+    """The queries of each shape, what wastes the most first."""
+    found: dict[str, list[QueryLine]] = {}
+    for line in queries:
+        found.setdefault(line.shape, []).append(line)
+    return found
+
+
+def _piece(line: QueryLine, rank: int, alike: Sequence[QueryLine]) -> str:
+    words = _query_words(line) | {"same": _same(alike)}
+    return piece("audit_query.html.j2", query=line, rank=rank, **words)
+
+
+def _same(alike: Sequence[QueryLine]) -> str | None:
+    """What all texts of a shape come to; None where there is one alone."""
+    if len(alike) == 1:
+        return None
+    spent = spending(alike)
+    told = f"one of {len(alike):,} texts with other literals, {counted(spent.runs, 'run')} in all"
+    return f"{told}, {size(spent.wasted)} of {size(spent.read)} in vain"
 
 
 def _data(audit: Audit, pieces: Sequence[str]) -> dict[str, Any]:
     """The ranking in columns, and behind it the pieces, many in a pack."""
     queries = audit.queries
+    firsts = {id(alike[0]) for alike in _shapes(queries).values()}
     return {
         "count": len(queries),
         "sql": [_cut(inert_sql(line.sql), LONGEST_LINE) for line in queries],
@@ -77,10 +100,13 @@ def _data(audit: Audit, pieces: Sequence[str]) -> dict[str, Any]:
         "wasted": [line.wasted for line in queries],
         "ratio": [line.ratio for line in queries],
         "rewrite": [int(any(t.rewrite for t in line.tables)) for line in queries],
+        "first": [int(id(line) in firsts) for line in queries],
         "failed": [int(line.error is not None) for line in queries],
         "inFull": len(pieces),
         "inAPack": IN_A_PACK,
-        "packs": [_packed(pack) for pack in batched(pieces, IN_A_PACK)],
+        "packs": [
+            _packed(pieces[start : start + IN_A_PACK]) for start in range(0, len(pieces), IN_A_PACK)
+        ],
     }
 
 
@@ -123,6 +149,7 @@ def _words(audit: Audit) -> dict[str, Any]:
 
 def _query_words(line: QueryLine) -> dict[str, Any]:
     return report_words() | {
+        "mechanisms": {m for t in line.tables for level in t.levels for m in level.pruned_by},
         "text": _cut("\n".join(sql_lines(line.sql)), LONGEST_TEXT),
         "heading": _heading(line),
         "ran": _ran(line),
@@ -138,7 +165,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _amount(count: int | None) -> str:
-    return "–" if count is None else size(count)
+    return UNKNOWN if count is None else size(count)
 
 
 def _heading(line: QueryLine) -> str:
@@ -170,8 +197,8 @@ def _worst(audit: Audit) -> str | None:
         few, sum_of_few = few + 1, sum_of_few + (line.wasted or 0)
         if sum_of_few * 2 >= whole:
             break
-    who = "The first query" if few == 1 else f"The first {few:,} queries"
-    return f"{who} of the ranking read {percent(sum_of_few, whole)} of what is read in vain."
+    who = "the first query" if few == 1 else f"the first {few:,} queries"
+    return f"{percent(sum_of_few, whole)} of that is read by {who} of the ranking."
 
 
 def _columns(tables: Sequence[TableTotal]) -> Iterator[tuple[TableTotal, ColumnTotal]]:
@@ -218,5 +245,5 @@ def _compared(table: TableLine) -> Iterator[tuple[str, str, str]]:
         ("rows", summary.rows_kept, table.actual.rows, "{:,}".format),
     )
     for name, predicted, actual, worded in lines:
-        told = "–" if predicted is None else worded(predicted)
-        yield name, told, "–" if actual is None else worded(round(actual / runs))
+        told = UNKNOWN if predicted is None else worded(predicted)
+        yield name, told, UNKNOWN if actual is None else worded(round(actual / runs))

@@ -9,7 +9,7 @@ const SPARE = 8;
  * what is told of the chosen one, and with `clear()` how its filters let everything through.
  */
 class Grid {
-  /** `title` is the id of its heading, `noun` what its items are called. The first column has the room that is left. */
+  /** `title` is the id of its heading, `noun` what its items are called. The column with `rest` has the room that is left. */
   constructor(count, columns, { title, noun }) {
     Object.assign(this, { count, columns, title, noun });
     this.sorting = { column: -1, descending: false };
@@ -27,7 +27,7 @@ class Grid {
     });
     const widths = this.columns.map((column) => {
       const col = make("col");
-      if (column !== this.columns[0]) col.style.width = column.width;
+      if (!column.rest) col.style.width = column.width;
       return col;
     });
     this.body = make("tbody");
@@ -205,5 +205,12 @@ function makeSearch(placeholder, label, typed) {
   const search = make("input", { type: "search", placeholder, "aria-label": label, autocomplete: "off", spellcheck: "false" });
   search.addEventListener("input", () => typed(search.value.toLowerCase()));
   return search;
+}
+
+/** A box to filter by; `changed` is called with whether it is checked. */
+function makeBox(label, changed) {
+  const box = make("input", { type: "checkbox" });
+  box.addEventListener("change", () => changed(box.checked));
+  return make("label", {}, box, label);
 }
 

@@ -93,7 +93,7 @@ class FileTable extends Grid {
 
 function columnsOf(files) {
   return [
-    { label: "Path", width: "20rem", compare: (a, b) => files.comparePaths(a, b), fill: (cell, f) => cell.append(make("span", { class: "path", title: files.path(f) }, make("span", { class: "folder" }, make("bdi", { dir: "ltr" }, files.folders.of(f))), make("span", { class: "name" }, files.name(f)))) },
+    { label: "Path", width: "20rem", rest: true, compare: (a, b) => files.comparePaths(a, b), fill: (cell, f) => cell.append(make("span", { class: "path", title: files.path(f) }, make("span", { class: "folder" }, make("bdi", { dir: "ltr" }, files.folders.of(f))), make("span", { class: "name" }, files.name(f)))) },
     { label: "Verdict", width: "5.5rem", key: (f) => files.fates[f], fill: (cell, f) => cell.append(make("i", { class: `swatch ${files.fate(f)}` }), files.verdicts.of(f)) },
     textColumn("Pruned by", "6.5rem", (f) => files.prunedBy.of(f)),
     textColumn("Reason", "9rem", (f) => files.reasons.of(f)),
