@@ -195,4 +195,4 @@ def _unchecked(chosen: Chosen, data: Data) -> Iterator[str]:
     if len(data.at) + len(chosen.unreadable) + len(data.unreadable) < chosen.total:
         read_files = len(data.at)
         yield f"{read_files} of {chosen.total} data files were read, by chance"
-    yield from chosen.groups.unchecked
+    yield from map(str, chosen.groups.unchecked)
