@@ -33,7 +33,8 @@ def sources(lake):
 
 def audit(spark, lake, *texts, **question):
     queries = tuple(text if isinstance(text, Query) else Query(text, "spark") for text in texts)
-    return explain_workload(spark, Workload(queries), sources(lake), **question)
+    found, _ = explain_workload(spark, Workload(queries), sources(lake), **question)
+    return found
 
 
 def test_every_query_is_explained_as_explain_does(spark, lake):

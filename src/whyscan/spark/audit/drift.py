@@ -183,7 +183,7 @@ class _At:
             return NO_VERSIONS
         if before == after:
             return OTHER_VALUES
-        today = self._tables.opened(self._name, None)
+        today = self._pinned.opened()
         if today.format == "delta":
             return range(before, after + 1) if before < after else "its versions were numbered anew"
         return _lineage(today, before, after)
@@ -198,10 +198,16 @@ class _At:
         return ratio(table_lines(report)[self._suspect.scan])
 
     def _opened(self, version: int) -> Snapshot:
-        today = self._tables.opened(self._name, None)
-        options = next(one.options for one in self._suspect.tables if one.name == self._name)
-        travel = Travel(version=version) if today.format == "delta" else Travel(snapshot=version)
-        return open_snapshot([today.uri], {}, options, travel)
+        pinned = self._pinned
+        travel = Travel(version=version) if pinned.format == "delta" else Travel(snapshot=version)
+        return open_snapshot([pinned.uri], {}, pinned.options, travel)
+
+    @property
+    def _pinned(self) -> Pinned:
+        found = next((one for one in self._suspect.tables if one.name == self._name), None)
+        if found is None:
+            raise NotGiven(self._name)
+        return found
 
 
 class _Replaced(Tables):

@@ -14,6 +14,7 @@ from msgspec import Struct
 from whyscan.errors import WhyscanError
 from whyscan.spark.errors import from_text, to_text
 from whyscan.tables import open_snapshot
+from whyscan.tables.held import hold
 from whyscan.tables.travel import Travel, moment
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _held(pinned: Pinned) -> Snapshot:
         if pinned.identity in _open:
             _open.move_to_end(pinned.identity)
             return _open[pinned.identity]
-        found = _open[pinned.identity] = pinned.opened()
+        found = _open[pinned.identity] = hold(pinned.opened())
         while len(_open) > HELD_AT_MOST:
             _open.popitem(last=False)
         return found
