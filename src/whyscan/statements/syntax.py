@@ -39,6 +39,17 @@ STATEMENTS = (
     exp.TruncateTable,
     exp.MultitableInserts,
 )
+_NOT_READING = (
+    exp.Command,
+    exp.DDL,
+    exp.Drop,
+    exp.TruncateTable,
+    exp.Alter,
+    exp.Set,
+    exp.Use,
+    exp.Describe,
+    exp.Show,
+)
 _VERBS = {TokenType.MERGE, TokenType.INSERT}
 _EVOLUTION = ("WITH", "SCHEMA", "EVOLUTION")
 
@@ -66,7 +77,7 @@ def parse_statement(text: str, dialect: str = "spark") -> Statement:
         raise _not_one(len(trees), text)
     tree = trees[0]
     if not isinstance(tree, STATEMENTS) or _without_query(tree):
-        known = isinstance(tree, exp.Command | exp.DDL | exp.Drop | exp.TruncateTable | exp.Alter)
+        known = isinstance(tree, _NOT_READING)
         first = _first_of_last(tokens)
         verb = first.text.upper()
         raise SyntaxProblem(
