@@ -15,6 +15,7 @@ DOCUMENTS = {
     "diff": "explain/diff/diff.schema.json",
     "stats": "explain/stats/stats.schema.json",
     "audit": "spark/audit/audit.schema.json",
+    "verify": "spark/verify/verify.schema.json",
 }
 
 

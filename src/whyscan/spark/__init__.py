@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 # the name is the function's, which has to be defined here.
 import whyscan.spark.audit  # noqa: F401 - for that alone
 from whyscan.spark.session import session
+from whyscan.spark.verify import verify, verify_workload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +22,16 @@ if TYPE_CHECKING:
     from whyscan.spark.source_tables import Source
     from whyscan.spark.workload.query import Workload
 
-__all__ = ["audit", "read", "reader_of", "register", "session", "to_spark"]
+__all__ = [
+    "audit",
+    "read",
+    "reader_of",
+    "register",
+    "session",
+    "to_spark",
+    "verify",
+    "verify_workload",
+]
 
 # Each is imported when it is asked for: most need one of them.
 _LAZY = {

@@ -39,17 +39,24 @@ class Question(Struct, frozen=True):
     why: str | None = None
 
 
+class Condition(Struct, frozen=True):
+    """A predicate's text and the dialect that it is written in."""
+
+    text: str
+    dialect: str = "spark"
+
+
 def questions(
-    snapshot: Snapshot, predicates: Sequence[str], terms: Mapping[str, Any]
+    snapshot: Snapshot, conditions: Sequence[Condition], terms: Mapping[str, Any]
 ) -> tuple[Question, ...]:
     """Each distinct predicate; one that cannot be bound stops no other."""
-    return tuple(_question(snapshot, text, terms) for text in dict.fromkeys(predicates))
+    return tuple(_question(snapshot, one, terms) for one in dict.fromkeys(conditions))
 
 
-def _question(snapshot: Snapshot, text: str, terms: Mapping[str, Any]) -> Question:
-    dialect = str(terms.get("dialect", "spark"))
+def _question(snapshot: Snapshot, asked: Condition, terms: Mapping[str, Any]) -> Question:
+    text, dialect = asked.text, asked.dialect
     try:
-        predicate, options = bind_request(snapshot, text, (), terms)
+        predicate, options = bind_request(snapshot, text, (), {**terms, "dialect": dialect})
         for column in predicate.columns():
             if (why := _unfit(column)) is not None:
                 return Question(text, dialect, why=why)

@@ -16,6 +16,8 @@ from whyscan.planning.planner import make_plan, total
 from whyscan.predicate.zones import zone
 from whyscan.spark.verify import judged, lies, native, recorded
 from whyscan.spark.verify.data import choose, read
+from whyscan.spark.verify.engines.engine import Target
+from whyscan.spark.verify.engines.matrix import fitting, matrix
 from whyscan.spark.verify.questions import Question, measured, questions
 from whyscan.spark.verify.readable import damaged, without
 from whyscan.spark.verify.result import Native, Planned, PredicateProof, TableProof
@@ -29,20 +31,25 @@ if TYPE_CHECKING:
     from whyscan.planning.judgement import Flags
     from whyscan.planning.plan import Evidence, ScanPlan
     from whyscan.spark.verify.data import Chosen, Data
+    from whyscan.spark.verify.questions import Condition
     from whyscan.tables.snapshot import Snapshot
 
 
 class Settings(Struct, frozen=True):
     """How a table is verified.
 
-    `terms` are those of a plan: dialect, timezone, depth, full, assume_no_nan. `columns` are those
+    `terms` are those of a plan: timezone, depth, full, assume_no_nan. `columns` are those
     whose statistics are compared beside the predicates', `*` being all. `at_most_files` reads only
-    so many data files.
+    so many data files. `engines` are those of the matrix, None for all that fit the table; what
+    they need is in `duckdb_python` and `trino`.
     """
 
     terms: Mapping[str, Any] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     at_most_files: int | None = None
+    engines: tuple[str, ...] | None = None
+    duckdb_python: str | None = None
+    trino: str | None = None
 
     @property
     def timezone(self) -> str:
@@ -52,22 +59,26 @@ class Settings(Struct, frozen=True):
 def prove(
     spark: SparkSession,
     snapshot: Snapshot,
-    predicates: Sequence[str],
+    conditions: Sequence[Condition],
     settings: Settings,
     name: str | None = None,
 ) -> TableProof:
     """What the rows of one table say of some predicates' plans and of its statistics."""
     started = perf_counter()
-    if not predicates:
+    if not conditions:
         raise UsageError("there is no predicate to verify", hint="-w PREDICATE names one")
     session_zone = zone(settings.timezone)
-    asked = questions(snapshot, predicates, settings.terms)
+    asked = questions(snapshot, conditions, settings.terms)
     columns = measured(snapshot, asked, settings.columns)
     chosen = choose(snapshot, columns, session_zone, settings.at_most_files)
     with terms(spark, settings.timezone):
         data = read(spark, chosen, asked, session_zone)
         own = _native(spark, chosen, asked, data)
-    proofs = tuple(_proofs(chosen, asked, data, own))
+        proofs = _beside_engines(
+            tuple(zip(asked, _proofs(chosen, asked, data, own), strict=True)),
+            _target(chosen, data, own, settings),
+            settings,
+        )
     wrong = lies.contradictions(
         chosen.snapshot, chosen.files, chosen.groups, (columns, session_zone)
     )
@@ -113,6 +124,26 @@ def _native(spark: SparkSession, chosen: Chosen, asked: Sequence[Question], data
     except WhyscanError as error:
         return _Own(Native(reader, why=error.message))
     return _Own(Native(reader, counted), true, rows)
+
+
+def _target(chosen: Chosen, data: Data, own: _Own, settings: Settings) -> Target:
+    return Target(
+        chosen.snapshot,
+        own.rows,
+        own.told.why,
+        tuple(file.shown for file in data.files),
+        settings.timezone,
+        settings.duckdb_python,
+        settings.trino,
+    )
+
+
+def _beside_engines(
+    asked: Sequence[tuple[Question, PredicateProof]], target: Target, settings: Settings
+) -> tuple[PredicateProof, ...]:
+    """The proofs with what engines read."""
+    engines = fitting(target) if settings.engines is None else settings.engines
+    return matrix(target, engines, asked)
 
 
 def _proofs(

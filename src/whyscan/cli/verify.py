@@ -1,0 +1,184 @@
+"""`whyscan verify`: plans and statistics against the rows, and against what engines read."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from whyscan.cli import options, suggestions
+from whyscan.cli.spark_session import MASTER, spark_session
+from whyscan.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import SparkSession
+
+    from whyscan.explain.layout import Page
+    from whyscan.spark.verify import Asking, Verification
+
+FORMS = ("text", "json", "markdown")
+LAKES = frozenset({"delta", "iceberg"})
+
+
+@click.command(short_help="Plans and statistics against the rows, and against real engines.")
+@click.argument("places", metavar="[TABLE]...", nargs=-1, shell_complete=suggestions.places)
+@click.option(
+    "-w",
+    "--where",
+    "predicates",
+    multiple=True,
+    metavar="PREDICATE",
+    help="A WHERE condition, as often as you like; @FILE reads it from a file, - from standard "
+    "input.",
+)
+@click.option(
+    "--workload",
+    "logs",
+    multiple=True,
+    metavar="FILE",
+    help="The predicates of a query log instead of TABLE and -w: all that audit reads.",
+)
+@click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="NAME=URI",
+    shell_complete=suggestions.named_places,
+    help="Where a table of the workload is.",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Only the N predicates of the workload that ran most often.",
+)
+@click.option(
+    "-s",
+    "--select",
+    metavar="COLS",
+    help="Compare statistics of these columns, too: a,b,c, or * for all.",
+)
+@click.option(
+    "--files",
+    "at_most_files",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Read only N data files, chosen by chance. [default: all]",
+)
+@click.option(
+    "--engines",
+    multiple=True,
+    metavar="NAMES",
+    help="spark-delta, spark-iceberg, spark-parquet, duckdb, datafusion, pyiceberg, trino; or "
+    "none. [default: those that fit and are installed]",
+)
+@click.option(
+    "--duckdb-python",
+    type=click.Path(dir_okay=False),
+    metavar="PATH",
+    help="A Python that has DuckDB with its extensions for Delta and Iceberg.",
+)
+@click.option(
+    "--trino",
+    metavar="URL",
+    help="The table in a Trino server: http://user@host:8080/catalog/schema/table.",
+)
+@MASTER
+@options.VERSION
+@options.TERMS
+@options.STORAGE
+@options.form(*FORMS)
+@options.OUTPUT
+def verify(places: tuple[str, ...], **asked: Any) -> int:
+    """Hold the plans of PREDICATEs, and the statistics of TABLE, against its rows.
+
+    Spark reads every data file once and judges every row. A container that was dropped and holds
+    a matching row, one called `all` that holds another, a statistic that the rows contradict: each
+    is named. Then real engines run the same predicates.
+
+    Exit codes: 0 fine, 1 something is unsound or lies, 2 wrong usage, 3 could not evaluate.
+    """
+    if asked["logs"]:
+        if places or asked["predicates"]:
+            raise UsageError("--workload takes the place of TABLE and -w")
+        found = _of_workload(asked)
+    else:
+        found = _of_table(places, asked)
+    options.deliver(lambda page: _rendered(found, asked["form"], page), asked["output"])
+    return found.exit_code
+
+
+def _of_table(places: tuple[str, ...], asked: Mapping[str, Any]) -> Verification:
+    if not places or not asked["predicates"]:
+        what = "a TABLE" if not places else "-w PREDICATE"
+        raise UsageError(f"verify needs {what}", hint="whyscan verify TABLE -w PREDICATE")
+    if asked["tables"] or asked["sample"]:
+        what = "--table" if asked["tables"] else "--sample"
+        raise UsageError(f"{what} goes with --workload")
+    from whyscan.table import open as open_table
+
+    texts = [options.read_predicate(word) for word in asked["predicates"]]
+    table = open_table(
+        places,
+        partition_types=options.partition_types(asked),
+        options=options.storage(asked),
+        **options.version(asked),
+    )
+    with spark_session(asked["master"], formats=table.format in LAKES) as spark:
+        from whyscan.spark import verify as verified
+
+        _quiet(spark)
+        return verified(spark, table, texts, dialect=asked["dialect"], **_asking(asked))
+
+
+def _of_workload(asked: Mapping[str, Any]) -> Verification:
+    with spark_session(asked["master"], formats=True) as spark:
+        from whyscan.spark import verify_workload
+        from whyscan.spark.source_tables import sources
+        from whyscan.spark.workload import read_workload
+
+        _quiet(spark)
+        storage = options.storage(asked)
+        found = read_workload(asked["logs"], asked["dialect"], options=storage)
+        tables = sources(asked["tables"], storage)
+        return verify_workload(spark, found, tables, sample=asked["sample"], **_asking(asked))
+
+
+def _asking(asked: Mapping[str, Any]) -> Asking:
+    return {
+        "columns": options.columns(asked["select"]) or (),
+        "at_most_files": asked["at_most_files"],
+        "engines": asked["engines"] or None,
+        "duckdb_python": asked["duckdb_python"],
+        "trino": asked["trino"],
+        "timezone": asked["timezone"],
+        "depth": asked["depth"],
+        "full": asked["full"],
+        "assume_no_nan": asked["assume_no_nan"],
+    }
+
+
+def _quiet(spark: SparkSession) -> None:
+    """What an engine cannot do is in the report: Spark's own log of it is for nobody."""
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    if hasattr(spark, "_jsparkSession"):
+        spark.sparkContext.setLogLevel("OFF")
+
+
+def _rendered(found: Verification, form: str, page: Page) -> str:
+    match form:
+        case "json":
+            from whyscan.spark.verify.document import to_json
+
+            return to_json(found)
+        case "markdown":
+            from whyscan.spark.verify.markdown import markdown
+
+            return markdown(found)
+        case _:
+            from whyscan.spark.verify.text import text
+
+            return text(found, page)
