@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Self
 from whyscan.planning.plan import ScanPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
 
 
 class Plan(ScanPlan, frozen=True):
@@ -37,3 +38,13 @@ class Plan(ScanPlan, frozen=True):
     def to_arrow(self) -> pa.Table:
         """The matching rows as one table."""
         return self.to_reader().read_all()
+
+    def to_spark(self, spark: SparkSession, columns: Sequence[str] | None = None) -> DataFrame:
+        """The matching rows as a DataFrame; `columns` None are those that were planned, or all.
+
+        Spark's own Parquet reader gets the list of files where that is sure to give the same
+        rows, else the data source `whyscan` reads them: `whyscan.spark.reader_of` says which.
+        """
+        from whyscan.spark.reading import to_spark
+
+        return to_spark(self, spark, columns)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Evidence, ScanPlan
 
 NAME = "whyscan"
 PORTION_BYTES = 128 << 20
@@ -70,12 +70,16 @@ class Planned(Struct, frozen=True):
 
 
 def planned(
-    plan: ScanPlan, about_bytes: int, at_least: int, *, keep_undecided: bool = False
+    everything: Portion,
+    evidence: Evidence,
+    about_bytes: int,
+    at_least: int,
+    *,
+    keep_undecided: bool = False,
 ) -> Planned:
-    """A plan as Spark reads it."""
-    everything = whole(plan)
+    """A whole plan as Spark reads it."""
     schema = spark_schema(everything.given.schema)
-    found = tuple(portions(everything, plan.evidence, about_bytes, at_least))
+    found = tuple(portions(everything, evidence, about_bytes, at_least))
     return Planned(schema, found, keep_undecided=keep_undecided)
 
 
@@ -125,7 +129,8 @@ class WhyscanDataSource(DataSource):
             return handed
         asked = Asked.of(self.options)
         plan = asked.plan(columns if asked.columns is None else asked.columns)
-        return planned(plan, asked.partition_bytes, asked.min_partitions)
+        sizes = asked.partition_bytes, asked.min_partitions
+        return planned(whole(plan), plan.evidence, *sizes)
 
 
 class Asked(Struct, frozen=True):

@@ -25,7 +25,7 @@ def bind_request(
     snapshot: Snapshot, text: str, columns: Sequence[str] | None, question: Mapping[str, Any]
 ) -> tuple[Predicate, Options]:
     """The bound predicate and how to plan it; `columns` None reads them all."""
-    projection = None if columns is None else _projection(columns, snapshot)
+    projection = None if columns is None else projection_of(columns, snapshot)
     options = replace(options_of(question), projection=projection)
     return _bound(text, snapshot, session_of(question)), options
 
@@ -69,7 +69,8 @@ def _depth(word: str) -> Depth:
         raise UsageError(f"unknown depth {word!r}", hint=f"one of {known}") from None
 
 
-def _projection(columns: Sequence[str], snapshot: Snapshot) -> tuple[Path, ...]:
+def projection_of(columns: Sequence[str], snapshot: Snapshot) -> tuple[Path, ...]:
+    """The columns of those names, members of structs among them."""
     known = Columns(snapshot.schema(named=[name.split(".")[0] for name in columns]))
     return tuple(_column(name, known) for name in columns)
 

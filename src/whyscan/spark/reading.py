@@ -1,0 +1,189 @@
+"""Rows of a plan as a DataFrame: by Spark's own reader where that is sure, else by ours."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path as File
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.errors import UsageError
+from whyscan.planning.planner import make_plan
+from whyscan.planning.request import bind_request, projection_of
+from whyscan.scan.portions import whole
+from whyscan.spark.applied import why_not_again
+from whyscan.spark.native import Native, Refused, native, needed
+from whyscan.tables import open_snapshot
+from whyscan.tables.travel import Travel, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from whyscan.planning.plan import ScanPlan
+    from whyscan.predicate.tree import Path
+    from whyscan.scan.portions import Portion
+
+_NATIVE = {
+    # Files without a word about it have the calendar that everybody has.
+    "datetimeRebaseMode": "CORRECTED",
+    "int96RebaseMode": "CORRECTED",
+    # A file that is missing is an error, whatever the session says.
+    "ignoreMissingFiles": "false",
+    "ignoreCorruptFiles": "false",
+    "mergeSchema": "false",
+}
+
+
+class Reader(Struct, frozen=True):
+    """Who reads a plan: `parquet` is Spark's own reader, `whyscan` the data source; and why.
+
+    `applied_again`: Spark checks every row for the predicate once more.
+    """
+
+    format: str
+    why: str
+    applied_again: bool
+
+
+def register(spark: SparkSession) -> None:
+    """Make `spark.read.format("whyscan")` known to a session."""
+    from whyscan.engines.spark_source import WhyscanDataSource
+
+    spark.dataSource.register(WhyscanDataSource)
+
+
+class Asked(TypedDict, total=False):
+    """Which version of a table, how to reach it, and how far down to look."""
+
+    version: int | None
+    snapshot: int | None
+    as_of: str | datetime | None
+    ref: str | None
+    options: Mapping[str, Any]
+    depth: str
+
+
+def read(
+    spark: SparkSession,
+    location: str | Sequence[str],
+    predicate: str = "true",
+    columns: Sequence[str] | None = None,
+    **asked: Unpack[Asked],
+) -> DataFrame:
+    """The rows of a table for which a predicate of Spark's SQL is TRUE, in the session's zone."""
+    for name in asked:
+        if name not in Asked.__annotations__:
+            words = ", ".join(Asked.__annotations__)
+            raise TypeError(f"unexpected keyword argument {name!r}; known are {words}")
+    places = [location] if isinstance(location, str) else list(location)
+    travel = Travel(
+        asked.get("version"), asked.get("snapshot"), moment(asked.get("as_of")), asked.get("ref")
+    )
+    table = open_snapshot(places, {}, asked.get("options", {}), travel)
+    zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
+    question = {"timezone": zone, "depth": asked.get("depth", "auto")}
+    return to_spark(make_plan(table, *bind_request(table, predicate, columns, question)), spark)
+
+
+def to_spark(
+    plan: ScanPlan, spark: SparkSession, columns: Sequence[str] | None = None
+) -> DataFrame:
+    """The rows of a plan; `columns` None are those that were planned, or all.
+
+    `reader_of` says who reads them.
+    """
+    found = _reading(_of(plan, columns), spark)
+    if found.native is not None:
+        frame = _native_frame(found.native, found.portion, spark)
+    else:
+        frame = _source_frame(found, spark)
+    if not found.again:
+        return frame
+    frame = frame.where(found.plan.predicate.text)
+    chosen = found.plan.options.projection
+    return frame if chosen is None else frame.select([_quoted(path[0]) for path in chosen])
+
+
+def reader_of(plan: ScanPlan, spark: SparkSession, columns: Sequence[str] | None = None) -> Reader:
+    """Who reads a plan's rows in `to_spark`, and why."""
+    found = _reading(_of(plan, columns), spark)
+    return Reader("parquet" if found.native else "whyscan", found.why, found.again)
+
+
+class _Reading(Struct, frozen=True):
+    """How a plan is read; `again` where Spark applies its predicate too."""
+
+    plan: ScanPlan
+    portion: Portion
+    native: Native | None
+    why: str
+    again: bool
+
+
+def _of(plan: ScanPlan, columns: Sequence[str] | None) -> ScanPlan:
+    if columns is None:
+        return plan
+    projection = projection_of(columns, plan.snapshot)
+    return replace(plan, options=replace(plan.options, projection=projection))
+
+
+def _reading(plan: ScanPlan, spark: SparkSession) -> _Reading:
+    if not hasattr(spark, "_jsparkSession"):
+        raise UsageError(
+            "a plan made here cannot be handed to Spark Connect",
+            hint='spark.read.format("whyscan").option("predicate", …).load(…) plans on the server',
+        )
+    refusal = why_not_again(plan, spark)
+    if refusal is not None:
+        return _Reading(plan, whole(plan), None, refusal, again=False)
+    asked: Sequence[Path] | None = plan.options.projection
+    portion = whole(plan, needed(asked, [c.path for c in plan.predicate.columns()]))
+    try:
+        found = _native(portion, spark)
+    except Refused as doubt:
+        return _Reading(plan, portion, None, str(doubt), again=True)
+    why = "plain Parquet files with the table's own columns"
+    return _Reading(plan, portion, found, why, again=True)
+
+
+def _native(portion: Portion, spark: SparkSession) -> Native:
+    if spark.conf.get("spark.sql.caseSensitive") == "true":
+        raise Refused("spark.sql.caseSensitive is on")
+    return native(portion)
+
+
+def _native_frame(files: Native, portion: Portion, spark: SparkSession) -> DataFrame:
+    from whyscan.engines.spark_types import spark_schema
+
+    schema = spark_schema(portion.given.schema)
+    where = {} if files.root is None else {"basePath": files.root}
+    reader = spark.read.schema(schema).options(**_NATIVE, **where)
+    return reader.parquet(*files.paths).select([_quoted(name) for name in schema.names])
+
+
+def _source_frame(found: _Reading, spark: SparkSession) -> DataFrame:
+    """By the data source. Planning runs on this machine, so that a file here can hand it over."""
+    from whyscan.engines.spark_source import HANDED_OVER, NAME, PORTION_BYTES, hand_over, planned
+
+    register(spark)
+    what = planned(
+        found.portion,
+        found.plan.evidence,
+        PORTION_BYTES,
+        spark.sparkContext.defaultParallelism,
+        keep_undecided=found.again,
+    )
+    with tempfile.TemporaryDirectory(prefix="whyscan-plan-") as folder:
+        file = File(folder, "plan")
+        hand_over(what, file)
+        # Loading takes the plan in, whole: the file is of no use afterwards.
+        return spark.read.format(NAME).option(HANDED_OVER, str(file)).load()
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
