@@ -56,6 +56,19 @@ def judge(
     predicate: Predicate, containers: Containers, zone: Zone, decided: Decided = UNDECIDED
 ) -> Judgement:
     """Every conjunct by itself, and all together."""
+    if containers.blocks is not None and not decided:
+        from whyscan.planning.piecewise import pieced_together
+
+        found = pieced_together(predicate, containers, zone)
+        if found is not None:
+            return found
+    return judge_each(predicate, containers, zone, decided)
+
+
+def judge_each(
+    predicate: Predicate, containers: Containers, zone: Zone, decided: Decided = UNDECIDED
+) -> Judgement:
+    """The same, container by container."""
     each, together = truths(predicate, containers, zone, decided)
     kept = flags(together.true, containers.count)
     return Judgement(

@@ -16,7 +16,17 @@ from whyscan.planning.duckdb_sql import Engine, means_the_same, to_duckdb
 from whyscan.predicate.tree import Column, columns_of
 from whyscan.predicate.types import DateType, IntegerType, StringType
 from whyscan.pruning.evaluate import evaluate
-from whyscan.pruning.mask import Mask, both, either, opposite, settled, tally, unknown_as
+from whyscan.pruning.mask import (
+    Mask,
+    any_of,
+    both,
+    either,
+    materialise,
+    opposite,
+    settled,
+    tally,
+    unknown_as,
+)
 from whyscan.pruning.truth import Truth, fixed
 
 if TYPE_CHECKING:
@@ -40,12 +50,12 @@ def truths_of_points(predicate: Predicate, containers: Containers, zone: Zone) -
     return found
 
 
-def decide(predicate: Predicate, pointed: Decided, containers: Containers) -> Decided:
+def decide(predicate: Predicate, pointed: Decided, containers: Containers, zone: Zone) -> Decided:
     """The truth of those of them that only running them can decide."""
     decided: dict[int, Truth] = {}
     for position, found in pointed.items():
-        if _is_open(found, containers.count):
-            expression = predicate.conjuncts[position].expression
+        expression = predicate.conjuncts[position].expression
+        if _is_open(found, expression, containers, zone):
             answer = _run(expression, columns_of(expression), containers)
             if answer is not None:
                 decided[position] = answer
@@ -73,9 +83,25 @@ def _is_a_point(column: Column, containers: Containers) -> bool:
     return tally(alone, containers.count) == containers.count
 
 
-def _is_open(found: Truth, count: int) -> bool:
+def _is_open(found: Truth, expression: Expression, containers: Containers, zone: Zone) -> bool:
+    """Some container may give more than one answer."""
+    blocks = containers.blocks
+    if blocks is None:
+        return tally(_several(found), containers.count) > 0
+    # What a member may give its hull may give: members of the other blocks have one answer.
+    columns = columns_of(expression)
+    hulls = blocks.hulls(containers, columns)
+    several = materialise(_several(evaluate(expression, hulls, zone)), blocks.count)
+    open_ = np.flatnonzero(several.to_numpy(zero_copy_only=False))
+    if not len(open_):
+        return False
+    members = blocks.members(containers, columns, open_)
+    return tally(_several(evaluate(expression, members, zone)), members.count) > 0
+
+
+def _several(found: Truth) -> Mask:
     possible = (found.true, found.false, found.null, found.raises)
-    return any(tally(both(*two), count) for two in combinations(possible, 2))
+    return any_of(both(*two) for two in combinations(possible, 2))
 
 
 def _run(expression: Expression, columns: Sequence[Column], containers: Containers) -> Truth | None:

@@ -71,9 +71,11 @@ class _Planner(Struct, frozen=True):
         partition = files.containers.by_partition()
         pointed = truths_of_points(self.predicate, partition, self.zone)
         runnable = {at: t for at, t in pointed.items() if at not in self.options.never_run}
-        decided = decide(self.predicate, runnable, partition)
-        # Statistics add nothing to what the truth of these was found from.
-        known = {**_unmeasured(pointed, self.predicate, files.containers), **decided}
+        decided = decide(self.predicate, runnable, partition, self.zone)
+        known = decided
+        if decided or partition.blocks is None:
+            # Statistics add nothing to what the truth of these was found from.
+            known = {**_unmeasured(pointed, self.predicate, files.containers), **decided}
         by_partition = self.judge(partition, known)
         if self.snapshot.footers_describe_files:
             return self.by_footers(files, by_partition, decided)

@@ -48,7 +48,7 @@ def kept(plan: ScanPlan, conjuncts: Sequence[Conjunct]) -> Flags:
         return np.ones(evidence.files.count, np.bool_)
     asked = replace(plan.predicate, conjuncts=tuple(conjuncts))
     partition = evidence.files.containers.by_partition()
-    decided = decide(asked, truths_of_points(asked, partition, plan.zone), partition)
+    decided = decide(asked, truths_of_points(asked, partition, plan.zone), partition, plan.zone)
     found = _true(plan, asked, evidence.files.containers, decided)
     groups = evidence.groups
     if not plan.snapshot.footers_describe_files or groups is None:

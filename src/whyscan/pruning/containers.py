@@ -7,6 +7,7 @@ apart, because the report credits them apart; `interval` is what both say togeth
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,6 +33,9 @@ from whyscan.pruning.mask import (
     tally,
 )
 
+if TYPE_CHECKING:
+    from whyscan.pruning.blocks import Blocks
+
 Intervals = Mapping[Path, Interval]
 NOTHING: Intervals = {}
 
@@ -49,7 +53,10 @@ class Buckets(Struct, frozen=True):
 
 
 class Containers(Struct, frozen=True, dict=True):
-    """`count` containers: their rows (unknown: a null slot, or None) and what is known of them."""
+    """`count` containers: their rows (unknown: a null slot, or None) and what is known of them.
+
+    `blocks` put them together for many questions; what they say does not depend on it.
+    """
 
     count: int
     rows: pa.Array | None = None
@@ -57,6 +64,7 @@ class Containers(Struct, frozen=True, dict=True):
     statistics: Intervals = field(default_factory=lambda: NOTHING)
     buckets: tuple[Buckets, ...] = ()
     exact: Mapping[Path, Exact] = field(default_factory=dict)
+    blocks: Blocks | None = None
 
     def interval(self, column: Column) -> Interval:
         """Partition value and statistics together; anything where neither speaks."""
@@ -67,18 +75,38 @@ class Containers(Struct, frozen=True, dict=True):
         ]
         if not told:
             return anything(column.type)
-        return told[0] if len(told) == 1 else meet(told[0], told[1])
+        if len(told) == 1:
+            return told[0]
+        if column.path not in self._met:
+            self._met[column.path] = meet(told[0], told[1])
+        return self._met[column.path]
+
+    @lazy
+    def _met(self) -> dict[Path, Interval]:
+        return {}
 
     def by_partition(self) -> Containers:
         """The same containers with nothing but their partition values."""
+        return self._by_partition
+
+    @lazy
+    def _by_partition(self) -> Containers:
         return replace(self, statistics=NOTHING)
 
     def by_statistics(self) -> Containers:
         """The same containers with nothing but their statistics."""
+        return self._by_statistics
+
+    @lazy
+    def _by_statistics(self) -> Containers:
         return replace(self, partition=NOTHING, buckets=())
 
     def without_nan(self) -> Containers:
         """The same containers, on the user's word that no value is NaN."""
+        return self._without_nan
+
+    @lazy
+    def _without_nan(self) -> Containers:
         return replace(
             self,
             partition=_without_nan(self.partition),
@@ -160,6 +188,7 @@ def believe(kind: Type, told: ColumnStatistics, rows: pa.Array | None, count: in
         nulls,
         both(told.attained, known(interval.lower)),
         both(told.attained, known(interval.upper)),
+        keep(right, told.nan_count),
     )
     return Believed(interval, exact, tally(wrong, count))
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from whyscan.errors import WhyscanError
 from whyscan.predicate.lazy import lazy
+from whyscan.pruning.blocks import arranged
 from whyscan.tables.held_row_groups import Asked, HeldRowGroups
 from whyscan.tables.remembered import size
 
@@ -42,6 +43,12 @@ BOUND = 1 << 31
 """How many bytes of the files' columns are held; beyond it only what the last question named."""
 
 VIEWS_AT_MOST = 256
+
+BLOCKS_FROM = 50_000
+"""So many files are put into blocks: of fewer, each is looked at as quickly."""
+
+ARRANGED_BY = 4
+"""Blocks lie near each other by so many columns: with more, none of them tells blocks apart."""
 
 
 def hold(snapshot: Snapshot, columns: Sequence[Column] = ()) -> HeldSnapshot:
@@ -225,7 +232,20 @@ class HeldSnapshot(Struct, frozen=True, eq=False, dict=True):
             known.doubted |= {c.path for c in missing}
             return
         known.columns |= {c.path: c for c in missing}
-        known.whole = read if known.whole is None else _with(known.whole, read)
+        if known.whole is None:
+            known.whole = self._in_blocks(read, missing)
+        else:
+            known.whole = _with(known.whole, read)
+
+    def _in_blocks(self, files: Files, columns: Sequence[Column]) -> Files:
+        """The same files, those together that lie near each other."""
+        if files.count < BLOCKS_FROM:
+            return files
+        told = files.containers
+        first = [c for c in columns if c.path in self.partition_sources]
+        known = (*first, *(c for c in columns if c not in first))
+        by = [c for c in known if c.path in told.partition or c.path in told.statistics]
+        return replace(files, containers=replace(told, blocks=arranged(told, by[:ARRANGED_BY])))
 
 
 def _of_columns(files: Files, paths: set[Path]) -> Files:

@@ -1,0 +1,179 @@
+"""Judging containers block by block: of most blocks the hull alone decides.
+
+A `Judgement` that was pieced together is the one that looking at every container gives.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.planning.judgement import Judgement, judge_each
+from whyscan.predicate.tree import columns_of
+from whyscan.predicate.types import FloatType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from whyscan.planning.judgement import Flags
+    from whyscan.predicate.tree import Column, Predicate
+    from whyscan.predicate.zones import Zone
+    from whyscan.pruning.blocks import Blocks
+    from whyscan.pruning.containers import Containers
+
+WORTH_WHILE = 4
+"""With more than a fourth of the containers in open blocks, looking at all of them is as fast."""
+
+FLAGS_AT_MOST = 32
+
+
+class _Line(Struct, frozen=True):
+    """One flag of a judgement, block by block: yes for some member at most, for all at least.
+
+    A block is open where some member may be flagged and not all of them surely are.
+    """
+
+    may: Flags
+    sure: Flags
+
+
+def pieced_together(predicate: Predicate, containers: Containers, zone: Zone) -> Judgement | None:
+    """The judgement of containers in blocks; None where looking at each of them is no slower."""
+    blocks, columns = containers.blocks, told_of(predicate, containers)
+    if blocks is None or not columns:
+        return None
+    lines = _lines(_Hulls(predicate, containers, blocks, columns, zone))
+    if len(lines) > FLAGS_AT_MOST:
+        return None
+    open_ = np.flatnonzero(np.logical_or.reduce([line.may & ~line.sure for line in lines]))
+    if int(blocks.sizes[open_].sum()) * WORTH_WHILE > containers.count:
+        return None
+    members = judge_each(predicate, blocks.members(containers, columns, open_), zone)
+    return _spread(blocks, lines, open_, members)
+
+
+def told_of(predicate: Predicate, containers: Containers) -> tuple[Column, ...]:
+    """The predicate's columns of which the containers tell something."""
+    told = {
+        *containers.partition,
+        *containers.statistics,
+        *(buckets.source for buckets in containers.buckets),
+    }
+    return tuple(column for column in predicate.columns() if column.path in told)
+
+
+class _Hulls(Struct, frozen=True):
+    """Containers in blocks, and the columns of a predicate that they tell something of."""
+
+    predicate: Predicate
+    containers: Containers
+    blocks: Blocks
+    columns: tuple[Column, ...]
+    zone: Zone
+
+    def judged(self) -> Judgement:
+        hulls = self.blocks.hulls(self.containers, self.columns)
+        return judge_each(self.predicate, hulls, self.zone)
+
+    def solid(self) -> Flags:
+        """What holds for all rows of these holds for some row of each member."""
+        return ~self.blocks.hollow(self.containers, self.columns)
+
+    def of_conjunct(self, position: int, judged: Judgement, solid: Flags) -> tuple[_Line, _Line]:
+        """Whether it may be TRUE, and whether it is in all rows."""
+        kept, every = judged.conjunct_kept[position], judged.conjunct_every[position]
+        told = {column.path for column in self.columns}
+        named = columns_of(self.predicate.conjuncts[position].expression)
+        if told.isdisjoint(column.path for column in named):
+            # Nothing tells members apart.
+            return _Line(kept, kept & solid), _Line(every, every & solid)
+        return _Line(kept, every & solid), _Line(kept, every & solid)
+
+    @property
+    def shares_no_column(self) -> bool:
+        """No column stands in two conjuncts: where each may be TRUE, all together may be."""
+        named = [c for part in self.predicate.conjuncts for c in columns_of(part.expression)]
+        return len(named) == len(set(named))
+
+    def may_be_nan(self) -> bool:
+        """NaN of some column is possible somewhere, and so leaving it out says more."""
+        return any(
+            isinstance(column.type, FloatType) and self.containers.interval(column).nan is not False
+            for column in self.columns
+        )
+
+    def without_nan(self) -> _Hulls:
+        return replace(self, containers=self.containers.without_nan())
+
+
+def _lines(hulls: _Hulls) -> list[_Line]:
+    """One for each flag of a judgement that is not another one's, in the order of `_flags`."""
+    judged, solid = hulls.judged(), hulls.solid()
+    each = [hulls.of_conjunct(at, judged, solid) for at in range(len(judged.conjunct_kept))]
+    every = judged.every & solid
+    kept = every
+    if hulls.shares_no_column:
+        kept = every | np.logical_and.reduce([one.sure for one, _ in each])
+    possible = np.logical_and.reduce([judged.kept, *(whole.may for _, whole in each)])
+    lines = [_Line(judged.kept, kept), _Line(possible, every)]
+    if judged.kept_without_nan is not judged.kept:
+        lines.append(_Line(judged.kept_without_nan, _without_nan(hulls, kept)))
+    if judged.kept_without_join is not judged.kept:
+        lines.append(_Line(judged.kept_without_join, np.zeros(judged.count, np.bool_)))
+    return [*lines, *(line for both in each for line in both)]
+
+
+def _without_nan(hulls: _Hulls, kept: Flags) -> Flags:
+    if not hulls.may_be_nan():
+        return kept
+    told = hulls.without_nan()
+    found: Flags = kept & told.judged().every & told.solid()
+    return found
+
+
+def _flags(judgement: Judgement) -> list[Flags]:
+    found = [judgement.kept, judgement.every]
+    if judgement.kept_without_nan is not judgement.kept:
+        found.append(judgement.kept_without_nan)
+    if judgement.kept_without_join is not judgement.kept:
+        found.append(judgement.kept_without_join)
+    for kept, every in zip(judgement.conjunct_kept, judgement.conjunct_every, strict=True):
+        found += [kept, every]
+    return found
+
+
+def _spread(
+    blocks: Blocks, lines: Sequence[_Line], open_: npt.NDArray[np.int64], members: Judgement
+) -> Judgement:
+    """All flags of all containers, in their own order: one bit a flag, moved together."""
+    kind = np.min_scalar_type((1 << len(lines)) - 1)
+    of_blocks = _packed([line.sure for line in lines], kind)
+    code = np.repeat(of_blocks, blocks.sizes)
+    inside, at = _packed(_flags(members), kind), 0
+    for begin, end in blocks.spans(open_):
+        code[begin:end] = inside[at : at + end - begin]
+        at += end - begin
+    natural = code.take(blocks.rank)
+    flags = iter([_bit(natural, position) for position in range(len(lines))])
+    kept, every = next(flags), next(flags)
+    nan = kept if members.kept_without_nan is members.kept else next(flags)
+    join = kept if members.kept_without_join is members.kept else next(flags)
+    rest = list(flags)
+    return Judgement(kept, every, nan, join, tuple(rest[::2]), tuple(rest[1::2]))
+
+
+def _packed(flags: Sequence[Flags], kind: np.dtype[np.unsignedinteger]) -> npt.NDArray[np.uint64]:
+    code = np.zeros(len(flags[0]), kind)
+    for position, flag in enumerate(flags):
+        code |= flag.astype(kind) << kind.type(position)
+    return code
+
+
+def _bit(code: npt.NDArray[np.uint64], position: int) -> Flags:
+    found: Flags = (code & code.dtype.type(1 << position)) != 0
+    return found

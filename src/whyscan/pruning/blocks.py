@@ -1,0 +1,310 @@
+"""Containers in blocks: a batch of containers is a container.
+
+Its interval is the hull of its members'. The law is monotone: what is impossible for the hull is
+impossible for every member, so that most members need not be looked at.
+
+| the hull's verdict | a member's |
+|---|---|
+| none | none |
+| all | all, if no member is without rows, or without anything that a column may be |
+| some | anything |
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from whyscan.predicate.lazy import lazy
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.interval import Interval
+from whyscan.pruning.mask import Mask, Vector, both, choose, either, known, opposite, settled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from whyscan.predicate.tree import Column, Path
+
+    Positions = npt.NDArray[np.int64]
+    Flags = npt.NDArray[np.bool_]
+
+Told = TypeVar("Told")
+Found = TypeVar("Found")
+
+BLOCKS_AT_MOST = 4096
+MEMBERS_AT_LEAST = 64
+KEPT_AT_MOST = 1024
+SPANS_AT_MOST = 64
+"""So many pieces of an array are joined; of more, its values are taken one by one."""
+
+
+class Blocks(Struct, eq=False, dict=True):
+    """`order` are the positions of containers, block by block; block `i` begins at `begins[i]`.
+
+    What is worked out of a column is kept, beside the column itself.
+    """
+
+    order: Positions
+    begins: Positions
+    _found: dict[tuple[str, int], tuple[object, Any]] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        return len(self.begins) - 1
+
+    @lazy
+    def sizes(self) -> Positions:
+        return np.diff(self.begins)
+
+    @lazy
+    def rank(self) -> Positions:
+        """Where each container stands in the order."""
+        found = np.empty_like(self.order)
+        found[self.order] = np.arange(len(self.order))
+        return found
+
+    @lazy
+    def _indices(self) -> pa.Array:
+        return pa.array(self.order)
+
+    @lazy
+    def _numbers(self) -> pa.Array:
+        """The block of each container, in the order."""
+        return pa.array(np.repeat(np.arange(self.count), self.sizes))
+
+    def hulls(self, containers: Containers, columns: Sequence[Column]) -> Containers:
+        """One container a block, with what is known of the columns in all of its members."""
+
+        def end(values: Vector | None, *, least: bool) -> Vector | None:
+            if values is None:
+                return None
+            return self._once("least" if least else "most", values, partial(self._end, least=least))
+
+        return Containers(
+            self.count,
+            # The most that a member has, unknown where one's rows are.
+            end(containers.rows, least=False),
+            statistics={path: self._hull(told) for path, told in _told(containers, columns)},
+            buckets=tuple(
+                replace(b, lower=end(b.lower, least=True), upper=end(b.upper, least=False))
+                for b in containers.buckets
+            ),
+        )
+
+    def hollow(self, containers: Containers, columns: Sequence[Column]) -> Flags:
+        """The blocks with a member that has no rows, or in which a column can be nothing at all."""
+        found = np.zeros(self.count, np.bool_)
+        if containers.rows is not None:
+            empty = self._once("empty", containers.rows, lambda _: self._without(containers))
+            found |= empty
+        for _, told in _told(containers, columns):
+            found |= self._once("nothing", told, self._nothing)
+        return found
+
+    def _without(self, containers: Containers) -> Flags:
+        return self.any(opposite(containers.occupied))
+
+    def _nothing(self, told: Interval) -> Flags:
+        return self.any(opposite(either(told.value, told.null, told.nan)))
+
+    def _once(self, what: str, of: Told, work: Callable[[Told], Found]) -> Found:
+        """What the work makes of a column, worked out once."""
+        known = self._found.get((what, id(of)))
+        if known is None:
+            if len(self._found) >= KEPT_AT_MOST:
+                self._found.clear()
+            known = self._found[what, id(of)] = (of, work(of))
+        found: Found = known[1]
+        return found
+
+    def members(
+        self, containers: Containers, columns: Sequence[Column], chosen: Positions
+    ) -> Containers:
+        """The containers of the chosen blocks, which ascend, block by block."""
+        spans = self.spans(chosen)
+        count = sum(end - begin for begin, end in spans)
+        picked = self._picked(spans)
+        rows = containers.rows
+        return Containers(
+            count,
+            None if rows is None else picked(self.ordered(rows)),
+            statistics={
+                path: _mapped(_mapped(told, self.ordered), picked)
+                for path, told in _told(containers, columns)
+            },
+            buckets=tuple(
+                replace(b, lower=self._part(b.lower, picked), upper=self._part(b.upper, picked))
+                for b in containers.buckets
+            ),
+        )
+
+    def spans(self, chosen: Positions) -> list[tuple[int, int]]:
+        """Where the members of the chosen blocks stand in the order, neighbours joined."""
+        if not len(chosen):
+            return []
+        breaks = np.flatnonzero(np.diff(chosen) > 1) + 1
+        first = chosen[np.concatenate(([0], breaks))]
+        last = chosen[np.concatenate((breaks - 1, [len(chosen) - 1]))]
+        return list(zip(self.begins[first].tolist(), self.begins[last + 1].tolist(), strict=True))
+
+    def any(self, mask: Mask) -> Flags:
+        """The blocks in which the mask says yes of some member."""
+        if isinstance(mask, bool):
+            return np.full(self.count, mask)
+        ordered = mask.take(self._indices).to_numpy(zero_copy_only=False)
+        found: Flags = np.logical_or.reduceat(ordered, self.begins[:-1])
+        return found
+
+    def ordered(self, values: pa.Array) -> pa.Array:
+        """The values block by block."""
+        return self._once("ordered", values, lambda of: of.take(self._indices))
+
+    def _part(self, values: Vector | None, picked: Callable[[pa.Array], pa.Array]) -> Vector | None:
+        return picked(self.ordered(values)) if isinstance(values, pa.Array) else values
+
+    def _picked(self, spans: Sequence[tuple[int, int]]) -> Callable[[pa.Array], pa.Array]:
+        if not spans:
+            return lambda values: values.slice(0, 0)
+        if len(spans) == 1:
+            begin, end = spans[0]
+            return lambda values: values.slice(begin, end - begin)
+        if len(spans) <= SPANS_AT_MOST:
+            return lambda values: pa.concat_arrays([values.slice(b, e - b) for b, e in spans])
+        at = pa.array(np.concatenate([np.arange(b, e) for b, e in spans]))
+        return lambda values: values.take(at)
+
+    def _hull(self, interval: Interval) -> Interval:
+        return self._once("hull", interval, self._hull_of)
+
+    def _hull_of(self, interval: Interval) -> Interval:
+        def of(mask: Mask) -> Mask:
+            return mask if isinstance(mask, bool) else settled(pa.array(self.any(mask)))
+
+        return Interval(
+            interval.type,
+            self._end(interval.lower, least=True, where=interval.value),
+            self._end(interval.upper, least=False, where=interval.value),
+            value=of(interval.value),
+            null=of(interval.null),
+            nan=of(interval.nan),
+            raises=of(interval.raises),
+        )
+
+    def _end(self, values: Vector | None, *, least: bool, where: Mask = True) -> Vector | None:
+        """The outermost bound of each block; unknown where it is of a member that has values."""
+        if not isinstance(values, pa.Array):
+            return values
+        bounds = choose(where, values, None)
+        if not isinstance(bounds, pa.Array):
+            return None
+        kind = "min" if least else "max"
+        table = pa.table({"block": self._numbers, "bound": bounds.take(self._indices)})
+        found = table.group_by("block", use_threads=False).aggregate([("bound", kind)])
+        outermost = found[f"bound_{kind}"].combine_chunks()
+        unknown = self.any(_unknown(values, where))
+        return choose(pa.array(unknown), pa.scalar(None, values.type), outermost)
+
+
+def _told(containers: Containers, columns: Sequence[Column]) -> Iterator[tuple[Path, Interval]]:
+    """The columns of which something is known; any other may be anything."""
+    for column in columns:
+        if column.path in containers.partition or column.path in containers.statistics:
+            yield column.path, containers.interval(column)
+
+
+def _unknown(values: pa.Array, where: Mask) -> Mask:
+    """Where there may be a value, and nobody knows the bound."""
+    return both(opposite(known(values)), where)
+
+
+def _mapped(interval: Interval, change: Callable[[pa.Array], pa.Array]) -> Interval:
+    """The same with every column changed."""
+
+    def values(of: Vector | None) -> Vector | None:
+        return change(of) if isinstance(of, pa.Array) else of
+
+    def mask(of: Mask) -> Mask:
+        return of if isinstance(of, bool) else settled(change(of))
+
+    return replace(
+        interval,
+        lower=values(interval.lower),
+        upper=values(interval.upper),
+        value=mask(interval.value),
+        null=mask(interval.null),
+        nan=mask(interval.nan),
+        raises=mask(interval.raises),
+        counted=mask(interval.counted),
+    )
+
+
+def arranged(containers: Containers, columns: Sequence[Column]) -> Blocks:
+    """Blocks whose members lie near each other by the columns, the first of them first.
+
+    Each column cuts every block that those before it made: at its values where they are few, else
+    into equal parts by its lower bound.
+    """
+    count = containers.count
+    target = max(1, min(BLOCKS_AT_MOST, count // MEMBERS_AT_LEAST))
+    cells = np.zeros(count, np.int64)
+    made = 1
+    ranks = [r for c in columns if (r := _ranks(containers.interval(c).lower)) is not None]
+    for position, ranked in enumerate(ranks):
+        share = (target / made) ** (1 / (len(ranks) - position))
+        pieces = max(1, int(share + 0.5))
+        distinct = int(ranked.max(initial=0)) + 1
+        if distinct <= max(pieces, min(target // made, 64)):
+            cells = cells * distinct + ranked
+            made *= distinct
+        elif pieces > 1:
+            cells = _cut(cells, ranked, pieces)
+            made *= pieces
+    order = np.argsort(cells, kind="stable")
+    begins = np.flatnonzero(np.diff(cells[order], prepend=-1))
+    return Blocks(order, np.concatenate((begins, [count])))
+
+
+def _ranks(lower: Vector | None) -> Positions | None:
+    """The rank of each bound among all, unknown ones last; None where all are the same."""
+    if not isinstance(lower, pa.Array) or lower.null_count == len(lower):
+        return None
+    if pa.types.is_binary(lower.type):
+        # Text has few values more often than not, and is slow to sort.
+        encoded = lower.dictionary_encode()
+        codes = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy()
+        ranks = np.append(_dense(encoded.dictionary), len(encoded.dictionary))[codes]
+    else:
+        ranks = _dense(lower)
+    return ranks if ranks.any() else None
+
+
+def _dense(values: pa.Array) -> Positions:
+    """The rank of each value, equal ones having the same; behind them that of what is unknown."""
+    order = pc.sort_indices(values).to_numpy()
+    ascending = values.take(pa.array(order[: len(values) - values.null_count]))
+    steps = pc.not_equal(ascending[1:], ascending[:-1]).to_numpy(zero_copy_only=False)
+    below = np.concatenate(([0], steps.cumsum()))
+    found = np.full(len(values), below[-1] + 1)
+    found[order[: len(below)]] = below
+    return found
+
+
+def _cut(cells: Positions, ranked: Positions, pieces: int) -> Positions:
+    """Every cell into so many equal parts by the rank."""
+    order = np.lexsort((ranked, cells))
+    sorted_cells = cells[order]
+    begins = np.flatnonzero(np.diff(sorted_cells, prepend=-1))
+    sizes = np.diff(np.concatenate((begins, [len(cells)])))
+    within = np.arange(len(cells)) - np.repeat(begins, sizes)
+    part = within * pieces // np.repeat(sizes, sizes)
+    found = np.empty_like(cells)
+    found[order] = sorted_cells * pieces + part
+    return found
