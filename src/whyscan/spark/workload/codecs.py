@@ -34,9 +34,13 @@ MOST_OF_A_BLOCK = 1 << 26
 
 
 class Tail(Struct):
-    """How a log ended: `cut` is set where its last block or frame is not whole."""
+    """How a log ended: `cut` where its last block or frame is not whole.
+
+    `open` where nothing ends its last line: whoever reads that line can tell whether it is whole.
+    """
 
     cut: bool = False
+    open: bool = False
 
 
 def plain(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
@@ -84,7 +88,7 @@ def _zstd(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
             except ZstdError as error:
                 raise CorruptFile(name, f"it is not whole zstd: {error}") from error
             data = frame.unused_data if frame.eof else b""
-    tail.cut = begun and not frame.eof
+    tail.cut = tail.cut or (begun and not frame.eof)
 
 
 def _gzip(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
@@ -99,7 +103,7 @@ def _gzip(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
             except zlib.error as error:
                 raise CorruptFile(name, f"it is not whole gzip: {error}") from error
             data = member.unused_data if member.eof else b""
-    tail.cut = not member.eof
+    tail.cut = tail.cut or not member.eof
 
 
 class _Blocks:
@@ -165,7 +169,7 @@ def _snappy(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
             raise CorruptFile(name, f"a block of snappy is damaged: {error}") from error
 
 
-def lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def lines(chunks: Iterable[bytes], tail: Tail) -> Iterator[bytes]:
     """The lines of a log without their ends; the last one too, though nothing ends it."""
     held: list[bytes] = []
     for chunk in chunks:
@@ -175,5 +179,6 @@ def lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
             held.clear()
         held.append(rest)
     last = b"".join(held)
+    tail.open = bool(last)
     if last:
         yield last

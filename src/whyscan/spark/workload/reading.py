@@ -186,7 +186,7 @@ def _of_json(file: LogFile, tail: Tail, dialect: str) -> Iterator[Query | Unpars
 def _objects(file: LogFile, tail: Tail) -> Iterator[tuple[str, Mapping[str, Any] | Unparsed]]:
     """The objects of a file: one a line, or the whole of it one object or an array of them."""
     content = _plain(file, tail)
-    every = lines(content)
+    every = lines(content, tail)
     first = next((line for line in every if line.strip()), b"")
     alone = _decoded(first)
     if not isinstance(alone, dict):

@@ -31,10 +31,13 @@ def read_events(log: Log, tail: Tail) -> Iterator[Query | Unparsed]:
     """Every execution that a user started; what it starts itself is a part of it."""
     replay = Replay()
     for file in log.files:
-        replay.read(lines(plain(file.chunks(), tail, file.shown)))
+        replay.read(lines(plain(file.chunks(), tail, file.shown), tail))
     name = replay.application or re.sub(r"^eventlog_v2_|(\.\w+)+$", "", log.name)
-    if replay.unread and not tail.cut:
-        yield Unparsed(log.name, "", f"lines that are no events: {replay.unread}", replay.unread)
+    half = tail.open and replay.ends_unread
+    tail.cut = tail.cut or half
+    unread = replay.unread - half
+    if unread:
+        yield Unparsed(log.name, "", f"lines that are no events: {unread}", unread)
     families: dict[int, list[Execution]] = {}
     for execution in replay.executions.values():
         families.setdefault(execution.root, []).append(execution)

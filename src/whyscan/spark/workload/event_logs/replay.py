@@ -57,26 +57,33 @@ class Replay(Struct):
     statements: dict[str, str] = field(default_factory=dict)
     unread: int = 0
     """Lines that are no events."""
+    ends_unread: bool = False
+    """Whether the last line is one of them."""
 
     def read(self, lines: Iterable[bytes]) -> None:
         """Take in the events of some lines; those that say nothing of queries are not decoded."""
         for line in lines:
-            take = _TAKEN.get(_kind(line))
-            if take is None:
-                self.unread += bool(line.strip()) and not line.startswith(_EVENT)
-                continue
-            try:
-                event = msgspec.json.decode(line)
-            except msgspec.DecodeError:
-                self.unread += 1
-                continue
-            take(self, event)
+            if line.strip():
+                self.ends_unread = not self._take(line)
+                self.unread += self.ends_unread
+
+    def _take(self, line: bytes) -> bool:
+        """Whether a line is an event."""
+        if not line.startswith(_EVENT):
+            return False
+        take = _TAKEN.get(_kind(line))
+        if take is None:
+            return line.rstrip().endswith(b"}")
+        try:
+            event = msgspec.json.decode(line)
+        except msgspec.DecodeError:
+            return False
+        take(self, event)
+        return True
 
 
 def _kind(line: bytes) -> bytes:
     """The class of an event without its package."""
-    if not line.startswith(_EVENT):
-        return b""
     return line[len(_EVENT) : line.find(b'"', len(_EVENT))].rpartition(b".")[2]
 
 
