@@ -34,6 +34,7 @@ IN_FULL = 2_000
 IN_A_PACK = 50
 WRITTEN_OUT = 25
 """Queries that are there without scripts."""
+IN_NOTEBOOK = 20
 LISTED = 500
 """Rows of a table that is written out."""
 LONGEST_TEXT = 20_000
@@ -61,6 +62,11 @@ def page(audit: Audit) -> str:
         written_out=[Markup(text) for text in pieces[:WRITTEN_OUT]],  # noqa: S704
         **words,
     )
+
+
+def fragment(audit: Audit) -> str:
+    """What a notebook shows."""
+    return piece("audit_fragment.html.j2", audit=audit, **_words(audit))
 
 
 def _shapes(queries: Iterable[QueryLine]) -> dict[str, list[QueryLine]]:
@@ -143,6 +149,7 @@ def _words(audit: Audit) -> dict[str, Any]:
         "amount": _amount,
         "listed": LISTED,
         "in_full": IN_FULL,
+        "in_notebook": IN_NOTEBOOK,
         "first_lines": lambda text: _cut(inert_sql(text), LONGEST_LINE),
     }
 
@@ -183,6 +190,8 @@ def _ran(line: QueryLine) -> str:
         told += f", {first} UTC" if first == last else f", from {first} to {last} UTC"
     if line.wasted:
         told += f"; all of them read {size(line.wasted)} in vain"
+    if line.bytes_logged is not None:
+        told += f"; the log says that they read {size(line.bytes_logged)}"
     return told
 
 
