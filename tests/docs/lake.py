@@ -29,6 +29,14 @@ WITH_DELETION_VECTORS = {
     "readerFeatures": ["deletionVectors"],
     "writerFeatures": ["deletionVectors"],
 }
+QUERIES = """\
+query,times
+SELECT id FROM sales WHERE month + 1 = 4,90
+"SELECT user_id FROM clicks WHERE user_id BETWEEN 5 AND 7",31
+SELECT count(id) FROM sales WHERE month = 7 AND id > 500,12
+"SELECT * FROM users WHERE country = 'DE' AND age > 40",25
+SELECT day FROM sales,1
+"""
 
 
 def write_lake(folder: Path) -> None:
@@ -43,6 +51,7 @@ def write_lake(folder: Path) -> None:
     _pages(folder / "pages")
     _sales(folder / "sales")
     _calendar(folder / "calendar")
+    (folder.parent / "queries.csv").write_text(QUERIES, "utf-8")
 
 
 def _readings(folder: Path) -> None:

@@ -15,7 +15,18 @@ from whyscan.errors import WhyscanError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = ("explain", "scan", "stats", "diff", "demo", "schema", "cache", "completion")
+COMMANDS = (
+    "explain",
+    "scan",
+    "stats",
+    "diff",
+    "audit",
+    "verify",
+    "demo",
+    "schema",
+    "cache",
+    "completion",
+)
 """Each is the function of that name in the file of that name."""
 
 INTERRUPTED = 130

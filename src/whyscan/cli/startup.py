@@ -43,6 +43,11 @@ def leave_out_pandas() -> None:
     sys.meta_path.insert(0, _Without("pandas"))
 
 
+def let_pandas_in() -> None:
+    """Spark asks for it wherever it meets Arrow."""
+    sys.meta_path[:] = [one for one in sys.meta_path if not isinstance(one, _Without)]
+
+
 def load_arrow() -> None:
     """Import NumPy and Arrow without their documentation, a tenth of a second."""
     if "numpy" not in sys.modules:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import whyscan
+from whyscan.spark.audit.pinned import pin_all
 from whyscan.spark.audit.stage import explain_workload
 from whyscan.spark.source_tables import Source
 from whyscan.spark.workload.query import Query, Workload
@@ -27,13 +28,13 @@ MIXED = (
 )
 
 
-def sources(lake):
-    return [Source(name, uri) for name, uri in lake.items()]
+def pinned(lake):
+    return pin_all(Source(name, uri) for name, uri in lake.items())
 
 
 def audit(spark, lake, *texts, **question):
     queries = tuple(text if isinstance(text, Query) else Query(text, "spark") for text in texts)
-    found, _ = explain_workload(spark, Workload(queries), sources(lake), **question)
+    found, _ = explain_workload(spark, Workload(queries), pinned(lake), **question)
     return found
 
 

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -62,22 +63,26 @@ class Pinned(Struct, frozen=True):
         return self.uri, self.version, self.snapshot, self.error, settings
 
 
-def pin(source: Source) -> Pinned:
-    """The table as it is now. Nothing is read but what opening needs."""
+def pin(source: Source, types: Mapping[str, str] = MappingProxyType({})) -> Pinned:
+    """The table as it is now: nothing is read but what opening needs.
+
+    `types` are those of Hive partition columns that are not to be inferred.
+    """
     try:
-        found = open_snapshot([source.uri], {}, source.options)
+        found = open_snapshot([source.uri], types, source.options)
     except WhyscanError as error:
         return Pinned(source.name, source.uri, dict(source.options), error=to_text(error))
     kept = None if found.format == "delta" else pickle.dumps(found)
-    # A catalog's table is known by its name: its address alone does not open it.
-    uri = source.uri if found.format == "delta" else found.uri
-    return Pinned(source.name, uri, dict(source.options), found.format, found.version, kept)
+    # Not as it was given: executors may stand in another folder.
+    return Pinned(source.name, found.uri, dict(source.options), found.format, found.version, kept)
 
 
-def pin_all(sources: Iterable[Source]) -> tuple[Pinned, ...]:
-    """Each of them, several at once: most of it waits for a store."""
+def pin_all(
+    sources: Iterable[Source], types: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+) -> tuple[Pinned, ...]:
+    """Each of them, several at once: most of it waits for a store; `types` by their names."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return tuple(pool.map(pin, sources))
+        return tuple(pool.map(lambda one: pin(one, types.get(one.name, {})), sources))
 
 
 class NotGiven(Exception):

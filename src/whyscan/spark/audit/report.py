@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - msgspec reads the annotations of a record
 from datetime import datetime  # noqa: TC003 - likewise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -26,6 +26,9 @@ from whyscan.explain.findings import Finding  # noqa: TC001 - likewise
 from whyscan.explain.levels import Level  # noqa: TC001 - likewise
 from whyscan.planning.plan import ScanPlanSummary  # noqa: TC001 - likewise
 from whyscan.spark.workload.query import Unparsed  # noqa: TC001 - likewise
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SCHEMA_VERSION = "1.0"
 
@@ -181,6 +184,12 @@ class Audit(Struct, frozen=True):
         from whyscan.spark.audit.document import document
 
         return document(self)
+
+    def summaries(self) -> pa.Table:
+        """One row for each scan of each query that was audited: what a history keeps of a run."""
+        from whyscan.spark.audit.history import summaries
+
+        return summaries(self)
 
     def redacted(self) -> Audit:
         """The same audit without literals and values, for sharing."""

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from msgspec.structs import replace
 
 from whyscan.errors import UsageError
+from whyscan.explain.wording import counted
 from whyscan.spark.audit import history
 from whyscan.spark.audit.drift import drifted
+from whyscan.spark.audit.pinned import pin_all
 from whyscan.spark.audit.stage import Question, explain_workload
 from whyscan.spark.source_tables import Source, sources
 from whyscan.spark.stage import form_named
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from whyscan.spark.audit.pinned import Pinned
     from whyscan.spark.audit.report import Audit
 
 Paths = str | PathLike[str]
@@ -29,7 +32,8 @@ Paths = str | PathLike[str]
 class Settings(TypedDict, total=False):
     """How an audit is made.
 
-    `dialect` is of texts whose log names none. `options` are the tables' storage options. `history`
+    `dialect` is of texts whose log names none. `options` are the tables' storage options, and
+    `partition_types` the types of Hive partition columns, by table and column. `history`
     is where summaries are kept from run to run, in `history_format`: parquet, delta or iceberg; a
     shape that keeps more of a table than in an earlier run, by more than `threshold` of its bytes,
     has drifted. `told` hears what is done next.
@@ -41,6 +45,7 @@ class Settings(TypedDict, total=False):
     full: bool
     assume_no_nan: bool
     options: Mapping[str, Any]
+    partition_types: Mapping[str, Mapping[str, str]]
     history: str | None
     history_format: str
     threshold: float
@@ -62,12 +67,12 @@ def audit(
     form = form_named(settings.get("history_format", "parquet"))
     question = _question(settings)
     found = workload if isinstance(workload, Workload) else _read(workload, settings)
-    given = _sources(tables, settings.get("options", {}))
-    result, pinned = explain_workload(spark, found, given, question, settings.get("told"))
+    given = _pinned(tables, settings)
+    result, named = explain_workload(spark, found, given, question, settings.get("told"))
     where = settings.get("history")
     if where is None:
         return result
-    fallen = drifted(spark, result, pinned, question.terms, (where, form))
+    fallen = drifted(spark, result, named, question.terms, (where, form))
     history.append(spark, result, where, form)
     return replace(result, drift=fallen)
 
@@ -94,6 +99,21 @@ def _read(workload: Paths | Sequence[Paths], settings: Settings) -> Workload:
     chosen = [str(path) for path in paths]
     options = settings.get("options", {})
     return read_workload(chosen, settings.get("dialect", "spark"), options=options)
+
+
+def _pinned(
+    tables: Mapping[str, str] | Sequence[str | Source], settings: Settings
+) -> tuple[Pinned, ...]:
+    given = _sources(tables, settings.get("options", {}))
+    types = settings.get("partition_types", {})
+    for name in types.keys() - {source.name for source in given}:
+        raise UsageError(
+            f"there is no table {name!r} for a partition's type",
+            hint=f"the tables are {', '.join(sorted(source.name for source in given))}",
+        )
+    if (told := settings.get("told")) is not None:
+        told(f"opening {counted(len(given), 'table')}")
+    return pin_all(given, types)
 
 
 def _sources(

@@ -11,7 +11,7 @@ import re
 import secrets
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from msgspec import Struct, msgpack
@@ -68,21 +68,16 @@ DEFAULT = Question()
 def explain_workload(
     spark: SparkSession,
     workload: Workload,
-    sources: Iterable[Source],
+    tables: Iterable[Pinned],
     question: Question = DEFAULT,
     told: Callable[[str], None] | None = None,
 ) -> tuple[Audit, dict[str, Pinned]]:
-    """The workload against its tables, and the tables as they were pinned.
+    """The workload against its tables, and all tables that it turned out to name.
 
     `told` hears what is done next.
     """
     started, at = perf_counter(), datetime.now(UTC)
-    say = told or (lambda _: None)
-    given = tuple(sources)
-    say(f"opening {counted(len(given), 'table')}")
-    tables = {one.name: one for one in pin_all(given)}
-    options = given[0].options if given else {}
-    rounds = _Rounds(spark, workload.queries, tables, options, say)
+    rounds = _Rounds(spark, workload.queries, tables, told or (lambda _: None))
     outcomes = rounds.run(question.terms)
     unparsed = (*workload.unparsed, *_unbound(workload.queries, outcomes))
     queries = query_lines(workload.queries, outcomes)
@@ -113,14 +108,13 @@ class _Rounds:
         self,
         spark: SparkSession,
         queries: Sequence[Query],
-        tables: Mapping[str, Pinned],
-        options: Mapping[str, Any],
+        tables: Iterable[Pinned],
         say: Callable[[str], None],
     ) -> None:
         self._spark = spark
         self._asked = [Asked(n, query.text, query.dialect) for n, query in enumerate(queries)]
-        self.tables = dict(tables)
-        self._options = options
+        self.tables = {one.name: one for one in tables}
+        self._options = next((one.options for one in self.tables.values()), {})
         self._say = say
 
     def run(self, terms: Terms) -> dict[int, Outcome]:

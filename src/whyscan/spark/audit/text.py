@@ -79,13 +79,16 @@ def _more(number: int, what: str, page: Page) -> Iterator[str]:
 
 
 def _tables(audit: Audit, page: Page, shown: int) -> Iterator[str]:
-    opened = [line for line in audit.tables if line.error is None]
+    opened = [line for line in audit.tables if line.error is None and line.queries]
+    idle = sum(line.error is None and not line.queries for line in audit.tables)
     if not opened:
         return
     rows: list[tuple[str, ...]] = [TABLES]
     rows += [_total(line) for line in opened[:shown]]
     yield from headed(rows, page, right=frozenset({1, 2, 3, 4}))
     yield from _more(len(opened) - shown, "more tables", page)
+    if idle:
+        yield page.paint(f"{counted(idle, 'table')} that no query names", Ink.FAINT)
 
 
 def _total(line: TableTotal) -> tuple[str, ...]:

@@ -123,7 +123,11 @@ def table_totals(queries: Sequence[QueryLine], pinned: Iterable[Pinned]) -> tupl
             scans.setdefault(place(table.uri), []).append((query, table))
     given = {place(one.uri): one for one in reversed(list(pinned))}
     lines = [_table(one, scans.get(where, [])) for where, one in given.items()]
-    return tuple(sorted(lines, key=lambda line: (line.wasted is None, -(line.wasted or 0))))
+    return tuple(sorted(lines, key=_worst))
+
+
+def _worst(line: TableTotal | ColumnTotal) -> tuple[bool, int, int]:
+    return line.wasted is None, -(line.wasted or 0), -(line.bytes_read or 0)
 
 
 def _table(pinned: Pinned, scans: Sequence[tuple[QueryLine, TableLine]]) -> TableTotal:
@@ -163,4 +167,4 @@ def _columns(scans: Sequence[tuple[QueryLine, TableLine]]) -> tuple[ColumnTotal,
         )
         for column, found in named.items()
     ]
-    return tuple(sorted(lines, key=lambda line: (line.wasted is None, -(line.wasted or 0))))
+    return tuple(sorted(lines, key=_worst))

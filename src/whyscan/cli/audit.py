@@ -1,0 +1,158 @@
+"""`whyscan audit`: a whole workload against its tables, on Spark."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from whyscan.cli import options
+from whyscan.cli.output import complain
+from whyscan.cli.parameters import PERCENT, SIZE
+from whyscan.cli.progress import CLEAR
+from whyscan.cli.spark_session import MASTER, spark_session
+from whyscan.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from whyscan.explain.layout import Page
+    from whyscan.spark.audit.report import Audit
+
+NOTHING_AUDITED = 3
+
+
+@click.command(short_help="What a workload reads in vain, query by query.")
+@click.option(
+    "--workload",
+    "logs",
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help="SQL files, query logs (CSV, Parquet, JSON), Spark event logs, dbt runs, Trino events; "
+    "folders and globs of them.",
+)
+@click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="NAME=URI",
+    help="Where a table of the queries is; or a glob of tables, or a catalog's namespace: db.*.",
+)
+@options.TERMS
+@MASTER
+@click.option("--history", metavar="PLACE", help="Keep summaries there, and tell what fell since.")
+@click.option(
+    "--history-format",
+    type=click.Choice(["parquet", "delta", "iceberg"]),
+    default="parquet",
+    show_default=True,
+    help="Of what is kept.",
+)
+@click.option(
+    "--drift",
+    "threshold",
+    type=PERCENT,
+    default="10",
+    show_default=True,
+    metavar="PCT",
+    help="Tell where so much more of a table is kept than before.",
+)
+@options.STORAGE
+@options.form("text", "json", "html")
+@click.option(
+    "--show",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How many queries the text lists.",
+)
+@options.REDACT
+@click.option("--max-wasted", type=SIZE, metavar="SIZE", help="Fail where more is read in vain.")
+@click.option("--fail-on-drift", is_flag=True, help="Fail where something fell since a run before.")
+@options.OUTPUT
+def audit(**asked: Any) -> int:
+    """What every query of a workload reads of its tables, and what of it in vain.
+
+    Queries are ranked by the bytes that they read in vain, times how often they ran. Nothing but
+    metadata is read. One query or table that fails is listed, and does not stop the others.
+    """
+    found = _audited(asked)
+    shown = found.redacted() if asked["redact"] else found
+    options.deliver(lambda page: _rendered(shown, asked, page), asked["output"])
+    failures = list(_failures(found, asked))
+    complain("".join(f"{line}\n" for line in failures))
+    if failures:
+        return options.GATE_FAILED
+    return 0 if any(query.error is None for query in found.queries) else NOTHING_AUDITED
+
+
+def _audited(asked: Mapping[str, Any]) -> Audit:
+    formats = asked["history"] is not None and asked["history_format"] != "parquet"
+    with spark_session(asked["master"], formats=formats) as spark:
+        from whyscan.spark import audit as audited
+
+        result = audited(
+            spark,
+            asked["logs"],
+            asked["tables"],
+            **options.terms(asked),
+            options=options.storage(asked),
+            partition_types=_partition_types(asked),
+            history=asked["history"],
+            history_format=asked["history_format"],
+            threshold=asked["threshold"] / 100,
+            told=_tell,
+        )
+    _tell("")
+    return result
+
+
+def _partition_types(asked: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """`NAME.COLUMN=TYPE`, by the tables' names."""
+    found: dict[str, dict[str, str]] = {}
+    for word, kind in options.partition_types(asked).items():
+        name, dot, column = word.rpartition(".")
+        if not dot:
+            raise UsageError(f"--partition-type takes NAME.COLUMN=TYPE, not {word}={kind}")
+        found.setdefault(name, {})[column] = kind
+    return found
+
+
+def _tell(step: str) -> None:
+    """On a terminal, what is done now, in one line that the next takes the place of."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"{CLEAR}{step}")
+        sys.stderr.flush()
+
+
+def _failures(found: Audit, asked: Mapping[str, Any]) -> Iterator[str]:
+    """The gates that do not hold; what is not known does not pass."""
+    from whyscan.explain.wording import counted, size
+    from whyscan.spark.audit.totals import total
+
+    if asked["max_wasted"] is not None:
+        wasted = total(query.wasted for query in found.queries)
+        if wasted is None or wasted > asked["max_wasted"]:
+            most = size(asked["max_wasted"])
+            yield f"fail  max_wasted: {size(wasted)}, at most {most} asked"
+    if asked["fail_on_drift"] and found.drift:
+        yield f"fail  drift: {counted(len(found.drift), 'query shape')}, none asked"
+
+
+def _rendered(found: Audit, asked: Mapping[str, Any], page: Page) -> str:
+    match asked["form"]:
+        case "json":
+            from whyscan.spark.audit.document import to_json
+
+            return to_json(found)
+        case "html":
+            from whyscan.spark.audit.page import page as html
+
+            return html(found)
+        case _:
+            from whyscan.spark.audit.text import text
+
+            return text(found, page, asked["show"])
