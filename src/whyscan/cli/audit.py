@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from whyscan.cli import options
-from whyscan.cli.output import complain
+from whyscan.cli.output import complain, write_file
 from whyscan.cli.parameters import PERCENT, SIZE
 from whyscan.cli.progress import CLEAR
 from whyscan.cli.spark_session import MASTER, spark_session
@@ -60,7 +61,7 @@ NOTHING_AUDITED = 3
     help="Tell where so much more of a table is kept than before.",
 )
 @options.STORAGE
-@options.form("text", "json", "html")
+@options.form("text", "json", "markdown", "html")
 @click.option(
     "--show",
     type=click.IntRange(min=1),
@@ -73,6 +74,18 @@ NOTHING_AUDITED = 3
 @click.option("--max-wasted", type=SIZE, metavar="SIZE", help="Fail where more is read in vain.")
 @click.option("--fail-on-drift", is_flag=True, help="Fail where something fell since a run before.")
 @options.OUTPUT
+@click.option(
+    "--metrics",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write OpenMetrics text there too, without literals.",
+)
+@click.option(
+    "--lineage",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write OpenLineage events there too, without literals.",
+)
 def audit(**asked: Any) -> int:
     """What every query of a workload reads of its tables, and what of it in vain.
 
@@ -81,6 +94,7 @@ def audit(**asked: Any) -> int:
     """
     found = _audited(asked)
     shown = found.redacted() if asked["redact"] else found
+    _export(found, asked)
     options.deliver(lambda page: _rendered(shown, asked, page), asked["output"])
     failures = list(_failures(found, asked))
     complain("".join(f"{line}\n" for line in failures))
@@ -108,6 +122,18 @@ def _audited(asked: Mapping[str, Any]) -> Audit:
         )
     _tell("")
     return result
+
+
+def _export(found: Audit, asked: Mapping[str, Any]) -> None:
+    """What other systems are told, beside the report."""
+    if asked["metrics"] is not None:
+        from whyscan.spark.audit.openmetrics import openmetrics
+
+        write_file(openmetrics(found), asked["metrics"])
+    if asked["lineage"] is not None:
+        from whyscan.spark.audit.openlineage import openlineage
+
+        write_file(openlineage(found), asked["lineage"])
 
 
 def _partition_types(asked: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -148,6 +174,10 @@ def _rendered(found: Audit, asked: Mapping[str, Any], page: Page) -> str:
             from whyscan.spark.audit.document import to_json
 
             return to_json(found)
+        case "markdown":
+            from whyscan.spark.audit.markdown import markdown
+
+            return markdown(found)
         case "html":
             from whyscan.spark.audit.page import page as html
 
