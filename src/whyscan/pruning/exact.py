@@ -1,4 +1,4 @@
-"""What is more than a bound: counts of NULLs, and bounds that some row has.
+"""What is more than a bound: counts of NULLs and NaNs, and bounds that some row has.
 
 Pruning needs none of it. An answer from metadata alone does: `min(x)` is a bound only where a row
 has it.
@@ -22,24 +22,26 @@ if TYPE_CHECKING:
 class Exact(Struct, frozen=True):
     """One column in a batch of containers, of all rows that were written, deleted or not.
 
-    `nulls` is null where nobody counted, None where nobody did anywhere. `lower` and `upper` say
-    that some row has the bound which the statistics record.
+    `nulls` and `nans` are null where nobody counted, None where nobody did anywhere. `lower` and
+    `upper` say that some row has the bound which the statistics record.
     """
 
     nulls: pa.Array | None = None
     lower: Mask = False
     upper: Mask = False
+    nans: pa.Array | None = None
 
     def where(self, mask: Mask) -> Exact:
         """The same, but bounds are those of rows only where the mask says yes."""
-        return Exact(self.nulls, both(self.lower, mask), both(self.upper, mask))
+        return Exact(self.nulls, both(self.lower, mask), both(self.upper, mask), self.nans)
 
     def take(self, indices: pa.Array) -> Exact:
         def of(mask: Mask) -> Mask:
             return mask if isinstance(mask, bool) else mask.take(indices)
 
         nulls = None if self.nulls is None else self.nulls.take(indices)
-        return Exact(nulls, of(self.lower), of(self.upper))
+        nans = None if self.nans is None else self.nans.take(indices)
+        return Exact(nulls, of(self.lower), of(self.upper), nans)
 
 
 NOTHING = Exact()
@@ -58,10 +60,16 @@ def _concatenated(parts: Sequence[Exact], counts: Sequence[int]) -> Exact:
         pairs = zip(masks, counts, strict=True)
         return pa.concat_arrays([materialise(mask, count) for mask, count in pairs])
 
-    nulls = [
-        pa.nulls(count, pa.int64()) if part.nulls is None else part.nulls
-        for part, count in zip(parts, counts, strict=True)
-    ]
     return Exact(
-        pa.concat_arrays(nulls), of([p.lower for p in parts]), of([p.upper for p in parts])
+        _counts([p.nulls for p in parts], counts),
+        of([p.lower for p in parts]),
+        of([p.upper for p in parts]),
+        _counts([p.nans for p in parts], counts),
     )
+
+
+def _counts(parts: Sequence[pa.Array | None], counts: Sequence[int]) -> pa.Array | None:
+    if all(part is None for part in parts):
+        return None
+    pairs = zip(parts, counts, strict=True)
+    return pa.concat_arrays([pa.nulls(n, pa.int64()) if p is None else p for p, n in pairs])

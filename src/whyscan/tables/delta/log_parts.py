@@ -35,6 +35,10 @@ class WholeLog(Struct, frozen=True, eq=False):
     copies: LocalCopies
     sources: tuple[ActionSource, ...]
 
+    @property
+    def files(self) -> tuple[LogFile, ...]:
+        return tuple(file for source in self.sources for file in source.files)
+
     def live_files(self, request: replay.Request) -> pa.Table:
         """The live files with what was requested of each."""
         with query.connection() as connection:
@@ -62,6 +66,10 @@ class LogPart(Struct, frozen=True, eq=False, dict=True):
     store: Store
     commits: tuple[LogFile, ...]
     slice: Slice | None
+
+    @property
+    def files(self) -> tuple[LogFile, ...]:
+        return (*self.commits, *(() if self.slice is None else self.slice.files))
 
     def live_files(self, request: replay.Request) -> pa.Table:
         """The live files of this part with what was requested of each."""
