@@ -11,14 +11,16 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.planning.judgement import Judgement, judge_each
+from whyscan.planning.judgement import UNDECIDED, Judgement, flags, judge_each, truths
 from whyscan.predicate.tree import columns_of
 from whyscan.predicate.types import FloatType
+from whyscan.pruning.truth import matches_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
+    import pyarrow as pa
 
     from whyscan.planning.judgement import Flags
     from whyscan.predicate.tree import Column, Predicate
@@ -55,6 +57,49 @@ def pieced_together(predicate: Predicate, containers: Containers, zone: Zone) ->
         return None
     members = judge_each(predicate, blocks.members(containers, columns, open_), zone)
     return _spread(blocks, lines, open_, members)
+
+
+class Pieces(Struct, frozen=True):
+    """What stays of containers in blocks: all of the blocks that `whole` flags, and the `others`.
+
+    Those stand at their places in the order of the blocks.
+    """
+
+    blocks: Blocks
+    whole: Flags
+    others: npt.NDArray[np.int64]
+
+    @property
+    def count(self) -> int:
+        return int(self.blocks.sizes[self.whole].sum()) + len(self.others)
+
+    def total(self, values: pa.Array) -> int:
+        """The sum over what stays; no value may be unknown."""
+        ordered = self.blocks.ordered(values).to_numpy()
+        return int(self.blocks.sums(values)[self.whole].sum()) + int(ordered[self.others].sum())
+
+
+def kept_pieces(predicate: Predicate, containers: Containers, zone: Zone) -> Pieces | None:
+    """What may match of containers in blocks, and nothing else; None as above."""
+    blocks, columns = containers.blocks, told_of(predicate, containers)
+    if blocks is None or not columns:
+        return None
+    line = _kept_line(_Hulls(predicate, containers, blocks, columns, zone))
+    open_ = np.flatnonzero(line.may & ~line.sure)
+    if int(blocks.sizes[open_].sum()) * WORTH_WHILE > containers.count:
+        return None
+    members = blocks.members(containers, columns, open_)
+    _, together = truths(predicate, members, zone, UNDECIDED)
+    inside = flags(together.true, members.count)
+    return Pieces(blocks, line.sure & line.may, blocks.places(open_)[inside])
+
+
+def _kept_line(hulls: _Hulls) -> _Line:
+    found = hulls.blocks.hulls(hulls.containers, hulls.columns)
+    _, together = truths(hulls.predicate, found, hulls.zone, UNDECIDED)
+    kept = flags(together.true, found.count)
+    every = flags(matches_all(together), found.count) if kept.any() else kept
+    return _Line(kept, every & hulls.solid())
 
 
 def told_of(predicate: Predicate, containers: Containers) -> tuple[Column, ...]:

@@ -115,6 +115,10 @@ class Blocks(Struct, eq=False, dict=True):
     def _nothing(self, told: Interval) -> Flags:
         return self.any(opposite(either(told.value, told.null, told.nan)))
 
+    def forget(self) -> None:
+        """Nothing that was worked out is kept any longer."""
+        self._found.clear()
+
     def _once(self, what: str, of: Told, work: Callable[[Told], Found]) -> Found:
         """What the work makes of a column, worked out once."""
         known = self._found.get((what, id(of)))
@@ -129,9 +133,8 @@ class Blocks(Struct, eq=False, dict=True):
         self, containers: Containers, columns: Sequence[Column], chosen: Positions
     ) -> Containers:
         """The containers of the chosen blocks, which ascend, block by block."""
-        spans = self.spans(chosen)
-        count = sum(end - begin for begin, end in spans)
-        picked = self._picked(spans)
+        count = int(self.sizes[chosen].sum())
+        picked = self._picked(chosen)
         rows = containers.rows
         return Containers(
             count,
@@ -155,12 +158,27 @@ class Blocks(Struct, eq=False, dict=True):
         last = chosen[np.concatenate((breaks - 1, [len(chosen) - 1]))]
         return list(zip(self.begins[first].tolist(), self.begins[last + 1].tolist(), strict=True))
 
+    def places(self, chosen: Positions) -> Positions:
+        """The same, place by place."""
+        sizes = self.sizes[chosen]
+        ends = sizes.cumsum()
+        shift = self.begins[chosen] - (ends - sizes)
+        return np.repeat(shift, sizes) + np.arange(ends[-1] if len(ends) else 0)
+
     def any(self, mask: Mask) -> Flags:
         """The blocks in which the mask says yes of some member."""
         if isinstance(mask, bool):
             return np.full(self.count, mask)
         ordered = mask.take(self._indices).to_numpy(zero_copy_only=False)
         found: Flags = np.logical_or.reduceat(ordered, self.begins[:-1])
+        return found
+
+    def sums(self, values: pa.Array) -> Positions:
+        """The sum of each block; no value may be unknown."""
+        return self._once("sums", values, self._summed)
+
+    def _summed(self, values: pa.Array) -> Positions:
+        found: Positions = np.add.reduceat(self.ordered(values).to_numpy(), self.begins[:-1])
         return found
 
     def ordered(self, values: pa.Array) -> pa.Array:
@@ -170,7 +188,9 @@ class Blocks(Struct, eq=False, dict=True):
     def _part(self, values: Vector | None, picked: Callable[[pa.Array], pa.Array]) -> Vector | None:
         return picked(self.ordered(values)) if isinstance(values, pa.Array) else values
 
-    def _picked(self, spans: Sequence[tuple[int, int]]) -> Callable[[pa.Array], pa.Array]:
+    def _picked(self, chosen: Positions) -> Callable[[pa.Array], pa.Array]:
+        """How the members of the chosen blocks are taken from a column in order."""
+        spans = self.spans(chosen)
         if not spans:
             return lambda values: values.slice(0, 0)
         if len(spans) == 1:
@@ -178,7 +198,7 @@ class Blocks(Struct, eq=False, dict=True):
             return lambda values: values.slice(begin, end - begin)
         if len(spans) <= SPANS_AT_MOST:
             return lambda values: pa.concat_arrays([values.slice(b, e - b) for b, e in spans])
-        at = pa.array(np.concatenate([np.arange(b, e) for b, e in spans]))
+        at = pa.array(self.places(chosen))
         return lambda values: values.take(at)
 
     def _hull(self, interval: Interval) -> Interval:

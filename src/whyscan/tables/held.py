@@ -216,6 +216,8 @@ class HeldSnapshot(Struct, frozen=True, eq=False, dict=True):
             known.whole = _of_columns(known.whole, asked)
             known.columns = {path: c for path, c in known.columns.items() if path in asked}
             known.views.clear()
+            if known.whole.containers.blocks is not None:
+                known.whole.containers.blocks.forget()
         return known.whole
 
     def _grow(self, missing: Sequence[Column], zone: Zone) -> None:

@@ -1,0 +1,75 @@
+"""What is counted of many predicates is what each one's own plan says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lakes import delta_users, users
+from memory_table import DataFile, MemoryTable, RowGroup
+from whyscan.planning import piecewise
+from whyscan.planning.plan import Depth, Options
+from whyscan.planning.planner import make_plan
+from whyscan.planning.request import bind_request
+from whyscan.planning.summaries import FILES_ONLY, summaries
+from whyscan.predicate.types import DOUBLE, INT, STRING
+from whyscan.tables import held
+from whyscan.tables.held import hold
+
+ASKED = (
+    "country = 'DE' AND age > 40",
+    "age < 30",
+    "age BETWEEN 25 AND 41 OR country = 'US'",
+    "NOT country IN ('DE', 'IT')",
+    "upper(country) = 'DE'",
+    "reverse(country) = 'ED' AND age > 50",
+    "price > 100",
+    "price <= 10 OR age IS NULL",
+    "country > 'ZZ'",
+    "true",
+)
+
+
+@pytest.fixture(autouse=True)
+def few_files_in_blocks(monkeypatch):
+    monkeypatch.setattr(held, "BLOCKS_FROM", 1)
+    monkeypatch.setattr(piecewise, "WORTH_WHILE", 0)
+
+
+def many() -> MemoryTable:
+    dice = np.random.default_rng(5)
+    files = []
+    for at in range(400):
+        country, age, price = dice.choice(["DE", "IT", "US"]), at % 80, float(at)
+        bounds = {"age": (age, age + 5), "price": (price, price + 20)}
+        rows = 0 if at % 50 == 0 else int(dice.integers(1, 9))
+        group = RowGroup(rows, bounds, {"age": at % 3 == 0 and rows}, nan=at % 7 == 0)
+        files.append(DataFile(f"{at}.parquet", {"country": str(country)}, [group]))
+    columns = {"country": STRING, "age": INT, "price": DOUBLE}
+    return MemoryTable(columns, files, ("country",), footers_describe_files=False)
+
+
+def bound(table, texts):
+    return [bind_request(table, text, None, {})[0] for text in texts]
+
+
+def test_files_in_blocks_are_counted_as_plans_count_them():
+    table = many()
+    asked = bound(table, ASKED)
+    opened = hold(table, asked[0].columns())
+
+    found = list(summaries(opened, asked))
+
+    assert found == [make_plan(many(), predicate, FILES_ONLY).summary for predicate in asked]
+    assert len({summary.files_kept for summary in found}) > 4
+    assert opened.files((), None).containers.blocks is not None
+
+
+@pytest.mark.parametrize("table", [users(), delta_users()], ids=["footers", "log"])
+def test_other_depths_and_tables_are_planned(table):
+    asked = bound(table, ASKED[:5])
+    deep = Options(depth=Depth.ROW_GROUPS)
+
+    for options in (FILES_ONLY, deep):
+        found = list(summaries(hold(table), asked, options))
+        assert found == [make_plan(table, p, options).summary for p in asked]
