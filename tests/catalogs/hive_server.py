@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyspark
 
 from storage.seaweed import free_ports, stop
-from whyscan.spark.session import machines_java, shimmed_java
+from whyscan.spark.session import java_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ STARTED_WITHIN = 120
 @contextmanager
 def running(folder: Path) -> Iterator[str]:
     """The metastore's address, until the block ends."""
-    java = machines_java() or f"{shimmed_java(folder / 'java')}/bin/java"
+    java = str(java_home(folder / "java") / "bin" / "java")
     settings = {**SETTINGS, "hive.metastore.warehouse.dir": str(folder / "warehouse")}
     pairs = (f"<name>{name}</name><value>{value}</value>" for name, value in settings.items())
     lines = "".join(f"<property>{pair}</property>" for pair in pairs)

