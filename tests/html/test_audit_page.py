@@ -246,7 +246,7 @@ def test_what_is_beyond_the_room_of_the_page_is_ranked_and_said_to_be_elsewhere(
 
 
 def test_a_notebook_shows_the_ranking_the_rewrites_and_what_failed():
-    shown = Elements(fragment(audit()))
+    shown = Elements(audit()._repr_html_())
 
     said = " ".join(filter(None, shown.text))
     assert said.startswith("4 queries, 37 runs: 4.1 MB read")

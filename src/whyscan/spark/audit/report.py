@@ -197,6 +197,12 @@ class Audit(Struct, frozen=True):
 
         return redacted(self)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from whyscan.spark.audit.page import fragment
+
+        return fragment(self)
+
     def __repr__(self) -> str:
         from whyscan.spark.audit.text import text
 
