@@ -1,0 +1,209 @@
+"""A thousand predicates over a million files, against one question after another."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from delta_tables import FIELDS, checkpointed
+from measure import Ratio, compare
+from processes import beside_python, cost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import duckdb
+    import pyarrow as pa
+
+COUNT = 1_000
+FILES = 1_000_000
+PROCESSES = 2
+SAMPLE = 3
+"""So many of the predicates are asked of delta-explain, and its time scaled."""
+
+COUNTRIES = ("AT", "CH", "DE", "FR", "IT", "PL", "UK", "US")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A predicate, and the files that it keeps in terms of their bounds."""
+
+    text: str
+    bounds: str
+
+
+def measurements(folder: Path) -> Iterator[Ratio]:
+    """From nothing, the start of Spark included; and with the table in memory on both sides."""
+    table = checkpointed(folder, FILES)
+    asked = predicates(COUNT)
+    theirs = [
+        cost([beside_python("delta-explain"), str(table), "-w", one.text]).seconds
+        for one in asked[:SAMPLE]
+    ]
+    ours = cost([sys.executable, str(Path(__file__)), str(table)]).seconds
+    scaled = sum(theirs) / SAMPLE * COUNT
+    yield Ratio("1,000 predicates on Spark, cold", "delta-explain", ours, scaled, 1 / 1_000)
+    yield _in_memory(table, asked)
+
+
+def _in_memory(table: Path, asked: Sequence[Asked]) -> Ratio:
+    """Ours in two processes that have the table, DuckDB with two threads on it as Arrow."""
+    texts = [one.text for one in asked]
+    connection = _duckdb(table)
+    # Spawned: a fork would not have Arrow's threads.
+    with multiprocessing.get_context("spawn").Pool(PROCESSES, _open, (str(table),)) as pool:
+
+        def ours() -> list[tuple[int, int]]:
+            share = -(-len(texts) // (PROCESSES * 4))
+            return pool.map(_answer, texts, chunksize=share)
+
+        def theirs() -> list[tuple[int, int]]:
+            return [_asked_of_duckdb(connection, one) for one in asked]
+
+        assert ours() == theirs()
+        return compare("1,000 predicates, 1,000,000 files, held", "DuckDB", 1 / 2, ours, theirs)
+
+
+def predicates(count: int) -> list[Asked]:
+    """One to three conditions each, by a fixed seed."""
+    dice = random.Random(11)
+    conditions = (_country, _age, _number)
+    found = []
+    for _ in range(count):
+        chosen = [make(dice) for make in dice.sample(conditions, dice.randint(1, len(conditions)))]
+        found.append(
+            Asked(
+                " AND ".join(one.text for one in chosen),
+                " AND ".join(one.bounds for one in chosen),
+            )
+        )
+    return found
+
+
+def _country(dice: random.Random) -> Asked:
+    text = f"country = '{dice.choice(COUNTRIES)}'"
+    return Asked(text, text)
+
+
+def _age(dice: random.Random) -> Asked:
+    value = dice.randrange(100)
+    bounds = {
+        "<": f"age_min < {value}",
+        ">": f"age_max > {value}",
+        "=": f"age_min <= {value} AND age_max >= {value}",
+    }
+    operator = dice.choice(sorted(bounds))
+    return Asked(f"age {operator} {value}", bounds[operator])
+
+
+def _number(dice: random.Random) -> Asked:
+    least = dice.randrange(FILES * 1_000)
+    most = least + dice.randrange(FILES * 10)
+    return Asked(f"id BETWEEN {least} AND {most}", f"id_max >= {least} AND id_min <= {most}")
+
+
+_HELD: dict[str, object] = {}
+"""The table of a worker process."""
+
+
+def _open(place: str) -> None:
+    _HELD["table"] = held(place)
+
+
+def _answer(text: str) -> tuple[int, int]:
+    return answers(_HELD["table"], [text])[0]
+
+
+def held(place: str) -> object:
+    """The table with its files in memory, ready for questions."""
+    from whyscan.predicate.zones import zone
+    from whyscan.tables import open_snapshot
+    from whyscan.tables.held import hold
+
+    snapshot = open_snapshot([place], {}, {})
+    from whyscan.predicate.tree import Column
+
+    schema = snapshot.schema()
+    opened = hold(snapshot, [Column((f.name,), f.type) for f in schema.fields if f.name in FIELDS])
+    opened.files((), zone("UTC"))
+    return opened
+
+
+def answers(table: object, texts: Sequence[str]) -> list[tuple[int, int]]:
+    """The files and bytes that each predicate keeps: parsed, bound and judged."""
+    from whyscan.planning.request import bind_request
+    from whyscan.planning.summaries import summaries
+
+    bound = (bind_request(table, text, None, {})[0] for text in texts)
+    return [(s.files_kept, s.bytes_kept) for s in summaries(table, bound)]
+
+
+def _duckdb(table: Path) -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    connection = duckdb.connect(config={"threads": PROCESSES})
+    connection.register("files", _bounds(table))
+    return connection
+
+
+def _asked_of_duckdb(connection: duckdb.DuckDBPyConnection, one: Asked) -> tuple[int, int]:
+    query = f"SELECT count(*), coalesce(sum(bytes), 0)::BIGINT FROM files WHERE {one.bounds}"
+    files, size = connection.execute(query).fetchall()[0]
+    return files, size
+
+
+def _bounds(table: Path) -> pa.Table:
+    """What the evaluator sees, as one Arrow table."""
+    import pyarrow as pa
+
+    from whyscan.predicate.tree import Column
+    from whyscan.predicate.zones import zone
+    from whyscan.tables import open_snapshot
+
+    snapshot = open_snapshot([str(table)], {}, {})
+    columns = {f.name: Column((f.name,), f.type) for f in snapshot.schema().fields}
+    files = snapshot.files(list(columns.values()), zone("UTC"), None)
+    country, age, number = (files.containers.interval(columns[n]) for n in ("country", "age", "id"))
+    return pa.table(
+        {
+            "country": country.lower.cast(pa.string()),
+            "age_min": age.lower,
+            "age_max": age.upper,
+            "id_min": number.lower,
+            "id_max": number.upper,
+            "bytes": files.bytes,
+        }
+    )
+
+
+def on_spark(place: str) -> list[tuple[int, int]]:
+    """Every predicate in a few fat tasks, each with the table in its own process."""
+    import whyscan.spark
+
+    spark = whyscan.spark.session()
+    asked = [(at, one.text) for at, one in enumerate(predicates(COUNT))]
+    frame = spark.createDataFrame(asked, "at int, text string").repartition(PROCESSES)
+
+    def judged(batches):  # noqa: ANN001, ANN202 - pickled by value, types and all
+        import pyarrow as pa
+
+        opened = held(place)
+        for batch in batches:
+            found = answers(opened, batch.column("text").to_pylist())
+            files, size = zip(*found, strict=True) if found else ((), ())
+            yield pa.RecordBatch.from_arrays(
+                [batch.column("at"), pa.array(files, pa.int64()), pa.array(size, pa.int64())],
+                names=["at", "files", "bytes"],
+            )
+
+    rows = frame.mapInArrow(judged, "at int, files long, bytes long").collect()
+    spark.stop()
+    return [(row.files, row.bytes) for row in sorted(rows, key=lambda row: row.at)]
+
+
+if __name__ == "__main__":
+    print(sum(files for files, _ in on_spark(sys.argv[1])))
