@@ -18,27 +18,39 @@ if TYPE_CHECKING:
 
     from whyscan.spark.audit.report import Audit
     from whyscan.spark.audit.run import Paths, Settings
+    from whyscan.spark.frame_report import explain
     from whyscan.spark.reading import read, reader_of, register, to_spark
     from whyscan.spark.source_tables import Source
+    from whyscan.spark.workload.frames import workload_frame
     from whyscan.spark.workload.query import Workload
+    from whyscan.spark.workload.reading import read_workload
+    from whyscan.spark.workload.scans import workload_scans
 
 __all__ = [
     "audit",
+    "explain",
     "read",
+    "read_workload",
     "reader_of",
     "register",
     "session",
     "to_spark",
     "verify",
     "verify_workload",
+    "workload_frame",
+    "workload_scans",
 ]
 
 # Each is imported when it is asked for: most need one of them.
 _LAZY = {
+    "explain": "whyscan.spark.frame_report",
     "read": "whyscan.spark.reading",
     "reader_of": "whyscan.spark.reading",
     "register": "whyscan.spark.reading",
     "to_spark": "whyscan.spark.reading",
+    "read_workload": "whyscan.spark.workload.reading",
+    "workload_frame": "whyscan.spark.workload.frames",
+    "workload_scans": "whyscan.spark.workload.scans",
 }
 
 

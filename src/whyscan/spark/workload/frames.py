@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     Batches = Iterable[pa.RecordBatch]
 
 TASKS_A_CORE = 4
+BYTES_A_TASK = 1 << 23
+"""Of fewer, a task costs more than reading them does."""
 BATCH = 1_000
 
 _COUNTS = ("runs", "files", "bytes", "rows", "partitions")
@@ -60,7 +62,7 @@ SQL_SCHEMA = (
 )
 
 
-def workload(
+def workload_frame(
     spark: SparkSession,
     paths: Sequence[str],
     dialect: str = "spark",
@@ -72,14 +74,15 @@ def workload(
     dialect_named(dialect)
     chosen = None if form is None else form_named(form)
     logs = find_logs(paths, options)
-    tasks = min(len(logs), cores(spark) * TASKS_A_CORE)
-    work = [pickle.dumps(tuple(bundle)) for bundle in _dealt(logs, tasks)]
+    wanted = -(-sum(map(_size, logs)) // BYTES_A_TASK)
+    tasks = max(1, min(wanted, cores(spark) * TASKS_A_CORE))
+    work = [pickle.dumps(tuple(bundle)) for bundle in _dealt(logs, min(len(logs), tasks))]
     with uncarried():
         bundles = spark.createDataFrame(pa.table({"work": pa.array(work, pa.binary())}))
-        entries = bundles.repartitionByRange(max(len(work), 1), "work").mapInArrow(
+        entries = bundles.repartitionByRange(len(work), "work").mapInArrow(
             _reading(dialect, chosen), "text string, entry binary"
         )
-        together = entries.repartition(cores(spark) * TASKS_A_CORE, "text")
+        together = entries.repartition(tasks, "text")
         return together.mapInArrow(_gathering, SQL_SCHEMA)
 
 

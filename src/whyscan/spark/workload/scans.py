@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     Batches = Iterable[pa.RecordBatch]
 
 FEWEST_A_TASK = 50
+# Spark's word before a path.
+_FORMAT = re.compile(r"^(?:delta|iceberg|parquet)\.(?=/|\w+:/)", re.IGNORECASE)
 
 ROWS = pa.schema(
     [
@@ -90,7 +93,7 @@ def _binding(
     """For `mapInArrow`: bundles of queries to the rows of their scans."""
 
     def bound(batches: Batches) -> Iterator[pa.RecordBatch]:
-        known = _Named(tables)
+        known = NamedTables(tables)
         for batch in batches:
             for work in batch.column("work"):
                 queries: Sequence[Query] = pickle.loads(work.as_py())  # noqa: S301 - of the driver
@@ -100,7 +103,7 @@ def _binding(
     return bound
 
 
-class _Named(Tables):
+class NamedTables(Tables):
     """The tables of the run, and whatever else a query names by its path or its catalog's name."""
 
     def __init__(self, pinned: Sequence[Pinned]) -> None:
@@ -108,14 +111,18 @@ class _Named(Tables):
         self._by_place = {place(one.uri): one.name for one in pinned}
         self._options = pinned[0].options if pinned else {}
 
+    def known_as(self, name: str) -> str:
+        """What the run calls a table that a query names, by its path perhaps."""
+        return self._by_place.get(place(_FORMAT.sub("", name)), name)
+
     def opened(self, name: str, version: Version | None) -> Snapshot:
-        known = self._by_place.get(place(name), name)
+        known = self.known_as(name)
         if known not in self._pinned:
             self._pinned[known] = replace(pin(Source(known, known, self._options)), given=False)
         return super().opened(known, version)
 
 
-def scans_of(query: Query, tables: Tables, timezone: str) -> Iterator[dict[str, Any]]:
+def scans_of(query: Query, tables: NamedTables, timezone: str) -> Iterator[dict[str, Any]]:
     """The rows of one query."""
     row: dict[str, Any] = {
         "query": query.text,
@@ -142,7 +149,7 @@ def scans_of(query: Query, tables: Tables, timezone: str) -> Iterator[dict[str, 
         yield row | {"unparsed": "it reads no table"}
     for leaf in leaves:
         yield row | {
-            "table": leaf.base.name,
+            "table": tables.known_as(leaf.base.name),
             "alias": leaf.source.alias,
             "predicate": predicate(leaf.facts, asked).text,
             "columns": list(leaf.columns),
