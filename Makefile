@@ -11,8 +11,8 @@ help: ## list the targets
 
 setup: .venv/.installed .venv/.jars ## make .venv with everything, pinned and hashed
 
-demo: setup ## a lake in a folder, and the tour
-	@$(BIN)/whyscan demo
+demo: setup ## a lake in a folder, the tour, and the pipeline on Spark
+	@$(BIN)/whyscan demo --spark
 
 test: lint ## lint, types and every test
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup

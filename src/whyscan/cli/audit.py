@@ -75,6 +75,12 @@ NOTHING_AUDITED = 3
 @click.option("--fail-on-drift", is_flag=True, help="Fail where something fell since a run before.")
 @options.OUTPUT
 @click.option(
+    "--dashboard",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the page of --format html there too.",
+)
+@click.option(
     "--metrics",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
@@ -94,7 +100,7 @@ def audit(**asked: Any) -> int:
     """
     found = _audited(asked)
     shown = found.redacted() if asked["redact"] else found
-    _export(found, asked)
+    _export(found, shown, asked)
     options.deliver(lambda page: _rendered(shown, asked, page), asked["output"])
     failures = list(_failures(found, asked))
     complain("".join(f"{line}\n" for line in failures))
@@ -124,8 +130,12 @@ def _audited(asked: Mapping[str, Any]) -> Audit:
     return result
 
 
-def _export(found: Audit, asked: Mapping[str, Any]) -> None:
-    """What other systems are told, beside the report."""
+def _export(found: Audit, shown: Audit, asked: Mapping[str, Any]) -> None:
+    """What is written beside the report: a page for people, and what other systems are told."""
+    if asked["dashboard"] is not None:
+        from whyscan.spark.audit.page import page
+
+        write_file(page(shown), asked["dashboard"])
     if asked["metrics"] is not None:
         from whyscan.spark.audit.openmetrics import openmetrics
 

@@ -95,13 +95,21 @@ TOUR = (
 @click.command(short_help="A small lake in a folder, and a walk through it.")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("whyscan-demo"))
 @click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
-def demo(folder: Path, *, force: bool) -> None:
+@click.option(
+    "--spark", is_flag=True, help="Go on with the pipeline: inventory, audit and verify, on Spark."
+)
+def demo(folder: Path, *, force: bool, spark: bool) -> int:
     """Write a small lake into FOLDER (./whyscan-demo) and walk through it."""
     write_lake(folder, force=force)
     stops = [_stop(number, step, folder) for number, step in enumerate(TOUR, start=1)]
     write(
         "\n".join([f"A lake of {len(TABLES)} tables is in {folder}. A walk through it:\n", *stops])
     )
+    if not spark:
+        return 0
+    from whyscan.cli.demo_pipeline import walk
+
+    return walk(folder, first=len(TOUR) + 1)
 
 
 def _stop(number: int, step: Step, folder: Path) -> str:

@@ -31,6 +31,23 @@ TABLES = (
     "archive",
 )
 
+QUERIES = "queries.csv"
+LOG = """\
+started,times,query
+2026-03-02 06:00:00,720,SELECT count(*) FROM users_flat WHERE country = 'DE'
+2026-03-02 07:10:00,48,"SELECT id, age FROM users WHERE upper(country) = 'DE' AND age > 40"
+2026-03-02 07:30:00,48,"SELECT id, age FROM users WHERE country = 'DE' AND age > 40"
+2026-03-03 06:00:00,30,"SELECT avg(panel_voltage) FROM archive WHERE mission = 'artemis-2' AND \
+date_format(at, 'yyyy-MM-dd') = '2024-03-01'"
+2026-03-03 08:00:00,24,SELECT at FROM archive WHERE panel_voltage < 24.5
+2026-03-03 09:00:00,96,SELECT sum(amount) FROM months WHERE month = 1
+2026-03-04 06:00:00,12,"SELECT sum(m.amount) FROM months m JOIN campaigns c ON m.month = c.month \
+WHERE c.name = 'spring'"
+2026-03-04 07:00:00,6,SELECT * FROM prices WHERE price > 1000
+2026-03-04 08:00:00,1,SELECT * FORM prices
+"""
+"""What was asked of the lake: when, how often, and one that is no SQL."""
+
 SEED = 7
 MONTHS = 12
 ORDERS_A_MONTH = 50
@@ -80,6 +97,7 @@ def write_lake(folder: Path, *, force: bool) -> None:
         _delta(folder / "users-delta")
         _prices(folder)
         write_archive(folder / "archive")
+        (folder / QUERIES).write_text(LOG, "utf-8")
     except OSError as error:
         raise StorageError(f"cannot write the demo to {folder}: {error.strerror}") from error
 

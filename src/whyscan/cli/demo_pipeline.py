@@ -1,0 +1,75 @@
+"""The end of the demo's walk: the pipeline on Spark, over the lake and a log of its queries."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from whyscan.cli.lake import QUERIES, TABLES
+from whyscan.cli.output import terminal_page, write
+from whyscan.cli.spark_session import spark_session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOLDER = "pipeline"
+
+
+class Stage(Struct, frozen=True):
+    """One command of the pipeline, and what its answer shows."""
+
+    title: str
+    arguments: tuple[str, ...]
+    seen: str
+
+
+def stages(folder: Path) -> tuple[Stage, ...]:
+    """The stages, each on what `whyscan demo` wrote into the folder."""
+    made = folder / FOLDER
+    named = [f"{name.replace('-', '_')}={folder / name}" for name in TABLES]
+    tables = [word for pair in named for word in ("--table", pair)]
+    log, page = str(folder / QUERIES), str(made / "audit.html")
+    return (
+        Stage(
+            "inventory: what the lake is made of",
+            ("inventory", *named, "-o", str(made / "inventory")),
+            "One row a file, with its bounds: a table to query. Run it again, and only what has "
+            "changed is read.",
+        ),
+        Stage(
+            "audit: a log of queries, ranked by what they read in vain",
+            ("audit", "--workload", log, *tables, "--dashboard", page),
+            "Every query of the log was explained on the executors, as explain does it. The "
+            f"dashboard is in {page}: open it in a browser.",
+        ),
+        Stage(
+            "verify: the plan against the rows, and against real engines",
+            ("verify", str(folder / "users-delta"), "-w", "country = 'DE' AND age > 40"),
+            "Spark read every row and judged it: nothing was dropped that matches, and no "
+            "statistic lies. Beside it, how many files each engine reads for the same predicate.",
+        ),
+    )
+
+
+def walk(folder: Path, first: int) -> int:
+    """Run the stages in one session; the number of the first, and the exit code of the worst."""
+    from whyscan.cli.main import run
+
+    shutil.rmtree(folder / FOLDER, ignore_errors=True)
+    (folder / FOLDER).mkdir()
+    page, worst = terminal_page(), 0
+    with spark_session(None, formats=True):
+        for number, stage in enumerate(stages(folder), start=first):
+            write(f"\n--- {number}. {stage.title}\n\n$ {_command(stage)}\n")
+            worst = max(worst, run(stage.arguments))
+            write(f"\n{page.wrap(stage.seen)}\n")
+    return worst
+
+
+def _command(stage: Stage) -> str:
+    """As people would write it: SQL has single quotes, so that it stands in double ones."""
+    words = (f'"{word}"' if "'" in word else shlex.quote(word) for word in stage.arguments)
+    return " ".join(("whyscan", *words))
