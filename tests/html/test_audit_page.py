@@ -78,6 +78,7 @@ def test_the_first_query_is_open_and_shows_its_funnel_conditions_findings_and_wh
     ]
     assert "FUNCTION_ON_PARTITION" in told
     assert "month >= 3 AND month < 4" in told
+    assert "An engine that does not see through a condition reads 120\xa0kB" in told
     assert "log.csv:12, log.csv:90" in told
     assert "30 runs, from 2026-03-01 07:00 to 2026-03-04 07:00 UTC" in told
     assert "a note of the query" in told
