@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from whyscan.planning.judgement import flags
-from whyscan.planning.obstacles import bounded
+from whyscan.planning.obstacles import bounded as is_bounded
 from whyscan.planning.pushdown import PSEUDO_COLUMNS
 
 if TYPE_CHECKING:
@@ -57,16 +57,17 @@ def of_column(column: Column, plan: ScanPlan) -> Coverage:
     evidence = plan.evidence
     read = evidence.opened
     found = _bounded_files(column, plan, evidence)
-    return Coverage(".".join(column.path), int(read.sum()), int((found & read).sum()))
+    files, bounded = int(np.count_nonzero(read)), int(np.count_nonzero(found & read))
+    return Coverage(".".join(column.path), files, bounded)
 
 
 def _bounded_files(column: Column, plan: ScanPlan, evidence: Evidence) -> Flags:
     if not plan.snapshot.footers_describe_files:
         containers = evidence.files.containers
-        return flags(bounded(column, containers), containers.count)
+        return flags(is_bounded(column, containers), containers.count)
     found = np.ones(evidence.files.count, np.bool_)
     if evidence.groups is not None:
         containers = evidence.groups.containers
-        blind = ~flags(bounded(column, containers), containers.count)
+        blind = ~flags(is_bounded(column, containers), containers.count)
         found[evidence.groups.owners.to_numpy()[blind]] = False
     return found

@@ -98,7 +98,7 @@ def levels(plan: ScanPlan, interpreted: Sequence[bool], why: Why) -> tuple[Level
         above = evidence.manifests
         blind = unchecked_parts(plan, interpreted, above.manifests.containers, above.judgement)
         counted.append(replace(_manifests(above), unchecked=blind))
-    counted.append(replace(_files(plan), unchecked=int(why.unchecked.sum())))
+    counted.append(replace(_files(plan), unchecked=int(np.count_nonzero(why.unchecked))))
     groups, found = evidence.groups, evidence.group_judgement
     if groups is not None and found is not None and len(groups.opened):
         level = _row_groups(evidence, groups, found)
@@ -145,8 +145,8 @@ def _files(plan: ScanPlan) -> Level:
         level="files",
         total=summary.files_total,
         kept=summary.files_kept,
-        every=int(evidence.judgement.every.sum()),
-        kept_without_nan=int(evidence.judgement.kept_without_nan.sum()),
+        every=int(np.count_nonzero(evidence.judgement.every)),
+        kept_without_nan=int(np.count_nonzero(evidence.judgement.kept_without_nan)),
         confidence=Confidence.EXACT if settled else Confidence.CONSERVATIVE,
         bytes_total=summary.bytes_total,
         bytes_kept=summary.bytes_kept,
@@ -232,18 +232,20 @@ def removed(plan: ScanPlan) -> tuple[Removed, ...]:
     """What each mechanism removed, in their order."""
     by = mechanisms.of_files(plan.evidence)
     unlisted = mechanisms.files_unlisted(plan.evidence)
-    return tuple(
-        Removed(
-            int((by == which).sum()) + unlisted.get(which, 0), _spared(plan, by == which, which)
-        )
-        for which in mechanisms.REMOVING
-    )
+    found = []
+    for which in mechanisms.REMOVING:
+        gone = by == which
+        files = int(np.count_nonzero(gone))
+        found.append(Removed(files + unlisted.get(which, 0), _spared(plan, gone, which)))
+    return tuple(found)
 
 
 def _spared(plan: ScanPlan, gone: Flags, which: mechanisms.Mechanism) -> tuple[bool, ...]:
     """Of each conjunct whether it keeps one of them, those of closed manifests too."""
     above = plan.evidence.manifests
-    kept = [by[gone].any() for by in plan.evidence.judgement.conjunct_kept]
+    # Nothing is looked up: of a million flags most are of files that go.
+    some = gone.any()
+    kept = [some and (by & gone).any() for by in plan.evidence.judgement.conjunct_kept]
     if above is not None:
         unread = ~above.opened & (mechanisms.of_manifests(above) == which)
         kept = [

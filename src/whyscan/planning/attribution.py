@@ -14,7 +14,8 @@ import pyarrow as pa
 from msgspec import Struct
 
 from whyscan.planning.judgement import UNDECIDED, flags, truths
-from whyscan.planning.planner import plus, total, total_of
+from whyscan.planning.piecewise import kept_pieces
+from whyscan.planning.planner import plus, total, totals_of
 from whyscan.planning.pushdown import can_exclude
 from whyscan.predicate.tree import columns_of
 
@@ -63,6 +64,9 @@ def attribute(plan: ScanPlan) -> tuple[Attribution, ...]:
     evidence = plan.evidence
     settled = [_settled(conjunct, plan) for conjunct in plan.predicate.conjuncts]
     kept = evidence.judgement.conjunct_kept
+    if len(kept) == 1 and evidence.opened.all():
+        alone = _alone(evidence, 0, settled)
+        return (Attribution(alone, alone),)
     return tuple(
         Attribution(_alone(evidence, i, settled), _only(evidence, kept, i, settled))
         for i in range(len(kept))
@@ -100,12 +104,8 @@ def _only(evidence: Evidence, kept: tuple[Flags, ...], at: int, settled: list[bo
 
 def share(evidence: Evidence, removed: Flags, *, at_least: bool) -> Share:
     """The flagged files."""
-    return Share(
-        int(np.count_nonzero(removed)),
-        total_of(evidence.files.bytes, removed),
-        total_of(evidence.files.rows, removed),
-        at_least,
-    )
+    size, rows = totals_of((evidence.files.bytes, evidence.files.rows), removed)
+    return Share(int(np.count_nonzero(removed)), size, rows, at_least)
 
 
 def _closed(evidence: Evidence, at: int) -> Share:
@@ -176,5 +176,9 @@ def _kept(plan: ScanPlan, containers: Containers) -> Flags:
     told = containers.by_statistics()
     if plan.options.assume_no_nan:
         told = told.without_nan()
+    if told.blocks is not None:
+        pieces = kept_pieces(plan.predicate, told, plan.zone)
+        if pieces is not None:
+            return pieces.flags()
     _, together = truths(plan.predicate, told, plan.zone, UNDECIDED)
     return flags(together.true, containers.count)

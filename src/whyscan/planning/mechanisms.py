@@ -83,7 +83,7 @@ def files_unlisted(evidence: Evidence) -> dict[Mechanism, int]:
 
 def counted(found: Credits, more: Mapping[Mechanism, int] = MappingProxyType({})) -> dict[str, int]:
     """How many each removed: of partition and statistics always, of the others where they did."""
-    counts = {m: int((found == m).sum()) + more.get(m, 0) for m in REMOVING}
+    counts = {m: int(np.count_nonzero(found == m)) + more.get(m, 0) for m in REMOVING}
     always = (Mechanism.PARTITION, Mechanism.STATISTICS)
     return {m.word: count for m, count in counts.items() if count or m in always}
 
@@ -91,5 +91,13 @@ def counted(found: Credits, more: Mapping[Mechanism, int] = MappingProxyType({})
 def _credits(partition: Flags, statistics: Flags, join: Flags, limit: Flags) -> Credits:
     """Who removed what, by what each of them left with those before it."""
     left = (partition, statistics, join, limit)
-    found: Credits = np.select([~kept for kept in left], list(map(np.int8, REMOVING)), np.int8(0))
+    # One that leaves what the one before it left removed nothing.
+    steps = [
+        (mechanism, kept)
+        for mechanism, kept, before in zip(REMOVING, left, (None, *left), strict=False)
+        if kept is not before
+    ]
+    found: Credits = np.zeros(len(partition), np.int8)
+    for mechanism, kept in reversed(steps):
+        found = np.where(kept, found, np.int8(mechanism))
     return found

@@ -73,6 +73,13 @@ class Pieces(Struct, frozen=True):
     def count(self) -> int:
         return int(self.blocks.sizes[self.whole].sum()) + len(self.others)
 
+    def flags(self) -> Flags:
+        """One flag a container, in their own order."""
+        found = np.zeros(len(self.blocks.order), np.bool_)
+        found[self.blocks.order[self.blocks.places(np.flatnonzero(self.whole))]] = True
+        found[self.blocks.order[self.others]] = True
+        return found
+
     def total(self, values: pa.Array) -> int:
         """The sum over what stays; no value may be unknown."""
         ordered = self.blocks.ordered(values).to_numpy()

@@ -34,6 +34,8 @@ from whyscan.predicate.tree import columns_of
 from whyscan.predicate.zones import zone
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from whyscan.predicate.tree import Column, Path, Predicate
     from whyscan.predicate.zones import Zone
     from whyscan.pruning.containers import Containers
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
 
 FOOTERS_AT_MOST = 1_000
 """`--depth auto` opens the footers of survivors while they are no more than this."""
+
+FEW = 16
+"""Less than one of so many is looked up; of more, all are added up."""
 
 
 def make_plan(snapshot: Snapshot, predicate: Predicate, options: Options) -> ScanPlan:
@@ -129,7 +134,7 @@ class _Planner(Struct, frozen=True):
     def with_row_groups(self, evidence: Evidence) -> Evidence:
         """Delta and Iceberg: row groups refine the plan, and leave the file's verdict as it is."""
         kept = evidence.judgement.kept
-        closed = left_closed(self.options.depth, int(kept.sum()))
+        closed = left_closed(self.options.depth, int(np.count_nonzero(kept)))
         if closed is not None:
             return replace(evidence, unchecked=(("row_groups", closed),))
         groups, found = self.open(evidence.files, kept, evidence.decided)
@@ -187,17 +192,18 @@ def summarise(evidence: Evidence) -> ScanPlanSummary:
     groups, found = evidence.groups, evidence.group_judgement
     above = evidence.manifests
     closed = evidence.closed_files
+    bytes_kept, rows_kept = totals_of((files.bytes, files.rows), kept)
     return ScanPlanSummary(
         manifests_total=None if above is None else above.manifests.count,
-        manifests_kept=None if above is None else int(above.judgement.kept.sum()),
+        manifests_kept=None if above is None else int(np.count_nonzero(above.judgement.kept)),
         files_total=files.count + closed,
-        files_kept=int(kept.sum()),
+        files_kept=int(np.count_nonzero(kept)),
         row_groups_total=None if groups is None else groups.count,
-        row_groups_kept=None if found is None else int(found.kept.sum()),
+        row_groups_kept=None if found is None else int(np.count_nonzero(found.kept)),
         bytes_total=None if closed else total(files.bytes),
-        bytes_kept=total_of(files.bytes, kept),
+        bytes_kept=bytes_kept,
         rows_total=_and_closed(total(files.rows), above),
-        rows_kept=total_of(files.rows, kept),
+        rows_kept=rows_kept,
     )
 
 
@@ -219,7 +225,24 @@ def total(values: pa.Array) -> int | None:
 
 def total_of(values: pa.Array, flagged: Flags) -> int | None:
     """The sum of the flagged ones, None where one of them is not known."""
-    if values.null_count:
-        return total(values.filter(bits(flagged)))
-    # Unlike a product of arrays, it makes no copy of the flags as numbers.
-    return int(np.einsum("i,i", values.to_numpy(), flagged, dtype=np.int64))
+    return totals_of((values,), flagged)[0]
+
+
+def totals_of(columns: Sequence[pa.Array], flagged: Flags) -> tuple[int | None, ...]:
+    """The sums of several columns. Of the flagged and the others, the fewer are looked up."""
+    yes = int(np.count_nonzero(flagged))
+    fewer = flagged if yes * 2 <= len(flagged) else ~flagged
+    few = min(yes, len(flagged) - yes) * FEW < len(flagged)
+    at = np.flatnonzero(fewer) if few else None
+
+    def sum_of(values: pa.Array) -> int | None:
+        if values.null_count:
+            return total(values.filter(bits(flagged)))
+        numbers = values.to_numpy()
+        if at is None:
+            # Unlike a product of arrays, it makes no copy of the flags as numbers.
+            return int(np.einsum("i,i", numbers, flagged, dtype=np.int64))
+        found = int(numbers[at].sum(dtype=np.int64))
+        return found if fewer is flagged else int(numbers.sum(dtype=np.int64)) - found
+
+    return tuple(sum_of(values) for values in columns)
