@@ -1,0 +1,1 @@
+"""The inventory: tables to one row a container, with what their metadata says of it."""

@@ -1,0 +1,105 @@
+"""What the driver does: open tables, see what has changed, and divide them for the executors."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from msgspec import Struct
+
+from whyscan.errors import WhyscanError
+from whyscan.spark.inventory.reading import PARTS, Depth
+from whyscan.spark.inventory.report import FAILED, UNCHANGED, TableLine, TableRow
+from whyscan.spark.source_tables import Source, sources
+from whyscan.tables import open_snapshot
+from whyscan.tables.identity import identity
+from whyscan.tables.parts import parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from whyscan.tables.snapshot import Snapshot
+
+    Named = Mapping[str, str] | Iterable[str | Source]
+    Known = Mapping[tuple[str, str], TableRow]
+
+AT_ONCE = 16
+TASKS_A_CORE = 4
+_CORES_OF_A_SERVER = 4
+
+
+class Opened(Struct, frozen=True):
+    """A table at a snapshot, in parts that are pickled."""
+
+    source: Source
+    format: str
+    snapshot: str
+    mark: str
+    parts: tuple[bytes, ...]
+
+    @property
+    def about(self) -> dict[str, str]:
+        named = {"table": self.source.name, "uri": self.source.uri}
+        return named | {"format": self.format, "snapshot": self.snapshot}
+
+
+def sources_of(tables: Named, options: Mapping[str, Any] | None) -> tuple[Source, ...]:
+    """The tables that were named: by a mapping of names, as a list, or as sources already."""
+    named: Iterable[Any] = tables.items() if hasattr(tables, "items") else tables
+    found: list[Source] = []
+    for one in named:
+        found += [one] if isinstance(one, Source) else sources([one], options)
+    return tuple({source.name: source for source in found}.values())
+
+
+def open_all(some: Sequence[Source], depth: Depth, known: Known) -> Iterator[Opened | TableLine]:
+    """Each table, or the line of one that need not or cannot be read; several at once."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield from pool.map(lambda source: _open(source, depth, known), some)
+
+
+def _open(source: Source, depth: Depth, known: Known) -> Opened | TableLine:
+    try:
+        snapshot = open_snapshot([source.uri], {}, source.options)
+        found = identity(snapshot)
+        before = known.get((source.name, found.name))
+        if before is not None and _is_enough(before, source, found.mark, depth):
+            return TableLine(source.name, source.uri, UNCHANGED, before)
+        divided = tuple(map(_pickled, parts(snapshot, depth.files_each)))
+        return Opened(source, snapshot.format, found.name, found.mark, divided)
+    except WhyscanError as error:
+        return TableLine(source.name, source.uri, FAILED, error=error)
+
+
+def _is_enough(before: TableRow, source: Source, mark: str, depth: Depth) -> bool:
+    deep = before.depth == depth or depth is Depth.FILES
+    return deep and (before.uri, before.mark) == (source.uri, mark)
+
+
+def _pickled(part: Snapshot) -> bytes:
+    """By Spark's own pickle: a store's credentials may come from a function of the user's."""
+    from pyspark import cloudpickle
+
+    data: bytes = cloudpickle.dumps(part)  # type: ignore[no-untyped-call]
+    return data
+
+
+def spread(spark: SparkSession, opened: Sequence[Opened]) -> DataFrame:
+    """A row a part, over few tasks."""
+    rows = [{**one.about, "part": part} for one in opened for part in one.parts]
+    tasks = max(1, min(len(rows), TASKS_A_CORE * _cores(spark)))
+    schema = "table string, uri string, format string, snapshot string, part binary"
+    return spark.createDataFrame(pa.Table.from_pylist(rows, PARTS), schema).repartition(tasks)
+
+
+def _cores(spark: SparkSession) -> int:
+    """How many tasks run at once; a server of Spark Connect does not say."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except PySparkException:
+        return _CORES_OF_A_SERVER

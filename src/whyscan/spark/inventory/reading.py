@@ -1,0 +1,144 @@
+"""What executors do: open a part of a snapshot, and give a row for each of its containers."""
+
+from __future__ import annotations
+
+import pickle
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from whyscan.errors import UsageError, WhyscanError
+from whyscan.predicate import zones
+from whyscan.spark.errors import carried, to_text
+from whyscan.spark.inventory.rows import (
+    FILE,
+    MANIFEST,
+    ROW_GROUP,
+    Rows,
+    failed,
+    leaves,
+    partition_values,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from whyscan.predicate.tree import Column
+    from whyscan.tables.snapshot import Files, Snapshot
+
+    Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+PARTS = pa.schema(
+    [
+        ("table", pa.string()),
+        ("uri", pa.string()),
+        ("format", pa.string()),
+        ("snapshot", pa.string()),
+        ("part", pa.binary()),
+    ]
+)
+"""What a task is given: a part, pickled, and the names of its table."""
+
+BATCH = 10_000
+"""Containers that cross to the JVM at once."""
+_UTC = zones.zone("UTC")
+
+
+class Depth(StrEnum):
+    """How far down containers are listed; row groups are in the footers of data files."""
+
+    FILES = "files"
+    ROW_GROUPS = "row-groups"
+
+    @property
+    def files_each(self) -> int:
+        """How many files a part holds: a footer takes longer than an entry of a log."""
+        return 100_000 if self is Depth.FILES else 5_000
+
+
+def depth_named(name: str) -> Depth:
+    """The depth by its name; UsageError where there is none."""
+    try:
+        return Depth(name)
+    except ValueError:
+        raise UsageError(f"there is no depth {name!r}", hint="files or row-groups") from None
+
+
+def reading(depth: Depth) -> Work:
+    """Read parts; one that cannot be read is an error."""
+
+    @carried
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for about, part in _given(batches):
+            yield from _rows(about, part, depth)
+
+    return read
+
+
+def reading_what_can_be_read(depth: Depth) -> Work:
+    """Read parts; of one that cannot be read there is a row that says why."""
+
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for about, part in _given(batches):
+            try:
+                yield from _rows(about, part, depth)
+            except WhyscanError as error:
+                yield failed(about, to_text(error))
+            # One damaged table must not end the work on the others, whatever it broke.
+            except Exception as error:  # noqa: BLE001
+                told = WhyscanError(f"it cannot be read: {type(error).__name__}: {error}")
+                yield failed(about, to_text(told))
+
+    return read
+
+
+def _given(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[dict[str, str], Snapshot]]:
+    for batch in batches:
+        for row in batch.to_pylist():
+            part = row.pop("part")
+            yield row, pickle.loads(part)  # noqa: S301 - written by the driver
+
+
+def _rows(about: Mapping[str, str], part: Snapshot, depth: Depth) -> Iterator[pa.RecordBatch]:
+    columns = list(leaves(part.schema().fields))
+    for found in _levels(part, columns, depth):
+        whole = found.batch(about, columns)
+        for start in range(0, whole.num_rows, BATCH):
+            yield whole.slice(start, BATCH)
+
+
+def _levels(part: Snapshot, columns: Sequence[Column], depth: Depth) -> Iterator[Rows]:
+    above = part.manifests()
+    if above is not None:
+        yield Rows(MANIFEST, above.paths, above.containers, rows=above.rows, files=above.files)
+    files = part.files(columns, _UTC)
+    partition = partition_values(files.partition)
+    yield Rows(
+        FILE,
+        files.paths,
+        files.containers,
+        partition=partition,
+        bytes=files.bytes,
+        rows=files.rows,
+        deleted=files.deleted,
+    )
+    if depth is Depth.ROW_GROUPS:
+        yield _row_groups(part, files, partition, columns)
+
+
+def _row_groups(
+    part: Snapshot, files: Files, partition: pa.Array, columns: Sequence[Column]
+) -> Rows:
+    everything = pa.array(np.arange(files.count))
+    groups = part.row_groups(files, everything, columns, ())
+    return Rows(
+        ROW_GROUP,
+        files.paths.take(groups.owners),
+        groups.containers,
+        partition=partition.take(groups.owners),
+        ordinal=groups.ordinal,
+        bytes=groups.bytes,
+        rows=groups.containers.rows,
+    )

@@ -1,0 +1,203 @@
+"""Containers as rows: what the metadata says of a manifest, a file or a row group, in Arrow.
+
+The arrays of a batch are whole columns, as the readers made them; no row becomes a Python object.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from msgspec import Struct
+
+from whyscan.explain.values import json_values
+from whyscan.predicate.arrow import arrow_type
+from whyscan.predicate.tree import Column
+from whyscan.predicate.types import StructType
+from whyscan.pruning.exact import NOTHING
+from whyscan.pruning.mask import materialise, written_out
+from whyscan.spark.inventory.bounds import BOUND, bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from whyscan.predicate.tree import Path
+    from whyscan.predicate.types import Field
+    from whyscan.pruning.containers import Containers
+    from whyscan.pruning.mask import Vector
+
+COLUMN = pa.struct(
+    [
+        ("name", pa.string()),
+        ("type", pa.string()),
+        ("lower", BOUND),
+        ("upper", BOUND),
+        ("lower_is_value", pa.bool_()),
+        ("upper_is_value", pa.bool_()),
+        ("nulls", pa.int64()),
+        ("nans", pa.int64()),
+    ]
+)
+PARTITION = pa.map_(pa.string(), pa.string())
+SCHEMA = pa.schema(
+    [
+        ("uri", pa.string()),
+        ("format", pa.string()),
+        ("level", pa.string()),
+        ("path", pa.string()),
+        ("ordinal", pa.int32()),
+        ("partition", PARTITION),
+        ("bytes", pa.int64()),
+        ("rows", pa.int64()),
+        ("deleted", pa.int64()),
+        ("files", pa.int64()),
+        ("columns", pa.list_(pa.field("element", COLUMN))),
+        ("table", pa.string()),
+        ("snapshot", pa.string()),
+        ("error", pa.string()),
+    ]
+)
+"""A row a container. Only a part that could not be read has an `error`, and nothing else."""
+
+MANIFEST, FILE, ROW_GROUP = "manifest", "file", "row_group"
+
+
+class Rows(Struct, frozen=True):
+    """Containers of one level; an array that is None is unknown in all of them."""
+
+    level: str
+    paths: pa.Array
+    containers: Containers
+    partition: pa.Array | None = None
+    ordinal: pa.Array | None = None
+    bytes: pa.Array | None = None
+    rows: pa.Array | None = None
+    deleted: pa.Array | None = None
+    files: pa.Array | None = None
+
+    def batch(self, about: Mapping[str, str], columns: Sequence[Column]) -> pa.RecordBatch:
+        """The rows; `about` are the columns that are the same in all of a table's."""
+        count = self.containers.count
+        told = {
+            "level": pa.repeat(self.level, count),
+            "path": self.paths,
+            "partition": self.partition,
+            "ordinal": self.ordinal,
+            "bytes": self.bytes,
+            "rows": self.rows,
+            "deleted": self.deleted,
+            "files": self.files,
+            "columns": described(self.containers, columns),
+            **{name: pa.repeat(value, count) for name, value in about.items()},
+        }
+        return pa.record_batch(
+            [_of_type(told.get(field.name), field.type, count) for field in SCHEMA], schema=SCHEMA
+        )
+
+
+def failed(about: Mapping[str, str], error: str) -> pa.RecordBatch:
+    """The row of a part that could not be read."""
+    told = {**about, "error": error}
+    return pa.RecordBatch.from_pylist([told], SCHEMA)
+
+
+def _of_type(array: pa.Array | None, kind: pa.DataType, count: int) -> pa.Array:
+    if array is None:
+        return pa.nulls(count, kind)
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    return array if array.type == kind else array.cast(kind)
+
+
+def leaves(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
+    """Every column of a schema; those of structs one by one."""
+    for field in fields:
+        path = (*above, field.name)
+        if isinstance(field.type, StructType):
+            yield from leaves(field.type.fields, path)
+        else:
+            yield Column(path, field.type)
+
+
+def described(containers: Containers, columns: Sequence[Column]) -> pa.ListArray:
+    """Of each container the columns of which anything is known, in the schema's order."""
+    told = [_column(containers, column) for column in columns if _is_told(containers, column)]
+    return in_lists(told, containers.count, COLUMN)
+
+
+def _is_told(containers: Containers, column: Column) -> bool:
+    return any(
+        column.path in known
+        for known in (containers.partition, containers.statistics, containers.exact)
+    )
+
+
+def _column(containers: Containers, column: Column) -> pa.StructArray:
+    count, kind = containers.count, column.type
+    interval = containers.interval(column)
+    exact = containers.exact.get(column.path, NOTHING)
+    # A bound that the partition value says may be another than the recorded one.
+    of_rows = column.path not in containers.partition
+    return pa.StructArray.from_arrays(
+        [
+            pa.repeat(".".join(column.path), count),
+            pa.repeat(str(kind), count),
+            _ends(column, interval.lower, count),
+            _ends(column, interval.upper, count),
+            materialise(exact.lower, count) if of_rows else pa.repeat(False, count),
+            materialise(exact.upper, count) if of_rows else pa.repeat(False, count),
+            pa.nulls(count, pa.int64()) if exact.nulls is None else exact.nulls.cast(pa.int64()),
+            pa.nulls(count, pa.int64()) if exact.nans is None else exact.nans.cast(pa.int64()),
+        ],
+        fields=list(COLUMN),
+    )
+
+
+def _ends(column: Column, end: Vector | None, count: int) -> pa.StructArray:
+    kind = arrow_type(column.type)
+    if end is None or pa.types.is_null(kind):
+        return pa.nulls(count, BOUND)
+    return bounds(column.type, written_out(end, count, kind))
+
+
+def partition_values(values: pa.Table) -> pa.Array:
+    """The partition values of files as maps of text."""
+    names = values.column_names
+    if not names:
+        return pa.nulls(len(values), PARTITION)
+    texts = [_texts(values[name].combine_chunks()) for name in names]
+    order = _interleaved(len(names), len(values))
+    keys = pa.array(names, pa.string()).take(pa.array(np.tile(np.arange(len(names)), len(values))))
+    offsets = pa.array(np.arange(len(values) + 1, dtype=np.int32) * len(names))
+    return pa.MapArray.from_arrays(offsets, keys, pa.concat_arrays(texts).take(order))
+
+
+def _texts(values: pa.Array) -> pa.Array:
+    """Each distinct value is written once."""
+    if pa.types.is_string(values.type):
+        return values
+    if pa.types.is_null(values.type):
+        return pa.nulls(len(values), pa.string())
+    distinct = values.dictionary_encode()
+    texts = [_text(value) for value in json_values(distinct.dictionary)]
+    return pa.array(texts, pa.string()).take(distinct.indices)
+
+
+def _text(value: object) -> str | None:
+    if value is None:
+        return None
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def in_lists(arrays: Sequence[pa.Array], count: int, kind: pa.DataType) -> pa.ListArray:
+    """The first of each array, then the second of each, and so on, in lists."""
+    offsets = pa.array(np.arange(count + 1, dtype=np.int32) * len(arrays))
+    items = pa.concat_arrays(arrays) if arrays else pa.nulls(0, kind)
+    if len(arrays) > 1:
+        items = items.take(_interleaved(len(arrays), count))
+    return pa.ListArray.from_arrays(offsets, items)
+
+
+def _interleaved(width: int, count: int) -> pa.Array:
+    return pa.array(np.arange(width * count).reshape(width, count).T.ravel())

@@ -1,0 +1,226 @@
+"""The stage: tables to containers, read by executors, kept by table and snapshot.
+
+The driver opens tables and divides them; what is in manifests, checkpoints and footers goes from
+executors to the output. A table that cannot be read is left out, and named; the others are whole.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import reduce
+from operator import or_
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+import pyarrow as pa
+from msgspec import Struct
+
+from whyscan.errors import WhyscanError
+from whyscan.explain.wording import counted
+from whyscan.spark.errors import from_text, to_text, uncarried
+from whyscan.spark.inventory.opening import Opened, open_all, sources_of, spread
+from whyscan.spark.inventory.reading import (
+    Depth,
+    depth_named,
+    reading,
+    reading_what_can_be_read,
+)
+from whyscan.spark.inventory.report import (
+    FAILED,
+    READ,
+    InventoryRun,
+    TableLine,
+    TableRow,
+)
+from whyscan.spark.inventory.rows import FILE, MANIFEST, ROW_GROUP, SCHEMA, failed
+from whyscan.spark.inventory.writing import ddl, kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from whyscan.spark.inventory.opening import Named
+    from whyscan.spark.inventory.writing import Kept
+    from whyscan.spark.source_tables import Source
+
+TABLES_AT_ONCE = 64
+PARTS_AT_ONCE = 512
+"""So much is one job: a job costs a second, and what it finished is kept if the next one fails."""
+ATTEMPTS = 2
+
+
+class Settings(TypedDict, total=False):
+    """How tables are read and kept; `told` hears what is done next."""
+
+    depth: str
+    form: str
+    options: Mapping[str, Any] | None
+    told: Callable[[str], None] | None
+
+
+def inventory(
+    spark: SparkSession,
+    tables: Named,
+    *,
+    depth: str = "files",
+    options: Mapping[str, Any] | None = None,
+) -> DataFrame:
+    """A row a container of the tables; of what cannot be read a row with an `error`."""
+    chosen = depth_named(depth)
+    found = list(open_all(sources_of(tables, options), chosen, {}))
+    opened = [one for one in found if isinstance(one, Opened)]
+    frame = spread(spark, opened).mapInArrow(reading_what_can_be_read(chosen), ddl(SCHEMA))
+    lost = [
+        failed({"table": one.name, "uri": one.uri}, to_text(one.error))
+        for one in found
+        if isinstance(one, TableLine) and one.error is not None
+    ]
+    if not lost:
+        return frame
+    return frame.unionByName(spark.createDataFrame(pa.Table.from_batches(lost), ddl(SCHEMA)))
+
+
+def write_inventory(
+    spark: SparkSession, tables: Named, output: str, **settings: Unpack[Settings]
+) -> InventoryRun:
+    """Bring the inventory at `output` up to date.
+
+    A snapshot that is there is not read again. Ended at any moment and started again, it goes on.
+    """
+    started = perf_counter()
+    place = kept(output, settings.get("form", "parquet"))
+    say = settings.get("told") or (lambda _: None)
+    run = _Run(spark, place, depth_named(settings.get("depth", "files")), say)
+    given = sources_of(tables, settings.get("options"))
+    lines = run.lines(given)
+    return InventoryRun(
+        tuple(lines[source.name] for source in given),
+        place.containers,
+        place.tables,
+        place.form,
+        run.depth,
+        perf_counter() - started,
+    )
+
+
+class _Run(Struct, frozen=True):
+    spark: SparkSession
+    kept: Kept
+    depth: Depth
+    say: Callable[[str], None]
+
+    def lines(self, given: Sequence[Source]) -> dict[str, TableLine]:
+        """A line a table."""
+        known = self.kept.known(self.spark)
+        lines: dict[str, TableLine] = {}
+        for start in range(0, len(given), TABLES_AT_ONCE):
+            some = given[start : start + TABLES_AT_ONCE]
+            self.say(f"opening {counted(len(some), 'table')}")
+            pending: list[Opened] = []
+            for found in open_all(some, self.depth, known):
+                if isinstance(found, TableLine):
+                    lines[found.name] = found
+                    continue
+                pending.append(found)
+                if sum(len(one.parts) for one in pending) >= PARTS_AT_ONCE:
+                    lines |= self._read(pending)
+                    pending = []
+            lines |= self._read(pending)
+        return lines
+
+    def _read(self, opened: Sequence[Opened]) -> dict[str, TableLine]:
+        """Read some tables in one job; those that cannot be read are found, and left out.
+
+        Where it failed and all of them can be read, it is tried once more: a worker was killed.
+        """
+        lines: dict[str, TableLine] = {}
+        left, attempts = list(opened), ATTEMPTS
+        while left:
+            try:
+                self._put(left)
+                break
+            except WhyscanError:
+                bad = self._unreadable(left)
+                attempts -= 1
+                if not bad and not attempts:
+                    raise
+            lines |= bad
+            left = [one for one in left if one.source.name not in bad]
+        return lines | self._finish(left)
+
+    def _put(self, opened: Sequence[Opened]) -> None:
+        parts = sum(len(one.parts) for one in opened)
+        self.say(f"reading {counted(len(opened), 'table')} in {counted(parts, 'part')}")
+        with uncarried():
+            rows = spread(self.spark, opened).mapInArrow(reading(self.depth), ddl(SCHEMA))
+            self.kept.put(rows.drop("error"))
+
+    def _unreadable(self, opened: Sequence[Opened]) -> dict[str, TableLine]:
+        """Which of the tables cannot be read, and why. Nothing is written."""
+        self.say("looking for what cannot be read")
+        with uncarried():
+            frame = spread(self.spark, opened)
+            found = frame.mapInArrow(reading_what_can_be_read(self.depth), ddl(SCHEMA))
+            rows = found.where("error IS NOT NULL").select("table", "uri", "error").collect()
+        return {
+            row["table"]: TableLine(row["table"], row["uri"], FAILED, error=from_text(row["error"]))
+            for row in rows
+        }
+
+    def _finish(self, opened: Sequence[Opened]) -> dict[str, TableLine]:
+        """Count what was written of each table, and say that it is whole."""
+        if not opened:
+            return {}
+        totals = self._totals(opened)
+        now = datetime.now(UTC)
+        rows = [_row(one, self.depth, totals.get(one.source.name, {}), now) for one in opened]
+        self.kept.finish(self.spark, rows)
+        return {row.table: TableLine(row.table, row.uri, READ, row) for row in rows}
+
+    def _totals(self, opened: Sequence[Opened]) -> dict[str, dict[str, dict[str, int | None]]]:
+        """What is there of the tables, by table and level."""
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        name, snapshot = F.col("table"), F.col("snapshot")
+        mine = reduce(or_, ((name == o.source.name) & (snapshot == o.snapshot) for o in opened))
+        first = (F.col("level") == ROW_GROUP) & (F.col("ordinal") == 0)
+        with uncarried():
+            counts = (
+                self.kept.read(self.spark)
+                .where(mine)
+                .groupBy("table", "level")
+                .agg(
+                    F.count("*").alias("count"),
+                    F.count_if(first).alias("first"),
+                    F.sum("bytes").alias("bytes"),
+                    F.sum("rows").alias("rows"),
+                )
+                .collect()
+            )
+        totals: dict[str, dict[str, dict[str, int | None]]] = {}
+        for row in counts:
+            totals.setdefault(row["table"], {})[row["level"]] = row.asDict()
+        return totals
+
+
+def _row(
+    one: Opened, depth: Depth, levels: Mapping[str, Mapping[str, int | None]], now: datetime
+) -> TableRow:
+    def of(level: str, what: str) -> int:
+        return levels.get(level, {}).get(what) or 0
+
+    files = levels.get(FILE, {"bytes": 0, "rows": 0})
+    deep = depth is Depth.ROW_GROUPS
+    return TableRow(
+        **one.about,
+        mark=one.mark,
+        depth=depth,
+        manifests=of(MANIFEST, "count"),
+        files=of(FILE, "count"),
+        row_groups=of(ROW_GROUP, "count") if deep else None,
+        files_opened=of(ROW_GROUP, "first") if deep else None,
+        bytes=files["bytes"],
+        rows=files["rows"],
+        read_at=now,
+    )

@@ -1,0 +1,158 @@
+"""Where an inventory is kept: two tables side by side, and which snapshots are whole in them.
+
+| table | a row is |
+|---|---|
+| `containers` | a container; in partitions of one table and one snapshot of it |
+| `tables` | a table at a snapshot, written once all of its containers are there |
+
+OUT is the folder of both, or for Iceberg their namespace. Containers that no row of `tables` speaks
+of are those of a run that was ended: the next one puts its own in their place.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from msgspec import Struct
+
+from whyscan.errors import UsageError
+from whyscan.spark.errors import of_spark, uncarried
+from whyscan.spark.inventory.report import TableRow
+from whyscan.spark.inventory.rows import SCHEMA
+from whyscan.spark.stage import Form, append, form_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+PARTITIONED_BY = ("table", "snapshot")
+CONTAINERS = pa.schema([field for field in SCHEMA if field.name != "error"])
+TABLES = pa.schema(
+    [
+        ("table", pa.string()),
+        ("uri", pa.string()),
+        ("format", pa.string()),
+        ("snapshot", pa.string()),
+        ("mark", pa.string()),
+        ("depth", pa.string()),
+        ("manifests", pa.int64()),
+        ("files", pa.int64()),
+        ("row_groups", pa.int64()),
+        ("files_opened", pa.int64()),
+        ("bytes", pa.int64()),
+        ("rows", pa.int64()),
+        ("read_at", pa.timestamp("us", "UTC")),
+    ]
+)
+# Without it Spark sorts the rows of a task by their partition, though a task has few of those.
+_WRITERS = "spark.sql.maxConcurrentOutputFileWriters"
+_WRITERS_AT_ONCE = 100
+_OVERWRITE = "partitionOverwriteMode"
+
+
+class Kept(Struct, frozen=True):
+    """An inventory that is kept at `place` in a format."""
+
+    place: str
+    form: Form
+
+    @property
+    def containers(self) -> str:
+        return self._named("containers")
+
+    @property
+    def tables(self) -> str:
+        return self._named("tables")
+
+    def _named(self, name: str) -> str:
+        joint = "." if self.form is Form.ICEBERG else "/"
+        return f"{self.place.rstrip('/')}{joint}{name}"
+
+    def known(self, spark: SparkSession) -> dict[tuple[str, str], TableRow]:
+        """What is there, by table and snapshot; the row that was written last."""
+        from pyspark.errors import AnalysisException
+
+        try:
+            rows = self._read(spark, self.tables, TABLES).select(*TABLES.names).collect()
+        except AnalysisException as error:
+            if error.getCondition() in _NOT_THERE:
+                return {}
+            raise of_spark(error) from error
+        told = (TableRow(**row.asDict()) for row in rows)
+        return {(one.table, one.snapshot): one for one in sorted(told, key=lambda t: t.read_at)}
+
+    def read(self, spark: SparkSession) -> DataFrame:
+        """The containers that are there."""
+        return self._read(spark, self.containers, CONTAINERS)
+
+    def _read(self, spark: SparkSession, place: str, schema: pa.Schema) -> DataFrame:
+        if self.form is Form.ICEBERG:
+            return spark.table(place)
+        if self.form is Form.DELTA:
+            return spark.read.format("delta").load(place)
+        # Spark would look into files for the schema, and takes folders of numbers for numbers.
+        return spark.read.schema(ddl(schema)).parquet(place)
+
+    def put(self, frame: DataFrame) -> None:
+        """The containers of some snapshots, in place of what there is of the same snapshots."""
+        with uncarried(), _without_sorting(frame.sparkSession):
+            if self.form is Form.ICEBERG:
+                self._put_iceberg(frame)
+                return
+            writer = frame.write.format(self.form).mode("overwrite").option(_OVERWRITE, "dynamic")
+            writer.partitionBy(*PARTITIONED_BY).save(self.containers)
+
+    def _put_iceberg(self, frame: DataFrame) -> None:
+        if not frame.sparkSession.catalog.tableExists(self.containers):
+            append(frame.limit(0), self.containers, self.form, partitioned_by=PARTITIONED_BY)
+        # A shuffle would bring together what is together already.
+        writer = frame.writeTo(self.containers).option("distribution-mode", "none")
+        writer.option("fanout-enabled", "true").overwritePartitions()
+
+    def finish(self, spark: SparkSession, rows: Sequence[TableRow]) -> None:
+        """Tables are whole."""
+        told = [{name: getattr(row, name) for name in TABLES.names} for row in rows]
+        frame = spark.createDataFrame(pa.Table.from_pylist(told, TABLES))
+        append(frame.coalesce(1), self.tables, self.form)
+
+
+def kept(place: str, form: str) -> Kept:
+    """An inventory by the name of its folder or namespace and of its format."""
+    chosen = form_named(form)
+    if chosen is Form.ICEBERG and "/" in place:
+        raise UsageError(
+            f"{place!r} names no namespace of a catalog",
+            hint="an inventory in Iceberg is named by the session's catalog: lake.inventory",
+        )
+    return Kept(place, chosen)
+
+
+def ddl(schema: pa.Schema) -> str:
+    """A schema in Spark's words."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    named = from_arrow_schema(schema).fields
+    return ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in named)
+
+
+_NOT_THERE = frozenset(
+    {
+        "DELTA_PATH_DOES_NOT_EXIST",
+        "DELTA_TABLE_NOT_FOUND",
+        "PATH_NOT_FOUND",
+        "TABLE_OR_VIEW_NOT_FOUND",
+    }
+)
+
+
+@contextmanager
+def _without_sorting(spark: SparkSession) -> Iterator[None]:
+    before = spark.conf.get(_WRITERS, None)
+    spark.conf.set(_WRITERS, str(_WRITERS_AT_ONCE))
+    try:
+        yield
+    finally:
+        spark.conf.unset(_WRITERS) if before is None else spark.conf.set(_WRITERS, before)

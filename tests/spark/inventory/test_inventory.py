@@ -1,0 +1,290 @@
+"""The inventory of a small lake: every container once, what is known of it, and nothing twice."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from whyscan.errors import UsageError, WhyscanError
+from whyscan.spark.inventory.run import inventory, write_inventory
+from whyscan.tables import open_snapshot
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+
+@pytest.fixture(scope="module")
+def lake(spark, tmp_path_factory):
+    """A Delta table with a checkpoint and a deletion vector, an Iceberg and a Hive table."""
+    folder = tmp_path_factory.mktemp("lake")
+    orders = folder / "orders"
+    spark.sql(
+        f"CREATE TABLE delta.`{orders}` (id BIGINT, price DOUBLE, at TIMESTAMP, country STRING) "
+        "USING delta PARTITIONED BY (country) TBLPROPERTIES "
+        "('delta.checkpointInterval' = '2', 'delta.enableDeletionVectors' = 'true')"
+    )
+    for country in ("DE", "FR", None):
+        spark.sql(
+            f"INSERT INTO delta.`{orders}` SELECT /*+ COALESCE(1) */ id, id * 1.5, "
+            f"TIMESTAMP '2024-01-01 00:00:00.123456', {json.dumps(country)} FROM range(4)"
+        )
+    spark.sql(f"DELETE FROM delta.`{orders}` WHERE country = 'DE' AND id = 3")
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.inventory_test")
+    spark.sql(
+        "CREATE OR REPLACE TABLE ice.inventory_test.events (d DECIMAL(30,10), day DATE, f FLOAT) "
+        "USING iceberg PARTITIONED BY (day)"
+    )
+    for day in (1, 2):
+        spark.sql(
+            "INSERT INTO ice.inventory_test.events VALUES "
+            f"(12345678901234567890.5, DATE '2024-01-0{day}', 1.5), "
+            f"(NULL, DATE '2024-01-0{day}', float('nan'))"
+        )
+    users = folder / "users"
+    for at in range(3):
+        file = users / f"day=2024-01-0{at + 1}" / "f.parquet"
+        file.parent.mkdir(parents=True)
+        table = pa.table({"name": [f"n{at}", None], "tag": [b"\x00", b"\xff"]})
+        pq.write_table(table, file, row_group_size=1)
+    warehouse = Path(spark.conf.get("spark.sql.catalog.ice.warehouse"))
+    return {
+        "orders": str(orders),
+        "events": str(warehouse / "inventory_test" / "events"),
+        "users": str(users),
+    }
+
+
+def rows_of(frame, level):
+    rows = [row for row in frame.collect() if row["level"] == level]
+    return sorted(
+        (row.asDict(recursive=True) for row in rows), key=lambda r: (r["table"], r["path"])
+    )
+
+
+def column(row, name):
+    (found,) = [c for c in row["columns"] if c["name"] == name]
+    return found
+
+
+def set_fields(bound):
+    return None if bound is None else {k: v for k, v in bound.items() if v is not None}
+
+
+@pytest.fixture(scope="module")
+def deep(spark, lake):
+    return inventory(spark, lake, depth="row-groups").cache()
+
+
+def test_every_live_file_is_a_row_as_its_table_has_it(lake, deep):
+    for name, uri in lake.items():
+        files = open_snapshot([uri], {}, {}).files([], None)
+        mine = [r for r in rows_of(deep, "file") if r["table"] == name]
+        assert sorted(r["path"] for r in mine) == sorted(files.paths.to_pylist())
+        assert sorted(r["bytes"] for r in mine) == sorted(files.bytes.to_pylist())
+        assert all(r["uri"] == uri for r in mine)
+
+
+def test_a_delta_file_has_its_partition_bounds_and_counts(deep):
+    files = [r for r in rows_of(deep, "file") if r["table"] == "orders"]
+    partitions = [r["partition"]["country"] for r in files]
+    assert sorted(partitions, key=str) == ["DE", "FR", None]
+    german = files[partitions.index("DE")]
+    assert (german["rows"], german["deleted"], german["format"]) == (4, 1, "delta")
+    assert set_fields(column(german, "id")["lower"]) == {"integer": 0}
+    assert set_fields(column(german, "id")["upper"]) == {"integer": 3}
+    assert set_fields(column(german, "price")["upper"]) == {"double": 4.5}
+    assert set_fields(column(german, "country")["lower"]) == {"text": "DE"}
+    moment = column(german, "at")
+    assert moment["type"] == "timestamp"
+    lower, upper = (moment[end]["timestamp"] for end in ("lower", "upper"))
+    written = datetime(2024, 1, 1, 0, 0, 0, 123456, UTC)
+    assert lower.astimezone(UTC) <= written <= upper.astimezone(UTC)
+    assert column(german, "id")["nulls"] == 0
+    assert column(german, "id")["nans"] is None
+
+
+def test_an_iceberg_file_has_its_nan_count_and_a_decimal_that_is_exact(deep):
+    files = [r for r in rows_of(deep, "file") if r["table"] == "events"]
+    assert [r["partition"] for r in files] == [{"day": "2024-01-01"}, {"day": "2024-01-02"}]
+    price = column(files[0], "d")
+    assert set_fields(price["lower"]) == {"decimal": Decimal("12345678901234567890.5")}
+    assert (price["nulls"], price["type"]) == (1, "decimal(30,10)")
+    assert (column(files[0], "f")["nulls"], column(files[0], "f")["nans"]) == (0, 1)
+    assert set_fields(column(files[0], "day")["lower"]) == {"date": date(2024, 1, 1)}
+
+
+def test_manifests_are_rows_with_the_bounds_of_their_partitions(deep):
+    manifests = rows_of(deep, "manifest")
+    assert {r["table"] for r in manifests} == {"events"}
+    assert sum(r["files"] for r in manifests) == 2
+    days = [set_fields(column(r, "day")["lower"])["date"] for r in manifests]
+    assert sorted(days) == [date(2024, 1, 1), date(2024, 1, 2)]
+
+
+def test_row_groups_are_rows_with_their_numbers_and_bounds(deep):
+    groups = [r for r in rows_of(deep, "row_group") if r["table"] == "users"]
+    assert [r["ordinal"] for r in groups] == [0, 1] * 3
+    assert [r["rows"] for r in groups] == [1] * 6
+    named = [set_fields(column(r, "name")["lower"]) for r in groups]
+    assert named == [{"text": "n0"}, None, {"text": "n1"}, None, {"text": "n2"}, None]
+    assert set_fields(column(groups[1], "tag")["lower"]) == {"bytes": b"\xff"}
+    assert [r["partition"]["day"] for r in groups[:2]] == ["2024-01-01"] * 2
+
+
+def test_files_alone_open_no_data_file(spark, lake):
+    frame = inventory(spark, {"users": lake["users"]})
+    assert [r["level"] for r in frame.collect()] == ["file"] * 3
+
+
+def test_what_cannot_be_opened_is_a_row_with_an_error(spark, lake, tmp_path):
+    frame = inventory(spark, {"users": lake["users"], "gone": str(tmp_path / "gone")})
+    (error,) = [row["error"] for row in frame.collect() if row["error"] is not None]
+    assert "there is no" in json.loads(error)["message"]
+    assert frame.where("error IS NULL").count() == 3
+
+
+def contents(spark, run):
+    frame = spark.read.format(run.form).load(run.containers_at)
+    told = frame.selectExpr(
+        "string(table)", "string(snapshot)", "level", "path", "ordinal", "bytes", "to_json(columns)"
+    )
+    return sorted(map(repr, told.collect()))
+
+
+def states(run):
+    return {line.name: line.state for line in run.tables}
+
+
+@pytest.mark.parametrize("form", ["parquet", "delta", "iceberg"])
+def test_a_second_run_reads_nothing_and_gives_the_same_rows(spark, lake, tmp_path, form):
+    out = "ice.inventory_out" if form == "iceberg" else str(tmp_path / "out")
+    first = write_inventory(spark, lake, out, form=form)
+    before = contents(spark, first)
+    second = write_inventory(spark, lake, out, form=form)
+    assert states(first) == dict.fromkeys(lake, "read")
+    assert states(second) == dict.fromkeys(lake, "unchanged")
+    assert contents(spark, second) == before
+    assert [line.found.files for line in second.tables] == [3, 2, 3]
+    assert [line.found.manifests for line in second.tables] == [0, 2, 0]
+    assert [line.found.rows for line in second.tables] == [12, 4, None]
+
+
+@pytest.fixture
+def growing(tmp_path):
+    """A Delta table of one file, and a way to add another."""
+    from delta.conftest import Lake, bounds
+
+    table = Lake(tmp_path / "growing").create({"id": "long"})
+    table.commit(table.add("f-0", bounds("id", 0, 9)))
+    return table
+
+
+def test_a_new_version_is_read_beside_the_old_one(spark, growing, tmp_path):
+    given, out = {"t": str(growing.folder)}, str(tmp_path / "out")
+    write_inventory(spark, given, out)
+    growing.commit(growing.add("f-1"))
+    run = write_inventory(spark, given, out)
+    assert states(run) == {"t": "read"}
+    found = spark.read.parquet(run.containers_at).groupBy("snapshot").count().collect()
+    assert sorted((row["snapshot"], row["count"]) for row in found) == [(1, 1), (2, 2)]
+
+
+def test_a_table_that_was_made_anew_is_read_again(spark, growing, tmp_path):
+    given, out = {"t": str(growing.folder)}, str(tmp_path / "out")
+    write_inventory(spark, given, out)
+    log = growing.log / f"{1:020}.json"
+    log.write_text(json.dumps(growing.add("other", {"numRecords": 7})) + "\n")
+    run = write_inventory(spark, given, out)
+    assert states(run) == {"t": "read"}
+    assert [r["path"] for r in spark.read.parquet(run.containers_at).collect()] == ["other"]
+
+
+def test_a_folder_of_files_is_read_again_once_a_file_changed(spark, lake, tmp_path):
+    users = tmp_path / "users"
+    shutil.copytree(lake["users"], users)
+    given, out = {"users": str(users)}, str(tmp_path / "out")
+    write_inventory(spark, given, out)
+    pq.write_table(pa.table({"name": ["x"], "tag": [b""]}), users / "day=2024-01-01" / "g.parquet")
+    run = write_inventory(spark, given, out)
+    assert (states(run), run.tables[0].found.files) == ({"users": "read"}, 4)
+
+
+def test_more_depth_is_read_and_less_is_there_already(spark, lake, tmp_path):
+    given, out = {"users": lake["users"]}, str(tmp_path / "out")
+    asked = ("files", "row-groups", "files")
+    runs = [write_inventory(spark, given, out, depth=depth) for depth in asked]
+    assert [states(run)["users"] for run in runs] == ["read", "read", "unchanged"]
+    assert [run.tables[0].found.row_groups for run in runs] == [None, 6, 6]
+    assert runs[1].tables[0].found.files_opened == 3
+    assert spark.read.parquet(runs[2].containers_at).count() == 9
+
+
+def test_bad_tables_are_named_and_the_others_are_whole(spark, lake, growing, tmp_path):
+    corrupt = tmp_path / "corrupt"
+    shutil.copytree(lake["events"], corrupt)
+    manifest = next(p for p in (corrupt / "metadata").glob("*.avro") if "snap-" not in p.name)
+    manifest.write_bytes(manifest.read_bytes()[:-40])
+    given = {"gone": str(tmp_path / "gone"), "corrupt": str(corrupt), "good": str(growing.folder)}
+    run = write_inventory(spark, given, str(tmp_path / "out"))
+    assert states(run) == {"gone": "failed", "corrupt": "failed", "good": "read"}
+    assert manifest.name in run.failed[1].error.message
+    assert "there is no" in run.failed[0].error.message
+    tables = {row["table"] for row in spark.read.parquet(run.containers_at).collect()}
+    assert tables == {"good"}
+    again = write_inventory(spark, given, str(tmp_path / "out"))
+    assert states(again) == {"gone": "failed", "corrupt": "failed", "good": "unchanged"}
+
+
+def test_containers_of_a_run_that_was_ended_are_replaced(spark, growing, tmp_path, monkeypatch):
+    from whyscan.spark.inventory import writing
+
+    given, out = {"t": str(growing.folder)}, str(tmp_path / "out")
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writing.Kept, "finish", killed)
+        with pytest.raises(KeyboardInterrupt):
+            write_inventory(spark, given, out)
+    run = write_inventory(spark, given, out)
+    assert states(run) == {"t": "read"}
+    assert spark.read.parquet(run.containers_at).count() == 1
+
+
+def test_an_output_that_cannot_be_written_is_one_line(spark, growing, tmp_path):
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(WhyscanError) as caught:
+        write_inventory(spark, {"t": str(growing.folder)}, str(tmp_path / "out"))
+    assert "\n" not in caught.value.message
+
+
+def test_a_table_without_files_is_whole(spark, tmp_path):
+    from delta.conftest import Lake
+
+    empty = Lake(tmp_path / "empty").create({"id": "long"})
+    run = write_inventory(spark, {"t": str(empty.folder)}, str(tmp_path / "out"))
+    again = write_inventory(spark, {"t": str(empty.folder)}, str(tmp_path / "out"))
+    assert (states(run), states(again)) == ({"t": "read"}, {"t": "unchanged"})
+    assert run.tables[0].found.files == 0
+
+
+def test_names_with_any_character_come_back(spark, growing, tmp_path):
+    name = "a/b=c %20 'ü'"
+    run = write_inventory(spark, {name: str(growing.folder)}, str(tmp_path / "out"))
+    assert [r["table"] for r in spark.read.parquet(run.containers_at).collect()] == [name]
+    assert run.tables[0].found.files == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"), [({"depth": "pages"}, "no depth"), ({"form": "csv"}, "'csv'")]
+)
+def test_wrong_usage_is_named(spark, tmp_path, settings, why):
+    with pytest.raises(UsageError, match=why):
+        write_inventory(spark, {}, str(tmp_path), **settings)
