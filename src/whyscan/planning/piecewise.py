@@ -202,16 +202,15 @@ def _flags(judgement: Judgement) -> list[Flags]:
 def _spread(
     blocks: Blocks, lines: Sequence[_Line], open_: npt.NDArray[np.int64], members: Judgement
 ) -> Judgement:
-    """All flags of all containers, in their own order: one bit a flag, moved together."""
-    kind = np.min_scalar_type((1 << len(lines)) - 1)
-    of_blocks = _packed([line.sure for line in lines], kind)
-    code = np.repeat(of_blocks, blocks.sizes)
-    inside, at = _packed(_flags(members), kind), 0
-    for begin, end in blocks.spans(open_):
-        code[begin:end] = inside[at : at + end - begin]
-        at += end - begin
-    natural = code.take(blocks.rank)
-    flags = iter([_bit(natural, position) for position in range(len(lines))])
+    """All flags of all containers, in their own order."""
+    inside = _flags(members)
+    told = [(line.sure.tobytes(), flag.tobytes()) for line, flag in zip(lines, inside, strict=True)]
+    # Those that say the same of every container are one.
+    first = {key: at for at, key in reversed(list(enumerate(told)))}
+    found = dict(
+        zip(first, _moved(blocks, lines, open_, inside, list(first.values())), strict=True)
+    )
+    flags = iter([found[key] for key in told])
     kept, every = next(flags), next(flags)
     nan = kept if members.kept_without_nan is members.kept else next(flags)
     join = kept if members.kept_without_join is members.kept else next(flags)
@@ -219,8 +218,40 @@ def _spread(
     return Judgement(kept, every, nan, join, tuple(rest[::2]), tuple(rest[1::2]))
 
 
-def _packed(flags: Sequence[Flags], kind: np.dtype[np.unsignedinteger]) -> npt.NDArray[np.uint64]:
-    code = np.zeros(len(flags[0]), kind)
+def _moved(
+    blocks: Blocks,
+    lines: Sequence[_Line],
+    open_: npt.NDArray[np.int64],
+    inside: Sequence[Flags],
+    chosen: Sequence[int],
+) -> list[Flags]:
+    """The chosen flags, from the blocks to where the containers stand: one bit each, together."""
+    closed = np.ones(blocks.count, np.bool_)
+    closed[open_] = False
+    constant = {at: _constant(lines[at].sure[closed], inside[at]) for at in chosen}
+    bits = [at for at in chosen if constant[at] is None]
+    kind = np.min_scalar_type((1 << len(bits)) - 1)
+    code = np.repeat(_packed([lines[at].sure for at in bits], blocks.count, kind), blocks.sizes)
+    if bits:
+        code[blocks.places(open_)] = _packed([inside[at] for at in bits], len(inside[0]), kind)
+        code = code.take(blocks.rank)
+    return [
+        _bit(code, bits.index(at)) if constant[at] is None else np.full(len(code), constant[at])
+        for at in chosen
+    ]
+
+
+def _constant(closed: Flags, inside: Flags) -> bool | None:
+    """What all containers have in common, None where they differ."""
+    if closed.all() and inside.all():
+        return True
+    return None if closed.any() or inside.any() else False
+
+
+def _packed(
+    flags: Sequence[Flags], count: int, kind: np.dtype[np.unsignedinteger]
+) -> npt.NDArray[np.uint64]:
+    code = np.zeros(count, kind)
     for position, flag in enumerate(flags):
         code |= flag.astype(kind) << kind.type(position)
     return code
