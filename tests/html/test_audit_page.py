@@ -167,6 +167,16 @@ def test_sums_by_table_and_column_are_written_out_and_can_be_sorted(show):
     ]
 
 
+def test_a_table_leads_to_its_queries(show):
+    page = opened(show, audit()).page
+
+    page.get_by_role("button", name="Show the queries on users").click()
+
+    expect(page.locator(ROWS)).to_have_count(1)
+    assert rows(page)[0][-1] == "users, orders"
+    assert page.get_by_label("Table", exact=True).input_value() == "users"
+
+
 def test_the_plot_has_every_day_and_its_numbers_stand_below(show):
     page = opened(show, audit()).page
 

@@ -21,10 +21,13 @@ class QueryTable extends Grid {
       this.soon();
     };
     const search = makeSearch("Filter by text, table or finding", "Filter queries by text, table or finding", set("needle"));
-    const choices = [["Table", "any table", "table", queries.tables], ["Finding", "any finding", "finding", queries.findings]]
-      .map(([label, any, name, lists]) => [label, any, name, distinct(lists)])
-      .filter(([, , , words]) => words.length > 1)
-      .map(([label, any, name, words]) => makeChoice(label, any, words, set(name)));
+    this.tableNames = distinct(queries.tables);
+    this.tableChoice = makeChoice("Table", "any table", this.tableNames, set("table"));
+    const codes = distinct(queries.findings);
+    const choices = [
+      ...(this.tableNames.length > 1 ? [this.tableChoice] : []),
+      ...(codes.length > 1 ? [makeChoice("Finding", "any finding", codes, set("finding"))] : []),
+    ];
     const boxes = [["with a rewrite", "withRewrite", queries.rewrite], ["the first of each shape", "eachShape", queries.first]]
       .map(([label, name, flags]) => [label, set(name), flags.reduce((sum, one) => sum + one, 0)])
       .filter(([, , found]) => found && found < queries.count)
@@ -54,6 +57,16 @@ class QueryTable extends Grid {
     for (const field of this.element.querySelectorAll("input[type=search], select")) field.value = "";
     for (const box of this.element.querySelectorAll("input[type=checkbox]")) box.checked = false;
     this.refresh();
+  }
+
+  /** Nothing but the queries on one table. */
+  narrow(name) {
+    this.clear();
+    this.tableChoice.value = name;
+    this.table = name;
+    this.refresh();
+    this.element.scrollIntoView({ block: "start" });
+    this.grid.focus({ preventScroll: true });
   }
 
   describe(query) {

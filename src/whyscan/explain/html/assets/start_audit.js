@@ -17,6 +17,10 @@ function startQueries() {
   table.grid.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target === table.grid && table.active >= 0) drawer.place.focus();
   });
+  for (const button of document.querySelectorAll("[data-table]")) {
+    button.hidden = !table.tableNames.includes(button.dataset.table);
+    button.addEventListener("click", () => table.narrow(button.dataset.table));
+  }
   const named = Number(location.hash.match(/^#query-(\d+)$/)?.[1] ?? 0);
   if (named >= 1 && named <= queries.count) table.choose(named - 1);
   else drawer.show(0);
