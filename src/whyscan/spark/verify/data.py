@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from whyscan.scan.projection import pruned
 from whyscan.spark.verify.judged import Observed
+from whyscan.spark.verify.questions import paths_read
 from whyscan.spark.verify.readable import damaged, without
 from whyscan.spark.verify.result import Unreadable
 from whyscan.spark.verify.rows import FILE, GROUP, Numbered, RowReader
@@ -101,7 +102,7 @@ def read(spark: SparkSession, chosen: Chosen, questions: Sequence[Question], zon
     reading = chosen.snapshot.reading(chosen.files, at, zone)
     stored = _stored(chosen, reading)
     reader = RowReader(
-        pruned(reading.columns, [c.path for c in chosen.columns]),
+        pruned(reading.columns, paths_read(questions, chosen.columns)),
         pruned(reading.columns, [c.path for c in stored]),
         reading.naming,
     )

@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING
 
 from whyscan.errors import TableError
 from whyscan.spark.errors import of_spark
-from whyscan.spark.verify.truth import truth
+from whyscan.spark.verify.truth import quoted, truth
 from whyscan.tables.iceberg.snapshot import IcebergSnapshot
 from whyscan.tables.parquet.snapshot import ParquetSnapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from whyscan.predicate.types import Field
     from whyscan.tables.snapshot import Snapshot
 
 READERS = {"delta": "spark-delta", "iceberg": "spark-iceberg"}
 PARQUET = "spark-parquet"
+_INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
 
 def reader_of(snapshot: Snapshot) -> str:
@@ -43,8 +45,8 @@ def _frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
     if isinstance(snapshot, ParquetSnapshot):
         store = snapshot.store
         paths = [store.shown(path) for path in snapshot.objects["path"].to_pylist()]
-        options = {"basePath": store.uri, "mergeSchema": "true"}
-        return spark.read.options(**options).parquet(*paths)
+        reader = spark.read.options(basePath=store.uri, mergeSchema="true")
+        return _typed(spark, lambda: reader.parquet(*paths), snapshot.partitions.fields)
     if isinstance(snapshot, IcebergSnapshot):
         if snapshot.opened.places.moved:
             # It would read what lies where the table once was.
@@ -55,6 +57,22 @@ def _frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
         return reader.load(snapshot.metadata.path)
     reader = spark.read.format("delta").option("versionAsOf", str(snapshot.version))
     return reader.load(snapshot.uri)
+
+
+def _typed(
+    spark: SparkSession, load: Callable[[], DataFrame], fields: Sequence[Field]
+) -> DataFrame:
+    """Rows whose partition columns have the table's types, which Spark may infer as others."""
+    rows = load()
+    if all(rows.schema[f.name].dataType.simpleString() == str(f.type) for f in fields):
+        return rows
+    before = str(spark.conf.get(_INFERENCE))
+    spark.conf.set(_INFERENCE, "false")
+    try:
+        rows = load()
+    finally:
+        spark.conf.set(_INFERENCE, before)
+    return rows.withColumns({f.name: rows[quoted((f.name,))].cast(str(f.type)) for f in fields})
 
 
 def totals(rows: DataFrame, predicates: Mapping[int, str]) -> tuple[int, dict[int, int]]:

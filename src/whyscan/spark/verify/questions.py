@@ -10,7 +10,14 @@ from msgspec.structs import replace
 from whyscan.errors import WhyscanError
 from whyscan.planning.request import bind_request
 from whyscan.predicate.tree import Column
-from whyscan.predicate.types import OtherType, StructType, TimestampType, Unit
+from whyscan.predicate.types import (
+    IntervalType,
+    NullType,
+    OtherType,
+    StructType,
+    TimestampType,
+    Unit,
+)
 from whyscan.tables.parquet.file_columns import FILE_PATH
 
 if TYPE_CHECKING:
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
 
 SPARKS = frozenset({"spark", "databricks", "spark2"})
 EVERYTHING = "*"
+_UNORDERED = (IntervalType, NullType, OtherType, StructType)
 
 
 class Question(Struct, frozen=True):
@@ -102,8 +110,14 @@ def measured(
         named += every
     else:
         named += [_named(word, every) for word in selected]
-    fit = (c for c in named if not isinstance(c.type, OtherType | StructType))
+    fit = (c for c in named if not isinstance(c.type, _UNORDERED))
     return tuple(dict.fromkeys(c for c in fit if c.path[0] != FILE_PATH[0]))
+
+
+def paths_read(asked: Sequence[Question], columns: Sequence[Column]) -> tuple[Path, ...]:
+    """The columns that the predicates need, and those that are measured."""
+    named = (q.predicate.columns() for q in asked if q.predicate is not None)
+    return tuple(dict.fromkeys(c.path for some in (*named, columns) for c in some))
 
 
 def _leaves(field: Field, above: Path) -> Iterator[Column]:

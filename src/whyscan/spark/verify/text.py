@@ -31,7 +31,7 @@ def text(found: Verification, page: Page | None = None) -> str:
 def _subject(table: TableProof, page: Page) -> Iterator[str]:
     about = table.format if table.version is None else f"{table.format}, version {table.version}"
     yield page.wrap(f"table   {inert(page.place(table.uri))} ({about})", hanging=" " * 8)
-    yield page.wrap(f"read    {words.amount(table)}, in {table.seconds:.1f} s", hanging=" " * 8)
+    yield page.wrap(f"read    {words.amount(table)}", hanging=" " * 8)
     if table.columns:
         told = inert(", ".join(table.columns))
         yield page.wrap(f"columns {told}: statistics compared", hanging=" " * 8)

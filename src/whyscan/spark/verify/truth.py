@@ -13,6 +13,7 @@ from msgspec import Struct
 from whyscan.predicate.types import FloatType
 from whyscan.spark.errors import of_spark
 from whyscan.spark.verify.rows import FAILURE, FILE, GROUP, HAS, LIVE, POSITION, STORED
+from whyscan.spark.workload.frames import TASKS_A_CORE, cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from whyscan.predicate.types import Type
     from whyscan.spark.verify.rows import Numbered, RowReader
 
-BYTES_A_TASK = 1 << 27
+LEAST_BYTES = 1 << 22
+MOST_BYTES = 1 << 27
+"""Of a task: a smaller one costs more to begin than to do, a larger one to do again."""
 ATTEMPTS = 3
 _CRASHED = ("Python worker exited unexpectedly", "Python worker failed to connect back")
 
@@ -94,17 +97,19 @@ def _rows(spark: SparkSession, reader: RowReader, files: Sequence[Numbered]) -> 
     """Rows with where they stand; a few fat tasks by bytes."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    tasks = _tasks(files)
+    tasks = _tasks(files, cores(spark))
     numbers = spark.range(0, len(tasks), 1, len(tasks))
     return numbers.mapInArrow(reader.rows(tasks), from_arrow_schema(reader.schema))
 
 
-def _tasks(files: Sequence[Numbered]) -> list[list[Numbered]]:
-    """Files one after another, as many as make a task."""
+def _tasks(files: Sequence[Numbered], at_once: int) -> list[list[Numbered]]:
+    """Files one after another, as many as make a task; no core is left without one."""
+    share = sum(one.bytes for one in files) // (at_once * TASKS_A_CORE)
+    most = max(LEAST_BYTES, min(MOST_BYTES, share))
     tasks: list[list[Numbered]] = [[]]
     size = 0
     for one in files:
-        if tasks[-1] and size + one.bytes > BYTES_A_TASK:
+        if tasks[-1] and size + one.bytes > most:
             tasks.append([])
             size = 0
         tasks[-1].append(one)
