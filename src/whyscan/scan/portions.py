@@ -62,23 +62,34 @@ class Portion(Struct, frozen=True):
         return [self.conjuncts[number] for number in sorted(numbers)]
 
     def __reduce__(self) -> tuple[object, ...]:
+        files, constants = _packed(self.reading.files)
         rest = (self.tasks, self.given, self.conjuncts, self.zone, self.known)
-        return _unpacked, (replace(self.reading, files=()), _packed(self.reading.files), rest)
+        return _unpacked, (replace(self.reading, files=files), constants, rest)
 
 
-Packed = tuple[tuple["DataFile", dict["Path", pa.Array]], ...]
+# Of each column, the places of the files that metadata says its value of, and the values.
+Constants = dict["Path", tuple[tuple[int, ...], pa.Array]]
 
 
-def _packed(files: Sequence[DataFile]) -> Packed:
-    """Files beside their constants, which go as arrays.
+def _packed(files: Sequence[DataFile]) -> tuple[tuple[DataFile, ...], Constants]:
+    """Files without their constants, and those column by column.
 
-    A scalar is pickled as a value of Python, where no date has a year 10000.
+    A scalar is pickled as a value of Python, where no date has a year 10000, and an array a file
+    takes four times as long.
     """
     stores: dict[int, Store] = {}
-    return tuple(
-        (_sent(file, stores), {path: pa.repeat(value, 1) for path, value in file.constants.items()})
-        for file in files
-    )
+    told: dict[Path, list[tuple[int, pa.Scalar]]] = {}
+    for place, file in enumerate(files):
+        for path, value in file.constants.items():
+            told.setdefault(path, []).append((place, value))
+    constants = {
+        path: (
+            tuple(place for place, _ in values),
+            pa.concat_arrays([pa.repeat(value, 1) for _, value in values]),
+        )
+        for path, values in told.items()
+    }
+    return tuple(_sent(file, stores) for file in files), constants
 
 
 def _sent(file: DataFile, stores: dict[int, Store]) -> DataFile:
@@ -103,10 +114,13 @@ def _fresh(store: Store, stores: dict[int, Store]) -> Store:
     return stores[id(store)]
 
 
-def _unpacked(reading: Reading, packed: Packed, rest: tuple[object, ...]) -> Portion:
+def _unpacked(reading: Reading, constants: Constants, rest: tuple[object, ...]) -> Portion:
+    told: list[dict[Path, pa.Scalar]] = [{} for _ in reading.files]
+    for path, (places, values) in constants.items():
+        for place, value in zip(places, values, strict=True):
+            told[place][path] = value
     files = tuple(
-        replace(file, constants={path: array[0] for path, array in constants.items()})
-        for file, constants in packed
+        replace(file, constants=known) for file, known in zip(reading.files, told, strict=True)
     )
     return Portion(replace(reading, files=files), *rest)  # type: ignore[arg-type]
 
