@@ -11,7 +11,7 @@ import pytest
 
 from whyscan.spark import stage
 from whyscan.spark.source_tables import sources
-from whyscan.spark.workload import Workload, read_workload, shape_of
+from whyscan.spark.workload import Workload, frames, read_workload, shape_of
 from whyscan.spark.workload.frames import from_frame, to_frame, workload_frame
 from whyscan.spark.workload.logs import find_logs
 from whyscan.spark.workload.query import ActualScan, Query, Unparsed
@@ -51,7 +51,8 @@ def entries(found: Workload):
     return sorted(found.queries, key=key), sorted(found.unparsed, key=key)
 
 
-def test_executors_read_what_one_process_reads(spark, folder):
+def test_executors_read_what_one_process_reads(spark, folder, monkeypatch):
+    monkeypatch.setattr(frames, "BYTES_A_TASK", 4_000)  # several tasks, of small logs
     logs = [str(folder / "logs")]
 
     frame = workload_frame(spark, logs)

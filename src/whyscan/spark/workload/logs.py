@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from whyscan.errors import TableError, UsageError
+from whyscan.errors import StorageError, TableError, UsageError
 from whyscan.tables.places import glob_regex, parse, recorded_folder
 
 if TYPE_CHECKING:
@@ -58,12 +58,19 @@ class LogFile(Struct, frozen=True):
         """Its bytes, a few megabytes at a time."""
         store = recorded_folder(self.folder, self.options)
         if store.folder is not None:
-            with Path(store.folder, self.path).open("rb") as file:
-                while chunk := file.read(CHUNK):
-                    yield chunk
+            yield from self._local_chunks(Path(store.folder, self.path))
             return
         for start in range(0, self.size, CHUNK):
             yield bytes(store.read(self.path, start, min(CHUNK, self.size - start)))
+
+    def _local_chunks(self, path: Path) -> Iterator[bytes]:
+        try:
+            with path.open("rb") as file:
+                while chunk := file.read(CHUNK):
+                    yield chunk
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise StorageError(f"cannot read {self.shown}: {why.lower()}") from error
 
     def beginning(self) -> bytes:
         """Enough of its bytes to tell what it is."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from whyscan.spark.workload.logs import Log, LogFile
 
+_MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 CUT = "the log ends in the middle of an entry, as one that is still being written"
 
 
@@ -128,7 +129,10 @@ def _read(log: Log, dialect: str, form: Form) -> Iterator[Query | Unparsed]:
             yield from read_events(log, tail)
         case Form.DBT:
             documents = [_document(file, tail) for file in log.files]
-            yield from read_dbt(run_of(documents), log.name, dialect)
+            try:
+                yield from read_dbt(run_of(documents), log.name, dialect)
+            except _MALFORMED as error:
+                yield Unparsed(log.name, "", f"it has not the parts of its kind: {error!r}")
         case Form.SQL:
             for file in log.files:
                 yield from _sql(file, tail, dialect)
@@ -174,13 +178,21 @@ def _of_json(file: LogFile, tail: Tail, dialect: str) -> Iterator[Query | Unpars
     for origin, entry in _objects(file, tail):
         if isinstance(entry, Unparsed):
             yield entry
-        elif is_trino_event(entry):
-            yield read_trino(entry, origin)
-        elif is_dbt_document(entry):
-            yield from read_dbt(run_of([entry]), origin, dialect)
-        else:
-            row = json_row(entry, origin)
-            yield read_row(row, dialect) if isinstance(row, Row) else row
+            continue
+        try:
+            yield from _entry(entry, origin, dialect)
+        except _MALFORMED as error:
+            yield Unparsed(origin, "", f"it has not the parts of its kind: {error!r}")
+
+
+def _entry(entry: Mapping[str, Any], origin: str, dialect: str) -> Iterator[Query | Unparsed]:
+    if is_trino_event(entry):
+        yield read_trino(entry, origin)
+    elif is_dbt_document(entry):
+        yield from read_dbt(run_of([entry]), origin, dialect)
+    else:
+        row = json_row(entry, origin)
+        yield read_row(row, dialect) if isinstance(row, Row) else row
 
 
 def _objects(file: LogFile, tail: Tail) -> Iterator[tuple[str, Mapping[str, Any] | Unparsed]]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from whyscan.spark.workload.event_logs.nodes import ScanNode
 
 _EVENT = b'{"Event":"'
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
+"""What an event raises that has not the parts of its kind."""
 _ZONE = "spark.sql.session.timeZone"
 
 
@@ -75,10 +77,9 @@ class Replay(Struct):
         if take is None:
             return line.rstrip().endswith(b"}")
         try:
-            event = msgspec.json.decode(line)
-        except msgspec.DecodeError:
+            take(self, msgspec.json.decode(line))
+        except (msgspec.DecodeError, RecursionError, *MALFORMED):
             return False
-        take(self, event)
         return True
 
 
