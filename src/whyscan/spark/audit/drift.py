@@ -21,8 +21,8 @@ from whyscan.spark.audit.history import digest, earlier, ratio
 from whyscan.spark.audit.lines import table_lines
 from whyscan.spark.audit.pinned import NotGiven, Tables
 from whyscan.spark.audit.report import Audit, Drift
+from whyscan.spark.audit.stage import collected
 from whyscan.spark.audit.totals import place
-from whyscan.spark.errors import uncarried
 from whyscan.statements.catalogue import Catalogue
 from whyscan.statements.explain import explain_statement
 from whyscan.tables import open_snapshot
@@ -74,8 +74,7 @@ def drifted(
     # One a task: each plans a table several times over.
     batches = [pa.RecordBatch.from_pydict({"work": pa.array([one], pa.binary())}) for one in work]
     frame = spark.createDataFrame(pa.Table.from_batches(batches))
-    with uncarried():
-        rows = frame.mapInArrow(_searching(terms, audit.run.threshold), "fall binary").collect()
+    rows = collected(frame.mapInArrow(_searching(terms, audit.run.threshold), "fall binary"))
     falls = [msgpack.decode(bytes(row["fall"]), type=Fall) for row in rows]
     found = [
         replace(

@@ -80,22 +80,20 @@ def explaining(terms: Terms) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa
 
 
 def _outcome(asked: Asked, given: Tables, terms: Terms) -> Outcome:
-    given.failed.clear()
+    given.forget()
     try:
         return _explained(asked, given, terms)
     except NotGiven as missing:
         return Outcome(asked.number, missing=missing.name)
-    except (PredicateError, UsageError) as error:
-        if given.failed:
-            return Outcome(asked.number, tables=_broken(asked, given, terms), failed=True)
-        return Outcome(asked.number, unbound=told(error))
     except WhyscanError as error:
-        lines = _broken(asked, given, terms)
-        if any(line.error is not None for line in lines):
+        is_query = isinstance(error, PredicateError | UsageError)
+        lines = _failed(given) if is_query or given.failed else _blamed(asked, given, terms)
+        if lines:
             return Outcome(asked.number, tables=lines, failed=True)
         return Outcome(asked.number, unbound=told(error))
     except Exception as error:  # noqa: BLE001 - one query that we fail at must not cost the others
-        why = f"whyscan itself failed: {type(error).__name__}: {error}"
+        line = " ".join(str(error).splitlines()[:1])
+        why = f"whyscan itself failed: {type(error).__name__}: {line}"
         return Outcome(asked.number, unbound=why)
 
 
@@ -112,29 +110,50 @@ def _explained(asked: Asked, given: Tables, terms: Terms) -> Outcome:
     )
 
 
-def _broken(asked: Asked, given: Tables, terms: Terms) -> tuple[TableLine, ...]:
-    """The tables of a query that could not be explained, with the errors of those that fail."""
-    if given.failed:
-        return tuple(
-            TableLine(name, name, given.uri(name), error=told(error))
-            for name, error in given.failed.items()
-        )
+def _failed(given: Tables) -> tuple[TableLine, ...]:
+    """The tables that could not be opened."""
+    return tuple(
+        TableLine(name, name, given.uri(name), error=told(error))
+        for name, error in given.failed.items()
+    )
+
+
+def _blamed(asked: Asked, given: Tables, terms: Terms) -> tuple[TableLine, ...]:
+    """The tables of a query of which one cannot be read: the one whose columns or plan fail.
+
+    None of them where it is the query that cannot be: it may ask for a version that is not there.
+    """
+    whys = {name: _why(given, name) for name in list(given.asked)}
+    if not any(whys.values()):
+        whys |= _plans(asked, given, terms)
+    if not any(whys.values()):
+        return ()
+    return tuple(TableLine(n, n, given.uri(n), error=why) for n, why in whys.items())
+
+
+def _why(given: Tables, name: str) -> str | None:
+    """Why the columns of a table cannot be told; None where they can."""
+    try:
+        given[name].schema()
+    except WhyscanError as error:
+        return told(error)
+    return None
+
+
+def _plans(asked: Asked, given: Tables, terms: Terms) -> dict[str, str]:
+    """Why scans of the query cannot be planned, by their tables."""
     session = Session(asked.dialect, terms.timezone)
     try:
         statement = read(asked.text, Catalogue(given, given.opened), session, terms.options)
     except WhyscanError:
-        return ()  # The caller tells the error itself.
-    lines: dict[str, TableLine] = {}
+        return {}  # The caller has that error, and tells it.
+    found = {}
     for leaf in leaves_of(statement):
-        why = None
         try:
             make_plan(leaf.base.snapshot, predicate(leaf.facts, statement), terms.options)
         except WhyscanError as error:
-            why = told(error)
-        name = leaf.base.name
-        if name not in lines or why is not None:
-            lines[name] = TableLine(name, leaf.source.alias, leaf.base.snapshot.uri, error=why)
-    return tuple(lines.values())
+            found[leaf.base.name] = told(error)
+    return found
 
 
 def told(error: WhyscanError) -> str:

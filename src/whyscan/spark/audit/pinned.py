@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from whyscan.errors import WhyscanError
+from whyscan.errors import TableError, UsageError, WhyscanError
 from whyscan.spark.errors import from_text, to_text
 from whyscan.tables import open_snapshot
 from whyscan.tables.held import hold
+from whyscan.tables.refusals import refusals
 from whyscan.tables.travel import Travel, moment
 
 if TYPE_CHECKING:
@@ -52,9 +53,16 @@ class Pinned(Struct, frozen=True):
         if self.error is not None:
             raise from_text(self.error)
         if self.snapshot is not None:
-            found: Snapshot = pickle.loads(self.snapshot)  # noqa: S301 - written by the driver
+            # A folder that is gone is no place for a store to stand in.
+            with refusals(self.uri):
+                found: Snapshot = pickle.loads(self.snapshot)  # noqa: S301 - written by the driver
             return found
-        return open_snapshot([self.uri], {}, self.options, Travel(version=self.version))
+        try:
+            return open_snapshot([self.uri], {}, self.options, Travel(version=self.version))
+        except UsageError as error:
+            raise TableError(
+                f"{self.uri} is no Delta table any more", hint="it was one when this run began"
+            ) from error
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -96,15 +104,23 @@ class NotGiven(Exception):
 class Tables(Mapping[str, "Snapshot"]):
     """The tables that some queries may mean, by name, opened when a query asks for them.
 
-    `failed` are those that could not be opened, with the reason.
+    `asked` are those that were asked for, `failed` those that could not be opened, and why; both
+    since `forget`.
     """
 
     def __init__(self, pinned: Iterable[Pinned]) -> None:
         self._pinned = {one.name: one for one in pinned}
+        self.asked: dict[str, None] = {}
         self.failed: dict[str, WhyscanError] = {}
+
+    def forget(self) -> None:
+        """A query begins."""
+        self.asked.clear()
+        self.failed.clear()
 
     def __getitem__(self, name: str) -> Snapshot:
         pinned = self._pinned[name]
+        self.asked[name] = None
         try:
             return _held(pinned)
         except WhyscanError as error:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from msgspec import Struct, msgpack
 from msgspec.structs import replace
 
+from whyscan.errors import WhyscanError
 from whyscan.explain.wording import counted
 from whyscan.planning.request import options_of
 from whyscan.spark.audit.executor import Asked, Outcome, Terms, bundle, explaining
@@ -30,7 +31,7 @@ from whyscan.spark.workload.query import Unparsed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
     from whyscan.spark.audit.pinned import Pinned
     from whyscan.spark.workload.query import Query, Workload
@@ -40,6 +41,7 @@ QUERIES_A_TASK = 20
 TASKS_A_CORE = 4
 ROUNDS = 8
 """Tables that nobody gave are found one a round: a query rarely names more."""
+DIED = ("Python worker exited unexpectedly", "Python worker failed to connect back")
 _WORD = re.compile(r"\w+")
 
 
@@ -152,11 +154,25 @@ class _Rounds:
         cores = _cores(self._spark)
         work = list(_bundles(asked, self.tables, wanted, cores * TASKS_A_CORE))
         self._say(f"explaining {_queries(len(asked))} in {counted(len(work), 'task')}")
-        frame: DataFrame = self._spark.createDataFrame(pa.Table.from_batches(work))
-        with uncarried():
-            rows = frame.mapInArrow(explaining(terms), "outcome binary").collect()
+        frame = self._spark.createDataFrame(pa.Table.from_batches(work))
+        rows = collected(frame.mapInArrow(explaining(terms), "outcome binary"))
         decoder = msgpack.Decoder(Outcome)
         return [decoder.decode(bytes(row["outcome"])) for row in rows]
+
+
+def collected(frame: DataFrame) -> list[Row]:
+    """The rows of a job. One whose Python worker died is run once more.
+
+    A cluster does so by itself, task by task; Spark on one machine gives up at once.
+    """
+    try:
+        with uncarried():
+            return frame.collect()
+    except WhyscanError as error:
+        if not any(word in str(error.__cause__) for word in DIED):
+            raise
+    with uncarried():
+        return frame.collect()
 
 
 def _queries(number: int) -> str:
