@@ -14,13 +14,19 @@ from fuzz.victims import victims
 from storage import lakes_to_upload
 from whyscan.errors import WhyscanError
 from whyscan.explain.report import make_report
+from whyscan.planning import piecewise
+from whyscan.planning.plan import Options
 from whyscan.planning.planner import make_plan
 from whyscan.planning.request import bind_request
 from whyscan.predicate import arrow
 from whyscan.predicate.render import to_sql
+from whyscan.predicate.session import Session
 from whyscan.predicate.tree import Column, Comparator, Comparison, Literal
 from whyscan.predicate.types import NullType, OtherType, StructType
 from whyscan.predicate.zones import zone
+from whyscan.statements.catalogue import Catalogue
+from whyscan.statements.explain import explain_statement
+from whyscan.tables import held as held_tables
 from whyscan.tables import open_snapshot
 from whyscan.tables.held import hold
 
@@ -84,14 +90,16 @@ def assert_same(fresh, held, asked):
 
 
 @pytest.mark.parametrize("name", [name for name in victims() if not name.startswith("zoo:")])
-def test_every_question_has_the_answer_of_the_snapshot_itself(tmp_path, name):
+def test_every_question_has_the_answer_of_the_snapshot_itself(tmp_path, monkeypatch, name):
     victims()[name].write(tmp_path)
     bare = opened(tmp_path)
     asked = questions(bare)
     random.Random(name).shuffle(asked)
 
     assert_same(lambda: opened(tmp_path), hold(opened(tmp_path), columns_of(bare)), asked[:12])
-    # Nothing named beforehand: columns come one by one.
+    # However few they are, files lie in blocks. Nothing is named: columns come one by one.
+    monkeypatch.setattr(held_tables, "BLOCKS_FROM", 1)
+    monkeypatch.setattr(piecewise, "WORTH_WHILE", 0)
     assert_same(lambda: opened(tmp_path), hold(opened(tmp_path)), asked[:6])
 
 
@@ -178,3 +186,52 @@ def test_statistics_that_cannot_be_true_are_counted_for_each_question(tmp_path):
     for question in ("x > 100", "k = 'a'", "x > 100 AND k = 'a'"):
         assert told(held, question) == told(opened(tmp_path), question)
     assert told(held, "x > 100")["findings"] != told(held, "k = 'a'")["findings"]
+
+
+STATEMENTS = (
+    "SELECT u.age FROM users u JOIN events e ON u.age = e.x WHERE u.country = 'DE' AND e.k = 'a'",
+    "SELECT * FROM events WHERE x > 100 LIMIT 1",
+    "SELECT max(x) FROM events WHERE k = 'b'",
+    "SELECT count(*) FROM users WHERE age IN (SELECT x FROM events WHERE k = 'b')",
+    "SELECT x FROM events ORDER BY x DESC LIMIT 2",
+    "DELETE FROM events WHERE x < 60",
+)
+
+
+def test_statements_read_held_tables_as_others(lake):
+    places = {"users": lake / "hive", "events": lake / "delta"}
+    kept = {name: hold(opened(place)) for name, place in places.items()}
+    for sql in STATEMENTS:
+        fresh = {name: opened(place) for name, place in places.items()}
+
+        found, expected = (
+            explain_statement(sql, Catalogue(tables), Session(), Options()).to_dict()
+            for tables in (kept, fresh)
+        )
+
+        assert _without_effort(found) == _without_effort(expected), sql
+
+
+def _without_effort(told):
+    match told:
+        case dict():
+            return {k: _without_effort(v) for k, v in told.items() if k not in EFFORT}
+        case list():
+            return [_without_effort(each) for each in told]
+        case _:
+            return told
+
+
+EFFORT = {"metadata", "seconds"}
+
+
+def test_many_files_lie_in_blocks_by_the_columns_that_are_asked_for(lake, monkeypatch):
+    monkeypatch.setattr(held_tables, "BLOCKS_FROM", 1)
+    kept = hold(opened(lake / "delta"))
+
+    seen = []
+    for text in ("x < 60", "k = 'b' AND x > 150", "k = 'a' OR x = 150"):
+        assert told(kept, text) == told(opened(lake / "delta"), text)
+        seen.append([".".join(c.path) for c in kept._known.arranged])
+
+    assert seen == [["x"], ["x", "k"], ["x", "k"]]

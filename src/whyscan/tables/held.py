@@ -74,13 +74,15 @@ class _View(Struct, frozen=True):
 class _Known(Struct):
     """What was read so far: `whole` are all files with what is known of the `columns`.
 
-    What is told of a column in `doubted` depends on the others that are asked for with it.
+    They lie in blocks by those that are `arranged`. What is told of a column in `doubted` depends
+    on the others that are asked for with it.
     """
 
     columns: dict[Path, Column] = field(default_factory=dict)
     whole: Files | None = None
     doubted: set[Path] = field(default_factory=set)
     views: dict[tuple[object, ...], _View] = field(default_factory=dict)
+    arranged: tuple[Column, ...] = ()
     recordings: dict[Column, Recording] = field(default_factory=dict)
     sampled: Schema | None = None
 
@@ -234,20 +236,20 @@ class HeldSnapshot(Struct, frozen=True, eq=False, dict=True):
             known.doubted |= {c.path for c in missing}
             return
         known.columns |= {c.path: c for c in missing}
-        if known.whole is None:
-            known.whole = self._in_blocks(read, missing)
-        else:
-            known.whole = _with(known.whole, read)
+        files = read if known.whole is None else _with(known.whole, read)
+        known.whole = self._in_blocks(files, missing)
 
-    def _in_blocks(self, files: Files, columns: Sequence[Column]) -> Files:
-        """The same files, those together that lie near each other."""
-        if files.count < BLOCKS_FROM:
+    def _in_blocks(self, files: Files, new: Sequence[Column]) -> Files:
+        """The same files, those together that lie near each other by the columns known so far."""
+        known, told = self._known, files.containers
+        useful = [c for c in new if c.path in told.partition or c.path in told.statistics]
+        if files.count < BLOCKS_FROM or not useful or len(known.arranged) >= ARRANGED_BY:
             return files
-        told = files.containers
-        first = [c for c in columns if c.path in self.partition_sources]
-        known = (*first, *(c for c in columns if c not in first))
-        by = [c for c in known if c.path in told.partition or c.path in told.statistics]
-        return replace(files, containers=replace(told, blocks=arranged(told, by[:ARRANGED_BY])))
+        first = [c for c in useful if c.path in self.partition_sources]
+        rest = [c for c in useful if c not in first]
+        known.arranged = (*known.arranged, *first, *rest)[:ARRANGED_BY]
+        known.views.clear()
+        return replace(files, containers=replace(told, blocks=arranged(told, known.arranged)))
 
 
 def _of_columns(files: Files, paths: set[Path]) -> Files:
