@@ -54,6 +54,7 @@ COLUMNS = {
 _NAMES = {
     re.sub(r"[^a-z0-9]", "", name): meaning for meaning, names in COLUMNS.items() for name in names
 }
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _DELIMITERS = ",;\t|"
 _LONGEST_FIELD = 1 << 24
 _BATCH = 10_000
@@ -131,8 +132,9 @@ def when_told(value: Any) -> tuple[datetime | None, tuple[str, ...]]:
 
 def _moment(value: Any) -> datetime:
     """A time in UTC: ISO text, or a number since 1970; without a zone it is UTC already."""
-    if isinstance(value, str) and not re.fullmatch(r"-?\d+(\.\d+)?", value.strip()):
-        value = datetime.fromisoformat(re.sub(r" UTC$", "Z", value.strip()))
+    if isinstance(value, str) and not _NUMBER.fullmatch(value.strip()):
+        text = value.strip()
+        value = datetime.fromisoformat(f"{text[:-4]}Z" if text.endswith(" UTC") else text)
     if isinstance(value, datetime):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     if isinstance(value, date):
@@ -149,14 +151,14 @@ class _Chunked(RawIOBase):
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
-        self._held = b""
+        self._held = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         if not self._held:
-            self._held = next((chunk for chunk in self._chunks if chunk), b"")
+            self._held = memoryview(next((chunk for chunk in self._chunks if chunk), b""))
         count = min(len(buffer), len(self._held))
         buffer[:count], self._held = self._held[:count], self._held[count:]
         return count

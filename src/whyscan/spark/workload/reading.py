@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from whyscan.spark.workload.logs import Log, LogFile
 
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
+HELD_AT_MOST = 100_000
+"""Runs that wait to be put together: memory follows the distinct texts, not the runs."""
 CUT = "the log ends in the middle of an entry, as one that is still being written"
 
 
@@ -82,11 +84,15 @@ def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
     """The entries as a workload: texts once, and those that are no statement among the unparsed."""
     found: list[Query] = []
     unparsed: list[Unparsed] = []
+    limit = HELD_AT_MOST
     for entry in entries:
-        if isinstance(entry, Query):
-            found.append(entry)
-        else:
+        if isinstance(entry, Unparsed):
             unparsed.append(entry)
+            continue
+        found.append(entry)
+        if len(found) >= limit:
+            found = list(grouped(found))
+            limit = max(HELD_AT_MOST, 2 * len(found))
     queries: list[Query] = []
     for query in grouped(found):
         why = problem_of(query.text, query.dialect)
