@@ -9,7 +9,7 @@ import pytest
 
 from commands import whyscan
 from docs.lake import write_lake
-from examples import BLOCK, in_this_process, run_python, wrong_examples
+from examples import BLOCK, PYTHON, in_this_process, run_python, wrong_examples
 from whyscan.cli.main import COMMANDS
 from whyscan.explain.findings import Code
 from whyscan.planning.reason_codes import Reason
@@ -33,8 +33,30 @@ def test_every_command_of_a_page_prints_what_it_shows(page, folder):
     assert wrong_examples(page, folder, in_this_process) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def starts_spark(page):
+    return any("session()" in code for code in PYTHON.findall(page.read_text("utf-8")))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if not starts_spark(page)],
+    ids=lambda page: page.relative_to(DOCS).as_posix(),
+)
 def test_every_python_example_of_a_page_runs(page, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+    run_python(page)
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if starts_spark(page)],
+    ids=lambda page: page.relative_to(DOCS).as_posix(),
+)
+def test_every_python_example_of_a_page_runs_on_spark(page, folder, monkeypatch):
     monkeypatch.chdir(folder)
 
     run_python(page)
