@@ -20,6 +20,7 @@ COMMANDS = (
     "scan",
     "stats",
     "diff",
+    "inventory",
     "audit",
     "verify",
     "demo",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 # A stage's folder has the name of its function. Imported once, a folder is not bound again: below,
 # the name is the function's, which has to be defined here.
 import whyscan.spark.audit  # noqa: F401 - for that alone
+from whyscan.spark.inventory import inventory, write_inventory
 from whyscan.spark.session import session
 from whyscan.spark.verify import verify, verify_workload
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "audit",
     "explain",
+    "inventory",
     "read",
     "read_workload",
     "reader_of",
@@ -39,6 +41,7 @@ __all__ = [
     "verify_workload",
     "workload_frame",
     "workload_scans",
+    "write_inventory",
 ]
 
 # Each is imported when it is asked for: most need one of them.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -12,52 +13,80 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from commands import whyscan
+from delta.conftest import Lake as DeltaTable
+from delta.conftest import bounds
+from iceberg import by_hand
+from iceberg.by_hand import Lake as IcebergTable
 from whyscan.errors import UsageError, WhyscanError
 from whyscan.spark.inventory.run import inventory, write_inventory
 from whyscan.tables import open_snapshot
+
+PRICE = Decimal("12345678901234567890.5")
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 
 @pytest.fixture(scope="module")
-def lake(spark, tmp_path_factory):
-    """A Delta table with a checkpoint and a deletion vector, an Iceberg and a Hive table."""
+def lake(tmp_path_factory):
+    """A Delta table with a deletion vector, an Iceberg table with NaNs, and a Hive table."""
     folder = tmp_path_factory.mktemp("lake")
-    orders = folder / "orders"
-    spark.sql(
-        f"CREATE TABLE delta.`{orders}` (id BIGINT, price DOUBLE, at TIMESTAMP, country STRING) "
-        "USING delta PARTITIONED BY (country) TBLPROPERTIES "
-        "('delta.checkpointInterval' = '2', 'delta.enableDeletionVectors' = 'true')"
+    return {
+        "orders": str(orders(folder / "orders")),
+        "events": str(events(folder / "events")),
+        "users": str(users(folder / "users")),
+    }
+
+
+def orders(folder):
+    types = {"id": "long", "price": "double", "at": "timestamp", "country": "string"}
+    table = DeltaTable(folder).create(types, ("country",))
+    vector = {"storageType": "u", "pathOrInlineDv": "v", "sizeInBytes": 1, "cardinality": 1}
+    stats = {
+        "numRecords": 4,
+        "minValues": {"id": 0, "price": 0.0, "at": "2024-01-01T00:00:00.123Z"},
+        "maxValues": {"id": 3, "price": 4.5, "at": "2024-01-01T00:00:00.123Z"},
+        "nullCount": {"id": 0, "price": 0, "at": 0},
+    }
+    table.commit(
+        table.add("de", stats, partition={"country": "DE"}, deletionVector=vector),
+        table.add("fr", stats, partition={"country": "FR"}),
+        table.add("none", stats, partition={"country": None}),
     )
-    for country in ("DE", "FR", None):
-        spark.sql(
-            f"INSERT INTO delta.`{orders}` SELECT /*+ COALESCE(1) */ id, id * 1.5, "
-            f"TIMESTAMP '2024-01-01 00:00:00.123456', {json.dumps(country)} FROM range(4)"
+    return folder
+
+
+def events(folder):
+    by_day = {"source-id": 2, "field-id": 1000, "name": "day", "transform": "identity"}
+    types = {"d": "decimal(30, 10)", "day": "date", "f": "float"}
+    table = IcebergTable(folder, types, [by_day])
+    days = (date(2024, 1, 1), date(2024, 1, 2))
+    for day in days:
+        number = (day - date(1970, 1, 1)).days
+        price = int(PRICE.scaleb(10)).to_bytes(13, "big", signed=True)
+        entry = table.file(
+            f"{day}.parquet",
+            {"f": (1.5, 1.5)},
+            {"d": 1, "f": 0},
+            2,
+            {"day": number},
+            nan_value_counts=by_hand.pairs({3: 1}),
         )
-    spark.sql(f"DELETE FROM delta.`{orders}` WHERE country = 'DE' AND id = 3")
-    spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.inventory_test")
-    spark.sql(
-        "CREATE OR REPLACE TABLE ice.inventory_test.events (d DECIMAL(30,10), day DATE, f FLOAT) "
-        "USING iceberg PARTITIONED BY (day)"
-    )
-    for day in (1, 2):
-        spark.sql(
-            "INSERT INTO ice.inventory_test.events VALUES "
-            f"(12345678901234567890.5, DATE '2024-01-0{day}', 1.5), "
-            f"(NULL, DATE '2024-01-0{day}', float('nan'))"
-        )
-    users = folder / "users"
+        for ends in ("lower_bounds", "upper_bounds"):
+            entry["data_file"][ends] += by_hand.pairs({1: price})
+        end = by_hand.stored(number, "date")
+        table.manifest([entry], summaries=[by_hand.summary(end, end)])
+    table.commit()
+    return folder
+
+
+def users(folder):
     for at in range(3):
-        file = users / f"day=2024-01-0{at + 1}" / "f.parquet"
+        file = folder / f"day=2024-01-0{at + 1}" / "f.parquet"
         file.parent.mkdir(parents=True)
         table = pa.table({"name": [f"n{at}", None], "tag": [b"\x00", b"\xff"]})
         pq.write_table(table, file, row_group_size=1)
-    warehouse = Path(spark.conf.get("spark.sql.catalog.ice.warehouse"))
-    return {
-        "orders": str(orders),
-        "events": str(warehouse / "inventory_test" / "events"),
-        "users": str(users),
-    }
+    return folder
 
 
 def rows_of(frame, level):
@@ -113,7 +142,7 @@ def test_an_iceberg_file_has_its_nan_count_and_a_decimal_that_is_exact(deep):
     files = [r for r in rows_of(deep, "file") if r["table"] == "events"]
     assert [r["partition"] for r in files] == [{"day": "2024-01-01"}, {"day": "2024-01-02"}]
     price = column(files[0], "d")
-    assert set_fields(price["lower"]) == {"decimal": Decimal("12345678901234567890.5")}
+    assert set_fields(price["lower"]) == {"decimal": PRICE}
     assert (price["nulls"], price["type"]) == (1, "decimal(30,10)")
     assert (column(files[0], "f")["nulls"], column(files[0], "f")["nans"]) == (0, 1)
     assert set_fields(column(files[0], "day")["lower"]) == {"date": date(2024, 1, 1)}
@@ -178,9 +207,7 @@ def test_a_second_run_reads_nothing_and_gives_the_same_rows(spark, lake, tmp_pat
 @pytest.fixture
 def growing(tmp_path):
     """A Delta table of one file, and a way to add another."""
-    from delta.conftest import Lake, bounds
-
-    table = Lake(tmp_path / "growing").create({"id": "long"})
+    table = DeltaTable(tmp_path / "growing").create({"id": "long"})
     table.commit(table.add("f-0", bounds("id", 0, 9)))
     return table
 
@@ -266,9 +293,7 @@ def test_an_output_that_cannot_be_written_is_one_line(spark, growing, tmp_path):
 
 
 def test_a_table_without_files_is_whole(spark, tmp_path):
-    from delta.conftest import Lake
-
-    empty = Lake(tmp_path / "empty").create({"id": "long"})
+    empty = DeltaTable(tmp_path / "empty").create({"id": "long"})
     run = write_inventory(spark, {"t": str(empty.folder)}, str(tmp_path / "out"))
     again = write_inventory(spark, {"t": str(empty.folder)}, str(tmp_path / "out"))
     assert (states(run), states(again)) == ({"t": "read"}, {"t": "unchanged"})
@@ -288,3 +313,39 @@ def test_names_with_any_character_come_back(spark, growing, tmp_path):
 def test_wrong_usage_is_named(spark, tmp_path, settings, why):
     with pytest.raises(UsageError, match=why):
         write_inventory(spark, {}, str(tmp_path), **settings)
+
+
+def queries():
+    page = Path(__file__).parents[3] / "docs" / "commands" / "inventory.md"
+    return re.findall(r"^```sql\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_the_questions_of_the_documentation_are_answered(spark, lake, growing, tmp_path):
+    growing.commit(growing.add("g", bounds("id", 5, 20)), growing.add("h"))
+    out = str(tmp_path / "out")
+    for deep in ("files", "row-groups"):
+        given = {"users": str(growing.folder)} if deep == "files" else {"hive": lake["users"]}
+        run = write_inventory(spark, given, out, depth=deep)
+    spark.read.parquet(run.containers_at).createOrReplaceTempView("containers")
+    spark.read.parquet(run.tables_at).createOrReplaceTempView("tables")
+    newest, without_bounds, overlaps, partitions = queries()
+    spark.sql(newest)
+    found = {row["table"]: row["files"] for row in spark.sql(without_bounds).collect()}
+    assert found == {"users": 1, "hive": 3}
+    widest = spark.sql(overlaps.replace("'age'", "'id'")).collect()
+    assert [(row["path"], row["overlaps"]) for row in widest] == [("f-0", 1), ("g", 1)]
+    assert sum(row["files"] for row in spark.sql(partitions).collect()) == 6
+
+
+def test_the_command_names_what_failed_and_ends_with_3(spark, growing, tmp_path):
+    del spark
+    given = [f"t={growing.folder}", "gone=nowhere", "-o", "out"]
+    done = whyscan("inventory", *given, cwd=tmp_path)
+    assert (done.code, done.err) == (3, "")
+    assert "1 container of 2 tables: 1 read, 0 unchanged, 1 failed" in done.out
+    assert "gone failed: there is no nowhere" in done.out.replace(f"{tmp_path}/", "")
+    again = whyscan(
+        "inventory", f"t={growing.folder}", *given[2:], "--format", "json", cwd=tmp_path
+    )
+    (line,) = json.loads(again.out)["tables"]
+    assert (again.code, line["state"], line["files"], line["rows"]) == (0, "unchanged", 1, 10)

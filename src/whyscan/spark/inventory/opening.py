@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from msgspec import Struct
+from msgspec import Struct, field
 
 from whyscan.errors import WhyscanError
 from whyscan.spark.inventory.reading import PARTS, Depth
@@ -35,6 +35,7 @@ class Opened(Struct, frozen=True):
     """A table at a snapshot, in parts that are pickled."""
 
     source: Source
+    uri: str
     format: str
     snapshot: str
     mark: str
@@ -42,7 +43,7 @@ class Opened(Struct, frozen=True):
 
     @property
     def about(self) -> dict[str, str]:
-        named = {"table": self.source.name, "uri": self.source.uri}
+        named = {"table": self.source.name, "uri": self.uri}
         return named | {"format": self.format, "snapshot": self.snapshot}
 
 
@@ -55,28 +56,35 @@ def sources_of(tables: Named, options: Mapping[str, Any] | None) -> tuple[Source
     return tuple({source.name: source for source in found}.values())
 
 
-def open_all(some: Sequence[Source], depth: Depth, known: Known) -> Iterator[Opened | TableLine]:
-    """Each table, or the line of one that need not or cannot be read; several at once."""
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        yield from pool.map(lambda source: _open(source, depth, known), some)
+class Opener(Struct, frozen=True):
+    """Opens tables: how far down they are read, what is known of them, types of Hive partitions."""
 
+    depth: Depth
+    known: Known = field(default_factory=dict)
+    partition_types: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
-def _open(source: Source, depth: Depth, known: Known) -> Opened | TableLine:
-    try:
-        snapshot = open_snapshot([source.uri], {}, source.options)
-        found = identity(snapshot)
-        before = known.get((source.name, found.name))
-        if before is not None and _is_enough(before, source, found.mark, depth):
-            return TableLine(source.name, source.uri, UNCHANGED, before)
-        divided = tuple(map(_pickled, parts(snapshot, depth.files_each)))
-        return Opened(source, snapshot.format, found.name, found.mark, divided)
-    except WhyscanError as error:
-        return TableLine(source.name, source.uri, FAILED, error=error)
+    def open_all(self, some: Sequence[Source]) -> Iterator[Opened | TableLine]:
+        """Each table, or the line of one that need not or cannot be read; several at once."""
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            yield from pool.map(self._open, some)
 
+    def _open(self, source: Source) -> Opened | TableLine:
+        types = self.partition_types.get(source.name, {})
+        try:
+            snapshot = open_snapshot([source.uri], types, source.options)
+            found = identity(snapshot)
+            mark = f"{found.mark} {dict(types)}" if types else found.mark
+            before = self.known.get((source.name, found.name))
+            if before is not None and self._is_enough(before, snapshot.uri, mark):
+                return TableLine(source.name, source.uri, UNCHANGED, before)
+            divided = tuple(map(_pickled, parts(snapshot, self.depth.files_each)))
+            return Opened(source, snapshot.uri, snapshot.format, found.name, mark, divided)
+        except WhyscanError as error:
+            return TableLine(source.name, source.uri, FAILED, error=error)
 
-def _is_enough(before: TableRow, source: Source, mark: str, depth: Depth) -> bool:
-    deep = before.depth == depth or depth is Depth.FILES
-    return deep and (before.uri, before.mark) == (source.uri, mark)
+    def _is_enough(self, before: TableRow, uri: str, mark: str) -> bool:
+        deep = before.depth == self.depth or self.depth is Depth.FILES
+        return deep and (before.uri, before.mark) == (uri, mark)
 
 
 def _pickled(part: Snapshot) -> bytes:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from whyscan.errors import WhyscanError
 from whyscan.explain.wording import counted
 from whyscan.spark.errors import from_text, to_text, uncarried
-from whyscan.spark.inventory.opening import Opened, open_all, sources_of, spread
+from whyscan.spark.inventory.opening import Opened, Opener, sources_of, spread
 from whyscan.spark.inventory.reading import (
     Depth,
     depth_named,
@@ -51,11 +51,15 @@ ATTEMPTS = 2
 
 
 class Settings(TypedDict, total=False):
-    """How tables are read and kept; `told` hears what is done next."""
+    """How tables are read and kept; `told` hears what is done next.
+
+    `partition_types` are the types of Hive partition columns, by table and column.
+    """
 
     depth: str
     form: str
     options: Mapping[str, Any] | None
+    partition_types: Mapping[str, Mapping[str, str]]
     told: Callable[[str], None] | None
 
 
@@ -68,7 +72,7 @@ def inventory(
 ) -> DataFrame:
     """A row a container of the tables; of what cannot be read a row with an `error`."""
     chosen = depth_named(depth)
-    found = list(open_all(sources_of(tables, options), chosen, {}))
+    found = list(Opener(chosen).open_all(sources_of(tables, options)))
     opened = [one for one in found if isinstance(one, Opened)]
     frame = spread(spark, opened).mapInArrow(reading_what_can_be_read(chosen), ddl(SCHEMA))
     lost = [
@@ -90,16 +94,17 @@ def write_inventory(
     """
     started = perf_counter()
     place = kept(output, settings.get("form", "parquet"))
-    say = settings.get("told") or (lambda _: None)
-    run = _Run(spark, place, depth_named(settings.get("depth", "files")), say)
+    depth = depth_named(settings.get("depth", "files"))
     given = sources_of(tables, settings.get("options"))
-    lines = run.lines(given)
+    run = _Run(spark, place, depth, settings.get("told") or (lambda _: None))
+    opener = Opener(depth, place.known(spark), settings.get("partition_types", {}))
+    lines = run.lines(given, opener)
     return InventoryRun(
         tuple(lines[source.name] for source in given),
         place.containers,
         place.tables,
         place.form,
-        run.depth,
+        depth,
         perf_counter() - started,
     )
 
@@ -110,15 +115,14 @@ class _Run(Struct, frozen=True):
     depth: Depth
     say: Callable[[str], None]
 
-    def lines(self, given: Sequence[Source]) -> dict[str, TableLine]:
+    def lines(self, given: Sequence[Source], opener: Opener) -> dict[str, TableLine]:
         """A line a table."""
-        known = self.kept.known(self.spark)
         lines: dict[str, TableLine] = {}
         for start in range(0, len(given), TABLES_AT_ONCE):
             some = given[start : start + TABLES_AT_ONCE]
             self.say(f"opening {counted(len(some), 'table')}")
             pending: list[Opened] = []
-            for found in open_all(some, self.depth, known):
+            for found in opener.open_all(some):
                 if isinstance(found, TableLine):
                     lines[found.name] = found
                     continue

@@ -11,6 +11,8 @@ of are those of a run that was ended: the next one puts its own in their place.
 
 from __future__ import annotations
 
+import os
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -51,6 +53,7 @@ TABLES = pa.schema(
 _WRITERS = "spark.sql.maxConcurrentOutputFileWriters"
 _WRITERS_AT_ONCE = 100
 _OVERWRITE = "partitionOverwriteMode"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
 class Kept(Struct, frozen=True):
@@ -127,7 +130,9 @@ def kept(place: str, form: str) -> Kept:
             f"{place!r} names no namespace of a catalog",
             hint="an inventory in Iceberg is named by the session's catalog: lake.inventory",
         )
-    return Kept(place, chosen)
+    # The JVM may have been started in another folder than the one that the user stands in.
+    local = chosen is not Form.ICEBERG and _SCHEME.match(place) is None
+    return Kept(os.path.abspath(place) if local else place, chosen)  # noqa: PTH100 - links stay
 
 
 def ddl(schema: pa.Schema) -> str:

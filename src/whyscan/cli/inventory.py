@@ -1,0 +1,111 @@
+"""`whyscan inventory`: a whole lake as a table of its containers, on Spark."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from whyscan.cli import options, suggestions
+from whyscan.cli.output import terminal_page, write
+from whyscan.cli.progress import CLEAR
+from whyscan.cli.spark_session import MASTER, spark_session
+from whyscan.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from whyscan.spark.inventory.report import InventoryRun
+
+SOME_FAILED = 3
+
+
+@click.command(short_help="A lake's files and their statistics as a table.")
+@click.argument(
+    "places",
+    metavar="TABLE...",
+    nargs=-1,
+    required=True,
+    shell_complete=suggestions.named_places,
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="PLACE",
+    help="A folder; for Iceberg a namespace of a catalog of Spark's: lake.inventory.",
+)
+@click.option(
+    "--output-format",
+    type=click.Choice(["parquet", "delta", "iceberg"]),
+    default="parquet",
+    show_default=True,
+    help="Of the tables that are written.",
+)
+@click.option(
+    "--depth",
+    type=click.Choice(["files", "row-groups"]),
+    default="files",
+    show_default=True,
+    help="How far down to look; row groups are in the data files' footers.",
+)
+@MASTER
+@options.STORAGE
+@options.form("text", "json")
+def inventory(places: tuple[str, ...], **asked: Any) -> int:
+    """Write a row for each container of every TABLE: manifests, files, row groups.
+
+    TABLE is NAME=URI, a path, a catalog's table, a glob of tables (lake/*) or a namespace
+    (prod.db.*). What was read at the same snapshot before is not read again. One table that fails
+    is named, and does not stop the others.
+
+    Exit codes: 0 fine, 2 wrong usage, 3 a table could not be read.
+    """
+    found = _written(places, asked)
+    if asked["form"] == "json":
+        from whyscan.spark.inventory.document import to_json
+
+        write(to_json(found))
+    else:
+        from whyscan.spark.inventory.text import text
+
+        write(text(found, terminal_page()))
+    return SOME_FAILED if found.failed else 0
+
+
+def _written(places: tuple[str, ...], asked: Mapping[str, Any]) -> InventoryRun:
+    formats = asked["output_format"] != "parquet"
+    with spark_session(asked["master"], formats=formats) as spark:
+        from whyscan.spark.inventory.run import write_inventory
+
+        found = write_inventory(
+            spark,
+            places,
+            asked["output"],
+            depth=asked["depth"],
+            form=asked["output_format"],
+            options=options.storage(asked),
+            partition_types=_partition_types(asked),
+            told=_tell,
+        )
+    _tell("")
+    return found
+
+
+def _partition_types(asked: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """`NAME.COLUMN=TYPE`, by the tables' names."""
+    found: dict[str, dict[str, str]] = {}
+    for word, kind in options.partition_types(asked).items():
+        name, dot, column = word.rpartition(".")
+        if not dot:
+            raise UsageError(f"--partition-type takes NAME.COLUMN=TYPE, not {word}={kind}")
+        found.setdefault(name, {})[column] = kind
+    return found
+
+
+def _tell(step: str) -> None:
+    """On a terminal, what is done now, in one line that the next takes the place of."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"{CLEAR}{step}")
+        sys.stderr.flush()
