@@ -154,7 +154,7 @@ def test_a_cached_table_is_read_once_however_often_it_is_used(workload):
 
 def test_what_reads_nothing_is_listed(workload):
     assert {entry.why for entry in workload.unparsed} == {
-        "it reads no files, and the log has no SQL of it"
+        "the log has no SQL of it, and its plan no scan of files"
     }
     assert any("createOrReplaceTempView" in entry.text for entry in workload.unparsed)
 

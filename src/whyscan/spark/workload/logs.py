@@ -54,6 +54,11 @@ class LogFile(Struct, frozen=True):
     def __reduce__(self) -> tuple[type[LogFile], tuple[str, str, int, dict[str, Any]]]:
         return LogFile, (self.folder, self.path, self.size, dict(self.options))
 
+    def on_disk(self) -> Path | None:
+        """Where it is on this machine; None in an object store."""
+        store = recorded_folder(self.folder, self.options)
+        return None if store.folder is None else Path(store.folder, self.path)
+
     def chunks(self) -> Iterator[bytes]:
         """Its bytes, a few megabytes at a time."""
         store = recorded_folder(self.folder, self.options)

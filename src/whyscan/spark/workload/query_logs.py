@@ -202,9 +202,10 @@ def parquet_rows(file: LogFile) -> Iterator[Row | Unparsed]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    content = pa.py_buffer(b"".join(file.chunks()))
+    on_disk = file.on_disk()
+    source = pa.BufferReader(b"".join(file.chunks())) if on_disk is None else on_disk
     try:
-        opened = pq.ParquetFile(pa.BufferReader(content))
+        opened = pq.ParquetFile(source)
         names = opened.schema_arrow.names
         found = meanings(names)
         if "text" not in found:

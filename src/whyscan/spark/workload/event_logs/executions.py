@@ -25,6 +25,7 @@ _FILES = ("number of files read", "number of result data files")
 _BYTES = ("size of files read", "total data file size (bytes)")
 _PARTITIONS = ("number of partitions read",)
 _ROWS = "number of output rows"
+NOTHING_TOLD = "the log has no SQL of it, and its plan no scan of files"
 
 
 def read_events(log: Log, tail: Tail) -> Iterator[Query | Unparsed]:
@@ -64,7 +65,7 @@ def _family(replay: Replay, family: Sequence[Execution], where: str) -> Iterator
         yield Query(text, DIALECT, 1, when, when, days, read, (where,), told)
         return
     if not found:
-        yield Unparsed(where, head.description, "it reads no files, and the log has no SQL of it")
+        yield Unparsed(where, head.description, NOTHING_TOLD)
     for execution, scan in found:
         try:
             sql, notes = written(scan, execution.zone)

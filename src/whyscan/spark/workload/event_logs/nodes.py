@@ -10,7 +10,7 @@ from msgspec import Struct, field
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_SCAN = re.compile(r"(?:Batch)?Scan\b")
+_SCAN = re.compile(r"(?:Batch|Photon)?Scan\b")
 _TRANSPARENT = re.compile(r"InputAdapter|ColumnarToRow|WholeStageCodegen.*")
 _CACHED = frozenset({"InMemoryTableScan", "TableCacheQueryStage"})
 _REUSED = frozenset({"ReusedExchange", "ReusedSubquery"})

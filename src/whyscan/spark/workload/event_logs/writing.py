@@ -28,7 +28,7 @@ _LONGEST_SHOWN = 200
 def written(scan: ScanNode, zone: str | None) -> tuple[str, tuple[str, ...]]:
     """The query of a scan, and notes on what it leaves out; ValueError where there is none."""
     if scan.format not in _FORMATS:
-        raise ValueError(f"a scan of {scan.format or 'something'} is not explained")
+        raise ValueError(f"a scan of {scan.format or scan.name} is not explained")
     read = _iceberg(scan, zone) if scan.is_iceberg else _of_files(scan, zone)
     if "TahoeBatch" in scan.index and not read.conjuncts and not read.left_out:
         raise ValueError("it reads files that a command of Delta has chosen")
