@@ -27,6 +27,7 @@ SUITES = (
     "iceberg_java",
     "iceberg_s3",
     "statements",
+    "inventory",
     "pruned_read",
     "predicates",
 )

@@ -1,0 +1,71 @@
+"""The inventory of a Delta table of 1,000,000 files, against Delta on Spark that lists it cold."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from delta_tables import checkpointed
+from measure import Ratio, compare
+from spark_session import session
+
+from whyscan.spark import write_inventory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+MANY, FEW = 1_000_000, 10_000
+# What the driver does, without Spark: its peak in MB. DuckDB and Arrow are loaded either way.
+DRIVER = """
+import re, sys
+from whyscan.spark.inventory.opening import Opener, sources_of
+from whyscan.spark.inventory.reading import Depth
+list(Opener(Depth.FILES).open_all(sources_of([sys.argv[1]], None)))
+print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) / 1024)
+"""
+
+
+def measurements(folder: Path) -> Iterator[Ratio]:
+    """Both on the same warm session; Delta forgets the table before each round, as we do."""
+    many, few = (checkpointed(folder, count) for count in (MANY, FEW))
+    yield Ratio("Inventory, driver memory", "10,000 files", _peak(many), _peak(few), 1.25, "MB")
+    with session() as spark, tempfile.TemporaryDirectory() as scratch:
+        out = Path(scratch, "inventory")
+
+        def ours() -> int:
+            shutil.rmtree(out, ignore_errors=True)
+            (line,) = write_inventory(spark, [str(many)], str(out)).tables
+            assert line.found is not None
+            return line.found.files
+
+        warm = write_inventory(spark, [str(few)], str(Path(scratch, "warm")))
+        assert not warm.failed
+        assert _listed(spark, few) == FEW
+        assert (ours(), _listed(spark, many)) == (MANY, MANY)
+        yield compare(
+            "Inventory, 1,000,000 files, kept as Parquet",
+            "Delta on Spark, listed from cold",
+            1 / 3,
+            ours,
+            lambda: _listed(spark, many),
+        )
+
+
+def _listed(spark: SparkSession, table: Path) -> int:
+    """Every file as Delta plans a scan of it, with nothing of the table remembered."""
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # noqa: SLF001 - its own test hook
+    frame = spark.read.format("delta").load(str(table))
+    plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - as in delta_spark.py
+    files: int = plan.collectLeaves().head().relation().location().preparedScan().files().size()
+    return files
+
+
+def _peak(table: Path) -> float:
+    run = [sys.executable, "-c", DRIVER, str(table)]
+    return float(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
