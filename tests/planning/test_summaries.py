@@ -7,6 +7,7 @@ import pytest
 
 from lakes import delta_users, users
 from memory_table import DataFile, MemoryTable, RowGroup
+from whyscan.explain.report import make_report
 from whyscan.planning import piecewise
 from whyscan.planning.plan import Depth, Options
 from whyscan.planning.planner import make_plan
@@ -73,3 +74,18 @@ def test_other_depths_and_tables_are_planned(table):
     for options in (FILES_ONLY, deep):
         found = list(summaries(hold(table), asked, options))
         assert found == [make_plan(table, p, options).summary for p in asked]
+
+
+def test_reports_on_files_in_blocks_are_those_of_the_table_itself():
+    opened = hold(many())
+    for text in (*ASKED, *ASKED):
+        found, expected = (
+            make_report(
+                make_plan(table, *bind_request(table, text, None, {"depth": "files"})), verbose=True
+            )
+            for table in (opened, many())
+        )
+        documents = [report.to_dict() for report in (found, expected)]
+        for document in documents:
+            del document["metadata"]
+        assert documents[0] == documents[1], text

@@ -27,7 +27,7 @@ from whyscan.pruning.interval import Interval
 from whyscan.pruning.mask import Mask, Vector, both, choose, either, known, opposite, settled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -42,6 +42,7 @@ Found = TypeVar("Found")
 BLOCKS_AT_MOST = 4096
 MEMBERS_AT_LEAST = 64
 KEPT_AT_MOST = 1024
+NOTES_AT_MOST = 1024
 SPANS_AT_MOST = 64
 """So many pieces of an array are joined; of more, its values are taken one by one."""
 
@@ -55,6 +56,7 @@ class Blocks(Struct, eq=False, dict=True):
     order: Positions
     begins: Positions
     _found: dict[tuple[str, int], tuple[object, Any]] = field(default_factory=dict)
+    _notes: dict[Hashable, Any] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -118,6 +120,16 @@ class Blocks(Struct, eq=False, dict=True):
     def forget(self) -> None:
         """Nothing that was worked out is kept any longer."""
         self._found.clear()
+        self._notes.clear()
+
+    def noted(self, key: Hashable, make: Callable[[], Found]) -> Found:
+        """What somebody noted of all these containers, for the next question."""
+        if key not in self._notes:
+            if len(self._notes) >= NOTES_AT_MOST:
+                self._notes.clear()
+            self._notes[key] = make()
+        found: Found = self._notes[key]
+        return found
 
     def _once(self, what: str, of: Told, work: Callable[[Told], Found]) -> Found:
         """What the work makes of a column, worked out once."""

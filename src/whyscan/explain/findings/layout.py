@@ -14,6 +14,7 @@ from whyscan.explain.findings.finding import Code, Effect, Facts, Finding, Sever
 from whyscan.explain.wording import counted, size
 from whyscan.planning.depth import overlap_of, sampled
 from whyscan.planning.judgement import bits
+from whyscan.planning.plan import ScanPlan
 from whyscan.planning.pushdown import partition_columns
 from whyscan.planning.reason_codes import Reason
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from whyscan.planning.depth import Overlap
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Planned
     from whyscan.predicate.tree import Column
 
 DEEP = 4
@@ -47,9 +48,27 @@ def _wide_bounds(facts: Facts) -> Iterator[Finding]:
         for column in facts.plan.predicate.columns()
         if column.path not in partition_columns(facts.plan) and _is_asked(facts, column)
     )
-    if columns:
-        for column, found in zip(columns, _overlaps(facts, columns), strict=True):
-            yield from _of_column(".".join(column.path), found)
+    known = _known(facts.plan)
+    new = tuple(column for column in columns if column not in known)
+    if new:
+        found = zip(new, _overlaps(facts, new), strict=True)
+        known |= {column: tuple(_of_column(".".join(column.path), o)) for column, o in found}
+    for column in columns:
+        yield from known[column]
+
+
+def _known(plan: Planned) -> dict[Column, tuple[Finding, ...]]:
+    """What was found before among the same partitions of a table that is asked many questions."""
+    if not isinstance(plan, ScanPlan):
+        return {}
+    blocks = plan.evidence.files.containers.blocks
+    if blocks is None:
+        return {}
+    from hashlib import blake2b
+
+    partitions = blake2b(np.packbits(plan.evidence.by_partition.kept).tobytes()).digest()
+    found: dict[Column, tuple[Finding, ...]] = blocks.noted(("overlap", partitions), dict)
+    return found
 
 
 def _is_asked(facts: Facts, column: Column) -> bool:
