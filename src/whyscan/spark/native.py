@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.predicate.tree import Path
+    from whyscan.scan.held import Held
     from whyscan.scan.portions import Portion
     from whyscan.tables.stored import DataFile, StoredColumn
 
@@ -157,16 +158,27 @@ def _same_columns(file: DataFile, columns: Sequence[StoredColumn], portion: Port
     for column in columns:
         found = find.find(column)
         if found is None:
-            if any(path[0] == column.name for path in file.constants):
-                raise Refused(f"{column.name} is in the table's metadata and not in {file.path}")
+            _same_absence(file, column, own)
             continue
         if found.name != column.name:
             raise Refused(f"{file.path} has the column {column.name} under another name")
         int96 = footer.schema.column(found.leaves[0]).physical_type == _INT96
         kind = pa.timestamp("us", "UTC") if int96 else from_arrow(found.name, found.type).type
-        if kind != column.type:
+        if kind != column.type or _is_unsigned(found):
             raise Refused(f"{file.path} has {column.name} as {found.type}")
     _same_calendar(file, footer.metadata or {})
+
+
+def _same_absence(file: DataFile, column: StoredColumn, own: Sequence[Held]) -> None:
+    """What a file is without is NULL, for Spark where no other column goes by the name."""
+    if any(path[0] == column.name for path in file.constants):
+        raise Refused(f"{column.name} is in the table's metadata and not in {file.path}")
+    if any(other.name.lower() == column.name.lower() for other in own):
+        raise Refused(f"the column {column.name} of {file.path} is another one")
+
+
+def _is_unsigned(column: Held) -> bool:
+    return pa.types.is_unsigned_integer(column.type) or any(map(_is_unsigned, column.members))
 
 
 def _same_calendar(file: DataFile, told: dict[bytes, bytes]) -> None:
