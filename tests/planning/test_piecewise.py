@@ -119,6 +119,23 @@ def test_a_member_without_rows_is_no_match_in_a_block_that_is():
     assert found.kept.tolist() == found.every.tolist() == [True, False, True]
 
 
+def test_a_bucket_that_contradicts_the_bounds_is_seen_member_by_member():
+    column = Column(("x",), INT)
+    ends = pa.array([5, 5], pa.int64())
+    told = {("x",): Interval(INT, ends, ends, null=False)}
+    numbers = pa.array([None, 0], pa.int32())
+    blocks = Blocks(np.arange(2), np.array([0, 2]))
+    bucket = (Buckets(("x",), 1024, numbers, numbers),)
+    containers = Containers(2, pa.array([1, 1]), {}, told, bucket, blocks=blocks)
+    five = Comparison(Comparator.EQUAL, column, Literal(5, INT))
+    predicate = Predicate("x = 5", "spark", "UTC", None, (Conjunct(five, "x = 5"),))
+
+    found = pieced_together(predicate, containers, zone("UTC"))
+
+    assert found.kept.tolist() == [True, False]
+    assert_same(found, judge_each(predicate, containers, zone("UTC")))
+
+
 def test_members_of_blocks_that_are_decided_are_not_looked_at(monkeypatch):
     monkeypatch.setattr(piecewise, "WORTH_WHILE", 4)
     column = Column(("x",), INT)

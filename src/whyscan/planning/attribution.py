@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from whyscan.planning.plan import Evidence, ScanPlan
     from whyscan.predicate.tree import Conjunct
     from whyscan.pruning.containers import Containers
+    from whyscan.tables.snapshot import Files
 
 
 class Share(Struct, frozen=True):
@@ -104,8 +105,19 @@ def _only(evidence: Evidence, kept: tuple[Flags, ...], at: int, settled: list[bo
 
 def share(evidence: Evidence, removed: Flags, *, at_least: bool) -> Share:
     """The flagged files."""
-    size, rows = totals_of((evidence.files.bytes, evidence.files.rows), removed)
+    size, rows = _sums(evidence.files, removed)
     return Share(int(np.count_nonzero(removed)), size, rows, at_least)
+
+
+def _sums(files: Files, removed: Flags) -> tuple[int | None, ...]:
+    """Bytes and rows; of a table that is asked many questions once for the same files."""
+    blocks = files.containers.blocks
+    if blocks is None:
+        return totals_of((files.bytes, files.rows), removed)
+    from hashlib import blake2b
+
+    key = ("sums", blake2b(np.packbits(removed).tobytes()).digest())
+    return blocks.noted(key, lambda: totals_of((files.bytes, files.rows), removed))
 
 
 def _closed(evidence: Evidence, at: int) -> Share:

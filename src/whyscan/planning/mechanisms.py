@@ -99,5 +99,7 @@ def _credits(partition: Flags, statistics: Flags, join: Flags, limit: Flags) -> 
     ]
     found: Credits = np.zeros(len(partition), np.int8)
     for mechanism, kept in reversed(steps):
-        found = np.where(kept, found, np.int8(mechanism))
+        # As numbers: choosing element by element takes many times as long.
+        found *= kept.view(np.int8)
+        found += (~kept).view(np.int8) * np.int8(mechanism)
     return found

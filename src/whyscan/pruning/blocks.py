@@ -42,7 +42,7 @@ Found = TypeVar("Found")
 BLOCKS_AT_MOST = 4096
 MEMBERS_AT_LEAST = 64
 KEPT_AT_MOST = 1024
-NOTES_AT_MOST = 1024
+NOTES_AT_MOST = 1 << 14
 SPANS_AT_MOST = 64
 """So many pieces of an array are joined; of more, its values are taken one by one."""
 
@@ -102,8 +102,12 @@ class Blocks(Struct, eq=False, dict=True):
         )
 
     def hollow(self, containers: Containers, columns: Sequence[Column]) -> Flags:
-        """The blocks with a member that has no rows, or in which a column can be nothing at all."""
-        found = np.zeros(self.count, np.bool_)
+        """The blocks with a member that has no rows, or in which a column can be nothing at all.
+
+        A member whose bucket contradicts its bounds is such a one: with buckets all blocks are.
+        """
+        named = {column.path for column in columns}
+        found = np.full(self.count, any(b.source in named for b in containers.buckets))
         if containers.rows is not None:
             empty = self._once("empty", containers.rows, lambda _: self._without(containers))
             found |= empty
