@@ -179,7 +179,7 @@ class Blocks(Struct, eq=False, dict=True):
         sizes = self.sizes[chosen]
         ends = sizes.cumsum()
         shift = self.begins[chosen] - (ends - sizes)
-        return np.repeat(shift, sizes) + np.arange(ends[-1] if len(ends) else 0)
+        return np.repeat(shift, sizes) + np.arange(int(sizes.sum()))
 
     def any(self, mask: Mask) -> Flags:
         """The blocks in which the mask says yes of some member."""
