@@ -179,7 +179,9 @@ class Blocks(Struct, eq=False, dict=True):
         sizes = self.sizes[chosen]
         ends = sizes.cumsum()
         shift = self.begins[chosen] - (ends - sizes)
-        return np.repeat(shift, sizes) + np.arange(int(sizes.sum()))
+        found: Positions = np.arange(int(sizes.sum()))
+        found += np.repeat(shift, sizes)
+        return found
 
     def any(self, mask: Mask) -> Flags:
         """The blocks in which the mask says yes of some member."""
