@@ -320,6 +320,18 @@ def test_m12_nor_does_a_checkpoint_without_its_statistics_lose_them(lake):
     assert lake.kept("a = 7 AND b = 7") == []
 
 
+def test_m12_nor_does_a_column_without_typed_statistics_take_them_from_another(lake):
+    lake.create({"a": "long", "b": "long"})
+    bound = pa.struct([("a", pa.int64())])
+    parsed = pa.struct([("numRecords", pa.int64()), ("minValues", bound), ("maxValues", bound)])
+    stats = {"numRecords": 1, "minValues": {"a": 1}, "maxValues": {"a": 2}}
+    write_checkpoint(lake, parsed, stats, more=[("stats", pa.string())])
+
+    assert lake.kept("a = 7") == []
+    assert lake.kept("a = 7 AND b = 7") == []
+    assert lake.kept("a = 1 AND b = 7") == ["f"]
+
+
 def test_m14_a_required_column_beyond_the_budget_is_unknown_not_an_error(lake):
     columns = {f"c{n}": "long" for n in range(40)}
     stats = {
@@ -376,13 +388,17 @@ def vector(cardinality):
     }
 
 
-def write_checkpoint(lake, parsed, stats, partition=()):
-    """A checkpoint with one file `f`, typed statistics of the given type and no JSON ones."""
+def write_checkpoint(lake, parsed, stats, partition=(), more=()):
+    """A checkpoint with one file `f`, typed statistics of the given type and no JSON ones.
+
+    In `more` members of an action nothing is written.
+    """
     lake.commit()
     members = [
         ("path", pa.string()),
         ("partitionValues", pa.map_(pa.string(), pa.string())),
         ("size", pa.int64()),
+        *more,
     ]
     if parsed is not None:
         members.append(("stats_parsed", parsed))
