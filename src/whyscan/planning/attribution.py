@@ -86,17 +86,19 @@ def _settled(conjunct: Conjunct, plan: ScanPlan) -> bool:
 
 def _alone(evidence: Evidence, at: int, settled: list[bool]) -> Share:
     removed = ~evidence.judgement.conjunct_kept[at]
-    open_question = ~evidence.opened & ~removed & (not settled[at])
-    return share(evidence, removed, at_least=bool(open_question.any())) + _closed(evidence, at)
+    unread = not settled[at] and not evidence.opened.all()
+    more = unread and bool((~evidence.opened & ~removed).any())
+    return share(evidence, removed, at_least=more) + _closed(evidence, at)
 
 
 def _only(evidence: Evidence, kept: tuple[Flags, ...], at: int, settled: list[bool]) -> Share:
     others = [(k, s) for i, (k, s) in enumerate(zip(kept, settled, strict=True)) if i != at]
-    everywhere = np.ones(len(evidence.opened), np.bool_)
-    spared = reduce(np.logical_and, (k for k, _ in others), everywhere)
-    certain = evidence.opened | all(s for _, s in others)
-    candidate = ~kept[at] & spared
-    found = share(evidence, candidate & certain, at_least=bool((candidate & ~certain).any()))
+    candidate = reduce(np.logical_and, (k for k, _ in others), ~kept[at])
+    if evidence.opened.all() or all(s for _, s in others):
+        found = share(evidence, candidate, at_least=False)
+    else:
+        unread = candidate & ~evidence.opened
+        found = share(evidence, candidate & evidence.opened, at_least=bool(unread.any()))
     if not others:
         return found + _closed(evidence, at)
     # A closed manifest does not say which of its files another conjunct removes as well.

@@ -200,11 +200,17 @@ def summarise(evidence: Evidence) -> ScanPlanSummary:
         files_kept=int(np.count_nonzero(kept)),
         row_groups_total=None if groups is None else groups.count,
         row_groups_kept=None if found is None else int(np.count_nonzero(found.kept)),
-        bytes_total=None if closed else total(files.bytes),
+        bytes_total=None if closed else _whole(files, files.bytes),
         bytes_kept=bytes_kept,
-        rows_total=_and_closed(total(files.rows), above),
+        rows_total=_and_closed(_whole(files, files.rows), above),
         rows_kept=rows_kept,
     )
+
+
+def _whole(files: Files, values: pa.Array) -> int | None:
+    """The sum over all files, block by block where they lie in some."""
+    blocks = files.containers.blocks
+    return total(values) if blocks is None or values.null_count else int(blocks.sums(values).sum())
 
 
 def _and_closed(rows: int | None, above: ManifestEvidence | None) -> int | None:
