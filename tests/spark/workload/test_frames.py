@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -66,6 +67,20 @@ def test_executors_read_what_one_process_reads(spark, folder, monkeypatch):
     (most,) = [query for query in queries if query.times > 100]
     assert (most.times, most.bytes_read) == (102, None)
     assert sum(most.days.values()) == 100
+
+
+def test_stores_that_only_spark_knows_are_read_by_spark(spark, folder, monkeypatch):
+    monkeypatch.setattr(frames, "_OF_SPARK", re.compile("file:/"))
+    logs = folder / "logs"
+
+    frame = workload_frame(spark, [logs.as_uri()])
+
+    queries, unparsed = entries(from_frame(frame))
+    expected_queries, expected_unparsed = entries(read_workload([str(logs)]))
+    assert [(query.text, query.times) for query in queries] == [
+        (query.text, query.times) for query in expected_queries
+    ]
+    assert unparsed == expected_unparsed
 
 
 def test_a_workload_is_a_table_that_people_can_query(spark, folder, tmp_path):

@@ -7,6 +7,7 @@ executor. The functions are those that read a small workload in one process.
 from __future__ import annotations
 
 import pickle
+import re
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from whyscan.predicate.parse import dialect_named
 from whyscan.spark.errors import uncarried
-from whyscan.spark.workload.logs import find_logs
+from whyscan.spark.workload.logs import DBT_FILES, LogFile, find_logs, is_hidden, together
 from whyscan.spark.workload.query import ActualScan, Query, Unparsed, Workload
 from whyscan.spark.workload.reading import Form, form_named, gathered, read_log
 from whyscan.spark.workload.shapes import shape_of
@@ -54,6 +55,10 @@ ROWS = pa.schema(
 )
 """`unparsed` is why an entry is no query; of a query it is NULL."""
 
+_ENTRIES = "text string, entry binary"
+_OF_SPARK = re.compile(r"(?:hdfs|viewfs|webhdfs|swebhdfs|dbfs|maprfs|ofs|o3fs|cosn|oss):/")
+"""Stores that only Spark's own file systems open."""
+
 SQL_SCHEMA = (
     "text string, dialect string, shape string, times bigint, first timestamp, last timestamp, "
     "days map<string, bigint>, bytes_read bigint, origins array<string>, "
@@ -73,17 +78,49 @@ def workload_frame(
     """The queries of files, folders and globs, read by executors; the rows are those of `ROWS`."""
     dialect_named(dialect)
     chosen = None if form is None else form_named(form)
-    logs = find_logs(paths, options)
-    wanted = -(-sum(map(_size, logs)) // BYTES_A_TASK)
-    tasks = max(1, min(wanted, cores(spark) * TASKS_A_CORE))
-    work = [pickle.dumps(tuple(bundle)) for bundle in _dealt(logs, min(len(logs), tasks))]
+    most = cores(spark) * TASKS_A_CORE
     with uncarried():
+        if all(map(_OF_SPARK.match, paths)):
+            entries = read_by_spark(spark, paths, most).mapInArrow(
+                _decoding(dialect, chosen), _ENTRIES
+            )
+            return entries.repartition(most, "text").mapInArrow(_gathering, SQL_SCHEMA)
+        logs = find_logs(paths, options)
+        tasks = max(1, min(-(-sum(map(_size, logs)) // BYTES_A_TASK), most))
+        work = [pickle.dumps(tuple(bundle)) for bundle in _dealt(logs, min(len(logs), tasks))]
         bundles = spark.createDataFrame(pa.table({"work": pa.array(work, pa.binary())}))
         entries = bundles.repartitionByRange(len(work), "work").mapInArrow(
-            _reading(dialect, chosen), "text string, entry binary"
+            _reading(dialect, chosen), _ENTRIES
         )
-        together = entries.repartition(tasks, "text")
-        return together.mapInArrow(_gathering, SQL_SCHEMA)
+        return entries.repartition(tasks, "text").mapInArrow(_gathering, SQL_SCHEMA)
+
+
+def read_by_spark(spark: SparkSession, paths: Sequence[str], tasks: int) -> DataFrame:
+    """The files of stores that Spark alone knows, those of one log in one task."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(list(paths))
+    folder = F.regexp_extract("path", "^(.*)/[^/]*$", 1)
+    name = F.regexp_extract("path", "([^/]*)$", 1)
+    belongs = folder.rlike("/eventlog_v2_[^/]*$") | name.isin(*DBT_FILES)
+    log = F.when(belongs, folder).otherwise(F.col("path"))
+    return files.select("path", "length", "content").repartition(tasks, log)
+
+
+def _decoding(dialect: str, form: Form | None) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """For `mapInArrow`: files with their content to the entries of their logs."""
+
+    def read(batches: Batches) -> Iterator[pa.RecordBatch]:
+        files = []
+        for batch in batches:
+            for path, size, content in zip(*(column.to_pylist() for column in batch.columns)):  # noqa: B905 - a batch's columns have one length
+                folder, _, name = path.rpartition("/")
+                if not is_hidden(name):
+                    files.append(LogFile(folder, name, size, {}, bytes(content)))
+        for log in together(files):
+            yield from _packed(read_log(log, dialect, form))
+
+    return read
 
 
 def cores(spark: SparkSession) -> int:

@@ -31,12 +31,16 @@ _NO_LOG = re.compile(r"[._].*|appstatus_.*|.*\.crc")
 
 
 class LogFile(Struct, frozen=True):
-    """One file: the folder that it was found in, its path there, and how to reach its store."""
+    """One file: the folder that it was found in, its path there, and how to reach its store.
+
+    `content` is all of it where Spark has read it, from a store that only Spark knows.
+    """
 
     folder: str
     path: str
     size: int
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    content: bytes | None = None
 
     @property
     def name(self) -> str:
@@ -51,16 +55,21 @@ class LogFile(Struct, frozen=True):
         """Without the options: some of them are secrets."""
         return f"LogFile({self.shown!r})"
 
-    def __reduce__(self) -> tuple[type[LogFile], tuple[str, str, int, dict[str, Any]]]:
-        return LogFile, (self.folder, self.path, self.size, dict(self.options))
+    def __reduce__(self) -> tuple[type[LogFile], tuple[Any, ...]]:
+        return LogFile, (self.folder, self.path, self.size, dict(self.options), self.content)
 
     def on_disk(self) -> Path | None:
         """Where it is on this machine; None in an object store."""
+        if self.content is not None:
+            return None
         store = recorded_folder(self.folder, self.options)
         return None if store.folder is None else Path(store.folder, self.path)
 
     def chunks(self) -> Iterator[bytes]:
         """Its bytes, a few megabytes at a time."""
+        if self.content is not None:
+            yield self.content
+            return
         store = recorded_folder(self.folder, self.options)
         if store.folder is not None:
             yield from self._local_chunks(Path(store.folder, self.path))
@@ -112,7 +121,7 @@ def find_logs(named: Sequence[str], options: Mapping[str, Any] | None = None) ->
         if not files:
             raise TableError(f"there is no log in {text}")
         found |= {file.shown: file for file in files}
-    return tuple(_logs(found.values()))
+    return together(found.values())
 
 
 def _files(text: str, options: Mapping[str, Any]) -> Iterator[LogFile]:
@@ -126,7 +135,7 @@ def _files(text: str, options: Mapping[str, Any]) -> Iterator[LogFile]:
     store = recorded_folder(whole, options)
     matches = re.compile("" if place.pattern is None else f"{glob_regex(place.pattern)}(/|$)")
     for path, size in _listed(store):
-        if matches.match(path) and not _is_hidden(path):
+        if matches.match(path) and not is_hidden(path):
             yield LogFile(store.uri, path, size, options)
 
 
@@ -148,22 +157,27 @@ def _listed(store: Store) -> Iterator[tuple[str, int]]:
     yield from zip(listing["path"].to_pylist(), listing["size"].to_pylist(), strict=True)
 
 
-def _is_hidden(path: str) -> bool:
+def is_hidden(path: str) -> bool:
+    """Whether a file or a folder above it is no log by its name."""
     return any(_NO_LOG.fullmatch(part) for part in path.split("/"))
 
 
-def _logs(files: Iterable[LogFile]) -> Iterator[Log]:
+def together(files: Iterable[LogFile]) -> tuple[Log, ...]:
     """In the order of their names, those that belong together as one."""
+    return tuple(_logs(files))
+
+
+def _logs(files: Iterable[LogFile]) -> Iterator[Log]:
     ordered = sorted(files, key=lambda file: file.shown)
     for _, of_folder in groupby(ordered, key=lambda file: file.shown.rpartition("/")[0]):
-        together = list(of_folder)
-        if all(map(is_rolling, together)):
-            yield Log(tuple(_pieces(together)))
+        found = list(of_folder)
+        if all(map(is_rolling, found)):
+            yield Log(tuple(_pieces(found)))
             continue
-        dbt = [file for file in together if file.name in DBT_FILES]
+        dbt = [file for file in found if file.name in DBT_FILES]
         if dbt:
             yield Log(tuple(dbt))
-        yield from (Log((file,)) for file in together if file not in dbt)
+        yield from (Log((file,)) for file in found if file not in dbt)
 
 
 def _pieces(files: Sequence[LogFile]) -> list[LogFile]:
