@@ -147,7 +147,7 @@ def test_a_path_in_a_query_is_the_table_that_was_given_there(audited, lake):
     sales = next(table for table in audited.tables if table.name == "sales")
 
     by_path = line(audited, BY_PATH.format(sales=lake["sales"]))
-    assert (by_path.tables[0].version, sales.queries) == (sales.version, 3)
+    assert (by_path.tables[0].name, sales.queries) == ("sales", 3)
     assert [table.uri for table in audited.tables].count(sales.uri) == 1
 
 

@@ -76,10 +76,22 @@ def test_other_values_are_no_drift(fallen, spark):
     """A new text of a known shape that keeps much by what it asks for, then as now."""
     folder, _, _ = fallen
 
-    again = run(spark, folder, "SELECT id FROM t WHERE id >= 0", "SELECT id FROM t WHERE id = 8")
+    known, new = "SELECT id FROM t WHERE id = 8", f"SELECT id FROM delta.`{folder}/t` WHERE id = 7"
+    again = run(spark, folder, "SELECT id FROM t WHERE id >= 0", known, new)
 
-    assert [drift.sql for drift in again.drift] == ["SELECT id FROM t WHERE id = 8"]
-    assert again.drift[0].fell_at == 5
+    assert [(drift.sql, drift.fell_at) for drift in again.drift] == [(known, 5)]
+
+
+def test_a_table_that_is_named_by_its_path_is_planned_as_it_was_too(spark, tmp_path):
+    for month in range(4):
+        write_deltalake(tmp_path / "t", rows(month), mode="append")
+    sql = f"SELECT id FROM delta.`file:{tmp_path}/t` WHERE id = 7"
+    run(spark, tmp_path, sql)
+    worsened(tmp_path / "t")
+
+    (drift,) = run(spark, tmp_path, sql).drift
+
+    assert (drift.table, drift.fell_at, drift.last_good) == ("t", 5, 4)
 
 
 def test_versions_that_are_gone_are_said_to_be(spark, tmp_path):

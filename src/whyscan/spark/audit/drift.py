@@ -114,8 +114,8 @@ def _suspects(
             key = (query.shape, place(table.uri), at)
             known = worst.get(key)
             if known is None or now - then.ratio > known.drift.after - known.drift.before:
-                named = {line.name for line in query.tables}
-                used = tuple(tables[name] for name in sorted(named & tables.keys()))
+                places = {place(line.uri) for line in query.tables}
+                used = tuple(one for one in tables.values() if place(one.uri) in places)
                 worst[key] = Suspect(drift, query.dialect, at, used)
     return list(worst.values())
 
@@ -189,7 +189,7 @@ class _At:
 
     def ratio(self, version: int) -> float | None:
         """What the query keeps of the table at a version."""
-        given = _Replaced(self._tables, self._name, self._opened(version))
+        given = _Replaced(self._tables, self._pinned.uri, self._opened(version))
         session = Session(self._suspect.dialect, self._terms.timezone)
         catalogue = Catalogue(given, given.opened)
         sql = self._suspect.drift.sql
@@ -210,15 +210,16 @@ class _At:
 
 
 class _Replaced(Tables):
-    """The same tables, but for one of them at another version."""
+    """The same tables, but for the one at an address, which is as it was, whatever its name."""
 
-    def __init__(self, tables: Tables, name: str, instead: Snapshot) -> None:
+    def __init__(self, tables: Tables, uri: str, instead: Snapshot) -> None:
         super().__init__(tables.pinned)
-        self._name = name
+        self._place = place(uri)
         self._instead = instead
 
     def __getitem__(self, name: str) -> Snapshot:
-        return self._instead if name == self._name else super().__getitem__(name)
+        same = place(self.uri(name)) == self._place
+        return self._instead if same else super().__getitem__(name)
 
 
 def _lineage(today: Snapshot, before: int, after: int) -> Sequence[int] | str:

@@ -82,7 +82,7 @@ def explain_workload(
     rounds = _Rounds(spark, workload.queries, tables, told or (lambda _: None))
     outcomes = rounds.run(question.terms)
     unparsed = (*workload.unparsed, *_unbound(workload.queries, outcomes))
-    queries = query_lines(workload.queries, outcomes)
+    queries = query_lines(workload.queries, outcomes, rounds.tables.values())
     run = Run(
         id=f"{at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}",
         at=at,

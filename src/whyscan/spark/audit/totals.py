@@ -21,10 +21,16 @@ if TYPE_CHECKING:
     from whyscan.spark.workload.query import ActualScan, Query
 
 
-def query_lines(queries: Sequence[Query], outcomes: Mapping[int, Outcome]) -> tuple[QueryLine, ...]:
-    """The queries that could be bound, what wastes the most first; what is not known comes last."""
+def query_lines(
+    queries: Sequence[Query], outcomes: Mapping[int, Outcome], pinned: Iterable[Pinned]
+) -> tuple[QueryLine, ...]:
+    """The queries that could be bound, what wastes the most first; what is not known comes last.
+
+    A table that a query names by its path has the name that it was given.
+    """
+    names = {place(one.uri): one.name for one in pinned if one.given}
     bound = [
-        _line(query, outcomes[number])
+        _line(query, outcomes[number], names)
         for number, query in enumerate(queries)
         if outcomes[number].unbound is None
     ]
@@ -36,8 +42,9 @@ def _rank(line: QueryLine) -> tuple[bool, int, int]:
     return line.wasted is None, -(line.wasted or 0), -reads
 
 
-def _line(query: Query, outcome: Outcome) -> QueryLine:
-    tables = _with_actual(outcome.tables, query.actual)
+def _line(query: Query, outcome: Outcome, names: Mapping[str, str]) -> QueryLine:
+    named = [replace(t, name=names.get(place(t.uri), t.name)) for t in outcome.tables]
+    tables = _with_actual(named, query.actual)
     read = total(table.bytes_read for table in tables)
     needed = total(table.bytes_needed for table in tables)
     vain = total(table.in_vain for table in tables)
@@ -121,6 +128,7 @@ def table_totals(queries: Sequence[QueryLine], pinned: Iterable[Pinned]) -> tupl
     for query in queries:
         for table in query.tables:
             scans.setdefault(place(table.uri), []).append((query, table))
+    # Of several names of one table the one that it was given first.
     given = {place(one.uri): one for one in reversed(list(pinned))}
     lines = [_table(one, scans.get(where, [])) for where, one in given.items()]
     return tuple(sorted(lines, key=_worst))
