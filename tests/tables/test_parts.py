@@ -25,6 +25,7 @@ from whyscan.predicate.types import OtherType, StructType
 from whyscan.pruning.gather import concatenate
 from whyscan.pruning.mask import materialise, written_out
 from whyscan.tables import open_snapshot
+from whyscan.tables.delta import open_delta
 from whyscan.tables.parts import parts
 from whyscan.tables.storage import Store
 
@@ -289,6 +290,36 @@ def test_a_corrupt_checkpoint_is_named_by_whoever_reads_the_part(tmp_path):
     log.write_bytes(log.read_bytes()[:100])
     with pytest.raises(CorruptFile, match=r"checkpoint\.parquet"):
         some[-1].files([])
+
+
+def in_a_store(folder):
+    """The table in an object store of this process."""
+    from obstore.store import MemoryStore
+
+    from storage.seaweed import put_folder
+
+    backend = MemoryStore()
+    put_folder(backend, folder, "t")
+    return Store("memory://t", backend, prefix="t")
+
+
+def test_a_part_of_a_checkpoint_in_a_store_fetches_its_own_rows_and_the_footer(tmp_path):
+    churn = Churn(tmp_path / "t", 1)
+    for _ in range(60):
+        churn.step()
+    churn.checkpoint("small row groups")
+    for _ in range(5):
+        churn.step()
+    snapshot = open_delta(in_a_store(churn.lake.folder))
+    some = parts(snapshot, 3)
+    whole, files = snapshot.files([]), [part.files([]) for part in some]
+    assert len(some) > 5
+    assert joined(f.paths for f in files) == whole.paths.to_pylist()
+    (checkpoint,) = churn.lake.log.glob("*.checkpoint.parquet")
+    footer = pq.read_metadata(checkpoint).serialized_size
+    commits = sum(file.size for file in some[0].log.commits)
+    most = max(part.traffic().bytes for part in some) - commits
+    assert footer < most < footer + (checkpoint.stat().st_size - footer) / 2
 
 
 @pytest.fixture

@@ -55,11 +55,23 @@ _VERSION_IN_NAME = r"(\d{20})(?:\.compacted)?\.json$"
 Members = Mapping[str, "DuckDBPyType"]
 
 
+class Span(Struct, frozen=True):
+    """Rows of one Parquet file: from the first to before `end`, and the bytes that hold them.
+
+    Besides those its last `footer` bytes are needed, and no others.
+    """
+
+    first: int
+    end: int
+    bytes: tuple[int, int]
+    footer: int
+
+
 class Slice(Struct, frozen=True):
-    """Some of a checkpoint: whole files, or of one file the rows from one to before another."""
+    """Some of a checkpoint: whole files, or some rows of one file."""
 
     files: tuple[LogFile, ...]
-    rows: tuple[int, int] | None = None
+    span: Span | None = None
 
 
 class ActionSource(Struct, frozen=True):
@@ -133,9 +145,9 @@ class ActionReader(Struct, frozen=True, eq=False):
     def slice(self, part: Slice) -> ActionSource:
         """Some of a checkpoint."""
         whole = self._described(part.files, str(CHECKPOINT_VERSION))
-        if part.rows is None:
+        if part.span is None:
             return whole
-        first, end = part.rows
+        first, end = part.span.first, part.span.end
         [file] = part.files
         # DuckDB leaves out row groups, and values of the others, by their numbers alone.
         numbered = (

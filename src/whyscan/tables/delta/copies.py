@@ -11,20 +11,26 @@ from typing import TYPE_CHECKING
 from whyscan.tables.storage import Range
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from whyscan.tables.delta.actions import Span
     from whyscan.tables.delta.log import LogFile
     from whyscan.tables.storage import Store
 
+_MAGIC = b"PAR1"
 _WILDCARDS = frozenset("*?[]{}")
 """DuckDB takes a name with one of these for a pattern, and may read other files than meant."""
 
 
 class LocalCopies:
-    """The log of one table on this machine. Copies are gone when this is."""
+    """The log of one table on this machine. Copies are gone when this is.
 
-    def __init__(self, store: Store) -> None:
+    Of a file in `spans`, by path, a copy has those rows and the footer; the rest of it is a hole.
+    """
+
+    def __init__(self, store: Store, spans: Mapping[str, Span] | None = None) -> None:
         self._store = store
+        self._spans = spans or {}
         self._places: dict[str, str] = {}
         self._folder: Path | None = None
 
@@ -40,11 +46,32 @@ class LocalCopies:
         return [self._places[file.path] for file in files]
 
     def _fetch(self, files: Sequence[LogFile]) -> None:
-        ranges = [Range(file.path, 0, file.size) for file in files]
-        for file, content in zip(files, self._store.read_many(ranges), strict=True):
+        wanted = [(file, piece) for file in files for piece in self._ranges(file)]
+        read = self._store.read_many([piece for _, piece in wanted])
+        for (file, piece), content in zip(wanted, read, strict=True):
             place = self._scratch() / file.name
-            place.write_bytes(content)
+            if piece.start == 0:
+                place.write_bytes(content)
+            else:
+                with place.open("r+b") as copy:
+                    copy.seek(piece.start)
+                    copy.write(content)
             self._places[file.path] = str(place)
+
+    def _ranges(self, file: LogFile) -> list[Range]:
+        """What of a file is needed, its beginning first: there the format says its name."""
+        span = self._spans.get(file.path)
+        if span is None:
+            return [Range(file.path, 0, file.size)]
+        # A footer may say anything of where its pages are.
+        footer = max(file.size - span.footer, len(_MAGIC))
+        start = min(max(span.bytes[0], len(_MAGIC)), footer)
+        end = min(max(span.bytes[1], start), footer)
+        return [
+            Range(file.path, 0, len(_MAGIC)),
+            Range(file.path, start, end - start),
+            Range(file.path, footer, file.size - footer),
+        ]
 
     def _linked(self, place: str) -> str:
         if not _WILDCARDS & set(place):

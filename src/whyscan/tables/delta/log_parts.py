@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from whyscan.predicate.lazy import lazy
 from whyscan.tables.delta import query, replay
-from whyscan.tables.delta.actions import ActionReader, Slice
+from whyscan.tables.delta.actions import ActionReader, Slice, Span
 from whyscan.tables.delta.copies import LocalCopies
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class WholeLog(Struct, frozen=True, eq=False):
             checkpoints = [s for s in self.sources if s.is_checkpoint and s.members("add")]
             slices = [one for s in checkpoints for one in _slices(reader, s, files_each)]
         if commits or not slices:
-            yield LogPart(store, commits, None)
+            yield LogPart(store.afresh(), commits, None)
         for one in slices:
-            yield LogPart(store, commits, one)
+            yield LogPart(store.afresh(), commits, one)
 
 
 class LogPart(Struct, frozen=True, eq=False, dict=True):
@@ -79,11 +79,13 @@ class LogPart(Struct, frozen=True, eq=False, dict=True):
 
     def parts(self, store: Store, files_each: int) -> Iterator[LogPart]:  # noqa: ARG002 - one
         """A part is cut no further."""
-        yield LogPart(store, self.commits, self.slice)
+        yield LogPart(store.afresh(), self.commits, self.slice)
 
     @lazy
     def _copies(self) -> LocalCopies:
-        return LocalCopies(self.store)
+        if self.slice is None or self.slice.span is None:
+            return LocalCopies(self.store)
+        return LocalCopies(self.store, {self.slice.files[0].path: self.slice.span})
 
     def _sources(self, reader: ActionReader) -> tuple[ActionSource, ...]:
         found = []
@@ -99,41 +101,79 @@ class LogPart(Struct, frozen=True, eq=False, dict=True):
 
 
 def _slices(reader: ActionReader, source: ActionSource, rows_each: int) -> Iterator[Slice]:
-    """The source's files in groups; one with more rows than a group holds in ranges of rows."""
+    """The source's files in groups; one with more rows than a group holds in spans of rows."""
     if source.is_json:
         yield Slice(source.files)
         return
     held: list[LogFile] = []
     count = 0
-    for file, rows in zip(source.files, _rows(reader, source.files), strict=True):
-        if held and count + rows > rows_each:
+    for file, footer in zip(source.files, _footers(reader, source.files), strict=True):
+        if held and count + footer.rows > rows_each:
             yield Slice(tuple(held))
             held, count = [], 0
-        if rows > rows_each:
-            yield from (Slice((file,), span) for span in _spans(rows, rows_each))
-        elif rows:
+        if footer.rows > rows_each:
+            yield from (Slice((file,), span) for span in footer.spans(rows_each))
+        elif footer.rows:
             held.append(file)
-            count += rows
+            count += footer.rows
     if held:
         yield Slice(tuple(held))
 
 
-def _spans(rows: int, rows_each: int) -> Iterator[tuple[int, int]]:
-    """Ranges of nearly the same size."""
-    count = -(-rows // rows_each)
-    ends = [rows * at // count for at in range(count + 1)]
-    yield from pairwise(ends)
+class _Footer(Struct, frozen=True):
+    """Where a checkpoint's rows are: of each row group their number, and the bytes of its adds."""
+
+    size: int = 0
+    groups: tuple[tuple[int, int, int], ...] = ()
+
+    @property
+    def rows(self) -> int:
+        return sum(rows for rows, _, _ in self.groups)
+
+    def spans(self, rows_each: int) -> Iterator[Span]:
+        """Spans of nearly the same size."""
+        count = -(-self.rows // rows_each)
+        ends = [self.rows * at // count for at in range(count + 1)]
+        for first, end in pairwise(ends):
+            yield Span(first, end, self._bytes(first, end), self.size)
+
+    def _bytes(self, first: int, end: int) -> tuple[int, int]:
+        """The bytes of the row groups that hold some of the rows."""
+        held = []
+        begin = 0
+        for rows, *place in self.groups:
+            if begin < end and first < begin + rows:
+                held.append(place)
+            begin += rows
+        return min(start for start, _ in held), max(stop for _, stop in held)
 
 
-def _rows(reader: ActionReader, files: Sequence[LogFile]) -> list[int]:
-    """How many rows each file has, by its footer; none for one that has no column of adds."""
+_START = (
+    "CASE WHEN dictionary_page_offset BETWEEN 4 AND data_page_offset "
+    "THEN dictionary_page_offset ELSE data_page_offset END"
+)
+_MAGIC_AND_LENGTH = 8
+
+
+def _footers(reader: ActionReader, files: Sequence[LogFile]) -> list[_Footer]:
+    """What the footers say; nothing of a file that has no column of adds."""
     places = reader.copies.places(files)
-    sql = (
-        "SELECT file_name, sum(row_group_num_rows) FROM "
-        f"parquet_metadata({query.texts(places)}) WHERE path_in_schema = 'add, path' GROUP BY 1"
+    names = query.texts(places)
+    groups = (
+        f"SELECT file_name, any_value(row_group_num_rows) AS n, min({_START}) AS start, "
+        f"max({_START} + total_compressed_size) AS stop FROM parquet_metadata({names}) "
+        "WHERE starts_with(path_in_schema, 'add, ') "
+        "GROUP BY file_name, row_group_id ORDER BY file_name, row_group_id"
     )
+    sizes = f"SELECT file_name, footer_size FROM parquet_file_metadata({names})"
     try:
-        found = dict(reader.connection.execute(sql).fetchall())
+        told = reader.connection.execute(groups).fetchall()
+        size = dict(reader.connection.execute(sizes).fetchall())
     except query.failures() as error:
         raise reader.unreadable(files, error) from error
-    return [int(found.get(place, 0)) for place in places]
+    found: dict[str, list[tuple[int, int, int]]] = {}
+    for name, *group in told:
+        found.setdefault(name, []).append(tuple(group))
+    return [
+        _Footer(size[place] + _MAGIC_AND_LENGTH, tuple(found.get(place, ()))) for place in places
+    ]

@@ -164,7 +164,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         """Snapshots that hold about so many files each, and together these in their order."""
         return tuple(
             replace(self, store=part.store, log=part, remembered=Remembered())
-            for part in self.log.parts(self.store.afresh(), files_each)
+            for part in self.log.parts(self.store, files_each)
         )
 
     def __reduce__(self) -> tuple[type[DeltaSnapshot], tuple[object, ...]]:
