@@ -231,8 +231,12 @@ class HeldSnapshot(Struct, frozen=True, eq=False, dict=True):
             # need it must not fail, and one that does fails by itself.
             known.doubted |= {c.path for c in missing}
             return
+        if (read.contradictions or read.unreadable) and len(missing) > 1:
+            for column in missing:
+                self._grow([column], zone)
+            return
         if read.contradictions or read.unreadable:
-            # Counted over all that were asked for together.
+            # They are counted over all columns that are asked for together.
             known.doubted |= {c.path for c in missing}
             return
         known.columns |= {c.path: c for c in missing}
