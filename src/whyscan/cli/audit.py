@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,10 +112,10 @@ def audit(**asked: Any) -> int:
 
 def _audited(asked: Mapping[str, Any]) -> Audit:
     formats = asked["history"] is not None and asked["history_format"] != "parquet"
-    with spark_session(asked["master"], formats=formats) as spark:
+    with _told(), spark_session(asked["master"], formats=formats) as spark:
         from whyscan.spark import audit as audited
 
-        result = audited(
+        return audited(
             spark,
             asked["logs"],
             asked["tables"],
@@ -126,8 +127,6 @@ def _audited(asked: Mapping[str, Any]) -> Audit:
             threshold=asked["threshold"] / 100,
             told=_tell,
         )
-    _tell("")
-    return result
 
 
 def _export(found: Audit, shown: Audit, asked: Mapping[str, Any]) -> None:
@@ -155,6 +154,15 @@ def _partition_types(asked: Mapping[str, Any]) -> dict[str, dict[str, str]]:
             raise UsageError(f"--partition-type takes NAME.COLUMN=TYPE, not {word}={kind}")
         found.setdefault(name, {})[column] = kind
     return found
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What is done now is no longer shown when it is over, or fails."""
+    try:
+        yield
+    finally:
+        _tell("")
 
 
 def _tell(step: str) -> None:

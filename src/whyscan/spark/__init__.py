@@ -15,7 +15,7 @@ from whyscan.spark.verify import verify, verify_workload
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from whyscan.spark.audit.report import Audit
     from whyscan.spark.audit.run import Paths, Settings
@@ -65,7 +65,7 @@ def __getattr__(name: str) -> Any:
 
 def audit(
     spark: SparkSession,
-    workload: Workload | Paths | Sequence[Paths],
+    workload: Workload | DataFrame | Paths | Sequence[Paths],
     tables: Mapping[str, str] | Sequence[str | Source],
     **settings: Unpack[Settings],
 ) -> Audit:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import whyscan.spark as whyscan_spark
 from commands import whyscan
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
@@ -58,6 +59,18 @@ def test_a_workload_of_which_nothing_can_be_audited_ends_with_3(spark, lake, fol
 
     assert run.code == 3
     assert "unknown column 'nope'" in run.out
+
+
+def test_the_logs_may_be_a_dataframe_of_the_session(spark, lake, folder):
+    frame = whyscan_spark.workload_frame(spark, [str(folder / "log.csv")])
+
+    found = whyscan_spark.audit(spark, frame, {"sales": lake["sales"]}, depth="files")
+
+    assert [(line.times, line.tables[0].rewrite) for line in found.queries] == [
+        (7, "country = 'FR'")
+    ]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'dept'"):
+        whyscan_spark.audit(spark, frame, {}, dept="files")
 
 
 @pytest.mark.parametrize(

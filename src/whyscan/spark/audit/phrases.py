@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from whyscan.explain.phrases import LEVEL_NAMES
 from whyscan.explain.wording import counted, inert, inert_sql, percent, size
 from whyscan.spark.audit.totals import total
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
     from whyscan.spark.audit.report import Actual, Audit, Drift, QueryLine, TableLine, TableTotal
     from whyscan.spark.workload.query import Unparsed
+
+FINE = 10**12
+"""Parts that a share is rounded to: one that is not nothing stays so."""
 
 
 def answer(audit: Audit) -> str:
@@ -86,7 +90,19 @@ def predicted(table: TableLine) -> str:
 
 def kept(ratio: float | None) -> str:
     """A share of the bytes."""
-    return "unknown" if ratio is None else percent(round(ratio * 10_000), 10_000)
+    return "unknown" if ratio is None else percent(round(ratio * FINE), FINE)
+
+
+def unchecked(audit: Audit) -> Iterator[str]:
+    """What was not looked at, level by level, in how many scans."""
+    scans = [table for query in audit.queries for table in query.tables if table.error is None]
+    for level, name in LEVEL_NAMES.items():
+        number = sum(any(one == level for one, _ in table.unchecked) for table in scans)
+        if number:
+            yield (
+                f"not checked: {name}, in {number:,} of {counted(len(scans), 'scan')}, all or some "
+                "of them; --format json says why"
+            )
 
 
 def failed(table: TableTotal) -> str:

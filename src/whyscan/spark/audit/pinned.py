@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from whyscan.tables.snapshot import Snapshot
 
 AT_ONCE = 16
-HELD_AT_MOST = 64
-"""Tables that a worker process keeps open."""
+HELD_AT_MOST = 16
+"""Tables that a worker process keeps open: each may hold much of what was read of it."""
 
 
 class Pinned(Struct, frozen=True):

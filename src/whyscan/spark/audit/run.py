@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import inf
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from msgspec.structs import replace
 
-from whyscan.errors import UsageError
+from whyscan.errors import UsageError, WhyscanError
 from whyscan.explain.wording import counted
 from whyscan.spark.audit import history
 from whyscan.spark.audit.drift import drifted
@@ -21,12 +22,14 @@ from whyscan.spark.workload.query import Workload
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from whyscan.spark.audit.pinned import Pinned
     from whyscan.spark.audit.report import Audit
 
 Paths = str | PathLike[str]
+IN_PROCESS = 1 << 26
+"""Bytes of logs that are read before executors would have begun."""
 
 
 class Settings(TypedDict, total=False):
@@ -54,19 +57,20 @@ class Settings(TypedDict, total=False):
 
 def audit(
     spark: SparkSession,
-    workload: Workload | Paths | Sequence[Paths],
+    workload: Workload | DataFrame | Paths | Sequence[Paths],
     tables: Mapping[str, str] | Sequence[str | Source],
     **settings: Unpack[Settings],
 ) -> Audit:
     """What every query of a workload reads of the tables, and what of it in vain.
 
-    `workload` are logs, or queries that were read from some. `tables` are places by the names that
+    `workload` are logs, or queries that were read from some, or what `workload_frame` makes of
+    them. `tables` are places by the names that
     queries use, or `NAME=URI`, a glob or a catalog's namespace each.
     """
     _check(settings)
     form = form_named(settings.get("history_format", "parquet"))
     question = _question(settings)
-    found = workload if isinstance(workload, Workload) else _read(workload, settings)
+    found = workload if isinstance(workload, Workload) else _read(spark, workload, settings)
     given = _pinned(tables, settings)
     result, named = explain_workload(spark, found, given, question, settings.get("told"))
     where = settings.get("history")
@@ -90,15 +94,35 @@ def _question(settings: Settings) -> Question:
     return Question(**{name: settings[name] for name in names if name in settings})  # type: ignore[literal-required]
 
 
-def _read(workload: Paths | Sequence[Paths], settings: Settings) -> Workload:
+def _read(
+    spark: SparkSession, workload: DataFrame | Paths | Sequence[Paths], settings: Settings
+) -> Workload:
+    """In this process where that is little to read, else by executors."""
+    from pyspark.sql import DataFrame
+
+    from whyscan.spark.workload.frames import from_frame, workload_frame
     from whyscan.spark.workload.reading import read_workload
 
+    if isinstance(workload, DataFrame):
+        return from_frame(workload)
     paths = [workload] if isinstance(workload, str | PathLike) else list(workload)
     if not paths:
         raise UsageError("there is no workload", hint="name SQL files, query logs or event logs")
-    chosen = [str(path) for path in paths]
-    options = settings.get("options", {})
-    return read_workload(chosen, settings.get("dialect", "spark"), options=options)
+    chosen, options = [str(path) for path in paths], settings.get("options", {})
+    dialect = settings.get("dialect", "spark")
+    if _size(chosen, options) <= IN_PROCESS:
+        return read_workload(chosen, dialect, options=options)
+    return from_frame(workload_frame(spark, chosen, dialect, options=options))
+
+
+def _size(paths: Sequence[str], options: Mapping[str, Any]) -> float:
+    """The bytes of the logs; without end where only Spark knows their store."""
+    from whyscan.spark.workload.logs import find_logs
+
+    try:
+        return sum(file.size for log in find_logs(paths, options) for file in log.files)
+    except WhyscanError:
+        return inf
 
 
 def _pinned(

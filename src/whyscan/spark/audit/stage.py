@@ -26,6 +26,7 @@ from whyscan.spark.audit.report import Audit, Run
 from whyscan.spark.audit.totals import place, query_lines, table_totals
 from whyscan.spark.errors import uncarried
 from whyscan.spark.source_tables import Source
+from whyscan.spark.workload.frames import cores
 from whyscan.spark.workload.query import Unparsed
 
 if TYPE_CHECKING:
@@ -151,8 +152,8 @@ class _Rounds:
     def _explained(
         self, asked: Sequence[Asked], wanted: Mapping[int, set[str]], terms: Terms
     ) -> list[Outcome]:
-        cores = _cores(self._spark)
-        work = list(_bundles(asked, self.tables, wanted, cores * TASKS_A_CORE))
+        most = cores(self._spark) * TASKS_A_CORE
+        work = list(_bundles(asked, self.tables, wanted, most))
         self._say(f"explaining {_queries(len(asked))} in {counted(len(work), 'task')}")
         frame = self._spark.createDataFrame(pa.Table.from_batches(work))
         rows = collected(frame.mapInArrow(explaining(terms), "outcome binary"))
@@ -177,14 +178,6 @@ def collected(frame: DataFrame) -> list[Row]:
 
 def _queries(number: int) -> str:
     return "1 query" if number == 1 else f"{number:,} queries"
-
-
-def _cores(spark: SparkSession) -> int:
-    """How many tasks run at once; a server of Spark Connect does not say."""
-    try:
-        return int(spark.sparkContext.defaultParallelism)
-    except Exception:  # noqa: BLE001 - pyspark's own class for it is of one kind of session alone
-        return 4
 
 
 def _bundles(

@@ -16,6 +16,7 @@ from whyscan.spark.audit.phrases import (
     left_out,
     remedies,
     rewrites,
+    unchecked,
 )
 
 if TYPE_CHECKING:
@@ -133,5 +134,7 @@ def _unparsed(audit: Audit, page: Page, shown: int) -> Iterator[str]:
 
 
 def _notes(audit: Audit, page: Page) -> Iterator[str]:
+    for line in unchecked(audit):
+        yield page.wrap(line, hanging=GAP)
     for note in audit.run.notes:
         yield page.wrap(f"note: {inert(note)}", hanging=GAP)
