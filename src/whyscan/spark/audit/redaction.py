@@ -44,6 +44,7 @@ def _query(line: QueryLine, key: bytes) -> QueryLine:
         ),
         findings=tuple(map(hide.finding, line.findings)),
         notes=tuple(map(hide.text, line.notes)),
+        error=None if line.error is None else hide.text(line.error),
     )
 
 
@@ -58,4 +59,5 @@ def _table(line: TableLine, hide: Redactor, own: Redactor) -> TableLine:
         work=None if line.work is None else hide.conjunct(line.work),
         answer=None if line.answer is None else HIDDEN,
         rewrite=rewrite,
+        error=None if line.error is None else hide.text(own.text(line.error)),
     )
