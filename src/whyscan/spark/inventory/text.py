@@ -61,7 +61,8 @@ def _row(line: TableLine) -> tuple[str, ...]:
 def _failed(run: InventoryRun, page: Page) -> Iterator[str]:
     for line in run.failed:
         why = "" if line.error is None else line.error.message
-        yield f"{inert(line.name)} failed: {inert(page.place(why))}"
+        near = why if page.folder is None else why.replace(f"{page.folder}/", "")
+        yield f"{inert(line.name)} failed: {inert(near)}"
         if line.error is not None and line.error.hint:
             yield f"  {inert(line.error.hint)}"
 
