@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from pyspark.sql import SparkSession
+
     from whyscan.explain.report import Report
     from whyscan.explain.stats import TableStats
     from whyscan.plans import Plan
@@ -74,16 +76,29 @@ class Table(Struct, frozen=True):
         return Plan.of(make_plan(self.snapshot, bound, options))
 
     def explain(
-        self, predicate: str, columns: Sequence[str] | None = None, **question: Unpack[Question]
+        self,
+        predicate: str,
+        columns: Sequence[str] | None = None,
+        *,
+        spark: SparkSession | None = None,
+        **question: Unpack[Question],
     ) -> Report:
         """The plan, and why: what removed each container and why the others stayed.
 
         `columns` are those that would be read; their bytes are told where footers were opened.
+        With `spark`, its executors read the metadata and plan: the answer is the same.
         """
         from whyscan.explain.report import make_report
 
         verbose = question.get("verbose", False)
-        return make_report(self.plan(predicate, columns, **question), verbose=verbose)
+        if spark is None:
+            return make_report(self.plan(predicate, columns, **question), verbose=verbose)
+        from whyscan.planning.request import bind_request
+        from whyscan.spark.planning import explain_parts, plan_parts
+
+        checked(Question, question)
+        bound, options = bind_request(self.snapshot, predicate, columns, question)
+        return explain_parts(plan_parts(spark, self.snapshot, bound, options), verbose=verbose)
 
     def stats(self, columns: Sequence[str] | None = None, *, full: bool = False) -> TableStats:
         """How the table lies, column by column; `full` opens footers of however many files."""

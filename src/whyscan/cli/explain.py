@@ -12,6 +12,7 @@ from whyscan.cli.baseline import against_baseline
 from whyscan.cli.formats import FORMS, LISTS_FILES, rendered
 from whyscan.cli.gates import gates_of_table
 from whyscan.cli.progress import Progress
+from whyscan.cli.spark_session import MASTER, spark_session
 from whyscan.cli.startup import load_arrow, loading_the_parser
 from whyscan.errors import UsageError
 from whyscan.statement import RESOLVE_LIMIT
@@ -69,6 +70,13 @@ if TYPE_CHECKING:
 )
 @options.REDACT
 @options.GATES
+@click.option(
+    "--spark",
+    "on_spark",
+    is_flag=True,
+    help="Have Spark's executors read the metadata of a very large table, and plan.",
+)
+@MASTER
 def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int:
     """Which files and row groups PREDICATE reads, which it skips, and why.
 
@@ -82,6 +90,7 @@ def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int
     """
     # First: whatever else imports Arrow does so with its documentation.
     load_arrow()
+    _refuse_spark(asked)
     if asked["sql"] is not None:
         from whyscan.cli.statement import explain_statement
 
@@ -109,6 +118,15 @@ def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int
     return 0 if report.passed else options.GATE_FAILED
 
 
+def _refuse_spark(asked: Mapping[str, Any]) -> None:
+    """What goes with Spark, and what does not."""
+    if asked["master"] is not None and not asked["on_spark"]:
+        raise UsageError("--master goes with --spark")
+    if asked["on_spark"] and asked["sql"] is not None:
+        hint = "whyscan audit --workload FILE explains statements on Spark; TABLE and -w go with it"
+        raise UsageError("--spark does not go with --sql", hint=hint)
+
+
 def _report(places: tuple[str, ...], predicate: str, asked: Mapping[str, Any]) -> Report:
     with Progress() as progress:
         with loading_the_parser(places):
@@ -119,8 +137,9 @@ def _report(places: tuple[str, ...], predicate: str, asked: Mapping[str, Any]) -
                 **options.version(asked),
             )
         progress.watch(table.snapshot.traffic)
-        from whyscan.explain.report import make_report
-
         question = options.terms(asked) | {"verbose": asked["verbose"]}
-        plan = table.plan(predicate, options.columns(asked["select"]), **question)
-        return make_report(plan, verbose=asked["verbose"])
+        columns = options.columns(asked["select"])
+        if not asked["on_spark"]:
+            return table.explain(predicate, columns, **question)
+        with spark_session(asked["master"]) as spark:
+            return table.explain(predicate, columns, spark=spark, **question)

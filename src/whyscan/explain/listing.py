@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.explain.evidence import (
     Cause,
@@ -209,6 +210,75 @@ def listing(plan: ScanPlan, why: Why) -> Listing:
         causes=causes(plan),
         unneeded="" if evidence.limit is None else of_unneeded(evidence.limit),
     )
+
+
+def listings_together(parts: Sequence[Listing]) -> Listing:
+    """The files of all parts of a table, one part after another."""
+    some = [part for part in parts if len(part)] or list(parts[:1])
+    if len(some) == 1:
+        return some[0]
+
+    def joined(name: str) -> pa.Array:
+        return _joined([getattr(part, name) for part in some])
+
+    return Listing(
+        paths=joined("paths"),
+        bytes=joined("bytes"),
+        rows=joined("rows"),
+        partition=partitions_together([(part.partition, len(part)) for part in some]),
+        ranges=tuple(_ranges_together(some)),
+        verdict=joined("verdict"),
+        pruned_by=joined("pruned_by"),
+        reason=joined("reason"),
+        row_groups=joined("row_groups"),
+        residual=joined("residual"),
+        pruned_at=joined("pruned_at"),
+        removers=joined("removers"),
+        conjunct=joined("conjunct"),
+        spec=joined("spec"),
+        causes=some[0].causes,
+        unneeded=some[0].unneeded,
+    )
+
+
+def partitions_together(parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
+    """The partition values of parts with so many files each, null where a part has no such column.
+
+    A table without columns has no rows either: its files are counted apart.
+    """
+    names = dict.fromkeys(name for table, _ in parts for name in table.column_names)
+
+    def values(name: str) -> Iterator[pa.Array]:
+        for table, count in parts:
+            known = name in table.column_names
+            yield table[name].combine_chunks() if known else pa.nulls(count)
+
+    return pa.table({name: _joined(list(values(name))) for name in names})
+
+
+def _ranges_together(parts: Sequence[Listing]) -> Iterator[ColumnBounds]:
+    """The columns of which some part knows something, in the order of the predicate."""
+    known = [{column.column: column for column in part.ranges} for part in parts]
+    for name in parts[0].causes[-1].columns:
+        told = next((here[name] for here in known if name in here), None)
+        if told is None:
+            continue
+        ends: tuple[list[pa.Array], list[pa.Array]] = ([], [])
+        for here, part in zip(known, parts, strict=True):
+            nothing = pa.nulls(len(part), told.lower.type)
+            column = here.get(name)
+            ends[0].append(nothing if column is None else column.lower)
+            ends[1].append(nothing if column is None else column.upper)
+        yield replace(told, lower=_joined(ends[0]), upper=_joined(ends[1]))
+
+
+def _joined(arrays: Sequence[pa.Array]) -> pa.Array:
+    """One array; parts may store the same in their own ways."""
+    stored = arrays[0].type
+    if pa.types.is_dictionary(stored):
+        return pa.chunked_array(arrays).unify_dictionaries().combine_chunks()
+    plain = next((a.type for a in arrays if not pa.types.is_null(a.type)), stored)
+    return pa.concat_arrays([array.cast(plain) for array in arrays])
 
 
 def _pruned_at(evidence: Evidence) -> pa.DictionaryArray:

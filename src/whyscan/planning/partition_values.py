@@ -55,7 +55,7 @@ def decide(predicate: Predicate, pointed: Decided, containers: Containers, zone:
     decided: dict[int, Truth] = {}
     for position, found in pointed.items():
         expression = predicate.conjuncts[position].expression
-        if _is_open(found, expression, containers, zone):
+        if is_open(found, expression, containers, zone):
             answer = _run(expression, columns_of(expression), containers)
             if answer is not None:
                 decided[position] = answer
@@ -83,7 +83,7 @@ def _is_a_point(column: Column, containers: Containers) -> bool:
     return tally(alone, containers.count) == containers.count
 
 
-def _is_open(found: Truth, expression: Expression, containers: Containers, zone: Zone) -> bool:
+def is_open(found: Truth, expression: Expression, containers: Containers, zone: Zone) -> bool:
     """Some container may give more than one answer."""
     blocks = containers.blocks
     if blocks is None:

@@ -7,10 +7,11 @@ in other ways without evaluating anything twice.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import astuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -79,6 +80,12 @@ class ScanPlanSummary(Struct, frozen=True):
     bytes_kept: int | None
     rows_total: int | None
     rows_kept: int | None
+
+    def __add__(self, other: ScanPlanSummary) -> ScanPlanSummary:
+        """Of two parts of a table: what is not known of one is not of both."""
+        both = zip(astuple(self), astuple(other), strict=True)
+        sums: list[Any] = [None if None in pair else sum(pair) for pair in both]
+        return ScanPlanSummary(*sums)
 
 
 class ManifestEvidence(Struct, frozen=True):

@@ -24,8 +24,13 @@ from whyscan.errors import Span, WhyscanError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pyspark.sql import DataFrame, Row
+
 P = ParamSpec("P")
 T = TypeVar("T")
+
+DIED = ("Python worker exited unexpectedly", "Python worker failed to connect back")
+ATTEMPTS = 3
 
 _MARK = "whyscan error: "
 _RAISED = re.compile(r"^(?:\S+: )?whyscan\.errors\.(\w+): (.*)$", re.MULTILINE)
@@ -86,6 +91,22 @@ def uncarried() -> Iterator[None]:
         raise of_spark(error) from error
 
 
+def collected(frame: DataFrame) -> list[Row]:
+    """The rows of a job whose tasks may be run again, with its errors as `uncarried` has them.
+
+    A worker that died is given another chance here: a session on one machine gives it none.
+    """
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return frame.collect()
+        except Exception as error:
+            if not any(words in str(error) for words in DIED):
+                with uncarried():
+                    raise
+    with uncarried():
+        return frame.collect()
+
+
 def of_spark(error: BaseException) -> WhyscanError:
     """The error of ours inside one of Spark's; a line about Spark's own where there is none."""
     text = str(error)
@@ -98,6 +119,10 @@ def of_spark(error: BaseException) -> WhyscanError:
         kind = getattr(errors, raised[1], WhyscanError)
         known = kind if isinstance(kind, type) and issubclass(kind, WhyscanError) else WhyscanError
         return from_text(json.dumps({"class": known.__name__, "message": raised[2], "hint": None}))
+    died = next((words for words in DIED if words in text), None)
+    if died is not None:
+        hint = "it may have run out of memory: spark.executor.memoryOverhead gives it more"
+        return WhyscanError(f"Spark failed: {died}", hint=hint)
     return WhyscanError(f"Spark failed: {_line(text)}", hint="Spark's own log has the rest")
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.explain.findings.finding import Code, Effect, Facts, Finding, Severity
+from whyscan.explain.listing import partitions_together
 from whyscan.explain.wording import counted, size, staying
 from whyscan.planning.equivalence import where_true
 from whyscan.planning.implied import implied
@@ -212,9 +213,8 @@ def _partitions_wanted(plan: ScanPlan) -> tuple[pa.Table, Flags]:
 
 def _tidy(found: Sequence[tuple[pa.Table, Flags]], manifests: int) -> int | None:
     """How many of as many manifests hold a wanted file once files are sorted by partition."""
-    listed = [(table, here) for table, here in found if len(here)]
-    partition = pa.concat_tables([table for table, _ in listed], promote_options="permissive")
-    wanted = np.concatenate([here for _, here in listed])
+    partition = partitions_together([(table, len(here)) for table, here in found if len(here)])
+    wanted = np.concatenate([here for _, here in found])
     if not partition.num_columns:
         return None
     keys = [(name, "ascending") for name in partition.column_names]

@@ -18,7 +18,7 @@ from whyscan.predicate.types import StringType, Type
 from whyscan.pruning.functions.rules import strict
 from whyscan.pruning.functions.utf8 import ABOVE, joined, shared_prefix
 from whyscan.pruning.interval import Interval, anything
-from whyscan.pruning.mask import both, choose, keep, surely
+from whyscan.pruning.mask import both, choose, keep, known, surely
 
 if TYPE_CHECKING:
     from whyscan.pruning.functions.rules import Kernel
@@ -44,9 +44,10 @@ def _cased(kind: Type, x: Interval, kernel: Kernel) -> Interval:
     prefix = _mapped(shared_prefix(x.lower, x.upper), kernel)
     exact = both(x.point(), surely(_is_plain, x.lower))
     point = None if exact is False else _mapped(keep(exact, x.lower), kernel)
-    return strict(
-        kind, [x], (choose(exact, point, prefix), choose(exact, point, joined(prefix, ABOVE)))
-    )
+    # Without both bounds the prefix is empty, and to begin with nothing is to be anything.
+    told = both(known(x.lower), known(x.upper))
+    ends = (choose(exact, point, prefix), choose(exact, point, joined(prefix, ABOVE)))
+    return strict(kind, [x], (keep(told, ends[0]), keep(told, ends[1])))
 
 
 def _is_plain(values: Vector) -> Vector:

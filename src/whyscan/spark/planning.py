@@ -1,0 +1,314 @@
+"""Planning past one machine: the parts of a snapshot are planned by executors, and counted there.
+
+What a report says in numbers is a sum over the parts, and whatever else it has to ask, it asks of
+the plan of each part: the driver gets counts, the sizes of the files that stay, and the partition
+values and bounds that a finding looks at, of 200,000 files at most. A report that lists every file
+gets that list, and a plan the files to read. The answer is that of one process.
+"""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial, reduce
+from operator import add
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
+
+import pyarrow as pa
+from msgspec import Struct, field
+from msgspec.structs import astuple, replace
+
+from whyscan.errors import WhyscanError
+from whyscan.explain.listing import listing, listings_together
+from whyscan.explain.report import Effort, report_on
+from whyscan.explain.tally import Common, Tally
+from whyscan.planning.beforehand import Beforehand
+from whyscan.planning.plan import Depth, FileScan, Options
+from whyscan.planning.planner import left_closed, make_plan
+from whyscan.planning.pushdown import interpreted
+from whyscan.planning.reasons import reasons
+from whyscan.predicate.zones import zone
+from whyscan.spark.errors import carried, collected, from_text, to_text, uncarried
+from whyscan.tables.parts import FILES_EACH, parts
+from whyscan.tables.remembered import size
+from whyscan.tables.snapshot import Traffic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pyspark.sql import SparkSession
+
+    from whyscan.explain.listing import Listing
+    from whyscan.explain.report import Report
+    from whyscan.planning.plan import ScanPlan, ScanPlanSummary
+    from whyscan.predicate.tree import Predicate
+    from whyscan.predicate.zones import Zone
+    from whyscan.tables.snapshot import Snapshot
+
+    Run = Callable[["Work"], Iterable["Answer"]]
+    """Has every part answer, wherever they are."""
+
+T = TypeVar("T")
+G = TypeVar("G")
+
+PARTS_A_CORE = 2
+FEWEST_FILES = 10_000
+"""A part is no smaller than this for the sake of idle cores: a task has its own cost."""
+
+HELD = 1 << 29
+"""So many bytes of plans an executor's Python process keeps for the next question."""
+
+ANSWER = pa.schema(
+    [
+        ("part", pa.int64()),
+        ("found", pa.binary()),
+        ("error", pa.string()),
+        ("objects", pa.int64()),
+        ("bytes", pa.int64()),
+    ]
+)
+_SPELLED = "part long, found binary, error string, objects long, bytes long"
+
+
+class Parted(Struct, frozen=True, eq=False):
+    """A predicate planned on a snapshot part by part, by the executors of a session.
+
+    Iterate over it for the files to read. `options` are those that were asked for, `each_options`
+    those that each part is planned with once it is known what all of them leave.
+    """
+
+    run: Run
+    snapshot: Snapshot
+    predicate: Predicate
+    zone: Zone
+    options: Options
+    each_options: Options
+    common: Common
+    name: str
+    started: float
+    meter: list[Traffic] = field(default_factory=list)
+
+    def each(self, question: Callable[[ScanPlan], T]) -> Sequence[T]:
+        """What a question finds in the plan of each part, in one job."""
+        return self._asked(question, None)
+
+    def each_given(self, question: Callable[[ScanPlan, G], T], given: Sequence[G]) -> Sequence[T]:
+        """The same of a question that is told something else of each part."""
+        return self._asked(question, given)
+
+    def _asked(self, question: Callable[..., T], given: Sequence[Any] | None) -> Sequence[T]:
+        work = Work(self.name, self.predicate, self.each_options, question, given)
+        answers = sorted(self.run(work), key=lambda answer: answer.part)
+        for answer in answers:
+            if answer.error is not None:
+                raise from_text(answer.error)
+        self.meter.extend(Traffic(answer.objects, answer.bytes) for answer in answers)
+        return [pickle.loads(answer.found) for answer in answers]  # noqa: S301 - by our executors
+
+    @property
+    def summary(self) -> ScanPlanSummary:
+        """The pyramid in numbers."""
+        return reduce(add, self.each(_summary))
+
+    @property
+    def files(self) -> tuple[FileScan, ...]:
+        """The files to read, in the table's order."""
+        return tuple(self)
+
+    def __iter__(self) -> Iterator[FileScan]:
+        for some in self.each(_files):
+            yield from some
+
+    def traffic(self) -> Traffic:
+        """What the driver and all executors have read."""
+        read = [self.snapshot.traffic(), *self.meter]
+        return Traffic(sum(one.objects for one in read), sum(one.bytes for one in read))
+
+
+def plan_parts(
+    spark: SparkSession,
+    snapshot: Snapshot,
+    predicate: Predicate,
+    options: Options,
+    *,
+    files_each: int | None = None,
+) -> Parted:
+    """Plan a predicate on a snapshot in parts of about so many files each."""
+    cores = _cores(spark)
+    found = _divided(snapshot, cores) if files_each is None else parts(snapshot, files_each)
+    return planned_by(_on(spark, found), snapshot, predicate, options)
+
+
+def planned_by(run: Run, snapshot: Snapshot, predicate: Predicate, options: Options) -> Parted:
+    """Plan a predicate on a snapshot whose parts `run` knows."""
+    planned = Parted(
+        run=run,
+        snapshot=snapshot,
+        predicate=predicate,
+        zone=zone(predicate.zone),
+        options=options,
+        each_options=replace(options, depth=Depth.FILES),
+        common=Common((), partitions_stay=False),
+        name=uuid4().hex,
+        started=perf_counter(),
+    )
+    return _decided(planned)
+
+
+def explain_parts(planned: Parted, *, verbose: bool = False) -> Report:
+    """The report of `make_report`, counted by the executors."""
+    tally = reduce(add, planned.each(partial(Tally.of, common=planned.common)))
+    report = report_on(planned, tally)
+    if verbose:
+        listed = planned.each(partial(_listing, told=planned.common.interpreted))
+        report = replace(report, listing=listings_together(listed))
+    read = planned.traffic()
+    effort = Effort(read.objects, read.bytes, read.from_cache, perf_counter() - planned.started)
+    return replace(report, metadata=effort)
+
+
+def _decided(planned: Parted) -> Parted:
+    """What all parts leave settles how each is planned."""
+    known = reduce(add, planned.each(Beforehand.of))
+    if known.never_run:
+        alike = replace(planned.each_options, never_run=known.never_run)
+        planned = replace(planned, each_options=alike)
+        known = reduce(add, planned.each(Beforehand.of))
+    told = interpreted(planned, known.run_everywhere)
+    opens = left_closed(planned.options.depth, known.kept) is None
+    depth = Depth.ROW_GROUPS if opens else Depth.FILES
+    if planned.snapshot.footers_describe_files:
+        depth = planned.each_options.depth
+    return replace(
+        planned,
+        each_options=replace(planned.each_options, depth=depth),
+        common=Common(told, partitions_stay=known.partitions_stay),
+    )
+
+
+def _divided(snapshot: Snapshot, cores: int) -> Sequence[Snapshot]:
+    """In parts that keep the cores busy, and none of which is too large for one of them."""
+    found = parts(snapshot)
+    wanted = cores * PARTS_A_CORE
+    if len(found) >= wanted:
+        return found
+    return parts(snapshot, max(FILES_EACH * len(found) // wanted, FEWEST_FILES))
+
+
+def _cores(spark: SparkSession) -> int:
+    """How many tasks run at once; a server of Spark Connect does not say."""
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except Exception:  # noqa: BLE001 - pyspark's own class for it is of one kind of session alone
+        return 4
+
+
+def _on(spark: SparkSession, found: Sequence[Snapshot]) -> Run:
+    """A job a question, over a row a part."""
+    packed = pa.array([pickle.dumps(part) for part in found], pa.binary())
+    table = pa.table({"number": pa.array(range(len(found)), pa.int64()), "part": packed})
+    with uncarried():
+        frame = spark.createDataFrame(table)
+
+    def run(work: Work) -> list[Answer]:
+        rows = collected(frame.mapInArrow(_answering(work), _SPELLED))
+        return [Answer(*row) for row in rows]
+
+    return run
+
+
+class Work(Struct, frozen=True):
+    """What each part is asked; `given` has one for each, None where the question takes none.
+
+    `name` is that of the run: what its parts have read is kept for the next question.
+    """
+
+    name: str
+    predicate: Predicate
+    options: Options
+    question: Callable[..., Any]
+    given: Sequence[Any] | None
+
+
+class Answer(Struct, frozen=True):
+    """What one part found, pickled, or the error; and what it read for that."""
+
+    part: int
+    found: bytes
+    error: str | None
+    objects: int
+    bytes: int
+
+
+def _answering(work: Work) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """For `mapInArrow`: parts to answers."""
+
+    @carried
+    def answers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number, part in zip(*batch.columns, strict=True):
+                found = answer(work, number.as_py(), part.as_py())
+                yield pa.record_batch([[value] for value in astuple(found)], schema=ANSWER)
+
+    return answers
+
+
+def answer(work: Work, number: int, packed: bytes) -> Answer:
+    """What a part finds. An error of ours is an answer too: to try again would not help."""
+    try:
+        planned, read = _planned(work, number, packed)
+        told = () if work.given is None else (work.given[number],)
+        found = pickle.dumps(work.question(planned, *told))
+    except WhyscanError as error:
+        return Answer(number, b"", to_text(error), 0, 0)
+    return Answer(number, found, None, read.objects, read.bytes)
+
+
+class _Held(Struct):
+    """A part that was planned here, the plan that was made of it last, and what they hold."""
+
+    part: Snapshot
+    options: Options
+    plan: ScanPlan
+    bytes: int
+
+
+_HELD: dict[tuple[str, int], _Held] = {}
+
+
+def _planned(work: Work, number: int, packed: bytes) -> tuple[ScanPlan, Traffic]:
+    """The plan of a part, from an earlier question where it was asked of this very process."""
+    held = _HELD.pop((work.name, number), None)
+    part = pickle.loads(packed) if held is None else held.part  # noqa: S301 - by the driver
+    before = part.traffic()
+    if held is None or held.options != work.options:
+        plan = make_plan(part, work.predicate, work.options)
+        held = _Held(part, work.options, plan, size(plan.evidence))
+    _keep((work.name, number), held)
+    after = part.traffic()
+    return held.plan, Traffic(after.objects - before.objects, after.bytes - before.bytes)
+
+
+def _keep(key: tuple[str, int], held: _Held) -> None:
+    """The part that was asked for last goes last; parts of another run go first of all."""
+    for known in [known for known in _HELD if known[0] != key[0]]:
+        del _HELD[known]
+    _HELD[key] = held
+    total = sum(one.bytes for one in _HELD.values())
+    for known in list(_HELD):
+        if total <= HELD or known == key:
+            return
+        total -= _HELD.pop(known).bytes
+
+
+def _summary(plan: ScanPlan) -> ScanPlanSummary:
+    return plan.summary
+
+
+def _files(plan: ScanPlan) -> tuple[FileScan, ...]:
+    return plan.files
+
+
+def _listing(plan: ScanPlan, told: tuple[bool, ...]) -> Listing:
+    return listing(plan, reasons(plan, told))
