@@ -27,6 +27,7 @@ ASKED = (
     "price > 100",
     "price <= 10 OR age IS NULL",
     "country > 'ZZ'",
+    "price = 398",
     "true",
 )
 
@@ -41,7 +42,8 @@ def many() -> MemoryTable:
     dice = np.random.default_rng(5)
     files = []
     for at in range(400):
-        country, age, price = dice.choice(["DE", "IT", "US"]), at % 80, float(at)
+        country = "DE" if at > 370 else dice.choice(["DE", "IT", "US"])
+        age, price = at % 80, float(at)
         bounds = {"age": (age, age + 5), "price": (price, price + 20)}
         rows = 0 if at % 50 == 0 else int(dice.integers(1, 9))
         group = RowGroup(rows, bounds, {"age": at % 3 == 0 and rows}, nan=at % 7 == 0)
@@ -89,3 +91,5 @@ def test_reports_on_files_in_blocks_are_those_of_the_table_itself():
         for document in documents:
             del document["metadata"]
         assert documents[0] == documents[1], text
+        if text == "price = 398":
+            assert any(finding.rewrite == "country = 'DE'" for finding in found.findings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
@@ -17,6 +18,8 @@ from whyscan.pruning.transforms import Identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
 
     from whyscan.planning.judgement import Flags
     from whyscan.planning.plan import Asked, Planned, ScanPlan
@@ -81,6 +84,10 @@ def _counted(plan: ScanPlan, column: Column, chosen: Flags) -> pa.Table | None:
     values = _values(plan, column)
     if values is None:
         return None
+    blocks = plan.evidence.files.containers.blocks
+    if blocks is not None:
+        # Of a table that is asked many questions: which file has which value is known.
+        return blocks.noted(("values", column), lambda: _Valued.of(values)).counted(chosen)
     ones = pa.repeat(pa.scalar(1, pa.int64()), len(values))
     return _summed(
         pa.table({"value": values, "files": ones, "chosen": pa.array(chosen).cast(pa.int64())})
@@ -88,6 +95,24 @@ def _counted(plan: ScanPlan, column: Column, chosen: Flags) -> pa.Table | None:
 
 
 _NO_FILES = pa.table({"value": pa.nulls(0), "files": pa.nulls(0), "chosen": pa.nulls(0)})
+
+
+class _Valued(Struct, frozen=True):
+    """The distinct values of a column, how many files have each, and which one each file has."""
+
+    values: pa.Array
+    files: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, values: pa.Array) -> _Valued:
+        encoded = values.dictionary_encode(null_encoding="encode")
+        codes = encoded.indices.to_numpy()
+        return cls(encoded.dictionary, np.bincount(codes, minlength=len(encoded.dictionary)), codes)
+
+    def counted(self, chosen: Flags) -> pa.Table:
+        found = np.bincount(self.codes[np.flatnonzero(chosen)], minlength=len(self.values))
+        return pa.table({"value": self.values, "files": self.files, "chosen": found})
 
 
 def _summed(counts: pa.Table) -> pa.Table:
