@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from whyscan.explain.stats import TableStats
     from whyscan.plans import Plan
     from whyscan.predicate.types import Schema
+    from whyscan.spark.planning import Parted
     from whyscan.tables.snapshot import Snapshot
 
 Location = str | PathLike[str]
@@ -63,16 +64,47 @@ class Table(Struct, frozen=True):
     def schema(self) -> Schema:
         return self.snapshot.schema()
 
+    @overload
     def plan(
-        self, predicate: str, columns: Sequence[str] | None = None, **question: Unpack[Question]
-    ) -> Plan:
-        """Which files, row groups and bytes a predicate reads of the named columns."""
-        from whyscan.planning.planner import make_plan
+        self,
+        predicate: str,
+        columns: Sequence[str] | None = None,
+        *,
+        spark: None = None,
+        **question: Unpack[Question],
+    ) -> Plan: ...
+    @overload
+    def plan(
+        self,
+        predicate: str,
+        columns: Sequence[str] | None = None,
+        *,
+        spark: SparkSession,
+        **question: Unpack[Question],
+    ) -> Parted: ...
+    def plan(
+        self,
+        predicate: str,
+        columns: Sequence[str] | None = None,
+        *,
+        spark: SparkSession | None = None,
+        **question: Unpack[Question],
+    ) -> Plan | Parted:
+        """Which files, row groups and bytes a predicate reads of the named columns.
+
+        With `spark`, its executors read the metadata and plan; the files are the same.
+        """
         from whyscan.planning.request import bind_request
-        from whyscan.plans import Plan
 
         checked(Question, question)
         bound, options = bind_request(self.snapshot, predicate, columns, question)
+        if spark is not None:
+            from whyscan.spark.planning import plan_parts
+
+            return plan_parts(spark, self.snapshot, bound, options)
+        from whyscan.planning.planner import make_plan
+        from whyscan.plans import Plan
+
         return Plan.of(make_plan(self.snapshot, bound, options))
 
     def explain(
@@ -88,17 +120,15 @@ class Table(Struct, frozen=True):
         `columns` are those that would be read; their bytes are told where footers were opened.
         With `spark`, its executors read the metadata and plan: the answer is the same.
         """
+        verbose = question.get("verbose", False)
+        if spark is not None:
+            from whyscan.spark.planning import explain_parts
+
+            parted = self.plan(predicate, columns, spark=spark, **question)
+            return explain_parts(parted, verbose=verbose)
         from whyscan.explain.report import make_report
 
-        verbose = question.get("verbose", False)
-        if spark is None:
-            return make_report(self.plan(predicate, columns, **question), verbose=verbose)
-        from whyscan.planning.request import bind_request
-        from whyscan.spark.planning import explain_parts, plan_parts
-
-        checked(Question, question)
-        bound, options = bind_request(self.snapshot, predicate, columns, question)
-        return explain_parts(plan_parts(spark, self.snapshot, bound, options), verbose=verbose)
+        return make_report(self.plan(predicate, columns, **question), verbose=verbose)
 
     def stats(self, columns: Sequence[str] | None = None, *, full: bool = False) -> TableStats:
         """How the table lies, column by column; `full` opens footers of however many files."""

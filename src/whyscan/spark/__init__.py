@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from whyscan.spark.audit.report import Audit
     from whyscan.spark.audit.run import Paths, Settings
     from whyscan.spark.frame_report import explain
+    from whyscan.spark.planning import explain_parts, plan_parts
     from whyscan.spark.reading import read, reader_of, register, to_spark
     from whyscan.spark.source_tables import Source
     from whyscan.spark.workload.frames import workload_frame
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 __all__ = [
     "audit",
     "explain",
+    "explain_parts",
     "inventory",
+    "plan_parts",
     "read",
     "read_workload",
     "reader_of",
@@ -47,6 +50,8 @@ __all__ = [
 # Each is imported when it is asked for: most need one of them.
 _LAZY = {
     "explain": "whyscan.spark.frame_report",
+    "explain_parts": "whyscan.spark.planning",
+    "plan_parts": "whyscan.spark.planning",
     "read": "whyscan.spark.reading",
     "reader_of": "whyscan.spark.reading",
     "register": "whyscan.spark.reading",

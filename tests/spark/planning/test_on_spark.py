@@ -99,6 +99,10 @@ def test_as_people_ask(spark, hive):
         hive.explain("x > 30", spark=spark, depht="files")
 
 
+def test_the_plan_has_the_same_files(spark, hive):
+    assert hive.plan("x > 30", spark=spark).files == hive.plan("x > 30").files
+
+
 def test_files_to_read_come_from_the_executors(spark, hive):
     bound, options = bind_request(hive.snapshot, "x > 30", None, {})
     planned = plan_parts(spark, hive.snapshot, bound, options, files_each=2)
