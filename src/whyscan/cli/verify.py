@@ -21,6 +21,17 @@ if TYPE_CHECKING:
 
 FORMS = ("text", "json", "markdown")
 LAKES = frozenset({"delta", "iceberg"})
+ONE_TABLE = {
+    "places": "TABLE",
+    "predicates": "-w",
+    "partition_types": "--partition-type",
+    "trino": "--trino",
+    "at_version": "--at-version",
+    "at_snapshot": "--at-snapshot",
+    "as_of": "--as-of",
+    "ref": "--ref",
+}
+WORKLOAD = "its queries name their tables and conditions; --table says where they are"
 
 
 @click.command(short_help="Plans and statistics against the rows, and against real engines.")
@@ -101,12 +112,7 @@ def verify(places: tuple[str, ...], **asked: Any) -> int:
 
     Exit codes: 0 fine, 1 something is unsound or lies, 2 wrong usage, 3 could not evaluate.
     """
-    if asked["logs"]:
-        if places or asked["predicates"]:
-            raise UsageError("--workload takes the place of TABLE and -w")
-        found = _of_workload(asked)
-    else:
-        found = _of_table(places, asked)
+    found = _of_workload(places, asked) if asked["logs"] else _of_table(places, asked)
     options.deliver(lambda page: _rendered(found, asked["form"], page), asked["output"])
     return found.exit_code
 
@@ -134,7 +140,10 @@ def _of_table(places: tuple[str, ...], asked: Mapping[str, Any]) -> Verification
         return verified(spark, table, texts, dialect=asked["dialect"], **_asking(asked))
 
 
-def _of_workload(asked: Mapping[str, Any]) -> Verification:
+def _of_workload(places: tuple[str, ...], asked: Mapping[str, Any]) -> Verification:
+    for name, option in ONE_TABLE.items():
+        if asked.get(name, places) not in {None, ()}:
+            raise UsageError(f"{option} does not go with --workload", hint=WORKLOAD)
     with spark_session(asked["master"], formats=True) as spark:
         from whyscan.spark import verify_workload
         from whyscan.spark.source_tables import sources

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.errors import TableError
-from whyscan.spark.errors import of_spark
-from whyscan.spark.verify.truth import quoted, truth
+from whyscan.spark.verify.truth import quoted, reason, truth
 from whyscan.tables.iceberg.snapshot import IcebergSnapshot
 from whyscan.tables.parquet.snapshot import ParquetSnapshot
 
@@ -38,7 +37,7 @@ def frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
-        raise of_spark(error) from error
+        raise TableError(reason(error)) from error
 
 
 def _frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
@@ -87,5 +86,5 @@ def totals(rows: DataFrame, predicates: Mapping[int, str]) -> tuple[int, dict[in
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
-        raise of_spark(error) from error
+        raise TableError(reason(error)) from error
     return found["rows"] or 0, {number: found[f"true_{number}"] for number in predicates}

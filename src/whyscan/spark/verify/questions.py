@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 SPARKS = frozenset({"spark", "databricks", "spark2"})
 EVERYTHING = "*"
+_NESTED = frozenset({"array", "list", "map"})
 _UNORDERED = (IntervalType, NullType, OtherType, StructType)
 
 
@@ -93,7 +94,7 @@ def _unfit(column: Column) -> str | None:
     name = ".".join(column.path)
     if column.path[0] == FILE_PATH[0]:
         return f"{name} is no column of the rows"
-    if isinstance(column.type, OtherType):
+    if isinstance(column.type, OtherType) and column.type.name not in _NESTED:
         return f"rows of {name} are not compared: its type is {column.type}"
     if isinstance(column.type, TimestampType) and column.type.unit is Unit.NANOSECOND:
         return f"rows of {name} are not compared: Spark has no nanoseconds"

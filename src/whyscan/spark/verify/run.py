@@ -152,6 +152,8 @@ def _proofs(
     paths = chosen.files.paths.to_pylist()
     for number, question in enumerate(asked):
         why = question.why or data.failed.get(number)
+        if chosen.total and not data.at:
+            why = why or "no data file can be read"
         try:
             plan = None if question.predicate is None else planned(chosen, question)
         except WhyscanError as error:

@@ -78,8 +78,17 @@ def unreadable(rows: DataFrame, sql: str) -> str | None:
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
-        return of_spark(error).message
+        return reason(error)
     return None
+
+
+def reason(error: Exception) -> str:
+    """What Spark complains of, in one line."""
+    first, *rest = str(error).splitlines() or [""]
+    if first.startswith("An error occurred while calling") and rest:
+        # Java's own text follows, its class before it.
+        return rest[0].removeprefix(": ").partition(": ")[2] or rest[0]
+    return of_spark(error).message
 
 
 def truth(sql: str) -> Expression:

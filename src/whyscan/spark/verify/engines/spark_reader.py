@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whyscan.spark.errors import of_spark
 from whyscan.spark.verify.engines.engine import Answer, Refused
+from whyscan.spark.verify.truth import reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ class SparkReader:
         except Exception as error:
             if not type(error).__module__.startswith(("pyspark.", "py4j.")):
                 raise
-            raise Refused(of_spark(error).message) from error
+            raise Refused(reason(error)) from error
         return self._told(rows, _metrics(found))
 
     def _told(self, rows: int, scan: dict[str, int] | None) -> Answer:
