@@ -10,6 +10,7 @@ from deltalake import DeltaTable, write_deltalake
 import whyscan.spark
 from iceberg.pyiceberg_lakes import Memory
 from spark.audit.lake import rows, write_hive
+from whyscan.errors import UsageError
 from whyscan.spark import stage
 from whyscan.spark.workload.query import Query, Workload
 
@@ -153,3 +154,10 @@ def test_a_history_is_kept_in_each_format(spark, tmp_path, form):
         run(spark, tmp_path, form=form, history=place)
 
     assert stage.read(spark, place, form).count() == 2
+
+
+def test_a_place_that_holds_something_else_is_refused_before_anything_is_added(spark, tmp_path):
+    write_hive(tmp_path / "t", 1)
+
+    with pytest.raises(UsageError, match="something else than a history"):
+        run(spark, tmp_path, history=str(tmp_path / "t"))

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from whyscan.errors import WhyscanError
 from whyscan.predicate.session import Session
 from whyscan.spark.audit.executor import told
-from whyscan.spark.audit.history import digest, earlier, ratio
+from whyscan.spark.audit.history import digest, earlier
 from whyscan.spark.audit.lines import table_lines
 from whyscan.spark.audit.pinned import NotGiven, Tables
 from whyscan.spark.audit.report import Audit, Drift
@@ -31,9 +31,10 @@ from whyscan.tables.travel import Travel
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from whyscan.spark.audit.executor import Terms
+    from whyscan.spark.audit.history import Earlier
     from whyscan.spark.audit.pinned import Pinned
     from whyscan.tables.snapshot import Snapshot
 
@@ -64,10 +65,13 @@ def drifted(
     audit: Audit,
     tables: Mapping[str, Pinned],
     terms: Terms,
-    history: tuple[str, str],
+    before: DataFrame,
 ) -> tuple[Drift, ...]:
-    """Of each shape and table the query that fell the most, the deepest fall first."""
-    suspects = _suspects(spark, audit, tables, history)
+    """Of each shape and table the query that fell the most, the deepest fall first.
+
+    `before` are the rows of a history.
+    """
+    suspects = _suspects(audit, tables, earlier(spark, audit, before))
     if not suspects:
         return ()
     work = [pickle.dumps((number, one)) for number, one in enumerate(suspects)]
@@ -90,14 +94,13 @@ def drifted(
 
 
 def _suspects(
-    spark: SparkSession, audit: Audit, tables: Mapping[str, Pinned], history: tuple[str, str]
+    audit: Audit, tables: Mapping[str, Pinned], before: Mapping[tuple[str, str, int], Earlier]
 ) -> list[Suspect]:
-    before = earlier(spark, audit, *history)
     worst: dict[tuple[str, str, int], Suspect] = {}
     for query in audit.queries:
         for at, table in enumerate(query.tables):
             then = before.get((digest(query.sql), place(table.uri), at))
-            now = ratio(table)
+            now = table.ratio
             if then is None or now is None:
                 continue
             drift = Drift(
@@ -194,7 +197,7 @@ class _At:
         catalogue = Catalogue(given, given.opened)
         sql = self._suspect.drift.sql
         report = explain_statement(sql, catalogue, session, self._terms.options)
-        return ratio(table_lines(report)[self._suspect.scan])
+        return table_lines(report)[self._suspect.scan].ratio
 
     def _opened(self, version: int) -> Snapshot:
         pinned = self._pinned

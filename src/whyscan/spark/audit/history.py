@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from msgspec import Struct
 
-from whyscan.errors import WhyscanError
+from whyscan.errors import UsageError, WhyscanError
 from whyscan.spark import stage
 from whyscan.spark.audit.totals import place
 from whyscan.spark.errors import uncarried
@@ -110,24 +110,13 @@ def _row(audit: Audit, query: QueryLine, at: int, table: TableLine) -> dict[str,
         "snapshot": None if table.version is None else str(table.version),
         "times": query.times,
         **counts,
-        "ratio": ratio(table),
+        "ratio": table.ratio,
         "bytes_read": table.bytes_read,
         "bytes_needed": table.bytes_needed,
         "wasted": None if vain is None else vain * query.times,
         "work": None if work is None else ", ".join(work.columns),
         "findings": [finding.code.value for finding in table.findings],
     }
-
-
-def ratio(table: TableLine) -> float | None:
-    """The share of a table's bytes that its plan keeps; of its files where bytes are not known."""
-    summary = table.summary
-    if summary is None:
-        return None
-    kept, whole = summary.bytes_kept, summary.bytes_total
-    if kept is None or whole is None:
-        kept, whole = summary.files_kept, summary.files_total
-    return kept / whole if whole else 0.0
 
 
 def append(spark: SparkSession, audit: Audit, where: str, form: str) -> None:
@@ -139,8 +128,27 @@ def append(spark: SparkSession, audit: Audit, where: str, form: str) -> None:
         stage.append(frame, where, form)
 
 
+def opened(spark: SparkSession, where: str, form: str) -> DataFrame | None:
+    """The rows of the runs before, None for the first run; UsageError for what is no history."""
+    try:
+        before = stage.read(spark, where, form)
+        with uncarried():
+            # Over Spark Connect nobody has looked for it before this.
+            known = before.columns
+    except WhyscanError as error:
+        if _is_first(error):
+            return None
+        raise
+    if not set(SCHEMA.names) <= set(known):
+        raise UsageError(
+            f"{where} holds something else than a history of audits",
+            hint="name another place for it",
+        )
+    return before
+
+
 def earlier(
-    spark: SparkSession, audit: Audit, where: str, form: str
+    spark: SparkSession, audit: Audit, before: DataFrame
 ) -> dict[tuple[str, str, int], Earlier]:
     """By digest, address and scan: the last run in which as much less was kept, if there is one.
 
@@ -149,12 +157,6 @@ def earlier(
     today = summaries(audit)
     if not today.num_rows:
         return {}
-    try:
-        before = stage.read(spark, where, form)
-    except WhyscanError as error:
-        if _is_first(error):
-            return {}
-        raise
     with uncarried():
         return dict(_found(spark, before, today, audit.run.threshold))
 

@@ -48,6 +48,10 @@ class Pinned(Struct, frozen=True):
     error: str | None = None
     given: bool = True
 
+    def __repr__(self) -> str:
+        """Without the options: some of them are secrets."""
+        return f"Pinned({self.name!r}, {self.uri!r}, version={self.version!r})"
+
     def opened(self) -> Snapshot:
         """The table; the error that the driver had, where it had one."""
         if self.error is not None:

@@ -75,6 +75,17 @@ class TableLine(Struct, frozen=True):
     error: str | None = None
 
     @property
+    def ratio(self) -> float | None:
+        """The share of the table's bytes that is read; of its files where bytes are not known."""
+        if self.summary is None:
+            return None
+        kept, whole = self.bytes_kept, self.summary.bytes_total
+        if kept is None or whole is None:
+            kept = 0 if self.answer is not None else self.summary.files_kept
+            whole = self.summary.files_total
+        return kept / whole if whole else 0.0
+
+    @property
     def in_vain(self) -> int | None:
         """The bytes of one run that are read and need not be."""
         if self.bytes_read is None or self.bytes_needed is None:

@@ -70,15 +70,17 @@ def audit(
     _check(settings)
     form = form_named(settings.get("history_format", "parquet"))
     question = _question(settings)
+    where = settings.get("history")
+    before = None if where is None else history.opened(spark, where, form)
     found = workload if isinstance(workload, Workload) else _read(spark, workload, settings)
     given = _pinned(tables, settings)
     result, named = explain_workload(spark, found, given, question, settings.get("told"))
-    where = settings.get("history")
-    if where is None:
-        return result
-    fallen = drifted(spark, result, named, question.terms, (where, form))
-    history.append(spark, result, where, form)
-    return replace(result, drift=fallen)
+    if before is not None:
+        fallen = drifted(spark, result, named, question.terms, before)
+        result = replace(result, drift=fallen)
+    if where is not None:
+        history.append(spark, result, where, form)
+    return result
 
 
 def _check(settings: Settings) -> None:

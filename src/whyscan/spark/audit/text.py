@@ -56,7 +56,7 @@ def _queries(audit: Audit, page: Page, shown: int) -> Iterator[str]:
     for line, query in zip(lines, audit.queries, strict=False):
         yield page.paint(page.cut(line, page.width), Ink.TITLE)
         yield from _query(query, page, indent)
-    yield from _more(len(audit.queries) - shown, "more", page)
+    yield from _more(len(audit.queries) - shown, page)
 
 
 def _row(at: int, line: QueryLine) -> tuple[str, ...]:
@@ -74,9 +74,9 @@ def _query(line: QueryLine, page: Page, indent: str) -> Iterator[str]:
         yield page.wrap(one, indent=indent, hanging=indent + GAP)
 
 
-def _more(number: int, what: str, page: Page) -> Iterator[str]:
+def _more(number: int, page: Page) -> Iterator[str]:
     if number > 0:
-        yield page.paint(f"and {number:,} {what}; --format json has all", Ink.FAINT)
+        yield page.paint(f"and {number:,} more; --format json has all", Ink.FAINT)
 
 
 def _tables(audit: Audit, page: Page, shown: int) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _tables(audit: Audit, page: Page, shown: int) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [TABLES]
     rows += [_total(line) for line in opened[:shown]]
     yield from headed(rows, page, right=frozenset({1, 2, 3, 4}))
-    yield from _more(len(opened) - shown, "more tables", page)
+    yield from _more(len(opened) - shown, page)
     if idle:
         yield page.paint(f"{counted(idle, 'table')} that no query names", Ink.FAINT)
 
@@ -109,7 +109,7 @@ def _drift(audit: Audit, page: Page, shown: int) -> Iterator[str]:
         label = page.paint("drift", Ink.WARN)
         yield page.wrap(f"drift {drifted(line)}", hanging=GAP).replace("drift", label, 1)
         yield page.cut(f"{GAP}{inert_sql(line.sql)}", page.width)
-    yield from _more(len(audit.drift) - shown, "more that drifted", page)
+    yield from _more(len(audit.drift) - shown, page)
 
 
 def _failed(audit: Audit, page: Page, shown: int) -> Iterator[str]:
@@ -118,7 +118,7 @@ def _failed(audit: Audit, page: Page, shown: int) -> Iterator[str]:
         yield page.paint(f"{counted(len(broken), 'table')} could not be read", Ink.BAD)
     for line in broken[:shown]:
         yield page.wrap(failed(line), indent=GAP, hanging=GAP * 2)
-    yield from _more(len(broken) - shown, "more", page)
+    yield from _more(len(broken) - shown, page)
 
 
 def _unparsed(audit: Audit, page: Page, shown: int) -> Iterator[str]:
@@ -130,7 +130,7 @@ def _unparsed(audit: Audit, page: Page, shown: int) -> Iterator[str]:
     for line in audit.unparsed[:shown]:
         yield page.wrap(left_out(line), indent=GAP, hanging=GAP * 2)
         yield page.cut(f"{GAP * 2}{inert_sql(line.text)}", page.width)
-    yield from _more(number - shown, "more", page)
+    yield from _more(number - shown, page)
 
 
 def _notes(audit: Audit, page: Page) -> Iterator[str]:

@@ -28,7 +28,8 @@ def query_lines(
 
     A table that a query names by its path has the name that it was given.
     """
-    names = {place(one.uri): one.name for one in pinned if one.given}
+    given = [one for one in pinned if one.given]
+    names = {place(one.uri): one.name for one in given} | {one.name: one.name for one in given}
     bound = [
         _line(query, outcomes[number], names)
         for number, query in enumerate(queries)
@@ -43,7 +44,10 @@ def _rank(line: QueryLine) -> tuple[bool, int, int]:
 
 
 def _line(query: Query, outcome: Outcome, names: Mapping[str, str]) -> QueryLine:
-    named = [replace(t, name=names.get(place(t.uri), t.name)) for t in outcome.tables]
+    named = [
+        replace(t, name=names.get(t.name) or names.get(place(t.uri), t.name))
+        for t in outcome.tables
+    ]
     tables = _with_actual(named, query.actual)
     read = total(table.bytes_read for table in tables)
     needed = total(table.bytes_needed for table in tables)
