@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,13 +13,13 @@ import pyarrow.parquet as pq
 from measure import Ratio, compare
 from spark_session import session
 
-from whyscan.spark import read, register
+from whyscan.spark import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 FILES = 100
 ROW_GROUPS = 4
@@ -28,41 +30,54 @@ FIRST = 4_321_000
 PREDICATE = f"id >= {FIRST} AND id < {FIRST + WANTED}"
 
 
+COLUMNS = ["id", "ts", "user_id", "country", "amount", "note"]
+
+
 def measurements(folder: Path) -> Iterator[Ratio]:
-    """From a path to the result each time; a round before, so that both are warm."""
-    lake = folder / "clustered"
+    """From a path to the result each time; a round before, so that both are warm.
+
+    Of plain files Spark's own reader gets the list; where rows were deleted, the data source reads.
+    """
+    lake, deleted = folder / "clustered", folder / "clustered-deleted"
     if not lake.exists():
         _write(lake)
     with session() as spark:
-        register(spark)
-
-        def whole(columns: list[str]) -> DataFrame:
-            return read(spark, str(lake), PREDICATE, columns)
-
-        def source(columns: list[str]) -> DataFrame:
-            asked = {"predicate": PREDICATE, "columns": ",".join(columns)}
-            return spark.read.format("whyscan").options(**asked).load(str(lake))
-
-        def theirs(columns: list[str]) -> DataFrame:
-            return spark.read.parquet(str(lake)).where(PREDICATE).select(columns)
-
-        columns = ["id", "ts", "user_id", "country", "amount", "note"]
-        for way, ours in (("read", whole), ("the data source", source)):
-            assert _result(ours, columns) == _result(theirs, columns)
+        if not deleted.exists():
+            _delete(spark, lake, deleted)
+        tables = (
+            ("plain files", lake, "parquet", "Spark's Parquet"),
+            ("rows deleted", deleted, "delta", "Delta on Spark"),
+        )
+        for kind, table, form, peer in tables:
+            ours = partial(read, spark, str(table), PREDICATE, COLUMNS)
+            theirs = partial(_theirs, spark, table, form)
+            assert _result(ours) == _result(theirs)
             yield compare(
-                f"1 % of a clustered table, {way}",
-                "Spark's Parquet",
+                f"1 % of a clustered table, {kind}",
+                peer,
                 1.0,
-                partial(_result, ours, columns),
-                partial(_result, theirs, columns),
+                partial(_result, ours),
+                partial(_result, theirs),
             )
 
 
-def _result(frame: Callable[[list[str]], DataFrame], columns: list[str]) -> tuple[object, ...]:
+def _theirs(spark: SparkSession, table: Path, form: str) -> DataFrame:
+    return spark.read.format(form).load(str(table)).where(PREDICATE).select(COLUMNS)
+
+
+def _result(frame: Callable[[], DataFrame]) -> tuple[object, ...]:
     """Something that needs every value."""
-    sums = [f"sum(hash({name}))" for name in columns]
-    (row,) = frame(columns).selectExpr("count(*)", *sums).collect()
+    (row,) = frame().selectExpr("count(*)", *(f"sum(hash({name}))" for name in COLUMNS)).collect()
     return tuple(row)
+
+
+def _delete(spark: SparkSession, lake: Path, deleted: Path) -> None:
+    """The same files as a Delta table with deletion vectors."""
+    shutil.copytree(lake, deleted, copy_function=os.link)
+    table = f"delta.`{deleted}`"
+    spark.sql(f"CONVERT TO DELTA parquet.`{deleted}`")
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    spark.sql(f"DELETE FROM {table} WHERE id % 10000 = 7")
 
 
 def _write(lake: Path) -> None:

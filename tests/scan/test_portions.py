@@ -54,7 +54,7 @@ def test_portions_have_about_as_many_bytes_as_asked(folder):
     plan = whyscan.open(folder).plan("true")
 
     assert [len(one.tasks) for one in split(plan, 1 << 30, at_least=1)] == [10]
-    assert [len(one.tasks) for one in split(plan, 1 << 30, at_least=4)] == [3, 3, 3, 1]
+    assert [len(one.tasks) for one in split(plan, 1 << 30, at_least=4)] == [7, 3]
     assert len(split(plan, 1, at_least=1)) == 10 * GROUPS
 
 

@@ -10,8 +10,10 @@ the filters of the second scan alone, and returns wrong rows.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +23,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from whyscan.engines.spark_types import SparkBatches, spark_schema
 from whyscan.errors import UsageError, WhyscanError
-from whyscan.planning.planner import make_plan
-from whyscan.planning.request import bind_request
 from whyscan.scan.portions import Portion, portions, whole
 from whyscan.scan.reader import read_portion
-from whyscan.tables import open_snapshot
 from whyscan.tables.sizes import parse_size
 from whyscan.tables.travel import Travel, moment
 
@@ -106,6 +105,7 @@ class WhyscanDataSource(DataSource):
             self._planned = self._plan(None)
         except WhyscanError as error:
             raise _short(error) from None
+        _settle()
         return self._planned.schema
 
     def reader(self, schema: StructType) -> DataSourceReader:
@@ -121,6 +121,7 @@ class WhyscanDataSource(DataSource):
             )
         # This object goes to every task along with the reader.
         self._planned = None
+        _settle()
         return _Reader(found)
 
     def _plan(self, columns: Sequence[str] | None) -> Planned:
@@ -169,6 +170,11 @@ class Asked(Struct, frozen=True):
         )
 
     def plan(self, columns: Sequence[str] | None) -> ScanPlan:
+        # Tasks import this file, and plan nothing.
+        from whyscan.planning.planner import make_plan
+        from whyscan.planning.request import bind_request
+        from whyscan.tables import open_snapshot
+
         snapshot = open_snapshot(self.places, {}, self.storage, self.travel)
         bound, options = bind_request(snapshot, self.predicate, columns, self.question)
         return make_plan(snapshot, bound, options)
@@ -232,6 +238,17 @@ class _Reader(DataSourceReader):
             yield from SparkBatches(self._schema).of(rows)
         except WhyscanError as error:
             raise _short(error) from None
+        _settle()
+
+
+@cache
+def _settle() -> None:
+    """Once a process: what is loaded stays.
+
+    Spark looks for garbage after every task, among all objects of all modules: with ours that
+    took as long as a small task itself.
+    """
+    gc.freeze()
 
 
 def _short(error: WhyscanError) -> WhyscanError:

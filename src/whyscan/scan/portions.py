@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 PSEUDO = FILE_PATH[0]
 OPENING = 1 << 20
 """To open a file takes about as long as to read so many bytes."""
+LEAST = 8 * OPENING
+"""Less does not pay for a process of its own."""
 
 
 class Portion(Struct, frozen=True):
@@ -152,7 +154,7 @@ def portions(
     places = {task.at: place for place, task in enumerate(everything.tasks)}
     pieces = list(_pieces(everything.tasks, evidence))
     spread_over = sum(size for _, size in pieces) // max(at_least, 1)
-    aim = min(about_bytes, max(spread_over, 4 * OPENING))
+    aim = min(about_bytes, max(spread_over, LEAST))
     for chosen in _filled(pieces, aim):
         joined = tuple(_joined(chosen))
         at = [places[task.at] for task in joined]
