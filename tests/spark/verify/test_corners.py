@@ -16,6 +16,7 @@ from spark.verify.proofs import proven, rendered, verified
 from spark.verify.test_lies import add, values
 from whyscan.errors import UnknownColumn
 from whyscan.spark import verify
+from whyscan.spark.verify import truth
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -93,6 +94,15 @@ def test_structs_uuids_and_what_spark_has_no_type_for(spark, tmp_path):
     assert (first.found, second.found) == (1, 2)
     assert "its type is time" in third.why
     assert found.exit_code == 3
+
+
+def test_very_many_predicates_are_judged_some_at_a_time(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(truth, "PREDICATES_A_PASS", 2)
+    pq.write_table(values([1, 2, 3, None]), tmp_path / "a.parquet", row_group_size=2)
+
+    found = proven(spark, tmp_path, *(f"x >= {n}" for n in range(5)))
+
+    assert [proof.found for proof in found.predicates] == [3, 3, 2, 1, 0]
 
 
 def test_a_column_that_is_not_there(spark, tmp_path):

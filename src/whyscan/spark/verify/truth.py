@@ -30,6 +30,10 @@ LEAST_BYTES = 1 << 22
 MOST_BYTES = 1 << 27
 """Of a task: a smaller one costs more to begin than to do, a larger one to do again."""
 ATTEMPTS = 3
+PREDICATES_A_PASS = 100
+"""A plan of thousands of expressions takes Spark longer to make than to run."""
+
+_TOLD = "_whyscan_told_{}"
 _CRASHED = ("Python worker exited unexpectedly", "Python worker failed to connect back")
 
 
@@ -57,18 +61,26 @@ class Counts(Struct, frozen=True):
 def counted(
     spark: SparkSession, reader: RowReader, files: Sequence[Numbered], asked: Asked
 ) -> Counts:
-    """Read every file once, and count all that is asked."""
+    """Read every file once, and count all that is asked; of very many predicates some at a time."""
     rows = _rows(spark, reader, files)
-    failed = {}
-    for number, sql in asked.predicates:
-        if (why := unreadable(rows, sql)) is not None:
-            failed[number] = why
-    judged = [one for one in asked.predicates if one[0] not in failed]
-    totals = [_predicate(number, sql) for number, sql in judged]
-    found = rows.groupBy(FILE, GROUP).agg(
-        *_totals(), *(one for some in totals for one in some), *_columns(asked)
-    )
-    return Counts(_ran(found), failed)
+    why = {number: unreadable(rows, sql) for number, sql in asked.predicates}
+    judged = [one for one in asked.predicates if why[one[0]] is None]
+    whole = _pass(rows, judged[:PREDICATES_A_PASS], _columns(asked))
+    for start in range(PREDICATES_A_PASS, len(judged), PREDICATES_A_PASS):
+        part = _pass(rows, judged[start : start + PREDICATES_A_PASS], [])
+        new = [name for name in part.column_names if name not in whole.column_names]
+        whole = whole.join(part.select([FILE, GROUP, *new]), [FILE, GROUP]).combine_chunks()
+    return Counts(whole, {number: told for number, told in why.items() if told is not None})
+
+
+def _pass(
+    rows: DataFrame, predicates: Sequence[tuple[int, str]], columns: Sequence[Expression]
+) -> pa.Table:
+    """One pass over the data."""
+    truths = {_TOLD.format(number): truth(sql) for number, sql in predicates}
+    told = rows.withColumns(truths) if truths else rows
+    each = [one for number, _ in predicates for one in _predicate(number)]
+    return _ran(told.groupBy(FILE, GROUP).agg(*_totals(), *each, *columns))
 
 
 def unreadable(rows: DataFrame, sql: str) -> str | None:
@@ -136,10 +148,10 @@ def _totals() -> list[Expression]:
     ]
 
 
-def _predicate(number: int, sql: str) -> list[Expression]:
+def _predicate(number: int) -> list[Expression]:
     from pyspark.sql import functions as f
 
-    live, told = f.col(LIVE), truth(sql)
+    live, told = f.col(LIVE), f.col(_TOLD.format(number))
     true = live & told.eqNullSafe("true")
     other = live & ~told.eqNullSafe("true")
     return [
