@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pickle
 from functools import partial, reduce
+from hashlib import blake2b
 from operator import add
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -57,7 +58,7 @@ FEWEST_FILES = 10_000
 """A part is no smaller than this for the sake of idle cores: a task has its own cost."""
 
 HELD = 1 << 29
-"""So many bytes of plans an executor's Python process keeps for the next question."""
+"""So many bytes of parts and plans an executor's Python process keeps for the next question."""
 
 ANSWER = pa.schema(
     [
@@ -221,7 +222,7 @@ def _on(spark: SparkSession, found: Sequence[Snapshot]) -> Run:
 class Work(Struct, frozen=True):
     """What each part is asked; `given` has one for each, None where the question takes none.
 
-    `name` is that of the run: what its parts have read is kept for the next question.
+    `name` is that of the run: its plans are kept for the next question.
     """
 
     name: str
@@ -257,7 +258,7 @@ def _answering(work: Work) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.R
 def answer(work: Work, number: int, packed: bytes) -> Answer:
     """What a part finds. An error of ours is an answer too: to try again would not help."""
     try:
-        planned, read = _planned(work, number, packed)
+        planned, read = _planned(work, packed)
         told = () if work.given is None else (work.given[number],)
         found = pickle.dumps(work.question(planned, *told))
     except WhyscanError as error:
@@ -266,34 +267,35 @@ def answer(work: Work, number: int, packed: bytes) -> Answer:
 
 
 class _Held(Struct):
-    """A part that was planned here, the plan that was made of it last, and what they hold."""
+    """A part that was planned here, the plan that a run made of it last, and what they hold."""
 
     part: Snapshot
+    run: str
     options: Options
     plan: ScanPlan
     bytes: int
 
 
-_HELD: dict[tuple[str, int], _Held] = {}
+_HELD: dict[bytes, _Held] = {}
+"""By what the part is: the same part of another run has its metadata already."""
 
 
-def _planned(work: Work, number: int, packed: bytes) -> tuple[ScanPlan, Traffic]:
+def _planned(work: Work, packed: bytes) -> tuple[ScanPlan, Traffic]:
     """The plan of a part, from an earlier question where it was asked of this very process."""
-    held = _HELD.pop((work.name, number), None)
+    key = blake2b(packed).digest()
+    held = _HELD.pop(key, None)
     part = pickle.loads(packed) if held is None else held.part  # noqa: S301 - by the driver
     before = part.traffic()
-    if held is None or held.options != work.options:
+    if held is None or (held.run, held.options) != (work.name, work.options):
         plan = make_plan(part, work.predicate, work.options)
-        held = _Held(part, work.options, plan, size(plan.evidence))
-    _keep((work.name, number), held)
+        held = _Held(part, work.name, work.options, plan, size(part) + size(plan.evidence))
+    _keep(key, held)
     after = part.traffic()
     return held.plan, Traffic(after.objects - before.objects, after.bytes - before.bytes)
 
 
-def _keep(key: tuple[str, int], held: _Held) -> None:
-    """The part that was asked for last goes last; parts of another run go first of all."""
-    for known in [known for known in _HELD if known[0] != key[0]]:
-        del _HELD[known]
+def _keep(key: bytes, held: _Held) -> None:
+    """What was asked for last goes last."""
     _HELD[key] = held
     total = sum(one.bytes for one in _HELD.values())
     for known in list(_HELD):

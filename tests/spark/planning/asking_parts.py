@@ -53,8 +53,7 @@ def predicates(snapshot: Snapshot) -> list[str]:
         f"{equal} AND {other}",
         f"{above} OR my_function({name}) = 1",
         f"({equal} OR {other}) AND {name} IS NOT NULL",
-        f"{name} IS NULL OR {text}",
-        f"{text} AND NOT ({equal})",
+        f"({name} IS NULL OR {text}) AND NOT ({equal})",
     ]
 
 
