@@ -71,8 +71,8 @@ def reading(depth: Depth) -> Work:
 
     @carried
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for about, part in _given(batches):
-            yield from _rows(about, part, depth)
+        for about, part in given(batches):
+            yield from in_batches(rows(about, part, depth))
 
     return read
 
@@ -81,9 +81,9 @@ def reading_what_can_be_read(depth: Depth) -> Work:
     """Read parts; of one that cannot be read there is a row that says why."""
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for about, part in _given(batches):
+        for about, part in given(batches):
             try:
-                yield from _rows(about, part, depth)
+                yield from in_batches(rows(about, part, depth))
             except WhyscanError as error:
                 yield failed(about, to_text(error))
             # One damaged table must not end the work on the others, whatever it broke.
@@ -94,17 +94,24 @@ def reading_what_can_be_read(depth: Depth) -> Work:
     return read
 
 
-def _given(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[dict[str, str], Snapshot]]:
+def given(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[dict[str, str], Snapshot]]:
+    """The parts of a task, opened, each with the names of its table."""
     for batch in batches:
         for row in batch.to_pylist():
             part = row.pop("part")
             yield row, pickle.loads(part)  # noqa: S301 - written by the driver
 
 
-def _rows(about: Mapping[str, str], part: Snapshot, depth: Depth) -> Iterator[pa.RecordBatch]:
+def rows(about: Mapping[str, str], part: Snapshot, depth: Depth) -> Iterator[pa.RecordBatch]:
+    """The containers of a part, level by level."""
     columns = list(leaves(part.schema().fields))
     for found in _levels(part, columns, depth):
-        whole = found.batch(about, columns)
+        yield found.batch(about, columns)
+
+
+def in_batches(levels: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same in pieces that the JVM takes."""
+    for whole in levels:
         for start in range(0, whole.num_rows, BATCH):
             yield whole.slice(start, BATCH)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import reduce
 from operator import or_
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -18,6 +19,7 @@ from msgspec import Struct
 from whyscan.errors import WhyscanError
 from whyscan.explain.wording import counted
 from whyscan.spark.errors import from_text, to_text, uncarried
+from whyscan.spark.inventory import direct
 from whyscan.spark.inventory.opening import Opened, Opener, sources_of, spread
 from whyscan.spark.inventory.reading import (
     Depth,
@@ -34,6 +36,7 @@ from whyscan.spark.inventory.report import (
 )
 from whyscan.spark.inventory.rows import FILE, MANIFEST, ROW_GROUP, SCHEMA, failed
 from whyscan.spark.inventory.writing import ddl, kept
+from whyscan.spark.stage import Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,6 +46,9 @@ if TYPE_CHECKING:
     from whyscan.spark.inventory.opening import Named
     from whyscan.spark.inventory.writing import Kept
     from whyscan.spark.source_tables import Source
+
+    Totals = dict[str, dict[str, dict[str, int | None]]]
+    """What was written, by table and level."""
 
 TABLES_AT_ONCE = 64
 PARTS_AT_ONCE = 512
@@ -139,10 +145,11 @@ class _Run(Struct, frozen=True):
         Where it failed and all of them can be read, it is tried once more: a worker was killed.
         """
         lines: dict[str, TableLine] = {}
+        totals: Totals = {}
         left, attempts = list(opened), ATTEMPTS
         while left:
             try:
-                self._put(left)
+                totals = self._put(left)
                 break
             except WhyscanError:
                 bad = self._unreadable(left)
@@ -151,14 +158,33 @@ class _Run(Struct, frozen=True):
                     raise
             lines |= bad
             left = [one for one in left if one.source.name not in bad]
-        return lines | self._finish(left)
+        return lines | self._finish(left, totals)
 
-    def _put(self, opened: Sequence[Opened]) -> None:
+    def _put(self, opened: Sequence[Opened]) -> Totals:
+        """Read the tables and write their containers; what there is of them then."""
         parts = sum(len(one.parts) for one in opened)
         self.say(f"reading {counted(len(opened), 'table')} in {counted(parts, 'part')}")
+        frame = spread(self.spark, opened)
+        if self.kept.form is Form.PARQUET and direct.is_local(self.spark, self.kept.containers):
+            return self._put_directly(frame, opened)
         with uncarried():
-            rows = spread(self.spark, opened).mapInArrow(reading(self.depth), ddl(SCHEMA))
+            rows = frame.mapInArrow(reading(self.depth), ddl(SCHEMA))
             self.kept.put(rows.drop("error"))
+        return self._totals(opened)
+
+    def _put_directly(self, frame: DataFrame, opened: Sequence[Opened]) -> Totals:
+        containers = Path(self.kept.containers)
+        with uncarried(), direct.gathered(containers) as folder:
+            work = direct.writing(self.depth, folder)
+            receipts = frame.mapInArrow(work, ddl(direct.RECEIPT)).collect()
+            for one in opened:
+                direct.publish(folder, containers, one.about)
+        totals: Totals = {}
+        for row in receipts:
+            level = totals.setdefault(row["table"], {}).setdefault(row["level"], {})
+            for name in ("count", "first", "bytes", "rows"):
+                level[name] = _sum(level.get(name), row[name])
+        return totals
 
     def _unreadable(self, opened: Sequence[Opened]) -> dict[str, TableLine]:
         """Which of the tables cannot be read, and why. Nothing is written."""
@@ -172,17 +198,16 @@ class _Run(Struct, frozen=True):
             for row in rows
         }
 
-    def _finish(self, opened: Sequence[Opened]) -> dict[str, TableLine]:
-        """Count what was written of each table, and say that it is whole."""
+    def _finish(self, opened: Sequence[Opened], totals: Totals) -> dict[str, TableLine]:
+        """Say of each table that it is whole."""
         if not opened:
             return {}
-        totals = self._totals(opened)
         now = datetime.now(UTC)
         rows = [_row(one, self.depth, totals.get(one.source.name, {}), now) for one in opened]
         self.kept.finish(self.spark, rows)
         return {row.table: TableLine(row.table, row.uri, READ, row) for row in rows}
 
-    def _totals(self, opened: Sequence[Opened]) -> dict[str, dict[str, dict[str, int | None]]]:
+    def _totals(self, opened: Sequence[Opened]) -> Totals:
         """What is there of the tables, by table and level."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
@@ -202,7 +227,7 @@ class _Run(Struct, frozen=True):
                 )
                 .collect()
             )
-        totals: dict[str, dict[str, dict[str, int | None]]] = {}
+        totals: Totals = {}
         for row in counts:
             totals.setdefault(row["table"], {})[row["level"]] = row.asDict()
         return totals
@@ -228,3 +253,9 @@ def _row(
         rows=files["rows"],
         read_at=now,
     )
+
+
+def _sum(so_far: int | None, more: int | None) -> int | None:
+    """As SQL adds: what is not known adds nothing."""
+    known = [number for number in (so_far, more) if number is not None]
+    return sum(known) if known else None
