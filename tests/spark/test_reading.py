@@ -13,6 +13,8 @@ from pyspark.sql import types as T  # noqa: N812 - as everybody calls it
 import whyscan
 from iceberg.by_hand import Lake as IcebergTable
 from scan.same_rows import difference
+from scan.test_equality_deletes import Written, left
+from scan.test_equality_deletes import write as write_deleted
 from sparkling import settings
 from whyscan.spark import read, reader_of, register
 
@@ -64,7 +66,21 @@ def tables(spark, tmp_path_factory):
     }
 
 
+def test_rows_that_equal_deleted_ones_are_gone(spark, tmp_path):
+    """Written by hand, as Spark writes no such deletes."""
+    few = tuple({"p": 1, "k": k, "s": s, "n": 1} for k in (None, 0, 1) for s in (None, "a"))
+    gone = ({"p": 1, "k": 0, "s": "a", "n": 1}, {"p": 1, "k": None, "s": None, "n": 1})
+    data, deletes = [Written(few, 1, 1)], [Written(gone, 2, 1, ("k", "s"))]
+    write_deleted(tmp_path / "t", data, deletes)
+    expected = left(data, deletes)
+
+    assert expected.num_rows == len(few) - 2
+    assert difference(load(spark, tmp_path / "t").toArrow(), expected) == ""
+    assert difference(read(spark, f"{tmp_path}/t").toArrow(), expected) == ""
+
+
 def load(spark, where, **options):
+    register(spark)
     return spark.read.format("whyscan").options(**options).load(str(where))
 
 

@@ -52,9 +52,12 @@ class Reader(Struct, frozen=True):
 
 def register(spark: SparkSession) -> None:
     """Make `spark.read.format("whyscan")` known to a session."""
-    from whyscan.engines.spark_source import WhyscanDataSource
+    from whyscan.engines.spark_source import NAME, WhyscanDataSource
 
-    spark.dataSource.register(WhyscanDataSource)
+    session = getattr(spark, "_jsparkSession", None)
+    # Spark warns of a source that is registered again.
+    if session is None or not session.sessionState().dataSourceManager().dataSourceExists(NAME):
+        spark.dataSource.register(WhyscanDataSource)
 
 
 class Asked(TypedDict, total=False):
