@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 OTHER_VALUES = "the same query kept as much then: it asks for other values"
 NO_VERSIONS = "the format keeps no versions"
+TRIED = 5
+"""Texts of one shape: those that fell the most may ask for other values."""
 
 
 class Suspect(Struct, frozen=True):
@@ -49,6 +51,10 @@ class Suspect(Struct, frozen=True):
     dialect: str
     scan: int
     tables: tuple[Pinned, ...]
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.drift.shape, self.drift.table, self.scan
 
 
 class Fall(Struct, frozen=True):
@@ -80,24 +86,29 @@ def drifted(
     frame = spark.createDataFrame(pa.Table.from_batches(batches))
     rows = collected(frame.mapInArrow(_searching(terms, audit.run.threshold), "fall binary"))
     falls = [msgpack.decode(bytes(row["fall"]), type=Fall) for row in rows]
-    found = [
-        replace(
-            suspects[fall.number].drift,
-            fell_at=fall.fell_at,
-            last_good=fall.last_good,
-            unknown=fall.unknown,
-        )
-        for fall in falls
-        if fall.unknown != OTHER_VALUES
-    ]
-    return tuple(sorted(found, key=lambda one: (one.before - one.after, one.shape, one.table)))
+    by_number = {fall.number: fall for fall in falls}
+    found: dict[tuple[str, str, int], Drift] = {}
+    for number, suspect in enumerate(suspects):
+        fall = by_number[number]
+        if fall.unknown != OTHER_VALUES:
+            told_of = replace(
+                suspect.drift,
+                fell_at=fall.fell_at,
+                last_good=fall.last_good,
+                unknown=fall.unknown,
+            )
+            found.setdefault(suspect.key, told_of)
+    return tuple(sorted(found.values(), key=lambda one: (one.before - one.after, one.shape)))
 
 
 def _suspects(
     audit: Audit, tables: Mapping[str, Pinned], before: Mapping[tuple[str, str, int], Earlier]
 ) -> list[Suspect]:
-    worst: dict[tuple[str, str, int], Suspect] = {}
+    """Of each shape and table the queries that fell the most, the deepest fall first."""
+    found: dict[tuple[str, str, int], list[Suspect]] = {}
     for query in audit.queries:
+        places = {place(line.uri) for line in query.tables}
+        used = tuple(one for one in tables.values() if place(one.uri) in places)
         for at, table in enumerate(query.tables):
             then = before.get((digest(query.sql), place(table.uri), at))
             now = table.ratio
@@ -114,13 +125,13 @@ def _suspects(
                 before_snapshot=then.snapshot,
                 after_snapshot=table.version,
             )
-            key = (query.shape, place(table.uri), at)
-            known = worst.get(key)
-            if known is None or now - then.ratio > known.drift.after - known.drift.before:
-                places = {place(line.uri) for line in query.tables}
-                used = tuple(one for one in tables.values() if place(one.uri) in places)
-                worst[key] = Suspect(drift, query.dialect, at, used)
-    return list(worst.values())
+            suspect = Suspect(drift, query.dialect, at, used)
+            found.setdefault(suspect.key, []).append(suspect)
+    return [
+        suspect
+        for alike in found.values()
+        for suspect in sorted(alike, key=lambda one: one.drift.before - one.drift.after)[:TRIED]
+    ]
 
 
 def _searching(
