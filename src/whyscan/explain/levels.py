@@ -90,7 +90,9 @@ class RowsMatched(Struct, frozen=True):
         return RowsMatched(plus(self.at_least, other.at_least), plus(self.at_most, other.at_most))
 
 
-def levels(plan: ScanPlan, interpreted: Sequence[bool], why: Why) -> tuple[Level, ...]:
+def levels(
+    plan: ScanPlan, interpreted: Sequence[bool], why: Why, gone: Sequence[Removed]
+) -> tuple[Level, ...]:
     """Manifests where there are some, files, and row groups where a footer was opened."""
     evidence = plan.evidence
     counted = []
@@ -98,7 +100,8 @@ def levels(plan: ScanPlan, interpreted: Sequence[bool], why: Why) -> tuple[Level
         above = evidence.manifests
         blind = unchecked_parts(plan, interpreted, above.manifests.containers, above.judgement)
         counted.append(replace(_manifests(above), unchecked=blind))
-    counted.append(replace(_files(plan), unchecked=int(np.count_nonzero(why.unchecked))))
+    blind = int(np.count_nonzero(why.unchecked))
+    counted.append(replace(_files(plan, gone), unchecked=blind))
     groups, found = evidence.groups, evidence.group_judgement
     if groups is not None and found is not None and len(groups.opened):
         level = _row_groups(evidence, groups, found)
@@ -136,7 +139,7 @@ def _manifests(above: ManifestEvidence) -> Level:
     )
 
 
-def _files(plan: ScanPlan) -> Level:
+def _files(plan: ScanPlan, gone: Sequence[Removed]) -> Level:
     """`exact` where partition values alone left every file `none` or `all`."""
     evidence, summary = plan.evidence, plan.summary
     by = evidence.by_partition
@@ -152,8 +155,8 @@ def _files(plan: ScanPlan) -> Level:
         bytes_kept=summary.bytes_kept,
         rows_total=summary.rows_total,
         rows_kept=summary.rows_kept,
-        pruned_by=mechanisms.counted(
-            mechanisms.of_files(evidence), mechanisms.files_unlisted(evidence)
+        pruned_by=mechanisms.worded(
+            {m: one.files for m, one in zip(mechanisms.REMOVING, gone, strict=True)}
         ),
     )
 

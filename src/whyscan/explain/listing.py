@@ -24,7 +24,7 @@ from whyscan.explain.file_bounds import ColumnBounds, file_bounds
 from whyscan.explain.values import JsonValue, json_values
 from whyscan.planning.mechanisms import Mechanism, of_files
 from whyscan.planning.reason_codes import Reason
-from whyscan.planning.reasons import REASONS, REMOVED
+from whyscan.planning.reasons import REASONS, REMOVED, TOGETHER
 from whyscan.planning.scans import Residuals
 from whyscan.predicate.lazy import lazy
 
@@ -185,6 +185,11 @@ def listing(plan: ScanPlan, why: Why) -> Listing:
     evidence = plan.evidence
     files, judgement = evidence.files, evidence.judgement
     mechanism = of_files(evidence)
+    codes, conjunct = (
+        np.full(files.count, REMOVED, np.int8),
+        np.full(files.count, TOGETHER, np.int16),
+    )
+    codes[why.at], conjunct[why.at] = why.codes, why.conjunct
     return Listing(
         paths=files.paths,
         bytes=files.bytes,
@@ -199,13 +204,13 @@ def listing(plan: ScanPlan, why: Why) -> Listing:
             [m.word for m in Mechanism],
         ),
         reason=pa.DictionaryArray.from_arrays(
-            pa.array(why.codes, mask=why.codes == REMOVED), [r.value for r in REASONS]
+            pa.array(codes, mask=codes == REMOVED), [r.value for r in REASONS]
         ),
         row_groups=_row_groups(evidence),
         residual=_texts(Residuals(plan.predicate, evidence).texts()),
         pruned_at=_pruned_at(evidence),
         removers=_removers(evidence),
-        conjunct=pa.array(why.conjunct),
+        conjunct=pa.array(conjunct),
         spec=pa.nulls(files.count) if files.spec is None else files.spec,
         causes=causes(plan),
         unneeded="" if evidence.limit is None else of_unneeded(evidence.limit),

@@ -11,6 +11,7 @@ from operator import add, or_
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from msgspec import Struct
 
 from whyscan.explain.conjuncts import ConjunctCount, count_conjuncts
@@ -27,7 +28,7 @@ from whyscan.explain.levels import (
 )
 from whyscan.planning.attribution import Overlap, overlap
 from whyscan.planning.judgement import flags
-from whyscan.planning.planner import plus, total_of
+from whyscan.planning.planner import plus, total
 from whyscan.planning.pushdown import interpreted
 from whyscan.planning.reason_codes import Reason
 from whyscan.planning.reasons import Stays, Why, reasons
@@ -74,10 +75,10 @@ class Outcome(Struct, frozen=True):
 
     @classmethod
     def of(cls, plan: ScanPlan, common: Common, why: Why) -> Outcome:
-        evidence = plan.evidence
+        evidence, gone = plan.evidence, removed(plan)
         return cls(
-            levels=levels(plan, common.interpreted, why),
-            removed=removed(plan),
+            levels=levels(plan, common.interpreted, why, gone),
+            removed=gone,
             stays=Stays.of(why, len(plan.predicate.conjuncts)),
             rows_matched=rows_matched(evidence),
             overlap=overlap(plan, partitions_stay=common.partitions_stay),
@@ -137,7 +138,7 @@ class Workings(Struct, frozen=True):
             footers=groups is not None,
             unreached=() if groups is None else tuple((u.why, u.files) for u in groups.unchecked),
             maybe_nan=frozenset(_nan_columns(plan)),
-            old_bytes=total_of(evidence.files.bytes, why.named(Reason.OLD_SPEC)),
+            old_bytes=total(evidence.files.bytes.take(pa.array(why.named(Reason.OLD_SPEC)))),
             blind=blind,
             blind_kept=blind_kept,
         )
@@ -209,4 +210,4 @@ def _by_footers(plan: ScanPlan, why: Why) -> tuple[int, int]:
     opened[groups.opened.to_numpy()] = True
     inhabited = np.zeros(evidence.files.count, np.bool_)
     inhabited[groups.owners.to_numpy()[found.kept]] = True
-    return int((blind & opened).sum()), int((blind & opened & inhabited).sum())
+    return int(opened[blind].sum()), int((opened & inhabited)[blind].sum())

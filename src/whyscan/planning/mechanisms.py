@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,9 +80,13 @@ def files_unlisted(evidence: Evidence) -> dict[Mechanism, int]:
     return {m: int(files[~above.opened & (by == m)].sum()) for m in REMOVING}
 
 
-def counted(found: Credits, more: Mapping[Mechanism, int] = MappingProxyType({})) -> dict[str, int]:
-    """How many each removed: of partition and statistics always, of the others where they did."""
-    counts = {m: int(np.count_nonzero(found == m)) + more.get(m, 0) for m in REMOVING}
+def counted(found: Credits) -> dict[str, int]:
+    """How many each removed, by its word."""
+    return worded({m: int(np.count_nonzero(found == m)) for m in REMOVING})
+
+
+def worded(counts: Mapping[Mechanism, int]) -> dict[str, int]:
+    """Those of partition and statistics always, those of the others where they removed some."""
     always = (Mechanism.PARTITION, Mechanism.STATISTICS)
     return {m.word: count for m, count in counts.items() if count or m in always}
 

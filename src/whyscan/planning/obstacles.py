@@ -67,16 +67,16 @@ class Survivors(Struct, frozen=True):
         plan: ScanPlan,
         containers: Containers,
         judgement: Judgement,
-        files: npt.NDArray[np.int64],
+        files: npt.NDArray[np.int64] | None = None,
     ) -> Survivors:
-        """The survivors of a batch; `files` are where the files of all its containers stand."""
+        """The survivors of a batch; `files` are where their files stand, if elsewhere."""
         at = np.flatnonzero(judgement.kept)
-        whole = len(at) == containers.count
+        told = containers.of(plan.predicate.columns())
         return cls(
             plan,
-            containers if whole else containers.take(pa.array(at)),
+            told if len(at) == told.count else told.take(pa.array(at)),
             at,
-            files[at],
+            at if files is None else files[at],
             tuple(~every[at] for every in judgement.conjunct_every),
             judgement.every[at],
             judgement.kept_without_nan[at],

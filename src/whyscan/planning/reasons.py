@@ -32,19 +32,21 @@ _ALL, _STRADDLES = REASONS.index(Reason.MATCHES_ALL), REASONS.index(Reason.STRAD
 
 
 class Why(Struct, frozen=True):
-    """For each file a position in `REASONS`, `REMOVED` where it goes.
+    """For each of the files at `at`, which stay, a position in `REASONS`.
 
+    It is `REMOVED` where none of its row groups stays.
     `conjunct` is the one that the reason is about, `TOGETHER` for all of them. `unchecked` flags
     those that stay without a check, since there was nothing to check with.
     """
 
+    at: npt.NDArray[np.int64]
     codes: npt.NDArray[np.int8]
     conjunct: npt.NDArray[np.int16]
     unchecked: Flags
 
-    def named(self, reason: Reason) -> Flags:
-        """The files that stay for one reason."""
-        found: Flags = self.codes == REASONS.index(reason)
+    def named(self, reason: Reason) -> npt.NDArray[np.int64]:
+        """Where the files are that stay for one reason."""
+        found: npt.NDArray[np.int64] = self.at[self.codes == REASONS.index(reason)]
         return found
 
 
@@ -59,8 +61,7 @@ class Stays(Struct, frozen=True):
     @classmethod
     def of(cls, why: Why, conjuncts: int) -> Stays:
         """Those of a plan."""
-        here = why.codes != REMOVED
-        width = conjuncts + 1
+        here, width = why.codes != REMOVED, conjuncts + 1
         cells = why.codes[here].astype(np.int64) * width + why.conjunct[here] + 1
         found = np.bincount(cells, minlength=len(REASONS) * width).reshape(len(REASONS), width)
         return cls(tuple(tuple(row) for row in found.tolist()))
@@ -84,13 +85,11 @@ def reasons(plan: ScanPlan, interpreted: Sequence[bool]) -> Why:
     """The reason of every file that is kept."""
     evidence = plan.evidence
     if not plan.snapshot.footers_describe_files:
-        everywhere = np.arange(evidence.files.count)
-        return _of(plan, interpreted, evidence.files.containers, evidence.judgement, everywhere)
+        return _of(plan, interpreted, evidence.files.containers, evidence.judgement)
     groups, found = evidence.groups, evidence.group_judgement
     if groups is None or found is None:
-        nothing = np.full(evidence.files.count, REMOVED)
-        unseen = np.zeros(evidence.files.count, np.bool_)
-        return Why(nothing.astype(np.int8), nothing.astype(np.int16), unseen)
+        nothing = np.zeros(0, np.int64)
+        return Why(nothing, nothing.astype(np.int8), nothing.astype(np.int16), nothing != 0)
     at = groups.owners.to_numpy()
     return _rolled_up(evidence, groups, _of(plan, interpreted, groups.containers, found, at))
 
@@ -99,8 +98,7 @@ def unchecked_parts(
     plan: ScanPlan, interpreted: Sequence[bool], containers: Containers, judgement: Judgement
 ) -> int:
     """How many manifests or row groups stay without a check."""
-    nowhere = np.zeros(containers.count, np.int64)
-    here = Survivors.of(plan, containers, judgement, nowhere)
+    here = Survivors.of(plan, containers, judgement)
     return int(unchecked(here, interpreted).sum())
 
 
@@ -109,9 +107,9 @@ def _of(
     interpreted: Sequence[bool],
     containers: Containers,
     judgement: Judgement,
-    files: npt.NDArray[np.int64],
+    files: npt.NDArray[np.int64] | None = None,
 ) -> Why:
-    """The reasons of some containers; `files` are where their files stand."""
+    """The reasons of some containers; `files` are where their files stand, None for there."""
     here = Survivors.of(plan, containers, judgement, files)
     codes = np.full(here.count, _STRADDLES, np.int8)
     about = here.first_open()
@@ -121,16 +119,12 @@ def _of(
         about[mask] = conjunct
     codes[here.every] = _ALL
     about[here.every] = TOGETHER
-    whole = np.full(containers.count, REMOVED, np.int8)
-    conjuncts = np.full(containers.count, TOGETHER, np.int16)
-    blind = np.zeros(containers.count, np.bool_)
-    whole[here.at], conjuncts[here.at], blind[here.at] = codes, about, unchecked(here, interpreted)
-    return Why(whole, conjuncts, blind)
+    return Why(here.at, codes, about, unchecked(here, interpreted))
 
 
 def _rolled_up(evidence: Evidence, groups: RowGroups, inner: Why) -> Why:
     """Of files, by their row groups: the hardest to remove; a mix of all and others straddles."""
-    at = groups.owners.to_numpy()
+    at = groups.owners.to_numpy()[inner.at]
     codes = np.full(evidence.files.count, REMOVED, np.int8)
     np.maximum.at(codes, at, inner.codes)
     decisive = inner.codes == codes[at]
@@ -140,7 +134,7 @@ def _rolled_up(evidence: Evidence, groups: RowGroups, inner: Why) -> Why:
     partly[at[inner.codes == _ALL]] = True
     partly &= ~evidence.judgement.every
     codes[partly] = _STRADDLES
-    codes[~evidence.judgement.kept] = REMOVED
     looked = np.zeros(evidence.files.count, np.bool_)
-    looked[at[(inner.codes != REMOVED) & ~inner.unchecked]] = True
-    return Why(codes, conjunct, evidence.judgement.kept & ~looked)
+    looked[at[~inner.unchecked]] = True
+    stays = np.flatnonzero(evidence.judgement.kept)
+    return Why(stays, codes[stays], conjunct[stays], ~looked[stays])

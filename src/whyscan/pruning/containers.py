@@ -34,6 +34,8 @@ from whyscan.pruning.mask import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from whyscan.pruning.blocks import Blocks
 
 Intervals = Mapping[Path, Interval]
@@ -84,6 +86,16 @@ class Containers(Struct, frozen=True, dict=True):
     @lazy
     def _met(self) -> dict[Path, Interval]:
         return {}
+
+    def of(self, columns: Iterable[Column]) -> Containers:
+        """The same containers with nothing but what is known of these columns."""
+        paths = {column.path for column in columns}
+        return replace(
+            self,
+            partition={path: i for path, i in self.partition.items() if path in paths},
+            statistics={path: i for path, i in self.statistics.items() if path in paths},
+            exact={path: exact for path, exact in self.exact.items() if path in paths},
+        )
 
     def by_partition(self) -> Containers:
         """The same containers with nothing but their partition values."""
