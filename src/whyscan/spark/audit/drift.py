@@ -114,6 +114,8 @@ def _suspects(
             now = table.ratio
             if then is None or now is None:
                 continue
+            if not then.same and then.snapshot is None:
+                continue  # Without versions nobody can tell other values from another layout.
             drift = Drift(
                 shape=query.shape,
                 sql=query.sql,

@@ -71,12 +71,13 @@ SCHEMA = pa.schema(
 
 
 class Earlier(Struct, frozen=True):
-    """A run in which a scan of a shape kept less than today."""
+    """A run in which a scan of a shape kept less than today; `same`: of the same text."""
 
     run: str
     at: datetime
     snapshot: int | None
     ratio: float
+    same: bool
 
 
 def digest(sql: str) -> str:
@@ -179,20 +180,18 @@ def _found(
         F.avg("ratio").alias("then")
     )
     shapes = texts.groupBy("run", "at", "snapshot", *of_shape).agg(F.avg("then").alias("then"))
-    same = now.join(texts, [*of_shape, "digest"])
+    known = now.join(texts, [*of_shape, "digest"]).withColumn("same", F.lit(True))  # noqa: FBT003
     new = now.join(texts, [*of_shape, "digest"], "left_anti").join(shapes, of_shape)
-    names = ["digest", "uri", "scan", "now", "run", "at", "snapshot", "then"]
-    worse = (
-        same.select(names).union(new.select(names)).where(F.col("now") - F.col("then") > threshold)
-    )
-    rows = worse.groupBy("digest", "uri", "scan").agg(
-        _last(F.struct("run", "at", "snapshot", "then"))
-    )
-    for row in rows.collect():
-        last = row["last"]
-        snapshot = None if last["snapshot"] is None else int(last["snapshot"])
-        found = Earlier(last["run"], _utc(last["at"]), snapshot, last["then"])
-        yield (row["digest"], row["uri"], row["scan"]), found
+    names = ["digest", "uri", "scan", "now", "run", "at", "snapshot", "then", "same"]
+    both = known.select(names).union(new.withColumn("same", F.lit(False)).select(names))  # noqa: FBT003
+    worse = both.where(F.col("now") - F.col("then") > threshold)
+    last = _last(F.struct("run", "at", "snapshot", "then", "same"))
+    for row in worse.groupBy("digest", "uri", "scan").agg(last).collect():
+        found = row["last"]
+        snapshot = None if found["snapshot"] is None else int(found["snapshot"])
+        at = _utc(found["at"])
+        then = Earlier(found["run"], at, snapshot, found["then"], found["same"])
+        yield (row["digest"], row["uri"], row["scan"]), then
 
 
 def _last(struct: Column) -> Column:
