@@ -207,10 +207,14 @@ def _cores(spark: SparkSession) -> int:
 
 def _on(spark: SparkSession, found: Sequence[Snapshot]) -> Run:
     """A job a question, over a row a part."""
-    packed = pa.array([pickle.dumps(part) for part in found], pa.binary())
-    table = pa.table({"number": pa.array(range(len(found)), pa.int64()), "part": packed})
+    schema = pa.schema([("number", pa.int64()), ("part", pa.binary())])
+    # A batch a row: what is large Spark spreads over its tasks by batches.
+    batches = [
+        pa.record_batch([[number], [pickle.dumps(part)]], schema=schema)
+        for number, part in enumerate(found)
+    ]
     with uncarried():
-        frame = spark.createDataFrame(table)
+        frame = spark.createDataFrame(pa.Table.from_batches(batches))
 
     def run(work: Work) -> list[Answer]:
         rows = collected(frame.mapInArrow(_answering(work), _SPELLED))
