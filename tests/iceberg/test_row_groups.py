@@ -114,6 +114,7 @@ def test_two_columns_of_one_id_say_nothing(lake):
 DEFAULTS = [
     ("int", 7, "c = 7", "c = 8"),
     ("double", 1.5, "c >= 1.5", "c > 1.5"),
+    ("float", 0.34234, "c < DOUBLE(0.34234)", "c = DOUBLE(0.34234)"),
     ("string", "x", "c = 'x'", "c = 'y'"),
     ("boolean", True, "c", "NOT c"),
     ("decimal(9,2)", "14.20", "c = 14.2", "c = 14.21"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import uuid
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _SECONDS_A_DAY = 86_400
 _NANOSECONDS = 1_000_000_000
 _LONGEST = 1_000
+SINGLE = 32
 
 
 def default_value(document: Any, kind: Type) -> pa.Scalar | None:
@@ -47,7 +49,7 @@ def _value(document: Any, kind: Type) -> Value | None:
         case IntegerType(), int() if not isinstance(document, bool):
             return document
         case FloatType(), int() | float() if not isinstance(document, bool):
-            return float(document)
+            return _single(document) if kind.bits == SINGLE else float(document)
         case DecimalType(), str() if len(document) < _LONGEST:
             return Decimal(document)
         case StringType(), str():
@@ -63,6 +65,12 @@ def _value(document: Any, kind: Type) -> Value | None:
             return _steps(document, kind)
         case _:
             return None
+
+
+def _single(number: float) -> float:
+    """A float as its rows have it: a bound with more digits would leave them out."""
+    rounded: float = struct.unpack("<f", struct.pack("<f", number))[0]
+    return rounded
 
 
 def _steps(text: str, kind: TimestampType) -> int | None:
