@@ -19,6 +19,7 @@ from delta.conftest import bounds
 from iceberg import by_hand
 from iceberg.by_hand import Lake as IcebergTable
 from whyscan.errors import UsageError, WhyscanError
+from whyscan.spark.inventory import direct
 from whyscan.spark.inventory.run import inventory, write_inventory
 from whyscan.tables import open_snapshot
 
@@ -202,6 +203,20 @@ def test_a_second_run_reads_nothing_and_gives_the_same_rows(spark, lake, tmp_pat
     assert [line.found.files for line in second.tables] == [3, 2, 3]
     assert [line.found.manifests for line in second.tables] == [0, 2, 0]
     assert [line.found.rows for line in second.tables] == [12, 4, None]
+
+
+def test_spark_writes_the_rows_that_executors_write(spark, lake, tmp_path, monkeypatch):
+    here = write_inventory(spark, lake, str(tmp_path / "here"))
+    monkeypatch.setattr(direct, "is_local", lambda *_: False)
+    there = write_inventory(spark, lake, str(tmp_path / "there"))
+    assert contents(spark, there) == contents(spark, here)
+    counted = [[(f.manifests, f.files, f.bytes, f.rows) for f in found(r)] for r in (here, there)]
+    assert counted[0] == counted[1]
+    assert not list(Path(here.containers_at).glob("_*"))
+
+
+def found(run):
+    return [line.found for line in run.tables]
 
 
 @pytest.fixture

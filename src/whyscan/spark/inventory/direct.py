@@ -73,7 +73,7 @@ def writing(depth: Depth, folder: Path) -> Work:
             for batch in rows(about, part, depth):
                 if batch.num_rows:
                     kept = pa.Table.from_batches([batch]).drop(["table", "snapshot", "error"])
-                    pq.write_table(kept, place / f"part-{uuid.uuid4()}.parquet", compression="zstd")
+                    pq.write_table(kept, place / f"part-{uuid.uuid4()}.parquet")
                     yield _receipt(batch)
 
     return write
