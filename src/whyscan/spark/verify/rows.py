@@ -128,15 +128,24 @@ def _live(opened: FileReader, piece: Piece, deleted: Deleted) -> pa.Array:
 
 
 def held_as(kind: pa.DataType) -> pa.DataType:
-    """The type in which Spark holds a column: it has no uuid, no nanoseconds, no time of day."""
+    """The type in which Spark holds a column.
+
+    It has no uuid, no bytes of fixed length, no nanoseconds and no time of day.
+    """
     if isinstance(kind, pa.UuidType):
         return pa.string()
     if pa.types.is_time(kind) or (pa.types.is_timestamp(kind) and kind.unit == "ns"):
         return pa.int64()
     if pa.types.is_null(kind):
         return pa.string()
+    if pa.types.is_fixed_size_binary(kind):
+        return pa.binary()
     if pa.types.is_struct(kind):
         return pa.struct([pa.field(f.name, held_as(f.type)) for f in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(held_as(kind.value_type))
+    if pa.types.is_map(kind):
+        return pa.map_(held_as(kind.key_type), held_as(kind.item_type))
     return kind
 
 
