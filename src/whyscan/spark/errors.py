@@ -34,6 +34,7 @@ ATTEMPTS = 3
 
 _MARK = "whyscan error: "
 _RAISED = re.compile(r"^(?:\S+: )?whyscan\.errors\.(\w+): (.*)$", re.MULTILINE)
+_CAUSED = "Caused by: "
 _CLASS = re.compile(r"^\[[A-Z_.]+\]\s*|^[\w.]+(?:Exception|Error): ")
 
 
@@ -127,7 +128,10 @@ def of_spark(error: BaseException) -> WhyscanError:
 
 
 def _line(text: str) -> str:
-    """What Spark's text says, in one line: the last of a Python traceback, else its first."""
+    """What Spark's text says, in one line.
+
+    The last of a Python traceback, the first cause of a Java one, else its beginning.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
         return "it gave no reason"
@@ -137,4 +141,5 @@ def _line(text: str) -> str:
         found = [line for line in after if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]
         if found:
             return found[0]
-    return _CLASS.sub("", lines[0])
+    causes = [line for line in lines if line.startswith(_CAUSED)]
+    return _CLASS.sub("", causes[-1].removeprefix(_CAUSED) if causes else lines[0])

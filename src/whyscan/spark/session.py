@@ -35,9 +35,9 @@ for a do shift; case "$a" in
 exec "{java}" "$@"
 """
 
-# The gateway's own line has no Spark setting: only a log4j file silences it.
+# What goes wrong is raised, and told in one line. The gateway's own line has no Spark setting.
 _LOG4J = """\
-rootLogger.level = error
+rootLogger.level = off
 rootLogger.appenderRef.stderr.ref = stderr
 appender.stderr.type = Console
 appender.stderr.name = stderr
