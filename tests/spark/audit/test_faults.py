@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 import whyscan
+from iceberg.by_hand import Lake
 from spark.audit.lake import write_delta, write_hive
 from whyscan.spark.audit.pinned import pin
 from whyscan.spark.audit.stage import explain_workload
@@ -68,3 +69,26 @@ def test_a_table_that_is_deleted_between_stages_stops_nobody(spark, tmp_path):
     assert f"{tmp_path / 'emptied'}" in lines["emptied"].error
     assert {t.name for t in found.tables if t.error is not None} == {"deleted", "emptied"}
     assert [(one.text, "99" in one.why) for one in found.unparsed] == [(queries[3].text, True)]
+
+
+def test_one_corrupt_manifest_among_ten_thousand_is_named_and_stops_nobody(spark, tmp_path):
+    wide = Lake(tmp_path / "wide", {"id": "long"})
+    first = wide.manifest([wide.file("a.parquet", {"id": (0, 9)})])
+    for number in range(1, 10_000):
+        copy = first.with_name(f"copy-{number}.avro")
+        copy.hardlink_to(first)
+        wide.manifests.append({**wide.manifests[0], "manifest_path": str(copy)})
+    wide.commit()
+    broken = first.with_name("copy-7777.avro")
+    broken.unlink()
+    broken.write_bytes(first.read_bytes()[:-40])
+    write_hive(tmp_path / "whole", 1)
+    sources = [Source(name, str(tmp_path / name)) for name in ("wide", "whole")]
+    queries = tuple(Query(f"SELECT * FROM {s.name} WHERE id = 3", "spark") for s in sources)
+
+    found, _ = explain_workload(spark, Workload(queries), [pin(one) for one in sources])
+
+    lines = {one.tables[0].name: one for one in found.queries}
+    assert lines["whole"].error is None
+    assert "copy-7777.avro" in lines["wide"].error
+    assert "\n" not in lines["wide"].error
