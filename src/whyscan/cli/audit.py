@@ -13,7 +13,7 @@ from whyscan.cli import options
 from whyscan.cli.output import complain, write_file
 from whyscan.cli.parameters import PERCENT, SIZE
 from whyscan.cli.progress import CLEAR
-from whyscan.cli.spark_session import MASTER, spark_session
+from whyscan.cli.spark_session import MASTER, spark_session, table_format
 from whyscan.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,13 +45,7 @@ NOTHING_AUDITED = 3
 @options.TERMS
 @MASTER
 @click.option("--history", metavar="PLACE", help="Keep summaries there, and tell what fell since.")
-@click.option(
-    "--history-format",
-    type=click.Choice(["parquet", "delta", "iceberg"]),
-    default="parquet",
-    show_default=True,
-    help="Of what is kept.",
-)
+@table_format("--history-format", "Of what is kept.")
 @click.option(
     "--drift",
     "threshold",

@@ -10,7 +10,7 @@ import click
 from whyscan.cli import options, suggestions
 from whyscan.cli.output import terminal_page, write
 from whyscan.cli.progress import CLEAR
-from whyscan.cli.spark_session import MASTER, spark_session
+from whyscan.cli.spark_session import MASTER, spark_session, table_format
 from whyscan.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,13 +36,7 @@ SOME_FAILED = 3
     metavar="PLACE",
     help="A folder; for Iceberg a namespace of a catalog of Spark's: lake.inventory.",
 )
-@click.option(
-    "--output-format",
-    type=click.Choice(["parquet", "delta", "iceberg"]),
-    default="parquet",
-    show_default=True,
-    help="Of the tables that are written.",
-)
+@table_format("--output-format", "Of the tables that are written.")
 @click.option(
     "--depth",
     type=click.Choice(["files", "row-groups"]),

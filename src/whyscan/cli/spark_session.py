@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from whyscan.cli.startup import let_pandas_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pyspark.sql import SparkSession
+
+Command = TypeVar("Command", bound="Callable[..., Any] | click.Command")
 
 MASTER = click.option(
     "--master",
     metavar="URL",
     help="Spark's master. [default: your Spark configuration's, else all cores of this machine]",
 )
+
+
+def table_format(option: str, about: str) -> Callable[[Command], Command]:
+    """The option for the format of a table that is written."""
+    return click.option(
+        option,
+        type=click.Choice(["parquet", "delta", "iceberg"]),
+        default="parquet",
+        show_default=True,
+        help=about,
+    )
 
 
 @contextmanager
