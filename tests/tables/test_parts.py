@@ -270,6 +270,23 @@ def test_what_commits_hide_is_hidden_in_every_part_of_a_delta_checkpoint(tmp_pat
         assert len(divided(snapshot, 3)) > 2
 
 
+def test_paths_stand_beside_their_own_values_however_many_threads_read_a_checkpoint(tmp_path):
+    churn = Churn(tmp_path / "t", 5)
+    for _ in range(150):
+        churn.step()
+    churn.checkpoint("small row groups")
+    for _ in range(8):
+        churn.step()
+    days = {path: dict(a["add"]["partitionValues"])["day"] for path, a in churn.live.items()}
+
+    for _ in range(20):
+        whole = churn.lake.open()
+        for snapshot in (whole, *divided(whole, 60)):
+            files = snapshot.files(columns_of(snapshot), UTC)
+            shown = zip(files.paths.to_pylist(), partitions(files), strict=True)
+            assert {path: row["day"] for path, row in shown if row["day"] != days[path]} == {}
+
+
 def test_a_part_of_a_delta_checkpoint_gives_the_files_of_its_rows_alone(tmp_path):
     churn = Churn(tmp_path / "t", 1)
     for _ in range(20):

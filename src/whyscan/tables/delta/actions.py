@@ -151,7 +151,7 @@ class ActionReader(Struct, frozen=True, eq=False):
         [file] = part.files
         # DuckDB leaves out row groups, and values of the others, by their numbers alone.
         numbered = (
-            f"(SELECT * EXCLUDE (file_row_number) FROM {self._numbered(file)} "
+            f"(SELECT *, file_index FROM {self._numbered(file)} "
             f"WHERE file_row_number >= {first} AND file_row_number < {end})"
         )
         return replace(whole, relation=numbered)

@@ -29,6 +29,11 @@ MODIFIED = "modified"
 DELETED = "deleted"
 VECTOR = "vector_at"
 
+_KEYS = ("in_source", "in_file", "in_row", "in_text")
+_ORDER = ", ".join(_KEYS)
+"""Where a row stands in the log."""
+_STANDS = ("file_index", "file_row_number", "''")
+
 
 class Request(Struct, frozen=True):
     """What of each live file is wanted. `spark_versions`: whose statistics Spark made.
@@ -57,13 +62,16 @@ def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: R
             reader.connection.execute(_touch(source))
         deletions = any("deletionVector" in source.members("add") for source in adding)
         selects = [
-            _Select(source, request, _recorded(reader, source, request), deletions).sql(
-                hidden=bool(commits)
-            )
-            for source in listed
+            _Select(source, request, _recorded(reader, source, request), deletions, number)
+            for number, source in enumerate(listed)
         ]
+        every = " UNION ALL ".join(select.sql(hidden=bool(commits)) for select in selects)
+        sql = f"SELECT * EXCLUDE ({_ORDER}) FROM ({every})"
+        # Threads give back Parquet as it stands; JSON and what a join leaves come in no order.
+        if commits or any(source.is_json for source in listed):
+            sql += f" ORDER BY {_ORDER}"
         stored = sum(file.size for source in sources for file in source.files)
-        return query.to_arrow(reader.connection, " UNION ALL ".join(selects), stored)
+        return query.to_arrow(reader.connection, sql, stored)
     except query.failures() as error:
         raise reader.failure(sources, error) from error
 
@@ -97,6 +105,7 @@ class _Select(Struct, frozen=True):
     request: Request
     recorded: Recorded
     deletions: bool
+    number: int
 
     def sql(self, *, hidden: bool) -> str:
         """`hidden`: commits may hide files that an older action added."""
@@ -104,19 +113,14 @@ class _Select(Struct, frozen=True):
             f"SELECT {', '.join(self._inner())} FROM {self.source.relation} "
             "WHERE add.path IS NOT NULL"
         )
-        select = f"SELECT {', '.join(self._outer())} FROM ({actions}) AS actions"
+        select = f"SELECT {_ORDER}, {', '.join(self._outer())} FROM ({actions}) AS actions"
         if hidden:
             select += (
                 f" LEFT JOIN touched ON touched.path = {_key('actions.path')} "
                 "AND touched.vector = actions.vector "
                 "WHERE touched.moment IS NULL OR touched.moment <= actions.moment"
             )
-        # Threads read JSON files in no order; Parquet they give back as it stands.
-        return (
-            f"({select} ORDER BY actions.moment, actions.path)"
-            if self.source.is_json
-            else f"({select})"
-        )
+        return f"({select})"
 
     def _inner(self) -> Iterator[str]:
         members = self.source.members("add")
@@ -124,6 +128,9 @@ class _Select(Struct, frozen=True):
         yield f"{self.source.version} AS version"
         yield f"{self.source.moment} AS moment"
         yield f"{_decoded('add.path')} AS path"
+        stands = ("moment", "0", "path") if self.source.is_json else _STANDS
+        keys = zip((self.number, *stands), _KEYS, strict=True)
+        yield from (f"{key} AS {name}" for key, name in keys)
         yield "add.size AS size"
         yield f"{'add.modificationTime' if 'modificationTime' in members else 'NULL'} AS modified"
         yield f"{_vector('add') if has_vector else 'NULL'} AS own_vector"
