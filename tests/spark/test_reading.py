@@ -16,6 +16,8 @@ from scan.same_rows import difference
 from scan.test_equality_deletes import Written, left
 from scan.test_equality_deletes import write as write_deleted
 from sparkling import settings
+from whyscan.engines.spark_source import WhyscanDataSource
+from whyscan.errors import WhyscanError
 from whyscan.spark import read, reader_of, register
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
@@ -309,3 +311,12 @@ def test_errors_that_are_null_or_names_in_one_case_are_read_by_us(spark, tables)
     with settings(spark, {"spark.sql.caseSensitive": "true"}):
         assert reader_of(plan, spark).format == "whyscan"
     assert reader_of(plan, spark).format == "parquet"
+
+
+def test_a_pickle_in_a_folder_that_others_enter_is_not_loaded(tmp_path):
+    (tmp_path / "open").mkdir(mode=0o755)
+    evil = tmp_path / "open" / "plan"
+    evil.write_bytes(b"cbuiltins\nexec\n(Vraise SystemExit\ntR.")
+
+    with pytest.raises(WhyscanError, match="not for users"):
+        WhyscanDataSource({"handed_over": str(evil)}).schema()

@@ -87,6 +87,18 @@ def hand_over(what: Planned, file: Path) -> None:
     file.write_bytes(cloudpickle.dumps(what))  # type: ignore[no-untyped-call]
 
 
+def _handed_over(file: Path) -> Planned:
+    """What `hand_over` wrote. A pickle runs code: only a folder that nobody else enters holds one.
+
+    `OPTIONS` of SQL could name any file, and Spark itself writes none into such a folder.
+    """
+    folder = file.parent.stat()
+    if folder.st_uid != os.getuid() or folder.st_mode & 0o077:
+        raise UsageError(f"the option {HANDED_OVER} is not for users")
+    found: Planned = cloudpickle.loads(file.read_bytes())
+    return found
+
+
 class WhyscanDataSource(DataSource):
     """A table of which a predicate's rows are read; docs/spark.md has the options."""
 
@@ -126,8 +138,7 @@ class WhyscanDataSource(DataSource):
 
     def _plan(self, columns: Sequence[str] | None) -> Planned:
         if (file := self.options.get(HANDED_OVER)) is not None:
-            handed: Planned = cloudpickle.loads(Path(file).read_bytes())
-            return handed
+            return _handed_over(Path(file))
         asked = Asked.of(self.options)
         plan = asked.plan(columns if asked.columns is None else asked.columns)
         sizes = asked.partition_bytes, asked.min_partitions
