@@ -35,7 +35,7 @@ for a do shift; case "$a" in
 exec "{java}" "$@"
 """
 
-# What goes wrong is raised, and told in one line. The gateway's own line has no Spark setting.
+# What goes wrong is raised, and told in one line. Where the two levels differ, Spark says so.
 _LOG4J = """\
 rootLogger.level = off
 rootLogger.appenderRef.stderr.ref = stderr
@@ -45,7 +45,7 @@ appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %p %c: %m%n
 logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
-logger.gateway.level = error
+logger.gateway.level = off
 """
 
 _QUIET = {
