@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +10,8 @@ import click
 from whyscan.cli import options
 from whyscan.cli.output import complain, write_file
 from whyscan.cli.parameters import PERCENT, SIZE
-from whyscan.cli.progress import CLEAR
+from whyscan.cli.progress import steps
 from whyscan.cli.spark_session import MASTER, spark_session, table_format
-from whyscan.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -106,7 +103,7 @@ def audit(**asked: Any) -> int:
 
 def _audited(asked: Mapping[str, Any]) -> Audit:
     formats = asked["history"] is not None and asked["history_format"] != "parquet"
-    with _told(), spark_session(asked["master"], formats=formats) as spark:
+    with steps() as tell, spark_session(asked["master"], formats=formats) as spark:
         from whyscan.spark import audit as audited
 
         return audited(
@@ -115,11 +112,11 @@ def _audited(asked: Mapping[str, Any]) -> Audit:
             asked["tables"],
             **options.terms(asked),
             options=options.storage(asked),
-            partition_types=_partition_types(asked),
+            partition_types=options.partition_types_of_tables(asked),
             history=asked["history"],
             history_format=asked["history_format"],
             threshold=asked["threshold"] / 100,
-            told=_tell,
+            told=tell,
         )
 
 
@@ -137,33 +134,6 @@ def _export(found: Audit, shown: Audit, asked: Mapping[str, Any]) -> None:
         from whyscan.spark.audit.openlineage import openlineage
 
         write_file(openlineage(found), asked["lineage"])
-
-
-def _partition_types(asked: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """`NAME.COLUMN=TYPE`, by the tables' names."""
-    found: dict[str, dict[str, str]] = {}
-    for word, kind in options.partition_types(asked).items():
-        name, dot, column = word.rpartition(".")
-        if not dot:
-            raise UsageError(f"--partition-type takes NAME.COLUMN=TYPE, not {word}={kind}")
-        found.setdefault(name, {})[column] = kind
-    return found
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """What is done now is no longer shown when it is over, or fails."""
-    try:
-        yield
-    finally:
-        _tell("")
-
-
-def _tell(step: str) -> None:
-    """On a terminal, what is done now, in one line that the next takes the place of."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"{CLEAR}{step}")
-        sys.stderr.flush()
 
 
 def _failures(found: Audit, asked: Mapping[str, Any]) -> Iterator[str]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from whyscan.cli import options, suggestions
 from whyscan.cli.output import terminal_page, write
-from whyscan.cli.progress import CLEAR
+from whyscan.cli.progress import steps
 from whyscan.cli.spark_session import MASTER, spark_session, table_format
-from whyscan.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,36 +68,16 @@ def inventory(places: tuple[str, ...], **asked: Any) -> int:
 
 def _written(places: tuple[str, ...], asked: Mapping[str, Any]) -> InventoryRun:
     formats = asked["output_format"] != "parquet"
-    with spark_session(asked["master"], formats=formats) as spark:
+    with steps() as tell, spark_session(asked["master"], formats=formats) as spark:
         from whyscan.spark.inventory.run import write_inventory
 
-        found = write_inventory(
+        return write_inventory(
             spark,
             places,
             asked["output"],
             depth=asked["depth"],
             form=asked["output_format"],
             options=options.storage(asked),
-            partition_types=_partition_types(asked),
-            told=_tell,
+            partition_types=options.partition_types_of_tables(asked),
+            told=tell,
         )
-    _tell("")
-    return found
-
-
-def _partition_types(asked: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """`NAME.COLUMN=TYPE`, by the tables' names."""
-    found: dict[str, dict[str, str]] = {}
-    for word, kind in options.partition_types(asked).items():
-        name, dot, column = word.rpartition(".")
-        if not dot:
-            raise UsageError(f"--partition-type takes NAME.COLUMN=TYPE, not {word}={kind}")
-        found.setdefault(name, {})[column] = kind
-    return found
-
-
-def _tell(step: str) -> None:
-    """On a terminal, what is done now, in one line that the next takes the place of."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"{CLEAR}{step}")
-        sys.stderr.flush()

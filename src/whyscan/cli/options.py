@@ -205,6 +205,17 @@ def partition_types(asked: Mapping[str, Any]) -> dict[str, str]:
     return pairs("--partition-type", asked["partition_types"])
 
 
+def partition_types_of_tables(asked: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """`NAME.COLUMN=TYPE`, by the tables' names."""
+    found: dict[str, dict[str, str]] = {}
+    for word, kind in partition_types(asked).items():
+        name, dot, column = word.rpartition(".")
+        if not dot:
+            raise UsageError(f"--partition-type takes NAME.COLUMN=TYPE, not {word}={kind}")
+        found.setdefault(name, {})[column] = kind
+    return found
+
+
 def storage(asked: Mapping[str, Any]) -> dict[str, str]:
     """The storage options that were given."""
     given = pairs("--option", asked["storage"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
     from whyscan.tables.snapshot import Traffic
@@ -66,3 +67,18 @@ class Progress:
             return f"[{track}] looking for the table, {seconds:.0f} s"
         read = self._traffic()
         return f"[{track}] {counted(read.objects, 'object')}, {size(read.bytes)}, {seconds:.0f} s"
+
+
+@contextmanager
+def steps() -> Iterator[Callable[[str], None]]:
+    """Tells what is done now, on a terminal, in one line; it goes when all is over, or fails."""
+
+    def tell(step: str) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"{CLEAR}{step}")
+            sys.stderr.flush()
+
+    try:
+        yield tell
+    finally:
+        tell("")

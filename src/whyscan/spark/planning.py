@@ -31,6 +31,7 @@ from whyscan.planning.pushdown import interpreted
 from whyscan.planning.reasons import reasons
 from whyscan.predicate.zones import zone
 from whyscan.spark.errors import carried, collected, from_text, to_text, uncarried
+from whyscan.spark.session import cores
 from whyscan.tables.parts import FILES_EACH, parts
 from whyscan.tables.remembered import size
 from whyscan.tables.snapshot import Traffic
@@ -136,8 +137,7 @@ def plan_parts(
     files_each: int | None = None,
 ) -> Parted:
     """Plan a predicate on a snapshot in parts of about so many files each."""
-    cores = _cores(spark)
-    found = _divided(snapshot, cores) if files_each is None else parts(snapshot, files_each)
+    found = _divided(snapshot, cores(spark)) if files_each is None else parts(snapshot, files_each)
     return planned_by(_on(spark, found), snapshot, predicate, options)
 
 
@@ -195,14 +195,6 @@ def _divided(snapshot: Snapshot, cores: int) -> Sequence[Snapshot]:
     if len(found) >= wanted:
         return found
     return parts(snapshot, max(FILES_EACH * len(found) // wanted, FEWEST_FILES))
-
-
-def _cores(spark: SparkSession) -> int:
-    """How many tasks run at once; a server of Spark Connect does not say."""
-    try:
-        return int(spark.sparkContext.defaultParallelism)
-    except Exception:  # noqa: BLE001 - pyspark's own class for it is of one kind of session alone
-        return 4
 
 
 def _on(spark: SparkSession, found: Sequence[Snapshot]) -> Run:

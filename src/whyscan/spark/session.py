@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+_CORES_OF_A_SERVER = 4
 JAVAS = frozenset({"17", "21"})
 """What Spark 4.1 runs on with Arrow: 25 took away what Arrow's memory rests on."""
 
@@ -97,6 +98,16 @@ def session(
     for key, value in own.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def cores(spark: SparkSession) -> int:
+    """How many tasks run at once; a server of Spark Connect does not say."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except PySparkException:
+        return _CORES_OF_A_SERVER
 
 
 def _users_master() -> str | None:

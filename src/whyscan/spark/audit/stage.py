@@ -25,8 +25,8 @@ from whyscan.spark.audit.pinned import pin_all
 from whyscan.spark.audit.report import Audit, Run
 from whyscan.spark.audit.totals import place, query_lines, table_totals
 from whyscan.spark.errors import uncarried
+from whyscan.spark.session import cores
 from whyscan.spark.source_tables import Source
-from whyscan.spark.workload.frames import cores
 from whyscan.spark.workload.query import Unparsed
 
 if TYPE_CHECKING:

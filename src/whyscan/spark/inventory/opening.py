@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from whyscan.errors import WhyscanError
 from whyscan.spark.inventory.reading import PARTS, Depth
 from whyscan.spark.inventory.report import FAILED, UNCHANGED, TableLine, TableRow
+from whyscan.spark.session import cores
 from whyscan.spark.source_tables import Source, sources
 from whyscan.tables import open_snapshot
 from whyscan.tables.identity import identity
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 AT_ONCE = 16
 TASKS_A_CORE = 4
-_CORES_OF_A_SERVER = 4
 
 
 class Opened(Struct, frozen=True):
@@ -98,16 +98,6 @@ def _pickled(part: Snapshot) -> bytes:
 def spread(spark: SparkSession, opened: Sequence[Opened]) -> DataFrame:
     """A row a part, over few tasks."""
     rows = [{**one.about, "part": part} for one in opened for part in one.parts]
-    tasks = max(1, min(len(rows), TASKS_A_CORE * _cores(spark)))
+    tasks = max(1, min(len(rows), TASKS_A_CORE * cores(spark)))
     schema = "table string, uri string, format string, snapshot string, part binary"
     return spark.createDataFrame(pa.Table.from_pylist(rows, PARTS), schema).repartition(tasks)
-
-
-def _cores(spark: SparkSession) -> int:
-    """How many tasks run at once; a server of Spark Connect does not say."""
-    from pyspark.errors import PySparkException
-
-    try:
-        return int(spark.sparkContext.defaultParallelism)
-    except PySparkException:
-        return _CORES_OF_A_SERVER

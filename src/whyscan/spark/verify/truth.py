@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from whyscan.predicate.types import FloatType
 from whyscan.spark.errors import of_spark
+from whyscan.spark.session import cores
 from whyscan.spark.verify.rows import FAILURE, FILE, GROUP, HAS, LIVE, POSITION, STORED
-from whyscan.spark.workload.frames import TASKS_A_CORE, cores
+from whyscan.spark.workload.frames import TASKS_A_CORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from whyscan.predicate.parse import dialect_named
 from whyscan.spark.errors import uncarried
+from whyscan.spark.session import cores
 from whyscan.spark.workload.logs import DBT_FILES, LogFile, find_logs, is_hidden, together
 from whyscan.spark.workload.query import ActualScan, Query, Unparsed, Workload
 from whyscan.spark.workload.reading import Form, form_named, gathered, read_log
@@ -121,16 +122,6 @@ def _decoding(dialect: str, form: Form | None) -> Callable[[Batches], Iterator[p
             yield from _packed(read_log(log, dialect, form))
 
     return read
-
-
-def cores(spark: SparkSession) -> int:
-    """How many tasks run at once; a server of Spark Connect does not say."""
-    from pyspark.errors import PySparkException
-
-    try:
-        return int(spark.sparkContext.defaultParallelism)
-    except PySparkException:
-        return 4
 
 
 def _dealt(logs: Sequence[Log], tasks: int) -> list[list[Log]]:

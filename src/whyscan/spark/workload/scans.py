@@ -15,8 +15,9 @@ from whyscan.predicate.session import Session
 from whyscan.spark.audit.pinned import Tables, pin, pin_all
 from whyscan.spark.audit.totals import place
 from whyscan.spark.errors import uncarried
+from whyscan.spark.session import cores
 from whyscan.spark.source_tables import Source
-from whyscan.spark.workload.frames import TASKS_A_CORE, cores
+from whyscan.spark.workload.frames import TASKS_A_CORE
 from whyscan.spark.workload.shapes import shape_of
 from whyscan.statements.catalogue import Catalogue
 from whyscan.statements.scans import leaves_of, predicate, read
