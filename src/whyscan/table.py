@@ -126,9 +126,11 @@ class Table(Struct, frozen=True):
 
             parted = self.plan(predicate, columns, spark=spark, **question)
             return explain_parts(parted, verbose=verbose)
+        plan = self.plan(predicate, columns, **question)
+        # Only now: its import brings the parser, beside whose own a log is read.
         from whyscan.explain.report import make_report
 
-        return make_report(self.plan(predicate, columns, **question), verbose=verbose)
+        return make_report(plan, verbose=verbose)
 
     def stats(self, columns: Sequence[str] | None = None, *, full: bool = False) -> TableStats:
         """How the table lies, column by column; `full` opens footers of however many files."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
 
 ALL_KERNELS = """
 import pyarrow.compute as pc
@@ -91,3 +93,46 @@ with loading_the_parser([{place!r}]):
 print("sqlglot.dialects.spark" in sys.modules)
 """
     assert run(code).stdout.strip() == str(loaded)
+
+
+def test_arrow_takes_arrays_without_importing_masked_ones_and_numpy_still_has_them():
+    code = """
+import sys
+from whyscan.cli.startup import load_arrow
+load_arrow()
+import numpy as np, pyarrow as pa
+print(pa.array(np.array([1, 2])).to_pylist(), "numpy.ma" in sys.modules)
+print(np.ma.masked_array([1, 2], mask=[False, True]).sum())
+import numpy.ma
+print(pa.array(numpy.ma.masked_array([1, 2], mask=[False, True])).to_pylist())
+"""
+    assert run(code).stdout.splitlines() == ["[1, 2] False", "1", "[1, None]"]
+
+
+def test_numpy_starts_no_threads_and_leaves_the_environment_as_it_was():
+    code = """
+import os
+from pathlib import Path
+os.environ.pop("OPENBLAS_NUM_THREADS", None)
+from whyscan.cli import startup
+startup._load_numpy()
+print(len(list(Path("/proc/self/task").iterdir())), "OPENBLAS_NUM_THREADS" in os.environ)
+"""
+    assert run(code).stdout.split() == ["1", "False"]
+
+
+def test_a_delta_log_is_read_beside_the_parser_and_without_duckdbs_package(tmp_path):
+    write_deltalake(tmp_path / "users", pa.table({"age": [30, 50]}))
+    code = f"""
+import sys
+from whyscan.cli import main
+from whyscan.tables.delta.snapshot import DeltaSnapshot
+begin = DeltaSnapshot.expect
+def expect(snapshot, columns):
+    print("expected", [c.path for c in columns], "sqlglot" in sys.modules, file=sys.stderr)
+    begin(snapshot, columns)
+DeltaSnapshot.expect = expect
+code = main.run(["explain", {str(tmp_path / "users")!r}, "-w", "age > 40", "--depth", "files"])
+print(code, "duckdb" in sys.modules, file=sys.stderr)
+"""
+    assert run(code).stderr.splitlines() == ["expected [('age',)] False", "0 False"]

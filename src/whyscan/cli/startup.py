@@ -8,6 +8,7 @@ import os
 import sys
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from pathlib import Path
 from threading import Thread
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _MANY = 100_000
+_ALGEBRA = "OPENBLAS_NUM_THREADS"
 
 
 class _Without:
@@ -48,6 +50,14 @@ def let_pandas_in() -> None:
     sys.meta_path[:] = [one for one in sys.meta_path if not isinstance(one, _Without)]
 
 
+def start_duckdb(places: Iterable[str]) -> None:
+    """DuckDB reads the log of a Delta table, and starts beside all that is imported before."""
+    if any(Path(place, "_delta_log").is_dir() for place in places):
+        from whyscan.tables import duckdb_engine
+
+        duckdb_engine.start()
+
+
 def load_arrow() -> None:
     """Import NumPy and Arrow without their documentation, a tenth of a second."""
     if "numpy" not in sys.modules:
@@ -61,8 +71,35 @@ def _load_numpy() -> None:
     types = ModuleType("numpy._typing")
     types.__dict__["NDArray"] = list
     documents = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars")
-    with _standing_in(types, *map(ModuleType, documents)):
-        import numpy as np  # noqa: F401 - imported for later
+    with _standing_in(types, *map(ModuleType, documents)), _one_thread_of_algebra():
+        import numpy as np
+    # Arrow asks of every array whether it is a masked one, and would import them all for it.
+    masked = ModuleType("numpy.ma")
+    vars(masked).update(MaskedArray=_Masked, __getattr__=_of_masked_arrays)
+    vars(np)["ma"] = masked
+
+
+class _Masked:
+    """What no array is an instance of."""
+
+
+def _of_masked_arrays(name: str) -> Any:
+    """Whoever wants more of them gets the real ones."""
+    return getattr(import_module("numpy.ma"), name)
+
+
+@contextmanager
+def _one_thread_of_algebra() -> Iterator[None]:
+    """Nothing here multiplies matrices: threads for it would only be waited for."""
+    before = os.environ.get(_ALGEBRA)
+    os.environ[_ALGEBRA] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_ALGEBRA]
+        else:
+            os.environ[_ALGEBRA] = before
 
 
 @contextmanager

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from whyscan.errors import Span, UnknownColumn, UsageError
 from whyscan.planning.plan import Depth, Options
 from whyscan.predicate.mentions import mentioned
-from whyscan.predicate.names import Columns, Part, resolve
 from whyscan.predicate.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from whyscan.predicate.names import Columns
     from whyscan.predicate.tree import Path, Predicate
     from whyscan.tables.snapshot import Snapshot
 
@@ -71,12 +71,16 @@ def _depth(word: str) -> Depth:
 
 def projection_of(columns: Sequence[str], snapshot: Snapshot) -> tuple[Path, ...]:
     """The columns of those names, members of structs among them."""
+    from whyscan.predicate.names import Columns
+
     known = Columns(snapshot.schema(named=[name.split(".")[0] for name in columns]))
     return tuple(_column(name, known) for name in columns)
 
 
 def _column(name: str, known: Columns) -> Path:
     """A selected column: by its whole name, else as a member of a struct."""
+    from whyscan.predicate.names import Part, resolve
+
     if len(whole := known.named(name)) == 1:
         return (whole[0].name,)
     parts, start = [], 0

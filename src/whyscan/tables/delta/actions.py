@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import TableError
+from whyscan.tables import duckdb_engine
 from whyscan.tables.delta import query
 from whyscan.tables.delta.log import LOG, LogFile
 
@@ -105,12 +106,10 @@ class ActionSource(Struct, frozen=True):
 
 def struct_members(kind: DuckDBPyType | None) -> Members:
     """The members of a struct by name; nothing else has any."""
-    from duckdb.sqltypes import DuckDBPyType
-
     if kind is None or kind.id != "struct":
         return {}
     try:
-        return {name: member for name, member in kind.children if isinstance(member, DuckDBPyType)}
+        return {name: member for name, member in kind.children if isinstance(member, type(kind))}
     except query.failures():
         raise TableError("a checkpoint holds a name that is not UTF-8") from None
 
@@ -160,7 +159,7 @@ class ActionReader(Struct, frozen=True, eq=False):
         """The rows of a small query over one source."""
         sql = f"SELECT {select} FROM {source.relation} WHERE {where}"
         try:
-            rows: list[dict[str, Any]] = self.connection.sql(sql).to_arrow_table().to_pylist()
+            rows: list[dict[str, Any]] = duckdb_engine.arrow(self.connection, sql).to_pylist()
         except query.failures() as error:
             raise self.failure([source], error) from error
         return rows
@@ -184,8 +183,8 @@ class ActionReader(Struct, frozen=True, eq=False):
     def _described(self, files: tuple[LogFile, ...], version: str) -> ActionSource:
         relation = self._relation(files)
         try:
-            shape = self.connection.sql(f"SELECT * FROM {relation} LIMIT 0")
-            columns = dict(zip(shape.columns, shape.types, strict=True))
+            shape = self.connection.execute(f"SELECT * FROM {relation} LIMIT 0").description
+            columns = {name: kind for name, kind, *_ in shape}
         except query.failures() as error:
             raise self.unreadable(files, error) from error
         return ActionSource(files, relation, version, version, columns)

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.predicate.lazy import lazy
+from whyscan.tables import duckdb_engine
 from whyscan.tables.delta import query, replay
 from whyscan.tables.delta.actions import ActionReader, Slice, Span
 from whyscan.tables.delta.copies import LocalCopies
@@ -41,13 +42,13 @@ class WholeLog(Struct, frozen=True, eq=False):
 
     def live_files(self, request: replay.Request) -> pa.Table:
         """The live files with what was requested of each."""
-        with query.connection() as connection:
+        with duckdb_engine.connection() as connection:
             return replay.live_files(ActionReader(connection, self.copies), self.sources, request)
 
     def parts(self, store: Store, files_each: int) -> Iterator[LogPart]:
         """The same files in the same order; about `files_each` rows of a checkpoint in a part."""
         commits = tuple(file for s in self.sources if not s.is_checkpoint for file in s.files)
-        with query.connection() as connection:
+        with duckdb_engine.connection() as connection:
             reader = ActionReader(connection, self.copies)
             checkpoints = [s for s in self.sources if s.is_checkpoint and s.members("add")]
             slices = [one for s in checkpoints for one in _slices(reader, s, files_each)]
@@ -73,7 +74,7 @@ class LogPart(Struct, frozen=True, eq=False, dict=True):
 
     def live_files(self, request: replay.Request) -> pa.Table:
         """The live files of this part with what was requested of each."""
-        with query.connection() as connection:
+        with duckdb_engine.connection() as connection:
             reader = ActionReader(connection, self._copies)
             return replay.live_files(reader, self._sources(reader), request)
 

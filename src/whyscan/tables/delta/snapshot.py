@@ -9,7 +9,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from whyscan.errors import TableError
-from whyscan.tables.delta import live, query, replay
+from whyscan.tables import duckdb_engine
+from whyscan.tables.delta import live, replay
 from whyscan.tables.delta.actions import ActionReader
 from whyscan.tables.delta.copies import LocalCopies
 from whyscan.tables.delta.generated import Generated, read_generation
@@ -184,7 +185,7 @@ def open_delta(
     if not is_delta(store):
         raise TableError(f"{store.uri} is no Delta table: it has no {LOG} folder")
     log = read_log(store.list(LOG, enter=lambda _: False))
-    with query.connection() as connection:
+    with duckdb_engine.connection() as connection:
         reader = ActionReader(connection, LocalCopies(store))
         if timestamp is not None:
             version = _version_at(reader, log, timestamp)
