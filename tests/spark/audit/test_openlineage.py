@@ -15,7 +15,7 @@ from whyscan.spark.audit.by_shape import digest
 from whyscan.spark.audit.openlineage import dataset, openlineage
 
 NUMBER, TEXT = {"type": "integer", "minimum": 0}, {"type": "string"}
-URI = {"type": "string", "pattern": "^https://"}
+URI = {"type": "string", "pattern": "^[a-z][a-z0-9+.-]*:[^ ]+$"}
 
 
 def facet(version, name, required=(), **properties):

@@ -247,7 +247,8 @@ def _own(kind: str, **fields: Any) -> Json:
 
 
 def _producer() -> str:
-    return f"https://pypi.org/project/whyscan/{version()}/"
+    """A package URL: which program, of which version, and no address that may move."""
+    return f"pkg:pypi/whyscan@{version()}"
 
 
 def _known(fields: Mapping[str, Any]) -> Json:
