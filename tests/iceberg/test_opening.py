@@ -15,7 +15,7 @@ import whyscan
 from iceberg.by_hand import schema
 from whyscan.errors import CorruptFile, TableError
 from whyscan.table import Table
-from whyscan.tables.iceberg import open_iceberg
+from whyscan.tables.iceberg import manifests, open_iceberg
 from whyscan.tables.storage import local_store
 
 
@@ -302,3 +302,32 @@ def test_a_manifest_of_many_entries_goes_through_the_fast_decoder(lake):
     table.commit()
     assert table.kept("s = 'k00777'") == ["f777"]
     assert table.every("n = 7999") == ["f7999"]
+
+
+def test_a_manifest_list_is_decoded_once_and_anew_when_its_bytes_change(history, monkeypatch):
+    decoded = []
+    decode = manifests._decoded
+    monkeypatch.setattr(manifests, "_lists", {})
+    monkeypatch.setattr(manifests, "_decoded", lambda c: decoded.append(c.path) or decode(c))
+    for _ in range(3):
+        assert history.live() == ["one", "two", "three"]
+    assert len(decoded) == 1
+
+    history.manifest([history.file("four", {"b": (4, 4)}, {"b": 0})])
+    history.more["refs"]["main"]["snapshot-id"] = 4
+    history.commit(4)
+    assert history.live() == ["one", "two", "three", "four"]
+    assert len(decoded) == 2
+
+
+def test_few_manifest_lists_are_kept_and_no_large_ones(history, monkeypatch):
+    monkeypatch.setattr(manifests, "_lists", {})
+    monkeypatch.setattr(manifests, "_LISTS_KEPT", 2)
+    for number in (1, 2, 1, 3):
+        history.live(snapshot=number)
+    assert [len(table) for table in manifests._lists.values()] == [1, 3]
+
+    monkeypatch.setattr(manifests, "_LARGEST_KEPT", 0)
+    monkeypatch.setattr(manifests, "_lists", {})
+    assert history.live() == ["one", "two", "three"]
+    assert not manifests._lists

@@ -73,8 +73,29 @@ DELETING = {
 """What says to which files a delete file applies, and where and how."""
 
 
+_LISTS_KEPT = 8
+_LARGEST_KEPT = 1 << 25
+_lists: dict[bytes, pa.Table] = {}
+"""Lists that were decoded, by the bytes of their files, the one used last at the end."""
+
+
 def read_list(container: Container) -> pa.Table:
-    """A manifest list: one row a manifest, the columns of `LIST_FIELDS`."""
+    """A manifest list: one row a manifest, the columns of `LIST_FIELDS`.
+
+    Every opening of a table reads one, and most of the time that takes is decoding: the same bytes
+    are decoded once in a process.
+    """
+    found = _lists.pop(container.data, None)
+    if found is None:
+        found = _decoded(container)
+    if found.nbytes <= _LARGEST_KEPT:
+        _lists[container.data] = found
+    while len(_lists) > _LISTS_KEPT:
+        _lists.pop(next(iter(_lists)), None)
+    return found
+
+
+def _decoded(container: Container) -> pa.Table:
     found = layout(container.path, container.header.schema)
     parts = [decoded.table for decoded in Decoder(LIST_FIELDS).decode([container], found)]
     return pa.concat_tables(parts).combine_chunks()
