@@ -7,8 +7,7 @@ and what was used least recently goes first.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from concurrent.futures import Future
-from threading import Thread
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -32,10 +31,8 @@ class Remembered(Struct):
 
     def expect(self, asked: Hashable, read: Callable[[], Files]) -> None:
         """Begin to read what will be asked for next. Whoever asks waits, and gets its errors."""
-        coming: Future[Files] = Future()
-        self.coming = {asked: coming}
-        # No daemon: an interpreter that ends must not pull it out of DuckDB's hands.
-        Thread(target=_fulfil, args=(coming, read)).start()
+        # Its thread is no daemon: an interpreter that ends must not pull it out of DuckDB's hands.
+        self.coming = {asked: ThreadPoolExecutor(1).submit(read)}
 
     def files(self, asked: Hashable, read: Callable[[], Files]) -> Files:
         """What `read` gives, read once. Threads that ask at once may each read it."""
@@ -55,13 +52,6 @@ class Remembered(Struct):
                 return
             self.kept.pop(asked, None)
             total -= size(files)
-
-
-def _fulfil(coming: Future[Files], read: Callable[[], Files]) -> None:
-    try:
-        coming.set_result(read())
-    except BaseException as error:  # noqa: BLE001 - raised where the files are asked for
-        coming.set_exception(error)
 
 
 def size(value: Any) -> int:
