@@ -36,9 +36,8 @@ SMALL = 1 << 20
 SMALL_FOR_IMPORTED = 1 << 16
 """Up to so many it is done before DataFusion, already imported, has begun."""
 
-BATCH = 1 << 22
+FULL = 1 << 22
 """How many bytes are decoded at once, so that memory does not follow the table."""
-
 
 _AT_ONCE = 2
 """How many batches are decoded at once: DataFusion takes one processor for each."""
@@ -50,83 +49,66 @@ def anticipate(size: int) -> None:
         Thread(target=import_module, args=("datafusion",)).start()
 
 
-class Decoded(Struct, frozen=True):
-    """Records of some containers: `counts` says how many each of them has, in order."""
+class Batch(Struct):
+    """Containers of one layout, their blocks inflated, and which of `columns` are wanted of them.
 
-    containers: Sequence[Container]
-    counts: Sequence[int]
-    table: pa.Table
-
-
-class _Spent(Struct):
-    bytes: int = 0
-
-
-class Decoder(Struct, frozen=True):
-    """Decodes some columns of containers; a column that is not there is null.
-
-    `spent` is what was decoded so far: what is small many times is not small.
+    `positions` says where each container stands among all that are read, `counts` how many records
+    it has. A column that is not there is null.
     """
 
+    layout: Layout
     columns: Columns
-    spent: _Spent = field(default_factory=_Spent)
-
-    def also(self, columns: Columns) -> Decoder:
-        """The same, with more columns."""
-        return Decoder({**self.columns, **columns}, self.spent)
-
-    def decode(self, containers: Iterable[Container], layout: Layout) -> Iterator[Decoded]:
-        """The records of containers of one layout, a batch at a time.
-
-        Batches are decoded while the next is inflated: both leave the interpreter alone.
-        """
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            pending: deque[Future[Decoded]] = deque()
-            for batch in _batches(containers):
-                self.spent.bytes += batch.size
-                small = SMALL_FOR_IMPORTED if "datafusion" in sys.modules else SMALL
-                decoder = _with_fastavro if self.spent.bytes <= small else _with_datafusion
-                pending.append(pool.submit(batch.decoded, layout, self.columns, decoder))
-                if len(pending) > _AT_ONCE:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-
-
-class _Batch(Struct):
-    """Containers with their blocks inflated."""
-
-    containers: list[Container] = field(default_factory=list)
+    path: str = ""
+    positions: list[int] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     size: int = 0
 
-    def add(self, container: Container) -> None:
+    @property
+    def is_full(self) -> bool:
+        return self.size >= FULL
+
+    def add(self, position: int, container: Container) -> None:
         blocks = list(container.blocks())
-        self.containers.append(container)
+        self.path = self.path or container.path
+        self.positions.append(position)
         self.counts.append(sum(block.count for block in blocks))
         self.blocks += blocks
         self.size += sum(len(block.data) for block in blocks)
 
-    def decoded(self, layout: Layout, columns: Columns, decoder: DecodeWith) -> Decoded:
-        count, path = sum(self.counts), self.containers[0].path
-        present = {name: kind for name, kind in columns.items() if name in layout.columns}
+    def decoded(self, decoder: DecodeWith) -> pa.Table:
+        count = sum(self.counts)
+        present = {n: kind for n, kind in self.columns.items() if n in self.layout.columns}
         found: dict[str, pa.Array] = {}
         if count and present:
-            found = _Records(path, layout, self.blocks).decoded(present, decoder)
-        whole = {n: found[n] if n in found else pa.nulls(count, k) for n, k in columns.items()}
-        return Decoded(self.containers, self.counts, pa.table(whole))
+            found = _Records(self.path, self.layout, self.blocks).decoded(present, decoder)
+        whole = {n: found[n] if n in found else pa.nulls(count, k) for n, k in self.columns.items()}
+        return pa.table(whole)
 
 
-def _batches(containers: Iterable[Container]) -> Iterator[_Batch]:
-    batch = _Batch()
-    for container in containers:
-        batch.add(container)
-        if batch.size >= BATCH:
-            yield batch
-            batch = _Batch()
-    if batch.containers:
-        yield batch
+def decoded(batches: Iterable[Batch]) -> Iterator[tuple[Batch, pa.Table]]:
+    """Each batch with its records, in order.
+
+    Some are decoded while the next are read and inflated: neither needs the interpreter.
+    """
+    spent = 0
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        pending: deque[tuple[Batch, Future[pa.Table]]] = deque()
+        for batch in batches:
+            # What is small many times is not small.
+            spent += batch.size
+            small = SMALL_FOR_IMPORTED if "datafusion" in sys.modules else SMALL
+            decoder = _with_fastavro if spent <= small else _with_datafusion
+            pending.append((batch, pool.submit(batch.decoded, decoder)))
+            if len(pending) > _AT_ONCE:
+                yield _awaited(pending)
+        while pending:
+            yield _awaited(pending)
+
+
+def _awaited(pending: deque[tuple[Batch, Future[pa.Table]]]) -> tuple[Batch, pa.Table]:
+    batch, coming = pending.popleft()
+    return batch, coming.result()
 
 
 class _Records(Struct, frozen=True):

@@ -9,25 +9,22 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct, field
+from msgspec import Struct
 
 from whyscan.errors import CorruptFile, TableError
 from whyscan.tables.counts import plausible
-from whyscan.tables.iceberg.decoding import Decoder, anticipate, whole
+from whyscan.tables.iceberg.decoding import Batch, anticipate, decoded, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from whyscan.tables.iceberg.avro import Container
-    from whyscan.tables.iceberg.decoding import Decoded
     from whyscan.tables.iceberg.layouts import Layout
     from whyscan.tables.iceberg.metadata import Spec
     from whyscan.tables.iceberg.metadata_files import MetadataFiles
 
 DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
 _EXISTING, _ADDED, _DELETED = 0, 1, 2
-HELD = 1 << 21
-"""How many bytes of manifests are held before their entries are decoded: others still arrive."""
 
 
 class Entries(Struct, frozen=True):
@@ -69,16 +66,23 @@ class EntryReader(Struct, frozen=True):
         anticipate(sum(sizes))
         paths, counts = listed["manifest_path"].to_pylist(), _counts(listed)
         opened = self.files.open_many(paths, sizes, counts)
-        decoder = Decoder(asked)
-        held: dict[tuple[int, int], _Held] = {}
+        for batch, table in decoded(self._batches(numbers, opened, asked)):
+            yield _live(self.spec(numbers[batch.positions[0]]), batch, table)
+
+    def _batches(
+        self, numbers: Sequence[int], opened: Iterable[Container], asked: dict[str, pa.DataType]
+    ) -> Iterator[Batch]:
+        """Manifests by spec and layout, given on as soon as there are enough: others still come."""
+        filling: dict[tuple[int, int], Batch] = {}
         for position, (number, container) in enumerate(zip(numbers, opened, strict=True)):
             found = self.files.layout(container)
-            some = held.setdefault((number, id(found)), _Held(self.spec(number), found))
-            some.add(position, container)
-            if some.size >= HELD:
-                yield from held.pop((number, id(found))).entries(decoder)
-        for some in held.values():
-            yield from some.entries(decoder)
+            key = self.spec(number).id, id(found)
+            if key not in filling:
+                filling[key] = Batch(found, {**asked, **found.plain_partition})
+            filling[key].add(position, container)
+            if filling[key].is_full:
+                yield filling.pop(key)
+        yield from filling.values()
 
 
 def _counts(listed: pa.Table) -> list[int | None]:
@@ -88,41 +92,18 @@ def _counts(listed: pa.Table) -> list[int | None]:
     return found
 
 
-class _Held(Struct):
-    """Manifests of one spec and one layout, and their positions in the list."""
-
-    spec: Spec
-    layout: Layout
-    positions: list[int] = field(default_factory=list)
-    containers: list[Container] = field(default_factory=list)
-    size: int = 0
-
-    def add(self, position: int, container: Container) -> None:
-        self.positions.append(position)
-        self.containers.append(container)
-        self.size += len(container.data) - container.body
-
-    def entries(self, decoder: Decoder) -> Iterator[Entries]:
-        whole = decoder.also(self.layout.plain_partition)
-        positions = iter(self.positions)
-        for decoded in whole.decode(self.containers, self.layout):
-            mine = [next(positions) for _ in decoded.containers]
-            manifest = np.repeat(np.array(mine, np.int64), decoded.counts)
-            yield _live(self.spec, manifest, decoded, self.layout)
-
-
-def _live(spec: Spec, manifest: npt.NDArray[np.int64], decoded: Decoded, found: Layout) -> Entries:
-    table, path = decoded.table, decoded.containers[0].path
+def _live(spec: Spec, batch: Batch, table: pa.Table) -> Entries:
     for name in ("status", "file_path"):
         if table[name].null_count:
-            raise CorruptFile(path, f"an entry has no {name}")
+            raise CorruptFile(batch.path, f"an entry has no {name}")
     status = whole(table["status"]).to_numpy()
     if ((status < _EXISTING) | (status > _DELETED)).any():
-        raise CorruptFile(path, "an entry is neither existing nor added nor deleted")
+        raise CorruptFile(batch.path, "an entry is neither existing nor added nor deleted")
+    manifest = np.repeat(np.array(batch.positions, np.int64), batch.counts)
     live = status != _DELETED
     if not live.all():
         table, manifest = table.filter(pa.array(live)), manifest[live]
-    return Entries(spec, manifest, table, _partition(spec, table, found))
+    return Entries(spec, manifest, table, _partition(spec, table, batch.layout))
 
 
 def _partition(spec: Spec, table: pa.Table, found: Layout) -> dict[int, pa.Array]:

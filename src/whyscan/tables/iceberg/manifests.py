@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.pruning.mask import materialise, surely
-from whyscan.tables.iceberg.decoding import Decoder
+from whyscan.tables.iceberg.decoding import Batch, decoded
 from whyscan.tables.iceberg.layouts import layout
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def read_list(container: Container) -> pa.Table:
     """
     found = _lists.pop(container.data, None)
     if found is None:
-        found = _decoded(container)
+        found = _read_anew(container)
     if found.nbytes <= _LARGEST_KEPT:
         _lists[container.data] = found
     while len(_lists) > _LISTS_KEPT:
@@ -95,10 +95,11 @@ def read_list(container: Container) -> pa.Table:
     return found
 
 
-def _decoded(container: Container) -> pa.Table:
-    found = layout(container.path, container.header.schema)
-    parts = [decoded.table for decoded in Decoder(LIST_FIELDS).decode([container], found)]
-    return pa.concat_tables(parts).combine_chunks()
+def _read_anew(container: Container) -> pa.Table:
+    batch = Batch(layout(container.path, container.header.schema), LIST_FIELDS)
+    batch.add(0, container)
+    [(_, table)] = decoded([batch])
+    return table
 
 
 def list_of_paths(paths: Sequence[str], containers: Sequence[Container]) -> pa.Table:
