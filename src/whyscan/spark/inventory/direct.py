@@ -2,6 +2,8 @@
 
 They have the rows as Arrow: through Spark's rows and its own writer it takes three times as long.
 Files of a table are gathered beside its partition, and become it in one step once all are there.
+Only files that a task tells of in its result do: those of an attempt that failed, or that another
+one overtook, stay where they were gathered, and go with it.
 """
 
 from __future__ import annotations
@@ -32,13 +34,14 @@ RECEIPT = pa.schema(
     [
         ("table", pa.string()),
         ("level", pa.string()),
+        ("file", pa.string()),
         ("count", pa.int64()),
         ("first", pa.int64()),
         ("bytes", pa.int64()),
         ("rows", pa.int64()),
     ]
 )
-"""What a task tells of the containers that it wrote: how many, and their sums."""
+"""What a task tells of the containers that it wrote: in which file, how many, and their sums."""
 
 _GATHERED = "_gathered-"
 """Readers of Parquet pass over what begins with an underscore."""
@@ -63,27 +66,27 @@ def is_local(spark: SparkSession, place: str) -> bool:
 
 
 def writing(depth: Depth, folder: Path) -> Work:
-    """Read parts and write their containers below a folder; a row a level says how many."""
+    """Read parts and write their containers into a folder; a row a file says what is in it."""
 
     @carried
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for about, part in given(batches):
-            place = folder / partition(about)
-            place.mkdir(parents=True, exist_ok=True)
             for batch in rows(about, part, depth):
                 if batch.num_rows:
                     kept = pa.Table.from_batches([batch]).drop(["table", "snapshot", "error"])
-                    pq.write_table(kept, place / f"part-{uuid.uuid4()}.parquet")
-                    yield _receipt(batch)
+                    name = f"part-{uuid.uuid4()}.parquet"
+                    pq.write_table(kept, folder / name)
+                    yield _receipt(batch, name)
 
     return write
 
 
-def _receipt(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The totals of a batch, whose containers are of one table and one level."""
+def _receipt(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:
+    """The totals of a file, whose containers are of one table and one level."""
     told = {
         "table": batch.column("table")[0].as_py(),
         "level": batch.column("level")[0].as_py(),
+        "file": name,
         "count": batch.num_rows,
         "first": pc.sum(pc.equal(batch.column("ordinal"), 0)).as_py() or 0,
         "bytes": pc.sum(batch.column("bytes")).as_py(),
@@ -124,12 +127,14 @@ def _remove_abandoned(containers: Path) -> None:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def publish(folder: Path, containers: Path, about: Mapping[str, str]) -> None:
+def publish(folder: Path, containers: Path, about: Mapping[str, str], files: Iterable[str]) -> None:
     """A table's files become its partition, in place of what there is of the same snapshot."""
-    name = partition(about)
-    target = containers / name
+    whole = folder / "whole"
+    whole.mkdir()
+    for name in files:
+        (folder / name).rename(whole / name)
+    target = containers / partition(about)
+    target.parent.mkdir(parents=True, exist_ok=True)
     if target.exists():
         target.rename(folder / f"replaced-{uuid.uuid4()}")
-    if (folder / name).exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).rename(target)
+    whole.rename(target)

@@ -178,7 +178,8 @@ class _Run(Struct, frozen=True):
             work = direct.writing(self.depth, folder)
             receipts = frame.mapInArrow(work, ddl(direct.RECEIPT)).collect()
             for one in opened:
-                direct.publish(folder, containers, one.about)
+                files = [row["file"] for row in receipts if row["table"] == one.source.name]
+                direct.publish(folder, containers, one.about, files)
         totals: Totals = {}
         for row in receipts:
             level = totals.setdefault(row["table"], {}).setdefault(row["level"], {})
