@@ -14,6 +14,7 @@ DOCUMENTS = {
     "statement": "statements/statement.schema.json",
     "diff": "explain/diff/diff.schema.json",
     "stats": "explain/stats/stats.schema.json",
+    "inventory": "spark/inventory/inventory.schema.json",
     "audit": "spark/audit/audit.schema.json",
     "verify": "spark/verify/verify.schema.json",
 }

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from jsonschema import Draft202012Validator
 
 from commands import whyscan
 from delta.conftest import Lake as DeltaTable
@@ -359,8 +360,53 @@ def test_the_command_names_what_failed_and_ends_with_3(spark, growing, tmp_path)
     assert (done.code, done.err) == (3, "")
     assert "1 container of 2 tables: 1 read, 0 unchanged, 1 failed" in done.out
     assert "gone failed: there is no nowhere" in done.out.replace(f"{tmp_path}/", "")
-    again = whyscan(
-        "inventory", f"t={growing.folder}", *given[2:], "--format", "json", cwd=tmp_path
-    )
-    (line,) = json.loads(again.out)["tables"]
-    assert (again.code, line["state"], line["files"], line["rows"]) == (0, "unchanged", 1, 10)
+    again = whyscan("inventory", *given, "--format", "json", cwd=tmp_path)
+    told = json.loads(again.out)
+    schema = json.loads(whyscan("schema", "inventory", cwd=tmp_path).out)
+    assert list(Draft202012Validator(schema).iter_errors(told)) == []
+    line, gone = told["tables"]
+    assert (again.code, told["result"], told["depth"]) == (3, "fail", "files")
+    assert (line["state"], line["files"], line["rows"]) == ("unchanged", 1, 10)
+    assert (gone["state"], gone["files"]) == ("failed", None)
+
+
+DOCUMENT = {
+    "schema_version": "1.0",
+    "tool": {"name": "whyscan", "version": "0"},
+    "output": {"format": "parquet", "containers": "c", "tables": "t"},
+    "depth": "files",
+    "seconds": 0.1,
+    "result": "pass",
+}
+FOUND = {
+    "name": "t",
+    "uri": "t",
+    "state": "read",
+    "format": "delta",
+    "snapshot": "1",
+    "depth": "files",
+    "manifests": 0,
+    "files": 1,
+    "row_groups": None,
+    "files_opened": None,
+    "bytes": 1,
+    "rows": None,
+    "read_at": "2024-01-01T00:00:00+00:00",
+    "error": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "valid"),
+    [
+        ({}, True),
+        ({"state": "failed"}, False),
+        ({"error": {"message": "no", "hint": None}}, False),
+        ({"rows": "10"}, False),
+        ({"more": 1}, False),
+    ],
+)
+def test_the_schema_holds_a_table_to_its_state(changed, valid):
+    schema = json.loads(whyscan("schema", "inventory", cwd=".").out)
+    document = DOCUMENT | {"tables": [FOUND | changed]}
+    assert Draft202012Validator(schema).is_valid(document) is valid
