@@ -174,8 +174,10 @@ class Churn:
         actions = []
         touched = set()
         for _ in range(self.random.randrange(1, 5)):
-            change = self.random.choice(["new", "new", "remove", "return", "vector"])
-            if change == "new":
+            change = self.random.choice(["new", "new", "remove", "return", "vector", "again"])
+            if change == "again" and self.live:
+                self._add_again(self.random.choice(sorted(self.live)), actions, touched)
+            elif change == "new":
                 self._put(f"f-{len(self.live) + len(self.gone)}", None, actions, touched)
             elif change == "return" and self.gone:
                 self._put(self.random.choice(self.gone), None, actions, touched)
@@ -198,6 +200,16 @@ class Churn:
             return
         touched.add(path)
         self.live[path] = self.added(path, vector)
+        actions.append(self.live[path])
+
+    def _add_again(self, path, actions, touched):
+        """As when statistics are computed anew: nothing is removed for it."""
+        if path in touched:
+            return
+        touched.add(path)
+        vector = self.live[path]["add"].get("deletionVector")
+        self.live[path] = self.added(path, vector)
+        self.live[path]["add"]["size"] += len(touched)
         actions.append(self.live[path])
 
     def _vector(self):
@@ -262,12 +274,43 @@ def test_what_commits_hide_is_hidden_in_every_part_of_a_delta_checkpoint(tmp_pat
     for _ in range(0 if seed == 0 else 8):
         churn.step()
     snapshot = churn.lake.open()
-    assert sorted(snapshot.files([]).paths.to_pylist()) == sorted(churn.live)
+    told = snapshot.files([])
+    sizes = dict(zip(told.paths.to_pylist(), told.bytes.to_pylist(), strict=True))
+    assert sizes == {path: action["add"]["size"] for path, action in churn.live.items()}
+    assert told.count == len(sizes)
     for files_each in (1, 5):
         some = divided(snapshot, files_each)
         assert_same(snapshot, some)
     if shape == "one file":
         assert len(divided(snapshot, 3)) > 2
+    if shape == "none":
+        assert len(divided(snapshot, 1)) > 10
+
+
+def test_commits_that_were_compacted_are_a_part_that_later_ones_hide_files_of(tmp_path):
+    lake = Lake(tmp_path / "t").create({"id": "long"})
+    for _ in range(2):
+        lake.commit()
+    lines = [lake.remove("f"), lake.add("f"), lake.add("g"), lake.remove("g"), lake.add("h")]
+    name = f"{1:020}.{2:020}.compacted.json"
+    (lake.log / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    lake.commit(lake.remove("h"), lake.add("i"))
+    lake.commit(lake.add("f"))
+    snapshot = lake.open()
+    some = divided(snapshot, 1)
+    assert [part.files([]).paths.to_pylist() for part in some] == [[], ["g"], ["i", "f"]]
+    assert_same(snapshot, some)
+
+
+def test_a_corrupt_commit_is_named_by_whoever_reads_it(tmp_path):
+    churn = Churn(tmp_path / "t", 1)
+    for _ in range(20):
+        churn.step()
+    some = divided(churn.lake.open(), 1)
+    (churn.lake.log / f"{9:020}.json").write_text('{"add": {"path": 1')
+    with pytest.raises(CorruptFile, match=f"{9:020}"):
+        some[0].files([])
+    assert some[-1].files([]).count >= 0
 
 
 def test_paths_stand_beside_their_own_values_however_many_threads_read_a_checkpoint(tmp_path):
@@ -334,7 +377,7 @@ def test_a_part_of_a_checkpoint_in_a_store_fetches_its_own_rows_and_the_footer(t
     assert joined(f.paths for f in files) == whole.paths.to_pylist()
     (checkpoint,) = churn.lake.log.glob("*.checkpoint.parquet")
     footer = pq.read_metadata(checkpoint).serialized_size
-    commits = sum(file.size for file in some[0].log.commits)
+    commits = sum(file.size for file in some[-1].log.later)
     most = max(part.traffic().bytes for part in some) - commits
     assert footer < most < footer + (checkpoint.stat().st_size - footer) / 2
 

@@ -6,7 +6,7 @@ all of them. A part is small to pickle, and reads what it describes where it is 
 
 | format | a part | whoever divides reads |
 |---|---|---|
-| Delta | a slice of the checkpoint less what commits hide, or the commits' files | its footers |
+| Delta | a slice of the checkpoint, or some commits, less what later commits hide | its footers |
 | Iceberg | some manifests, and all manifests of deletes | the manifest list |
 | Hive, Parquet | a slice of the listing | two footers, for the schema |
 
@@ -40,7 +40,7 @@ class Divisible(Protocol):
 def parts(snapshot: Snapshot, files_each: int = FILES_EACH) -> Sequence[Snapshot]:
     """At least one part, of about so many files each; what cannot be divided is its only one.
 
-    No part is smaller than a manifest, and the commits behind a Delta checkpoint are always one.
+    No part is smaller than a manifest or a commit.
     """
     if files_each < 1:
         raise UsageError(f"a part cannot hold {files_each} files")

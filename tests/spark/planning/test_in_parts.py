@@ -62,7 +62,7 @@ def test_every_table_of_the_zoo(name):
         pytest.skip("broken on purpose")
     divided = parts(snapshot, 1 + files // 4)
     if len(divided) == 1 and snapshot.format == "delta" and files:
-        # Commits are one part, however many: here they are two, and one without files.
+        # A commit is one part: here its files are two, and one without any.
         divided = sliced(snapshot, -(-files // 2))
     assert_same(snapshot, divided, asked[1:])
     assert_same(snapshot, divided, asked[:1], verbose=True, depth="files")

@@ -1,8 +1,8 @@
 """A version's log in parts: each gives some of the live files, and all of them give each file once.
 
-The commits behind the checkpoint are a part. Every other part is a slice of the checkpoint, which
-the same commits hide files of, so that it is replayed as the whole is. A slice is cut by the
-footers: whoever cuts reads no rows.
+A part is some commits in a row, or a slice of the checkpoint; all later commits hide files of it,
+so that it is replayed as the whole is. Commits are cut by their bytes, a checkpoint by its footers:
+whoever cuts reads no rows.
 """
 
 # ruff: noqa: S608 - every name and value in SQL went through query.name or query.text
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from whyscan.tables.storage import Store
 
 
+BYTES_A_FILE = 500
+"""About what a commit says of a file, in bytes. Statistics of many columns take more of them."""
+
+
 class WholeLog(Struct, frozen=True, eq=False):
     """All of a version's log, opened: its sources, newest first."""
 
@@ -46,31 +50,36 @@ class WholeLog(Struct, frozen=True, eq=False):
             return replay.live_files(ActionReader(connection, self.copies), self.sources, request)
 
     def parts(self, store: Store, files_each: int) -> Iterator[LogPart]:
-        """The same files in the same order; about `files_each` rows of a checkpoint in a part."""
+        """The same files in the same order; about `files_each` of them in a part."""
         commits = tuple(file for s in self.sources if not s.is_checkpoint for file in s.files)
         with duckdb_engine.connection() as connection:
             reader = ActionReader(connection, self.copies)
             checkpoints = [s for s in self.sources if s.is_checkpoint and s.members("add")]
             slices = [one for s in checkpoints for one in _slices(reader, s, files_each)]
-        if commits or not slices:
-            yield LogPart(store.afresh(), commits, None)
+        end = 0
+        for some in _groups(commits, files_each):
+            end += len(some)
+            yield LogPart(store.afresh(), commits[end:], some)
         for one in slices:
-            yield LogPart(store.afresh(), commits, one)
+            yield LogPart(store.afresh(), commits, (), one)
+        if not commits and not slices:
+            yield LogPart(store.afresh())
 
 
 class LogPart(Struct, frozen=True, eq=False, dict=True):
-    """A slice of a checkpoint, less what the commits hide; without a slice, the commits' own files.
+    """Some commits, or a slice of a checkpoint, less what the `later` commits hide.
 
     It is pickled as the names of its files, and reads them where it is asked.
     """
 
     store: Store
-    commits: tuple[LogFile, ...]
-    slice: Slice | None
+    later: tuple[LogFile, ...] = ()
+    commits: tuple[LogFile, ...] = ()
+    slice: Slice | None = None
 
     @property
     def files(self) -> tuple[LogFile, ...]:
-        return (*self.commits, *(() if self.slice is None else self.slice.files))
+        return (*self.later, *self.commits, *(() if self.slice is None else self.slice.files))
 
     def live_files(self, request: replay.Request) -> pa.Table:
         """The live files of this part with what was requested of each."""
@@ -80,7 +89,7 @@ class LogPart(Struct, frozen=True, eq=False, dict=True):
 
     def parts(self, store: Store, files_each: int) -> Iterator[LogPart]:  # noqa: ARG002 - one
         """A part is cut no further."""
-        yield LogPart(store.afresh(), self.commits, self.slice)
+        yield replace(self, store=store.afresh())
 
     @lazy
     def _copies(self) -> LocalCopies:
@@ -90,15 +99,30 @@ class LogPart(Struct, frozen=True, eq=False, dict=True):
 
     def _sources(self, reader: ActionReader) -> tuple[ActionSource, ...]:
         found = []
+        if self.later:
+            found.append(replace(reader.commits(self.later), listed=False))
         if self.commits:
-            commits = reader.commits(self.commits)
-            found.append(replace(commits, listed=self.slice is None))
+            found.append(reader.commits(self.commits))
         if self.slice is not None:
             found.append(reader.slice(self.slice))
         return tuple(found)
 
     def __reduce__(self) -> tuple[type[LogPart], tuple[object, ...]]:
-        return LogPart, (self.store, self.commits, self.slice)
+        return LogPart, (self.store, self.later, self.commits, self.slice)
+
+
+def _groups(commits: Sequence[LogFile], files_each: int) -> Iterator[tuple[LogFile, ...]]:
+    """Commits in a row, of about so many files together."""
+    held: list[LogFile] = []
+    size = 0
+    for commit in commits:
+        if held and size + commit.size > files_each * BYTES_A_FILE:
+            yield tuple(held)
+            held, size = [], 0
+        held.append(commit)
+        size += commit.size
+    if held:
+        yield tuple(held)
 
 
 def _slices(reader: ActionReader, source: ActionSource, rows_each: int) -> Iterator[Slice]:

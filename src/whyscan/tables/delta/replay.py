@@ -58,8 +58,8 @@ def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: R
     try:
         if any(source.by_lines for source in sources):
             reader.connection.execute("SET threads = 1")
-        for source in commits:
-            reader.connection.execute(_touch(source))
+        if commits:
+            reader.connection.execute(_touch(commits))
         deletions = any("deletionVector" in source.members("add") for source in adding)
         selects = [
             _Select(source, request, _recorded(reader, source, request), deletions, number)
@@ -76,15 +76,19 @@ def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: R
         raise reader.failure(sources, error) from error
 
 
-def _touch(commits: ActionSource) -> str:
+def _touch(commits: Sequence[ActionSource]) -> str:
     """Gather the last moment at which a commit names each file."""
     path = f"coalesce({_decoded('add.path')}, {_decoded('remove.path')})"
     vector = f"coalesce({_vector('add')}, {_vector('remove')}, '')"
     named = "coalesce(add.path, remove.path) IS NOT NULL"
+    every = " UNION ALL ".join(
+        f"SELECT {_key(path)} AS path, {vector} AS vector, {source.moment} AS moment "
+        f"FROM {source.relation} WHERE {named}"
+        for source in commits
+    )
     return (
-        f"CREATE OR REPLACE TEMP TABLE touched AS SELECT {_key(path)} AS path, "
-        f"{vector} AS vector, max({commits.moment}) AS moment FROM {commits.relation} "
-        f"WHERE {named} GROUP BY 1, 2"
+        "CREATE OR REPLACE TEMP TABLE touched AS "
+        f"SELECT path, vector, max(moment) AS moment FROM ({every}) GROUP BY 1, 2"
     )
 
 
