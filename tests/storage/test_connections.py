@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from whyscan.errors import StorageError, UsageError
 from whyscan.tables.aws_profiles import read_profile
-from whyscan.tables.connections import connect
+from whyscan.tables.connections import connect, everywhere
 from whyscan.tables.places import parse
 
 CANARY = "canary/secret%with=signs"
@@ -222,3 +224,76 @@ def test_a_broken_file_is_named_and_not_quoted(aws, broken):
 
     assert "canary" not in f"{raised.value} {raised.value.__cause__}"
     assert ".aws/credentials" in str(raised.value)
+
+
+TRAVELLING = [
+    (
+        "s3://b",
+        {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": CANARY, "AWS_SESSION_TOKEN": "t"},
+        {"access_key_id": "k", "secret_access_key": CANARY, "session_token": "t"},
+    ),
+    (
+        "s3://b",
+        {"AWS_ENDPOINT_URL": "http://every", "AWS_ENDPOINT_URL_S3": "http://s3"},
+        {"endpoint": "http://s3"},
+    ),
+    ("gs://b", {"GOOGLE_BASE_URL": "http://g"}, {"base_url": "http://g"}),
+    (
+        "az://c",
+        {"AZURE_STORAGE_ACCOUNT_NAME": "acc", "AZURE_STORAGE_ACCOUNT_KEY": "Y2FuYXJ5"},
+        {"account_name": "acc", "account_key": "Y2FuYXJ5"},
+    ),
+    (
+        "abfss://c@own.dfs.core.windows.net",
+        {"AZURE_STORAGE_ACCOUNT_NAME": "acc", "AZURE_STORAGE_SAS_TOKEN": "sig=a"},
+        {"account_name": "own", "sas_key": "sig=a"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("address", "variables", "known"), TRAVELLING)
+def test_what_the_environment_says_goes_along_with_a_store(
+    cloud, monkeypatch, address, variables, known
+):
+    with monkeypatch.context() as here:
+        for name, text in variables.items():
+            here.setenv(name, text)
+        sent = pickle.dumps(connect(address, {}).backend)
+        options = everywhere(address, {"cache": "off"})
+
+    there = pickle.loads(sent).config
+    again = connect(address, options).backend.config
+
+    assert {name: there.get(name) for name in known} == known
+    assert {name: again.get(name) for name in known} == known
+    assert options["cache"] == "off"
+
+
+def test_a_profile_goes_along_with_a_store(aws, monkeypatch):
+    aws(credentials=f"[lake]\naws_access_key_id = k\naws_secret_access_key = {CANARY}\n")
+
+    options = everywhere("s3://b/t", {"profile": "lake"})
+    sent = pickle.dumps((connect("s3://b", {"profile": "lake"}).backend, options))
+    aws()
+    backend, there = pickle.loads(sent)
+
+    assert backend.credential_provider()["secret_access_key"] == CANARY
+    assert connect("s3://b", there).backend.credential_provider()["access_key_id"] == "k"
+    assert CANARY not in repr(options)
+
+
+def test_keys_that_were_given_are_not_mixed_with_those_of_the_environment(cloud, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "other")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "other")
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "other")
+
+    given = {"aws_access_key_id": "k", "aws_secret_access_key": "s"}
+    found = everywhere("s3://b", given)
+
+    assert found == given
+
+
+def test_a_folder_of_this_machine_needs_nothing(cloud, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "k")
+
+    assert everywhere("/lake/t", {}) == {}

@@ -13,9 +13,11 @@ from __future__ import annotations
 import gc
 import json
 import os
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 from pyspark import cloudpickle
@@ -100,7 +102,13 @@ def _handed_over(file: Path) -> Planned:
 
 
 class WhyscanDataSource(DataSource):
-    """A table of which a predicate's rows are read; docs/spark.md has the options."""
+    """A table of which a predicate's rows are read; docs/spark.md has the options.
+
+    `environment` are variables of whoever registered it: Spark plans in a process that may know
+    none of them. What they open is in the portions, which go to executors.
+    """
+
+    environment: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def __init__(self, options: dict[str, str]) -> None:
         super().__init__(options)
@@ -140,9 +148,31 @@ class WhyscanDataSource(DataSource):
         if (file := self.options.get(HANDED_OVER)) is not None:
             return _handed_over(Path(file))
         asked = Asked.of(self.options)
-        plan = asked.plan(columns if asked.columns is None else asked.columns)
+        with _knowing(self.environment):
+            plan = asked.plan(columns if asked.columns is None else asked.columns)
         sizes = asked.partition_bytes, asked.min_partitions
         return planned(whole(plan), plan.evidence, *sizes)
+
+
+def knowing(environment: Mapping[str, str]) -> type[WhyscanDataSource]:
+    """The source with variables for its stores: Spark pickles it with them, and shows neither."""
+    named = WhyscanDataSource.__name__
+    return type(named, (WhyscanDataSource,), {"environment": dict(environment)})
+
+
+@contextmanager
+def _knowing(environment: Mapping[str, str]) -> Iterator[None]:
+    """This process with some variables: others plan here, too."""
+    before = {name: os.environ.get(name) for name in environment}
+    os.environ.update(environment)
+    try:
+        yield
+    finally:
+        for name, text in before.items():
+            if text is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = text
 
 
 class Asked(Struct, frozen=True):

@@ -31,6 +31,7 @@ from whyscan.planning.pushdown import interpreted
 from whyscan.planning.reasons import reasons
 from whyscan.predicate.zones import zone
 from whyscan.spark.errors import carried, collected, from_text, to_text, uncarried
+from whyscan.spark.packed import packed
 from whyscan.spark.session import cores
 from whyscan.tables.parts import FILES_EACH, parts
 from whyscan.tables.remembered import size
@@ -202,7 +203,7 @@ def _on(spark: SparkSession, found: Sequence[Snapshot]) -> Run:
     schema = pa.schema([("number", pa.int64()), ("part", pa.binary())])
     # A batch a row: what is large Spark spreads over its tasks by batches.
     batches = [
-        pa.record_batch([[number], [pickle.dumps(part)]], schema=schema)
+        pa.record_batch([[number], [packed(part)]], schema=schema)
         for number, part in enumerate(found)
     ]
     with uncarried():
@@ -251,10 +252,10 @@ def _answering(work: Work) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.R
     return answers
 
 
-def answer(work: Work, number: int, packed: bytes) -> Answer:
+def answer(work: Work, number: int, part: bytes) -> Answer:
     """What a part finds. An error of ours is an answer too: to try again would not help."""
     try:
-        planned, read = _planned(work, packed)
+        planned, read = _planned(work, part)
         told = () if work.given is None else (work.given[number],)
         found = pickle.dumps(work.question(planned, *told))
     except WhyscanError as error:
@@ -276,11 +277,11 @@ _HELD: dict[bytes, _Held] = {}
 """By what the part is: the same part of another run has its metadata already."""
 
 
-def _planned(work: Work, packed: bytes) -> tuple[ScanPlan, Traffic]:
+def _planned(work: Work, sent: bytes) -> tuple[ScanPlan, Traffic]:
     """The plan of a part, from an earlier question where it was asked of this very process."""
-    key = blake2b(packed).digest()
+    key = blake2b(sent).digest()
     held = _HELD.pop(key, None)
-    part = pickle.loads(packed) if held is None else held.part  # noqa: S301 - by the driver
+    part = pickle.loads(sent) if held is None else held.part  # noqa: S301 - by the driver
     before = part.traffic()
     if held is None or (held.run, held.options) != (work.name, work.options):
         plan = make_plan(part, work.predicate, work.options)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,6 +18,7 @@ from whyscan.scan.portions import whole
 from whyscan.spark.applied import why_not_again
 from whyscan.spark.native import Native, Refused, native, needed
 from whyscan.tables import open_snapshot
+from whyscan.tables.environment import told
 from whyscan.tables.travel import Travel, moment
 
 if TYPE_CHECKING:
@@ -50,14 +53,21 @@ class Reader(Struct, frozen=True):
     applied_again: bool
 
 
-def register(spark: SparkSession) -> None:
-    """Make `spark.read.format("whyscan")` known to a session."""
-    from whyscan.engines.spark_source import NAME, WhyscanDataSource
+_REGISTERED: WeakKeyDictionary[SparkSession, dict[str, str]] = WeakKeyDictionary()
 
-    session = getattr(spark, "_jsparkSession", None)
+
+def register(spark: SparkSession) -> None:
+    """Make `spark.read.format("whyscan")` known to a session, with this process's keys to stores.
+
+    Again, it is told those that have changed since.
+    """
+    from whyscan.engines.spark_source import knowing
+
+    keys = told(os.environ, same_machine=hasattr(spark, "_jsparkSession"))
     # Spark warns of a source that is registered again.
-    if session is None or not session.sessionState().dataSourceManager().dataSourceExists(NAME):
-        spark.dataSource.register(WhyscanDataSource)
+    if _REGISTERED.get(spark) != keys:
+        spark.dataSource.register(knowing(keys))
+        _REGISTERED[spark] = keys
 
 
 class Asked(TypedDict, total=False):

@@ -6,7 +6,7 @@ import os
 from configparser import ConfigParser, Error
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import UsageError
 
@@ -27,11 +27,19 @@ _INDIRECT = ("sso_session", "sso_start_url", "credential_process", "source_profi
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What requests are signed with; never shown."""
+    """What requests are signed with; never shown. obstore asks for it by calling it."""
 
     access_key_id: str = field(repr=False)
     secret_access_key: str = field(repr=False)
     token: str | None = field(repr=False)
+
+    def __call__(self) -> dict[str, Any]:
+        return {
+            "access_key_id": self.access_key_id,
+            "secret_access_key": self.secret_access_key,
+            "token": self.token,
+            "expires_at": None,
+        }
 
 
 @dataclass(frozen=True, slots=True)

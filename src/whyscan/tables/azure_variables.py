@@ -1,8 +1,10 @@
-"""What Azure's own tools read from the environment, and obstore does not, by obstore's names."""
+"""What Azure's variables say of a store: a connection string, and of which account they speak."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from whyscan.tables.environment import CONNECTION_STRING, variables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -10,8 +12,6 @@ if TYPE_CHECKING:
 HOSTS = (".core.windows.net", ".fabric.microsoft.com")
 """How hosts end that are Azure's, with the account before."""
 
-_VARIABLES = {"AZURE_STORAGE_ACCOUNT": "account_name", "AZURE_STORAGE_KEY": "account_key"}
-_CONNECTION_STRING = "AZURE_STORAGE_CONNECTION_STRING"
 _PARTS = {
     "accountname": "account_name",
     "accountkey": "account_key",
@@ -26,10 +26,10 @@ def azure_variables(address: str, environment: Mapping[str, str]) -> dict[str, s
     A connection string of another account than the address names is somebody else's.
     """
     account = _account(address)
-    found = _connection(environment.get(_CONNECTION_STRING, ""))
+    found = _connection(environment.get(CONNECTION_STRING, ""))
     if account is not None and found.get("account_name") != account:
         found = {}
-    found |= {key: environment[name] for name, key in _VARIABLES.items() if environment.get(name)}
+    found |= variables("az", environment)
     if account is not None:
         found.pop("account_name", None)
     return found

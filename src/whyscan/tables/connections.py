@@ -23,7 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import StorageError, UsageError
-from whyscan.tables import azure_variables
+from whyscan.tables import azure_variables, environment
 from whyscan.tables.aws_profiles import read_profile
 from whyscan.tables.cache import users_cache
 from whyscan.tables.storage import REMOTE_AT_ONCE
@@ -31,7 +31,6 @@ from whyscan.tables.storage import REMOTE_AT_ONCE
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from whyscan.tables.aws_profiles import Keys
     from whyscan.tables.cache import Cache
 
 CONCURRENCY_VARIABLE = "WHYSCAN_CONCURRENCY"
@@ -136,6 +135,21 @@ def connect(address: str, options: Mapping[str, Any]) -> Connection:
     )
 
 
+def everywhere(address: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options that open a store on any machine: with what environment and profile add on this one.
+
+    Some of them are secrets. A folder on disk needs none.
+    """
+    found = dict(options)
+    if "://" not in address:
+        return found
+    settings = _settings(address, {key.lower(): value for key, value in options.items()})
+    found.pop("profile", None)
+    if settings.provider is not None:
+        found[_PROVIDER] = settings.provider
+    return {**found, **settings.store}
+
+
 def kind_of(address: str) -> str:
     """Which kind of store an address names: s3, gs, az, or its scheme."""
     scheme, _, rest = _spelled(address).partition("://")
@@ -157,13 +171,23 @@ def _settings(address: str, given: Mapping[str, Any]) -> _Settings:
     found = _Settings(_spelled(address), store, {**_CLIENT, **client}, _given_provider(given))
     if found.kind == "s3":
         found = _with_profile(found, given.get("profile"))
-    elif found.kind == "az":
-        added = azure_variables.azure_variables(found.address, os.environ)
-        found = replace(found, store={**added, **found.store})
+    found = replace(found, store={**_environment(found), **found.store})
     if (found.endpoint or found.address).startswith("http://"):
         # Whoever writes http:// means it.
         found = replace(found, client={"allow_http": True, **found.client})
     return found
+
+
+def _environment(found: _Settings) -> dict[str, str]:
+    """What the environment adds: nothing that was given, and no credentials where there are any."""
+    if found.kind == "az":
+        said = azure_variables.azure_variables(found.address, os.environ)
+    else:
+        said = environment.variables(found.kind, os.environ)
+    known = {option_name(key).removeprefix("storage_") for key in found.store}
+    if found.provider is not None or known & CREDENTIAL_OPTIONS:
+        known |= CREDENTIAL_OPTIONS
+    return {key: value for key, value in said.items() if option_name(key) not in known}
 
 
 def _given_provider(given: Mapping[str, Any]) -> Callable[[], Any] | None:
@@ -200,7 +224,7 @@ def _with_profile(found: _Settings, named: str | None) -> _Settings:
     if "AWS_REGION" in os.environ or "AWS_DEFAULT_REGION" in os.environ:
         added.pop("region", None)
     if not has_keys and profile.keys is not None:
-        found = replace(found, provider=_provider(profile.keys))
+        found = replace(found, provider=profile.keys)
     return replace(found, store={**added, **found.store})
 
 
@@ -249,18 +273,6 @@ def _backend(settings: _Settings, retries: dict[str, Any]) -> Any:
             f"cannot open {settings.address}: {type(error).__name__}",
             hint="check the scheme, the bucket and --option",
         ) from None
-
-
-def _provider(keys: Keys) -> Callable[[], Any]:
-    def credentials() -> dict[str, Any]:
-        return {
-            "access_key_id": keys.access_key_id,
-            "secret_access_key": keys.secret_access_key,
-            "token": keys.token,
-            "expires_at": None,
-        }
-
-    return credentials
 
 
 def _identity(settings: _Settings) -> str:

@@ -23,6 +23,7 @@ from whyscan.spark.audit.pinned import NotGiven, Tables
 from whyscan.spark.audit.report import Audit, Drift
 from whyscan.spark.audit.stage import collected
 from whyscan.spark.audit.totals import place
+from whyscan.spark.packed import packed
 from whyscan.statements.catalogue import Catalogue
 from whyscan.statements.explain import explain_statement
 from whyscan.tables import open_snapshot
@@ -80,7 +81,7 @@ def drifted(
     suspects = _suspects(audit, tables, earlier(spark, audit, before))
     if not suspects:
         return ()
-    work = [pickle.dumps((number, one)) for number, one in enumerate(suspects)]
+    work = [packed((number, one)) for number, one in enumerate(suspects)]
     # One a task: each plans a table several times over.
     batches = [pa.RecordBatch.from_pydict({"work": pa.array([one], pa.binary())}) for one in work]
     frame = spark.createDataFrame(pa.Table.from_batches(batches))

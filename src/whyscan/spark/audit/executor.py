@@ -15,6 +15,7 @@ from whyscan.predicate.session import Session
 from whyscan.spark.audit.lines import table_lines
 from whyscan.spark.audit.pinned import NotGiven, Pinned, Tables
 from whyscan.spark.audit.report import TableLine
+from whyscan.spark.packed import packed
 from whyscan.statements.catalogue import Catalogue
 from whyscan.statements.explain import explain_statement
 from whyscan.statements.scans import leaves_of, predicate, read
@@ -61,8 +62,8 @@ class Outcome(Struct, frozen=True):
 
 def bundle(tables: Sequence[Pinned], queries: Sequence[Asked]) -> pa.RecordBatch:
     """The work of one task, as the row that its executor gets."""
-    packed = pickle.dumps((tuple(tables), tuple(queries)))
-    return pa.RecordBatch.from_pydict({"work": pa.array([packed], pa.binary())})
+    work = packed((tuple(tables), tuple(queries)))
+    return pa.RecordBatch.from_pydict({"work": pa.array([work], pa.binary())})
 
 
 def explaining(terms: Terms) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

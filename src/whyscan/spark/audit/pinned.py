@@ -14,7 +14,9 @@ from msgspec import Struct
 
 from whyscan.errors import TableError, UsageError, WhyscanError
 from whyscan.spark.errors import from_text, to_text
+from whyscan.spark.packed import packed
 from whyscan.tables import open_snapshot
+from whyscan.tables.connections import everywhere
 from whyscan.tables.held import hold
 from whyscan.tables.refusals import refusals
 from whyscan.tables.travel import Travel, moment
@@ -71,8 +73,7 @@ class Pinned(Struct, frozen=True):
     @property
     def identity(self) -> tuple[object, ...]:
         """What tells two of them apart in a worker that outlives a run."""
-        settings = tuple(sorted((str(k), str(v)) for k, v in self.options.items()))
-        return self.uri, self.version, self.snapshot, self.error, settings
+        return self.uri, self.version, self.snapshot, self.error, packed(dict(self.options))
 
 
 def pin(source: Source, types: Mapping[str, str] = MappingProxyType({})) -> Pinned:
@@ -84,9 +85,10 @@ def pin(source: Source, types: Mapping[str, str] = MappingProxyType({})) -> Pinn
         found = open_snapshot([source.uri], types, source.options)
     except WhyscanError as error:
         return Pinned(source.name, source.uri, dict(source.options), error=to_text(error))
-    kept = None if found.format == "delta" else pickle.dumps(found)
-    # Not as it was given: executors may stand in another folder.
-    return Pinned(source.name, found.uri, dict(source.options), found.format, found.version, kept)
+    kept = None if found.format == "delta" else packed(found)
+    # Not as it was given: executors may stand in another folder, and have another environment.
+    options = everywhere(found.uri, source.options)
+    return Pinned(source.name, found.uri, options, found.format, found.version, kept)
 
 
 def pin_all(
@@ -169,11 +171,12 @@ _lock = Lock()
 
 def _held(pinned: Pinned) -> Snapshot:
     """A table of this process: the queries of later tasks find what earlier ones have read."""
+    identity = pinned.identity
     with _lock:
-        if pinned.identity in _open:
-            _open.move_to_end(pinned.identity)
-            return _open[pinned.identity]
-        found = _open[pinned.identity] = hold(pinned.opened())
+        if identity in _open:
+            _open.move_to_end(identity)
+            return _open[identity]
+        found = _open[identity] = hold(pinned.opened())
         while len(_open) > HELD_AT_MOST:
             _open.popitem(last=False)
         return found

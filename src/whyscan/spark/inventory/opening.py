@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from whyscan.errors import WhyscanError
 from whyscan.spark.inventory.reading import PARTS, Depth
 from whyscan.spark.inventory.report import FAILED, UNCHANGED, TableLine, TableRow
+from whyscan.spark.packed import packed
 from whyscan.spark.session import cores
 from whyscan.spark.source_tables import Source, sources
 from whyscan.tables import open_snapshot
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
-
-    from whyscan.tables.snapshot import Snapshot
 
     Named = Mapping[str, str] | Iterable[str | Source]
     Known = Mapping[tuple[str, str], TableRow]
@@ -77,7 +76,7 @@ class Opener(Struct, frozen=True):
             before = self.known.get((source.name, found.name))
             if before is not None and self._is_enough(before, snapshot.uri, mark):
                 return TableLine(source.name, source.uri, UNCHANGED, before)
-            divided = tuple(map(_pickled, parts(snapshot, self.depth.files_each)))
+            divided = tuple(map(packed, parts(snapshot, self.depth.files_each)))
             return Opened(source, snapshot.uri, snapshot.format, found.name, mark, divided)
         except WhyscanError as error:
             return TableLine(source.name, source.uri, FAILED, error=error)
@@ -85,14 +84,6 @@ class Opener(Struct, frozen=True):
     def _is_enough(self, before: TableRow, uri: str, mark: str) -> bool:
         deep = before.depth == self.depth or self.depth is Depth.FILES
         return deep and (before.uri, before.mark) == (uri, mark)
-
-
-def _pickled(part: Snapshot) -> bytes:
-    """By Spark's own pickle: a store's credentials may come from a function of the user's."""
-    from pyspark import cloudpickle
-
-    data: bytes = cloudpickle.dumps(part)  # type: ignore[no-untyped-call]
-    return data
 
 
 def spread(spark: SparkSession, opened: Sequence[Opened]) -> DataFrame:

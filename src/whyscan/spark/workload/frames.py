@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from whyscan.predicate.parse import dialect_named
 from whyscan.spark.errors import uncarried
+from whyscan.spark.packed import packed
 from whyscan.spark.session import cores
 from whyscan.spark.workload.logs import DBT_FILES, LogFile, find_logs, is_hidden, together
 from whyscan.spark.workload.query import ActualScan, Query, Unparsed, Workload
@@ -88,7 +89,7 @@ def workload_frame(
             return entries.repartition(most, "text").mapInArrow(_gathering, SQL_SCHEMA)
         logs = find_logs(paths, options)
         tasks = max(1, min(-(-sum(map(_size, logs)) // BYTES_A_TASK), most))
-        work = [pickle.dumps(tuple(bundle)) for bundle in _dealt(logs, min(len(logs), tasks))]
+        work = [packed(tuple(bundle)) for bundle in _dealt(logs, min(len(logs), tasks))]
         bundles = spark.createDataFrame(pa.table({"work": pa.array(work, pa.binary())}))
         entries = bundles.repartitionByRange(len(work), "work").mapInArrow(
             _reading(dialect, chosen), _ENTRIES

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from whyscan.errors import StorageError, TableError, UsageError
+from whyscan.tables.connections import everywhere
 from whyscan.tables.places import glob_regex, parse, recorded_folder
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def find_logs(named: Sequence[str], options: Mapping[str, Any] | None = None) ->
         raise UsageError("no workload was named", hint="name a file, a folder or a glob")
     found: dict[str, LogFile] = {}
     for text in named:
-        files = list(_files(text, dict(options or {})))
+        files = list(_files(text, everywhere(text, options or {})))
         if not files:
             raise TableError(f"there is no log in {text}")
         found |= {file.shown: file for file in files}
