@@ -150,6 +150,10 @@ def _comparison(expression: Comparison, batch: Batch) -> Truth:
     found = compared_on_grid(compare(expression.operator, left, right), expression)
     if expression.operator in (Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL):
         return _hashed(found, expression, batch)
+    if expression.operator is Comparator.NOT_EQUAL:
+        # FALSE is where both are equal: `NOT (x <> 5)` lands in the buckets of `x = 5`.
+        equal = Comparison(Comparator.EQUAL, expression.left, expression.right)
+        return truth.negation(_hashed(truth.negation(found), equal, batch))
     return found
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from whyscan.predicate import arrow
-from whyscan.predicate.tree import Call, Cast, Column, Comparator, Comparison, In, Literal
+from whyscan.predicate.tree import Call, Cast, Column, Comparator, Comparison, In, Literal, Not
 from whyscan.predicate.types import (
     BIGINT,
     DATE,
@@ -16,7 +16,9 @@ from whyscan.predicate.types import (
     TIMESTAMP,
     DecimalType,
 )
-from whyscan.pruning.containers import Buckets
+from whyscan.predicate.zones import zone
+from whyscan.pruning.containers import Buckets, Containers
+from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.mask import materialise
 from whyscan.pruning.transforms import in_bucket
 
@@ -99,3 +101,14 @@ def test_two_bucket_fields_of_one_column_must_both_agree():
     mask = in_bucket(equal(ID, Literal(34, BIGINT)), (coarse, fine))
 
     assert mask.to_pylist() == [False, True], "hash 2017239379 is odd"
+
+
+def test_an_inequality_can_be_false_only_in_the_buckets_of_its_value():
+    unequal = equal(ID, Literal(34, BIGINT), Comparator.NOT_EQUAL)
+    containers = Containers(4, pa.array([1, 1, 1, 1]), buckets=BUCKETS)
+
+    found = evaluate(Not(unequal), containers, zone("UTC"))
+    other = evaluate(unequal, containers, zone("UTC"))
+
+    assert materialise(found.true, 4).to_pylist() == HIT
+    assert materialise(other.true, 4).to_pylist() == ANY
