@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint bench mutants fuzz docs lock clean
+.PHONY: help setup duckdb demo test lint bench mutants fuzz docs lock clean
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
@@ -10,6 +10,8 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/.installed .venv/.jars ## make .venv with everything, pinned and hashed
+
+duckdb: .venv/duckdb/.installed ## DuckDB with its readers for Delta and Iceberg, for whyscan verify
 
 demo: setup ## a lake in a folder, the tour, and the pipeline on Spark
 	@$(BIN)/whyscan demo --spark
@@ -53,6 +55,12 @@ fuzz: setup ## damage tables at random; every answer must be a typed error or so
 	@$(BIN)/python requirements/jars.py .venv/jars
 	@touch $@
 
+# An environment inside .venv: extensions fit one release of DuckDB, which is not the project's.
+.venv/duckdb/.installed: requirements/duckdb.txt .venv/.requirements
+	@$(BIN)/python -m venv .venv/duckdb
+	@.venv/duckdb/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r $<
+	@touch $@
+
 # Pins stay as they are where they can: `make lock UPGRADE=--upgrade` renews them.
 # No index address and no path is written: hashes say what, not where from.
 UV = build/uv/bin/uv pip compile --quiet $(UPGRADE) --universal --python-version 3.11 \
@@ -62,6 +70,7 @@ lock: build/uv/bin/uv ## compile requirements/ from pyproject.toml
 	@$(UV) pyproject.toml --extra dev -o requirements/dev.txt
 	@$(UV) pyproject.toml -c requirements/dev.txt -o requirements/core.txt
 	@$(UV) requirements/tpc.in -o requirements/tpc.txt
+	@$(UV) requirements/duckdb.in -o requirements/duckdb.txt
 
 build/uv/bin/uv:
 	@$(PYTHON) -m venv build/uv

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import whyscan
+from environments import NotInstalled
 from tpc import engine as engines
-from tpc.environment import NotInstalled, generated
+from tpc.environment import generated
 from tpc.lakes import SCALE
 from tpc.layouts import FORMATS
 from tpc.texts import in_total_order, separated

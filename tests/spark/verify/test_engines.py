@@ -12,12 +12,12 @@ from deltalake import write_deltalake
 
 from spark.verify.proofs import verified
 from whyscan.errors import UsageError
+from whyscan.spark.verify.engines import duckdb_engine
 from whyscan.spark.verify.engines.matrix import KNOWN, named
 from whyscan.spark.verify.result import Reads
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
-PYTHON = "WHYSCAN_DUCKDB_PYTHON"
 TRINO = "WHYSCAN_TRINO"
 ASKED = ("x = 30", "x + 1 = 31", "x < 0")
 
@@ -41,7 +41,10 @@ def delta(tmp_path_factory):
     return folder
 
 
-def test_delta_on_spark_reads_what_the_plan_reads_where_it_understands_the_predicate(spark, delta):
+def test_delta_on_spark_reads_what_the_plan_reads_where_it_understands_the_predicate(
+    spark, delta, monkeypatch
+):
+    monkeypatch.setattr(duckdb_engine, "BESIDE", delta / "nowhere")
     found = verified(spark, delta, *ASKED, engines=None)
     tight, lost, nothing = cells(found, "spark-delta")
 
@@ -94,16 +97,6 @@ def test_a_server_that_does_not_answer_is_not_checked(spark, delta):
     found = verified(spark, delta, "x = 30", engines=["trino"], trino=address)
 
     assert "Trino did not answer" in found.tables[0].predicates[0].engines[0].why
-
-
-@pytest.mark.skipif(PYTHON not in os.environ, reason=f"{PYTHON} names no Python with extensions")
-def test_duckdb_with_its_extension_for_delta(spark, delta):
-    python = os.environ[PYTHON]
-    found = verified(spark, delta, *ASKED, engines=["duckdb"], duckdb_python=python)
-    answers = cells(found, "duckdb")
-
-    assert [one.sound for one in answers] == [True] * 3
-    assert (answers[0].files, answers[0].reads) == (1, Reads.EQUAL)
 
 
 @pytest.mark.skipif(TRINO not in os.environ, reason=f"{TRINO} names no table of a running Trino")

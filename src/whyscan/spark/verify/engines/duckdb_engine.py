@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from whyscan.spark.verify.engines.engine import Target
 
 SCRIPT = Path(__file__).with_name("duckdb_script.py")
+BESIDE = Path(sys.prefix) / "duckdb" / "bin" / "python"
+"""The Python that `make duckdb` makes beside this one."""
 PATIENCE = 600
 
 
@@ -70,7 +73,8 @@ def open_duckdb(target: Target) -> DuckDBEngine:
         listed = ", ".join(_text(path) for path in target.paths)
         files = f"read_parquet([{listed}], union_by_name=true, hive_partitioning={hive})"
         return DuckDBEngine(files, target.timezone, None)
-    if target.duckdb_python is None:
+    python = target.duckdb_python or (str(BESIDE) if BESIDE.exists() else None)
+    if python is None:
         raise Refused(f"DuckDB's {snapshot.format} extension: name a Python that has it")
     if isinstance(snapshot, IcebergSnapshot):
         if snapshot.opened.places.moved:
@@ -80,7 +84,7 @@ def open_duckdb(target: Target) -> DuckDBEngine:
     else:
         at = "" if snapshot.version is None else f", version={snapshot.version}"
         relation = f"delta_scan({_text(snapshot.uri)}{at})"
-    return DuckDBEngine(relation, target.timezone, target.duckdb_python)
+    return DuckDBEngine(relation, target.timezone, python)
 
 
 def _text(value: str) -> str:
