@@ -31,7 +31,7 @@ EXTRACT(YEAR FROM ts) = 2024        | year(ts) = 2024
 lower(name) = 'x' AND abs(id) = 1   | lower(name) = 'x' AND abs(id) = 1
 substr(name, 2, 3) = 'x'            | substring(name, 2, 3) = 'x'
 name || 'x' = 'y'                   | concat(name, 'x') = 'y'
-id % 2 = 1                          | id % 2 = 1
+big % 3000000000 = 1                | big % 3000000000L = 1
 d / 2 = 1                           | d / 2.0D = 1.0D
 current_date > day                  | DATE '2024-03-01' > day
 a.b.c = 1                           | a.b.c = 1
@@ -63,13 +63,103 @@ name LIKE 'a\bc'
 id / 2 = 1
   spark      CAST(id AS DOUBLE) / 2.0D = 1.0D
   duckdb     CAST(id AS DOUBLE) / 2.0D = 1.0D
-  bigquery   CAST(id AS DOUBLE) / 2.0D = 1.0D
+  bigquery   CAST(CAST(id AS BIGINT) AS DOUBLE) / 2.0D = 1.0D
   trino      id div 2 = 1
   postgres   id div 2 = 1
   snowflake  ?
 id / big = 1
-  duckdb     CAST(id AS DOUBLE) / CAST(nullif(big, 0L) AS DOUBLE) = 1.0D
+  duckdb     ?
   trino      id div big = 1
+id // big = 1
+  duckdb     id div nullif(big, 0L) = 1
+d / big = 1
+  spark      d / CAST(big AS DOUBLE) = 1.0D
+  postgres   d / CAST(big AS DOUBLE) = 1.0D
+  trino      ?
+  duckdb     ?
+d % 0 = 1
+  trino      ?
+  duckdb     ?
+id % 2 = 1
+  trino      id % 2 = 1
+  bigquery   CAST(id AS BIGINT) % 2L = 1
+id + 2147483647 > 5
+  trino      id + 2147483647 > 5
+  bigquery   CAST(id AS BIGINT) + 2147483647L > 5
+  snowflake  CAST(id AS BIGINT) + 2147483647L > 5
+CAST(big AS INT) = 5
+  spark      CAST(big AS INT) = 5
+  bigquery   big = 5
+  snowflake  big = 5
+CAST(d AS INT) = 2
+  spark      CAST(d AS INT) = 2
+  trino      ?
+  duckdb     ?
+  postgres   ?
+  bigquery   ?
+  snowflake  ?
+CAST(price AS INT) = 2
+  spark      CAST(price AS INT) = 2
+  duckdb     ?
+CAST(2.5 AS INT) = id
+  spark      2 = id
+  trino      ?
+CAST(d AS DECIMAL(5,2)) = 1.01
+  duckdb     ?
+CAST(ntz AS VARCHAR) = '2024'
+  trino      ?
+TRY_CAST(name AS DATE) IS NULL
+  spark      TRY_CAST(name AS DATE) IS NULL
+  trino      ?
+  duckdb     ?
+CAST(name AS DATE) = '2024-03-01'
+  trino      CAST(name AS DATE) = DATE '2024-03-01'
+  duckdb     CAST(name AS DATE) = DATE '2024-03-01'
+CAST('\x61b' AS BLOB) = CAST('\x6162' AS BLOB)
+  duckdb     X'6162' = X'613632'
+CAST('\y61' AS BLOB) = CAST(name AS BLOB)
+  duckdb     ?
+CAST('\x6162' AS BYTEA) = CAST('\x61' AS BYTEA)
+  postgres   X'6162' = X'61'
+ln(d) IS NULL
+  spark      ln(d) IS NULL
+  postgres   ln(d) IS NULL
+  trino      ?
+  duckdb     ?
+is_nan(d)
+  trino      CASE WHEN d IS NULL THEN CAST(NULL AS BOOLEAN) ELSE isnan(d) END
+  bigquery   CASE WHEN d IS NULL THEN CAST(NULL AS BOOLEAN) ELSE isnan(d) END
+isnan(d)
+  spark      isnan(d)
+  duckdb     CASE WHEN d IS NULL THEN CAST(NULL AS BOOLEAN) ELSE isnan(d) END
+f = 0.1
+  spark      f = 0.1D
+  postgres   f = 0.1D
+  trino      f = CAST('0.10000000149011612' AS FLOAT)
+  duckdb     f = CAST('0.10000000149011612' AS FLOAT)
+f + 0.1 = 1
+  trino      ?
+floor(d) = 1
+  spark      floor(d) = 1
+  trino      ?
+  postgres   ?
+floor(price) = 1
+  trino      floor(price) = CAST(1 AS DECIMAL(10,0))
+ltrim(name) = 'x'
+  spark      ltrim(name) = 'x'
+  duckdb     ltrim(name) = 'x'
+  trino      ?
+  bigquery   ?
+length(name) = 2
+  duckdb     length(name) = 2
+  mysql      ?
+md5(name) = 'x'
+  duckdb     md5(name) = 'x'
+  trino      ?
+  bigquery   ?
+CAST(d AS FLOAT) = 0.1
+  snowflake  d = 0.1D
+  postgres   d = 0.1D
 price / 2 = 1
   spark      price / 2BD = CAST(1.000000 AS DECIMAL(16,6))
   duckdb     CAST(price AS DOUBLE) / 2.0D = 1.0D

@@ -17,6 +17,7 @@ from whyscan.predicate.types import (
     BIGINT,
     DATE,
     DOUBLE,
+    FLOAT,
     INT,
     TIMESTAMP,
     DateType,
@@ -128,11 +129,15 @@ def _days(count: int) -> Operand:
 
 
 def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) -> Expression:
+    if scope.dialect.wide_integers:
+        left, right = _wide(left), _wide(right)
     operation, left, right = _as_written(operation, left, right, scope)
     left, right = _from_strings(left, right, scope)
     left, right = _exact_beside_decimal(left, right), _exact_beside_decimal(right, left)
     left, right = _typed_null(left, right), _typed_null(right, left)
     first, second = type_of(left.expression), type_of(right.expression)
+    if scope.dialect.narrow_floats and first != second and FLOAT in (first, second):
+        raise Uninterpreted("arithmetic on floats of two kinds in this dialect")
     kind = arithmetic_type(operation, first, second)
     if kind is None:
         raise scope.problem(f"cannot compute {first} {operation.value} {second}", left)
@@ -144,6 +149,17 @@ def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) 
         return folded
     operands = (_decimal(left.expression, kind), _decimal(right.expression, kind))
     return Arithmetic(operation, *operands, kind)
+
+
+def _wide(operand: Operand) -> Operand:
+    kind = type_of(operand.expression)
+    if not isinstance(kind, IntegerType) or kind == BIGINT:
+        return operand
+    match operand.expression:
+        case Literal(value, _):
+            return Operand(Literal(value, BIGINT), operand.origin)
+        case narrow:
+            return Operand(Cast(narrow, BIGINT), operand.origin)
 
 
 def _typed_null(operand: Operand, beside: Operand) -> Operand:
@@ -166,11 +182,18 @@ def _as_written(
         return operation, left, right
     if division is Division.UNKNOWN or (operation is Operation.QUOTIENT and not whole):
         raise Uninterpreted("division in this dialect")
+    fractional = floating or (operation is Operation.DIVIDE and division is Division.NULLABLE)
+    if fractional and scope.dialect.floats_divide_by_zero and not _is_a_number(right.expression):
+        raise Uninterpreted("division by what may be zero")
     if division is Division.NULLABLE:
         right = Operand(_null_if_zero(right.expression), right.origin)
     if operation is not Operation.DIVIDE or scope.dialect.is_spark or floating:
         return operation, left, right
     return _divided(left, right, scope)
+
+
+def _is_a_number(divisor: Expression) -> bool:
+    return isinstance(divisor, Literal) and divisor.value not in {None, 0}
 
 
 def _divided(left: Operand, right: Operand, scope: Scope) -> tuple[Operation, Operand, Operand]:

@@ -132,6 +132,36 @@ def _exact_round(arguments: Arguments) -> Expression:
     return _plain("round")(arguments)
 
 
+def _trimmed(name: str) -> Builder:
+    def build(arguments: Arguments) -> Expression:
+        return strings.trimmed(name, arguments.expect(1).operand(0), arguments.scope)
+
+    return build
+
+
+def _whole(name: str) -> Builder:
+    """Spark's, which makes a bigint of what is no decimal: elsewhere it stays what it is."""
+
+    def build(arguments: Arguments) -> Expression:
+        kind = type_of(arguments.expect(1).operand(0).expression)
+        if not (arguments.scope.dialect.is_spark or isinstance(kind, DecimalType)):
+            raise Uninterpreted("rounding of what is no decimal")
+        return _plain(name, 1)(arguments)
+
+    return build
+
+
+def _logarithm(name: str) -> Builder:
+    """Spark's, which is NULL for what is not positive: elsewhere that raises, or is a number."""
+
+    def build(arguments: Arguments) -> Expression:
+        if arguments.scope.dialect.floats_divide_by_zero:
+            raise Uninterpreted("the logarithm of what may be zero")
+        return _plain(name, 1)(arguments)
+
+    return build
+
+
 def _now(arguments: Arguments) -> Expression:
     return moments.current_timestamp(arguments.expect(0).scope)
 
@@ -154,21 +184,25 @@ _COMMON: dict[str, Builder] = {
     **{
         name: _plain(name, 1)
         for name in (
-            "lower", "upper", "ltrim", "rtrim", "abs", "floor", "ceil", "sign", "sqrt", "exp",
-            "ln", "year", "quarter", "month", "day", "hour", "minute", "reverse",
+            "lower", "upper", "abs", "sqrt", "exp",
+            "year", "quarter", "month", "day", "hour", "minute", "reverse",
         )
     },
-    "ceiling": _plain("ceil", 1),
+    **{name: _trimmed(name) for name in ("ltrim", "rtrim")},
+    "floor": _whole("floor"),
+    "ceil": _whole("ceil"),
+    "ceiling": _whole("ceil"),
+    "ln": _logarithm("ln"),
     "replace": _plain("replace", 3),
     "power": _plain("power", 2),
     "pow": _plain("power", 2),
     "coalesce": conditionals.coalesce,
     "nullif": conditionals.nullif,
-    "length": strings.length,
     "char_length": strings.length,
     "character_length": strings.length,
 }  # fmt: skip
 _SHARED_BY_THE_SIX: dict[str, Builder] = {
+    "length": strings.length,
     "round": _plain("round", 1, 2),
     "mod": _remainder,
     "concat": strings.concat,
@@ -194,13 +228,12 @@ _SHARED_BY_THE_SIX: dict[str, Builder] = {
     "dayofyear": _plain("dayofyear", 1),
     "day_of_year": _plain("dayofyear", 1),
     "day_of_month": _plain("day", 1),
-    "log10": _plain("log10", 1),
-    "log2": _plain("log2", 1),
+    "log10": _logarithm("log10"),
+    "log2": _logarithm("log2"),
     "cbrt": _plain("cbrt", 1),
     "now": _now,
     "current_timestamp": _now,
     "current_date": lambda a: moments.current_date(a.expect(0).scope),
-    "md5": _plain("md5", 1),
 }
 _CASTS: dict[str, Type] = {
     "boolean": BOOLEAN,
@@ -221,7 +254,7 @@ _SPARK: dict[str, Builder] = {
         for name in (
             "ascii", "bround", "concat_ws", "contains", "crc32", "date_from_unix_date", "dayofweek",
             "get_json_object", "hash", "initcap", "instr", "isnan", "lpad", "months_between",
-            "octet_length", "regexp_replace", "repeat", "rlike", "rpad", "sha2",
+            "md5", "octet_length", "regexp_replace", "repeat", "rlike", "rpad", "sha2",
             "timestamp_micros", "timestamp_millis", "timestamp_seconds", "unix_date",
             "unix_micros", "unix_millis", "unix_seconds", "weekday", "weekofyear", "xxhash64",
             "add_months",
@@ -231,7 +264,7 @@ _SPARK: dict[str, Builder] = {
     **dict.fromkeys(("lcase",), _plain("lower", 1)),
     **dict.fromkeys(("ucase",), _plain("upper", 1)),
     "len": strings.length,
-    "signum": _plain("sign", 1),
+    **dict.fromkeys(("sign", "signum"), _plain("sign", 1)),
     "log": strings.log_natural,
     "locate": _swapped("instr"),
     "position": _swapped("instr"),
@@ -268,7 +301,7 @@ _SPARK: dict[str, Builder] = {
 }  # fmt: skip
 _TRINO: dict[str, Builder] = {
     **_SHARED_BY_THE_SIX,
-    "is_nan": _plain("isnan", 1),
+    "is_nan": conditionals.is_nan,
     "regexp_like": _plain("rlike", 2),
     "date_trunc": moments.date_trunc,
     "date_add": moments.date_add_units,
@@ -284,11 +317,12 @@ _TRINO: dict[str, Builder] = {
 }
 _DUCKDB: dict[str, Builder] = {
     **_SHARED_BY_THE_SIX,
+    "md5": _plain("md5", 1),
     "contains": _plain("contains", 2),
     "prefix": _plain("startswith", 2),
     "suffix": _plain("endswith", 2),
     "regexp_matches": _plain("rlike", 2),
-    "isnan": _plain("isnan", 1),
+    "isnan": conditionals.is_nan,
     "date_trunc": moments.date_trunc,
     "datetrunc": moments.date_trunc,
     "date_add": moments.date_add_interval,
@@ -307,6 +341,7 @@ _DUCKDB: dict[str, Builder] = {
 }
 _POSTGRES: dict[str, Builder] = {
     **{k: v for k, v in _SHARED_BY_THE_SIX.items() if k != "second"},
+    "md5": _plain("md5", 1),
     "round": _exact_round,
     "date_trunc": moments.date_trunc,
     "to_date": moments.read_by_format(DATE),
@@ -318,7 +353,7 @@ _POSTGRES: dict[str, Builder] = {
 }
 _BIGQUERY: dict[str, Builder] = {
     **_SHARED_BY_THE_SIX,
-    "is_nan": _plain("isnan", 1),
+    "is_nan": conditionals.is_nan,
     "regexp_contains": _plain("rlike", 2),
     "date_trunc": moments.date_trunc_bigquery,
     "datetime_trunc": moments.date_trunc_bigquery,
@@ -347,6 +382,7 @@ _BIGQUERY: dict[str, Builder] = {
 _SNOWFLAKE: dict[str, Builder] = {
     **_SHARED_BY_THE_SIX,
     "contains": _plain("contains", 2),
+    "md5": _plain("md5", 1),
     "iff": conditionals.choose,
     "nvl2": conditionals.nvl2,
     "decode": conditionals.decode,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -14,6 +15,9 @@ from whyscan.predicate.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.tree import Cast, Failure, Literal, type_of
 from whyscan.predicate.types import (
     BIGINT,
+    BINARY,
+    DOUBLE,
+    FLOAT,
     NULL,
     STRING,
     UUID,
@@ -61,6 +65,11 @@ def explicit(operand: Operand, target: Type, failure: Failure, scope: Scope) -> 
     source = type_of(expression)
     if not castable(source, target):
         raise scope.problem(f"cannot cast {source} to {target}", operand)
+    if not scope.dialect.is_spark:
+        if isinstance(source, StringType) and target == BINARY:
+            return _bytes_of(expression, scope.dialect.family)
+        if _is_sparks_own(source, target, failure):
+            raise Uninterpreted("a cast that dialects do in different ways")
     if isinstance(expression, Literal):
         try:
             converted = convert(expression, target, scope.clock)
@@ -78,6 +87,44 @@ def explicit(operand: Operand, target: Type, failure: Failure, scope: Scope) -> 
     if scope.dialect.family is Family.OTHER:
         raise Uninterpreted("a cast whose failures this dialect may turn to NULL")
     return Cast(expression, target, failure)
+
+
+def _is_sparks_own(source: Type, target: Type, failure: Failure) -> bool:
+    """Casts that other dialects do in other ways.
+
+    They round to integers where Spark cuts, write bytes and times as other texts, and TRY_CAST
+    reads other texts than Spark's. Where CAST would raise for a text, no row is at stake.
+    """
+    match (source, target):
+        case (FloatType() | DecimalType(), IntegerType()) | (FloatType(), DecimalType()):
+            return True
+        case (BinaryType() | TimestampType(), StringType()):
+            return True
+        case (StringType(), DateType() | TimestampType() | BooleanType()):
+            return failure is Failure.NULL
+        case (TimestampType(), _):
+            return is_numeric(target)
+        case (_, TimestampType()):
+            return is_numeric(source)
+        case _:
+            return False
+
+
+_ESCAPED = re.compile(r"\\x([0-9A-Fa-f]{2})")
+_DIGITS = re.compile(r"\\x((?:[0-9A-Fa-f]{2})*)")
+
+
+def _bytes_of(expression: Expression, family: Family) -> Literal:
+    r"""`'\x61b'::BLOB` in DuckDB, `'\x6162'::BYTEA` in Postgres: the bytes that are written."""
+    match expression:
+        case Literal(str() as text, _) if family is Family.DUCKDB and text.isascii():
+            if "\\" not in _ESCAPED.sub("", text):
+                plain = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+                return Literal(plain.encode("latin-1"), BINARY)
+        case Literal(str() as text, _) if family is Family.POSTGRES:
+            if digits := _DIGITS.fullmatch(text):
+                return Literal(bytes.fromhex(digits[1]), BINARY)
+    raise Uninterpreted("text as bytes, which dialects write in different ways")
 
 
 class Meeting(Struct, frozen=True):
@@ -128,6 +175,8 @@ def _meeting_type(operands: Sequence[Operand], scope: Scope) -> Type:
         raise _incomparable(operands, kinds, scope)
     if isinstance(target, DecimalType) and _all_whole(operands):
         return BIGINT
+    if target == DOUBLE and scope.dialect.narrow_floats and FLOAT in kinds and DOUBLE not in kinds:
+        return FLOAT
     if target == UUID and not _strings_are_literals(operands):
         return STRING
     return target

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from whyscan.predicate import casts
 from whyscan.predicate.arguments import Arguments, made
 from whyscan.predicate.comparisons import any_of, compare
+from whyscan.predicate.functions import call
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.tree import (
     Call,
@@ -90,6 +91,13 @@ def is_null(arguments: Arguments) -> Expression:
 
 def is_not_null(arguments: Arguments) -> Expression:
     return Not(is_null(arguments))
+
+
+def is_nan(arguments: Arguments) -> Expression:
+    """`is_nan(x)` elsewhere than in Spark: NULL for NULL."""
+    operand = arguments.expect(1).operand(0)
+    found = call("isnan", [operand], arguments.scope)
+    return case([(IsNull(operand.expression), NOTHING)], made(found), arguments.scope)
 
 
 def equal_null(arguments: Arguments) -> Expression:

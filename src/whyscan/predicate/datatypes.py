@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from whyscan.predicate.dialects import Family
 from whyscan.predicate.scope import Uninterpreted
 from whyscan.predicate.types import (
     BIGINT,
@@ -22,6 +23,7 @@ from whyscan.predicate.types import (
     TINYINT,
     UUID,
     DecimalType,
+    IntegerType,
     TimestampType,
     Type,
     Unit,
@@ -69,7 +71,9 @@ def type_named(written: exp.DataType, dialect: Dialect) -> Type:
     found = _SAME_EVERYWHERE.get(kind)
     if found is None:
         raise Uninterpreted(f"the type {written.sql()}")
-    return found
+    if dialect.wide_integers and isinstance(found, IntegerType):
+        return BIGINT
+    return DOUBLE if found == FLOAT and dialect.family is Family.SNOWFLAKE else found
 
 
 def _text(written: exp.DataType, dialect: Dialect) -> Type:

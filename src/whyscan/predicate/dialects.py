@@ -1,4 +1,6 @@
-"""How the dialects differ in meaning where they agree in syntax. Comparisons follow Spark's rules.
+"""How the dialects differ in meaning where they agree in syntax.
+
+Comparisons follow Spark's rules, but for those of floats.
 
 A dialect that is not in the table shares what all of them share; the rest of it is opaque.
 """
@@ -13,11 +15,11 @@ _BACKSLASH = "\\"
 
 
 class Division(Enum):
-    """What `/` gives on two integers, and on zero."""
+    """What `/` gives on two integers, and what division of integers by zero gives."""
 
     FRACTIONAL = "a double; by zero it raises"
     TRUNCATED = "an integer; by zero it raises"
-    NULLABLE = "a double; by zero it is NULL"
+    NULLABLE = "a double; `//` and `%` by zero are NULL, `/` is NULL or infinite"
     DECIMAL = "a decimal of more digits; by zero it raises"
     UNKNOWN = "we do not know"
 
@@ -41,6 +43,9 @@ class Dialect(Struct, frozen=True):
     character. `plain_timestamp_is_instant`: what TIMESTAMP without more says.
     `default_decimal`: DECIMAL without digits, None where it is unbounded. `bare_units`: a unit of
     time is a bare word in `dateadd(day, 1, d)`; elsewhere that word would be a column.
+    `floats_divide_by_zero`: to infinity or NaN, where Spark raises; so do logarithms of zero.
+    `narrow_floats`: a float beside an exact number is compared as a float, in Spark as a double.
+    `wide_integers`: none has fewer than 64 bits, so that nothing overflows before that.
     """
 
     family: Family
@@ -49,6 +54,9 @@ class Dialect(Struct, frozen=True):
     lenient_escape: bool = False
     plain_timestamp_is_instant: bool = False
     default_decimal: tuple[int, int] | None = None
+    floats_divide_by_zero: bool = False
+    wide_integers: bool = False
+    narrow_floats: bool = False
     extremes_skip_null: bool = False
     concat_skips_null: bool = False
     bare_units: bool = False
@@ -67,11 +75,19 @@ _SPARK = Dialect(
     extremes_skip_null=True,
     bare_units=True,
 )
-_TRINO = Dialect(Family.TRINO, Division.TRUNCATED, default_decimal=(38, 0))
+_TRINO = Dialect(
+    Family.TRINO,
+    Division.TRUNCATED,
+    default_decimal=(38, 0),
+    floats_divide_by_zero=True,
+    narrow_floats=True,
+)
 _DUCKDB = Dialect(
     Family.DUCKDB,
     Division.NULLABLE,
     default_decimal=(18, 3),
+    floats_divide_by_zero=True,
+    narrow_floats=True,
     extremes_skip_null=True,
     concat_skips_null=True,
 )
@@ -88,9 +104,16 @@ _BIGQUERY = Dialect(
     Division.FRACTIONAL,
     like_escape=_BACKSLASH,
     default_decimal=(38, 9),
+    wide_integers=True,
     bare_units=True,
 )
-_SNOWFLAKE = Dialect(Family.SNOWFLAKE, Division.DECIMAL, default_decimal=(38, 0), bare_units=True)
+_SNOWFLAKE = Dialect(
+    Family.SNOWFLAKE,
+    Division.DECIMAL,
+    default_decimal=(38, 0),
+    wide_integers=True,
+    bare_units=True,
+)
 _OTHER = Dialect(Family.OTHER)
 
 _DIALECTS = {

@@ -17,6 +17,7 @@ from whyscan.predicate.types import (
     BIGINT,
     BOOLEAN,
     DATE,
+    FLOAT,
     NULL,
     STRING,
     TIMESTAMP,
@@ -38,15 +39,17 @@ if TYPE_CHECKING:
 
 def is_listed(operand: Operand, items: Sequence[Item], scope: Scope) -> Expression:
     """`operand IN (items)`."""
-    values = _of_one_kind(type_of(operand.expression), items)
+    values = _of_one_kind(type_of(operand.expression), items, scope)
     if values is None or isinstance(operand.expression, Literal):
         return is_one_of(operand, list(_literals(items, scope)), scope)
     return In(operand.expression, *as_set(values, type_of(operand.expression)))
 
 
-def _of_one_kind(kind: Type, items: Sequence[Item]) -> Sequence[Value] | None:
+def _of_one_kind(kind: Type, items: Sequence[Item], scope: Scope) -> Sequence[Value] | None:
     """The values where all are of the operand's kind; None where the long way is needed."""
     written = {(item.kind, item.prefix) for item in items}
+    if kind == FLOAT and scope.dialect.narrow_floats:
+        return None
     match kind:
         case StringType() if written == {(TokenType.STRING, None)}:
             return [item.text for item in items]

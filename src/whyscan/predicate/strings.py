@@ -108,7 +108,12 @@ def trim(side: str, operand: Operand, characters: Operand | None, scope: Scope) 
     """TRIM in SQL's own syntax, of blanks."""
     if characters is not None:
         raise Uninterpreted("trimming of other characters than blanks")
-    if scope.dialect.family is Family.BIGQUERY:
-        raise Uninterpreted("trimming of all white space")
     name = {"": "trim", "BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}[side.upper()]
+    return trimmed(name, operand, scope)
+
+
+def trimmed(name: str, operand: Operand, scope: Scope) -> Expression:
+    """Without the blanks at an end, which are all white space in some dialects."""
+    if scope.dialect.family in {Family.BIGQUERY, Family.TRINO}:
+        raise Uninterpreted("trimming of all white space")
     return call(name, [operand], scope)

@@ -1,0 +1,94 @@
+"""In DuckDB's dialect a file holds a matching row where DuckDB says so: its own engine is asked."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import whyscan
+
+# One row a file.
+ROWS = pa.table(
+    {
+        "i": pa.array([-7, 0, 2_000_000_000, None], pa.int32()),
+        "d": pa.array([1.5, 0.0, 1.7e308, None], pa.float64()),
+        "f": pa.array([0.1, 2.5, 16_777_216.0, None], pa.float32()),
+        "price": pa.array([Decimal("2.50"), Decimal("0.00"), Decimal("-1.50"), None]),
+        "s": ["2024", "\tx", "1.5", None],
+        "raw": pa.array([b"a", b"\xff\x00", b"", None], pa.binary()),
+    }
+)
+
+ASKED = r"""
+CAST(d AS INT) = 2
+CAST(price AS INT) = 3
+CAST(price AS INT) = -2
+CAST(1.5 AS INT) = i + 9
+CAST(d AS DECIMAL(5,0)) = 2
+TRY_CAST(s AS DATE) IS NULL
+TRY_CAST(s AS BOOLEAN) IS NULL
+raw = '\x61'::BLOB
+raw < '\xFF'::BLOB
+raw >= '\xFF\x00'::BLOB
+raw = 'a'::BLOB
+CAST(raw AS VARCHAR) = '\xFF\x00'
+d / d > 1
+1 / i > 1
+d % d IS NULL
+mod(d, i) > 5
+i // i IS NULL
+i % i = 0
+ln(i) IS NULL
+log10(d) IS NULL
+isnan(d) IS NULL
+isnan(d) IS NOT FALSE
+NOT isnan(d)
+f = 0.1
+f <> 0.1
+f IN (0.1, 2.5)
+f BETWEEN 0.1 AND 0.2
+f > 0.1
+f = 16777217
+f = '0.1'
+f + 0.1 > 0.2
+floor(d) > 9223372036854775807
+ceil(d) / 2 = 1
+sign(d) IS NULL
+length(s) = 2
+ltrim(s) = 'x'
+""".strip().splitlines()
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rows")
+    for number in range(ROWS.num_rows):
+        pq.write_table(ROWS.slice(number, 1), folder / f"{number}.parquet")
+    return folder
+
+
+RAISED = "raised"
+
+
+def answer(connection, predicate, number):
+    """TRUE, FALSE or NULL of one row; where the query fails, no row is at stake."""
+    connection.register("rows", ROWS.slice(number, 1))
+    try:
+        return connection.execute(f"SELECT ({predicate}) FROM rows").fetchall()[0][0]
+    except (duckdb.ConversionException, duckdb.InvalidInputException):
+        return RAISED
+
+
+@pytest.mark.parametrize("predicate", ASKED)
+def test_no_row_of_duckdbs_is_lost_and_no_all_is_false(lake, predicate):
+    with duckdb.connect() as connection:
+        answers = [answer(connection, predicate, number) for number in range(ROWS.num_rows)]
+    report = whyscan.open(str(lake)).explain(predicate, dialect="duckdb", verbose=True).to_dict()
+    verdicts = [file["verdict"] for file in sorted(report["files"], key=lambda f: f["path"])]
+    for found, verdict in zip(answers, verdicts, strict=True):
+        assert verdict != "none" or found is not True, (answers, verdicts)
+        assert verdict != "all" or found in (True, RAISED), (answers, verdicts)
