@@ -38,6 +38,26 @@ def test_an_unknown_command_is_wrong_usage(whyscan):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("explain", "--nope"), "error: No such option"),
+        (("explain", "t", "-w"), "error: Option '-w' requires an argument."),
+        (("explain", "t", "-w", "a=1", "--min-pruning", "x"), "error: Invalid value"),
+        (("explain", "t", "-w", "a=1", "--format", "yaml"), "error: Invalid value"),
+        (("scan",), "error: "),
+        (("schema", "nope"), "error: Invalid value"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_a_hint(whyscan, arguments, message):
+    run = whyscan(*arguments)
+
+    line, hint = run.err.splitlines()
+    assert (run.code, run.out) == (2, "")
+    assert line.startswith(message)
+    assert hint.startswith("hint: ")
+
+
+@pytest.mark.parametrize(
     "arguments", [["--help"], ["--version"], ["explain", "--help"], ["schema"]]
 )
 def test_what_needs_no_table_imports_neither_arrow_nor_sql(arguments):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from whyscan.cli.startup import begin, end
-from whyscan.errors import WhyscanError
+from whyscan.errors import UsageError, WhyscanError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,9 +79,11 @@ def run(arguments: Sequence[str]) -> int:
     """One command line; the exit code."""
     try:
         code = whyscan.main(list(arguments), prog_name="whyscan", standalone_mode=False)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
+    except click.ClickException as error:
+        return _complaint(_misuse(error))
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except WhyscanError as error:
@@ -94,6 +96,14 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 - users never see a traceback
         return _internal(error)
     return code if isinstance(code, int) else 0
+
+
+def _misuse(error: click.ClickException) -> UsageError:
+    """Click's own complaints look like ours."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = "whyscan" if context is None else context.command_path
+    message = " ".join(error.format_message().split())
+    return UsageError(message, hint=f"{command} --help shows what there is")
 
 
 def _internal(error: Exception) -> int:
