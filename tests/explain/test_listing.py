@@ -1,5 +1,7 @@
 """The files of a report as an Arrow table, next to the same files as the JSON document has them."""
 
+import json
+
 import pyarrow as pa
 import pytest
 
@@ -7,6 +9,7 @@ from lakes import delta_users, empty, one_file, users
 from memory_table import DataFile, MemoryTable, RowGroup
 from reports import explain
 from whyscan.errors import UsageError
+from whyscan.explain.document import to_json
 from whyscan.predicate.types import INT, STRING, TIMESTAMP
 
 BOTH = "country = 'DE' AND age > 40"
@@ -96,3 +99,15 @@ def test_a_report_without_files_says_how_to_have_them():
 
 def test_an_empty_table_lists_no_files():
     assert explain(empty(), "x = 1", verbose=True).files().num_rows == 0
+
+
+def test_the_text_of_a_document_has_its_objects_a_file_a_line_in_ascii():
+    hostile = '\x1b[31m\u202egrün\x7f\U0001f9ca "quoted"\\'
+    table = one_file(STRING, RowGroup(2, {"x": (hostile, "b")}), path=f"{hostile}.parquet")
+    report = explain(table, "x >= 'a'", verbose=True)
+
+    text, told = to_json(report), report.to_dict()
+    assert json.loads(text) == told
+    assert text.isascii()
+    assert "\x1b" not in text
+    assert text.splitlines()[-3].strip() == json.dumps(told["files"][0])

@@ -6,15 +6,20 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from msgspec.json import Encoder, decode
+from msgspec.json import format as spaced
+
 from whyscan.explain.report import SCHEMA_VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from whyscan.explain.conjuncts import ConjunctLine, PartLine
     from whyscan.explain.coverage import Coverage
     from whyscan.explain.findings import Effect, Finding
     from whyscan.explain.gates import Assertion
     from whyscan.explain.levels import Level
-    from whyscan.explain.listing import FileLine
+    from whyscan.explain.listing import Listing
     from whyscan.explain.report import Report, Subject
     from whyscan.planning.attribution import Share
     from whyscan.planning.engine_words import Words
@@ -25,24 +30,35 @@ Json = dict[str, Any]
 
 def to_json(report: Report) -> str:
     """The document as text."""
-    return as_text(document(report))
+    return as_text(_about(report), report.listing)
 
 
-def as_text(whole: Json) -> str:
-    """A report's document, with one line a file: a table may have a hundred thousand of them.
+def as_text(whole: Json, listing: Listing | None) -> str:
+    """A report's document, with one line a file: a table may have a million of them.
 
     ASCII alone: a name full of escape codes stays inert.
     """
-    files = whole.pop("files", None)
     text = json.dumps(whole, indent=2, allow_nan=False)
-    if files is not None:
-        lines = ",".join(f"\n    {json.dumps(file, allow_nan=False)}" for file in files)
-        text = f'{text[:-2]},\n  "files": [{lines}\n  ]\n}}'
-    return f"{text}\n"
+    if listing is None:
+        return f"{text}\n"
+    lines = ",".join(f"\n    {line}" for line in _lines(listing))
+    return "".join((text[:-2], ',\n  "files": [', lines, "\n  ]\n}\n"))
+
+
+def _lines(listing: Listing) -> Iterator[str]:
+    """A file at a time: as dictionaries all of them would take many times their text."""
+    encode = Encoder().encode
+    for line in listing.lines():
+        text = spaced(encode(line), indent=0)
+        yield text.decode() if text.isascii() else json.dumps(decode(text), allow_nan=False)
 
 
 def document(report: Report) -> Json:
     """Plain dictionaries and lists, in the order in which people read them."""
+    return {**_about(report), **files_of(report)}
+
+
+def _about(report: Report) -> Json:
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "whyscan", "version": version()},
@@ -51,7 +67,7 @@ def document(report: Report) -> Json:
 
 
 def of_report(report: Report) -> Json:
-    """What is told of one table, without who tells it."""
+    """What is told of one table, without who tells it and without its files."""
     return {
         "table": of_subject(report.table),
         "predicate": report.question.predicate,
@@ -80,7 +96,6 @@ def of_report(report: Report) -> Json:
         "findings": [of_finding(finding) for finding in report.findings],
         **_selection(report),
         **_proofs(report),
-        **_files(report),
         "assertions": [of_assertion(assertion) for assertion in report.assertions],
         "metadata": {
             "objects": report.metadata.objects,
@@ -243,28 +258,12 @@ def _proofs(report: Report) -> Json:
     return {"proofs": told}
 
 
-def _files(report: Report) -> Json:
+def files_of(report: Report) -> Json:
+    """Every live file, where they were asked for."""
     if report.listing is None:
         return {}
-    return {"files": [_file(line) for line in report.listing.lines()]}
-
-
-def _file(line: FileLine) -> Json:
-    return {
-        "path": line.path,
-        "bytes": line.bytes,
-        "rows": line.rows,
-        "partition": dict(line.partition),
-        "bounds": {column: list(ends) for column, ends in line.bounds.items()},
-        "verdict": line.verdict,
-        "pruned_by": line.pruned_by,
-        "reason": line.reason,
-        "row_groups": None if line.row_groups is None else list(line.row_groups),
-        "residual": line.residual,
-        "pruned_at": line.pruned_at,
-        "pruned_by_conjuncts": list(line.removers),
-        "evidence": line.evidence,
-    }
+    encode = Encoder().encode
+    return {"files": [decode(encode(line)) for line in report.listing.lines()]}
 
 
 def of_assertion(assertion: Assertion) -> Json:

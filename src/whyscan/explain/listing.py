@@ -39,9 +39,10 @@ Bounds = tuple[JsonValue, JsonValue]
 BATCH = 10_000
 
 
-class FileLine(Struct, frozen=True):
-    """One live file. `row_groups` are the ordinals to read, None where nobody looked.
+class FileLine(Struct, frozen=True, rename={"removers": "pruned_by_conjuncts"}):
+    """One live file: an object of the JSON document.
 
+    `row_groups` are the ordinals to read, None where nobody looked.
     `bounds` has the columns of which something is known. `reason` says why it stays, None where
     it goes; `residual` is None where nothing is left to check. `pruned_at` is the level at which it
     goes, `removers` the positions of the conjuncts that each remove it alone: none of them where
@@ -133,8 +134,9 @@ class Listing(Struct, frozen=True, dict=True):
         told = zip(ranges, partition, self.spec[part].to_pylist(), strict=True)
         reasons, about = self.reason[part].to_pylist(), self.conjunct[part].to_pylist()
         columns = zip(told, self.pruned_by[part].to_pylist(), reasons, about, removers, strict=True)
+        limit = Mechanism.LIMIT.word
         for known, mechanism, reason, conjunct, removing in columns:
-            if mechanism == Mechanism.LIMIT.word:
+            if mechanism == limit:
                 yield self.unneeded
             elif reason is None:
                 cause = self.causes[removing[0]] if removing else self.causes[-1]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from whyscan.explain.document import (
     Json,
     as_text,
+    files_of,
     of_assertion,
     of_finding,
     of_report,
@@ -34,9 +35,11 @@ _SCANS = '\n  "scans": []'
 
 def to_json(report: StatementReport) -> str:
     """The document as text, with one line a file."""
-    whole = document(report)
-    scans = [indent(as_text(scan).rstrip("\n"), "    ") for scan in whole["scans"]]
-    text = json.dumps({**whole, "scans": []}, indent=2, allow_nan=False)
+    scans = [
+        indent(as_text(_scan(scan), scan.report.listing).rstrip("\n"), "    ")
+        for scan in report.scans
+    ]
+    text = json.dumps(_about(report), indent=2, allow_nan=False)
     if not scans:
         return f"{text}\n"
     listed = '\n  "scans": [\n' + ",\n".join(scans) + "\n  ]"
@@ -46,6 +49,12 @@ def to_json(report: StatementReport) -> str:
 
 def document(report: StatementReport) -> Json:
     """Plain dictionaries and lists, in the order in which people read them."""
+    scans = [{**_scan(scan), **files_of(scan.report)} for scan in report.scans]
+    return {**_about(report), "scans": scans}
+
+
+def _about(report: StatementReport) -> Json:
+    """All but the scans, whose place is kept."""
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "whyscan", "version": version()},
@@ -53,7 +62,7 @@ def document(report: StatementReport) -> Json:
         "dialect": report.dialect,
         "timezone": report.timezone,
         "operation": report.operation,
-        "scans": [_scan(scan) for scan in report.scans],
+        "scans": [],
         "joins": [_edge(edge) for edge in report.joins],
         "findings": [of_finding(finding) for finding in report.findings],
         "notes": list(report.notes),
