@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sparkling
+from whyscan.spark.session import JAVA_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def session() -> Iterator[SparkSession]:
-    """Until the block ends."""
+    """Until the block ends. Java is set as it comes, for the peers' sake: they run in it."""
     with tempfile.TemporaryDirectory() as folder:
-        spark = sparkling.start(Path(folder))
+        spark = sparkling.start(Path(folder), {JAVA_OPTIONS: ""})
         try:
             yield spark
         finally:

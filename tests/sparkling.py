@@ -25,8 +25,8 @@ INTERPRETED = {
 }
 
 
-def start(folder: Path) -> SparkSession:
-    """A quiet local session whose every file is in `folder`."""
+def start(folder: Path, more: Mapping[str, str] | None = None) -> SparkSession:
+    """A quiet local session whose every file is in `folder`; `more` are settings besides."""
     settings = {
         "spark.sql.shuffle.partitions": "2",
         "spark.databricks.delta.snapshotPartitions": "2",
@@ -38,7 +38,7 @@ def start(folder: Path) -> SparkSession:
         "spark.sql.catalog.ice.type": "hadoop",
         "spark.sql.catalog.ice.warehouse": str(folder / "warehouse" / "ice"),
     }
-    return session("local[2]", formats=True, settings=settings)
+    return session("local[2]", formats=True, settings=settings | dict(more or {}))
 
 
 @contextmanager

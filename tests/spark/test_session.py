@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pyspark
 import pytest
 
 import whyscan
-from whyscan.spark import session
+from whyscan.spark import daemon, session
 from whyscan.spark.session import java_home, machines_java
 
 ENVIRONMENT = ("JAVA_HOME", "SPARK_CONF_DIR", "SPARK_HOME", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS")
@@ -28,6 +30,7 @@ def run(code: str, **environment: str) -> str:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
     return done.stdout.strip()
 
 
@@ -74,8 +77,8 @@ def test_the_wheels_java_is_run_without_what_it_lacks(monkeypatch, no_java, tmp_
 
 MASTER = """
 from whyscan.spark import session
-from whyscan.spark.session import _users_master
-print(_users_master())
+from whyscan.spark.session import _users_defaults, _users_master
+print(_users_master(_users_defaults()))
 """
 
 
@@ -103,31 +106,119 @@ def test_importing_the_pipeline_does_not_load_spark():
 
 
 STARTED = """
-import os
+import json, os, sys
+before = dict(os.environ)
 from whyscan.spark import session
 spark = session()
+changed = {name for name in before.keys() | os.environ.keys()
+           if before.get(name) != os.environ.get(name)}
 told = spark.sparkContext
-print(told.master, told.getConf().get("spark.app.name"), spark.range(3).count())
-print(os.environ["JAVA_HOME"])
-print(spark._jvm.System.getProperty("java.version").split(".")[0])
+
+def tell(batches):
+    import pyarrow as pa, pyspark, sys
+    for batch in batches:
+        archives = [p for p in sys.path if "/pyspark/" in p and p.endswith((".zip", ".jar"))]
+        yield pa.record_batch({"at": [pyspark.__file__], "archives": [len(archives)]})
+
+def endless(batches):
+    for batch in batches:
+        while True:
+            yield batch
+
+(row,) = spark.range(1).mapInArrow(tell, "at string, archives long").collect()
+spark.range(1).mapInArrow(endless, "id long").take(1)
+print(json.dumps({
+    "master": told.master,
+    "name": told.getConf().get("spark.app.name"),
+    "rows": spark.range(3).count(),
+    "changed": sorted(changed),
+    "java": spark._jvm.System.getProperty("java.version").split(".")[0],
+    "option": spark._jvm.System.getProperty("mine"),
+    "workers": [row["at"], row["archives"]],
+}))
 spark.stop()
 """
 
 
-@pytest.mark.spark
-@pytest.mark.xdist_group("spark")
-def test_a_session_of_the_users_settings_starts_on_the_wheels_java(no_java, tmp_path):
-    (tmp_path / "spark-defaults.conf").write_text("spark.master local[1]\nspark.ui.enabled true\n")
-    # Spark's own scripts need a shell's tools; a Java is not among them.
+@pytest.fixture
+def little_path(no_java):
+    """Spark's own scripts need a shell's tools; a Java is not among them."""
     for tool in ("bash", "sh", "dirname", "ps", "uname", "cat", "ls", "env", "rm"):
         if (found := shutil.which(tool)) is not None:
             Path(no_java["PATH"], tool).symlink_to(found)
+    return no_java
 
-    told, home, java = run(STARTED, SPARK_CONF_DIR=str(tmp_path), **no_java).splitlines()
 
-    assert told == "local[1] whyscan 3"
-    assert home.endswith("/java")
-    assert java == "21"
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_session_of_the_users_settings_starts_on_the_wheels_java_and_leaves_no_trace(
+    little_path, old_java, tmp_path
+):
+    mine = "spark.master local[1]\nspark.driver.extraJavaOptions -Dmine=1 -Dother=2\n"
+    (tmp_path / "spark-defaults.conf").write_text(mine)
+
+    told = json.loads(run(STARTED, SPARK_CONF_DIR=str(tmp_path), **little_path, **old_java))
+
+    assert told.pop("workers") == [pyspark.__file__, 0]
+    assert told == {
+        "master": "local[1]",
+        "name": "whyscan",
+        "rows": 3,
+        # Spark's Python sets these two, for itself.
+        "changed": ["SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE"],
+        "java": "21",
+        "option": "1",
+    }
+
+
+ARCHIVES = """
+import runpy, sys
+runpy.run_path(sys.argv[1])["leave_out_archives"]()
+import pyspark
+print(pyspark.__file__)
+print(sum("/pyspark/" in p and p.endswith((".zip", ".jar")) for p in sys.path_importer_cache))
+"""
+
+
+@pytest.mark.parametrize(("flags", "place"), [((), pyspark.__file__), (("-S",), "pyspark.zip")])
+def test_workers_import_the_installed_pyspark_and_that_of_the_archive_where_there_is_no_other(
+    flags, place
+):
+    home = Path(pyspark.__file__).parent
+    archives = [*home.glob("python/lib/*.zip"), *home.glob("jars/spark-core_*.jar")]
+    paths = {"SPARK_HOME": str(home), "PYTHONPATH": ":".join(map(str, archives))}
+    done = subprocess.run(
+        [sys.executable, *flags, "-c", ARCHIVES, daemon.__file__],
+        env=os.environ | paths,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported, cached = done.stdout.splitlines()
+    assert place in imported
+    assert (cached == "0") is (not flags)
+
+
+GONE = """
+import sys
+from whyscan.spark.daemon import quiet
+
+@quiet
+def work(name):
+    raise {"pipe": BrokenPipeError, "reset": ConnectionResetError, "bug": KeyError}[name]()
+
+work(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize(("why", "told"), [("pipe", ""), ("reset", ""), ("bug", "KeyError")])
+def test_a_worker_whose_spark_is_gone_ends_without_a_word(why, told):
+    done = subprocess.run(
+        [sys.executable, "-c", GONE, why], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith(told)
+    assert bool(done.stderr) is bool(told)
 
 
 @pytest.mark.spark

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 from whyscan.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from pyspark.sql import SparkSession
 
@@ -56,6 +57,14 @@ _QUIET = {
     "spark.python.unix.domain.socket.enabled": "true",
 }
 
+_DAEMON = "spark.python.daemon.module"
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+# Ten times the usual: a third of the CPU of a start went into optimising what hardly runs again.
+_OPTIMISED_LATER = (
+    "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
+    "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
+)
+
 DELTA = "io.delta:delta-spark_4.1_2.13:4.4.0"
 ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
 _FORMATS = {
@@ -86,18 +95,22 @@ def session(
     running = SparkSession.getActiveSession()
     if running is not None:
         return running
-    own = _QUIET | (_formats() if formats else {}) | dict(settings or {})
-    chosen = master or own.get("spark.master") or _users_master()
-    _environment(local=chosen is not None and chosen.startswith("local"))
+    defaults = _users_defaults()
+    chosen = master or (settings or {}).get("spark.master") or _users_master(defaults)
     builder = SparkSession.builder.appName("whyscan")
     if chosen is not None and chosen.startswith("sc://"):
-        # A server of Spark Connect has its settings already.
+        # A server of Spark Connect has its settings, and its Java, already.
         return builder.remote(chosen).getOrCreate()
     if chosen is not None:
         builder = builder.master(chosen)
-    for key, value in own.items():
+    local = chosen is not None and chosen.startswith("local")
+    own = _QUIET | (_formats() if formats else {})
+    if local:
+        own |= {key: value for key, value in _of_one_machine() if key not in defaults}
+    for key, value in (own | dict(settings or {})).items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    with _environment(local=local):
+        return builder.getOrCreate()
 
 
 def cores(spark: SparkSession) -> int:
@@ -110,19 +123,28 @@ def cores(spark: SparkSession) -> int:
         return _CORES_OF_A_SERVER
 
 
-def _users_master() -> str | None:
+def _users_master(defaults: Mapping[str, str]) -> str | None:
     """The user's own master, None where spark-submit has set it; all cores where there is none."""
     if "PYSPARK_GATEWAY_PORT" in os.environ or "--master" in os.environ.get(
         "PYSPARK_SUBMIT_ARGS", ""
     ):
         return None
-    if remote := os.environ.get("SPARK_REMOTE"):
-        return remote
+    return os.environ.get("SPARK_REMOTE") or defaults.get("spark.master", "local[*]")
+
+
+def _users_defaults() -> dict[str, str]:
+    """What the user's spark-defaults.conf says."""
     folder = os.environ.get("SPARK_CONF_DIR") or f"{os.environ.get('SPARK_HOME', '')}/conf"
-    defaults = Path(folder) / "spark-defaults.conf"
-    told = defaults.read_text("utf-8") if defaults.is_file() else ""
-    found = re.search(r"^\s*spark\.master[\s=]+(\S+)", told, re.MULTILINE)
-    return found[1] if found else "local[*]"
+    file = Path(folder) / "spark-defaults.conf"
+    told = file.read_text("utf-8") if file.is_file() else ""
+    return dict(re.findall(r"^\s*(spark\.[^\s=]+)[\s=]+(\S.*?)\s*$", told, re.MULTILINE))
+
+
+def _of_one_machine() -> Iterator[tuple[str, str]]:
+    """Settings for a driver that is the executor as well, and ends soon."""
+    yield JAVA_OPTIONS, _OPTIMISED_LATER
+    if os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable:
+        yield _DAEMON, "whyscan.spark.daemon"
 
 
 def _formats() -> dict[str, str]:
@@ -133,17 +155,33 @@ def _formats() -> dict[str, str]:
     return _FORMATS | {"spark.jars.packages": f"{DELTA},{ICEBERG}"}
 
 
-def _environment(*, local: bool) -> None:
-    """What the JVM and the workers find; what the user has set stays."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+@contextmanager
+def _environment(*, local: bool) -> Iterator[None]:
+    """What the JVM is started with: for the block alone, and what the user has set stays.
+
+    Else the user's other programs would run on a Java that leaves out some of their arguments.
+    """
+    ours = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     if local:
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    os.environ["JAVA_HOME"] = str(_own_java_home())
-    if not {"SPARK_CONF_DIR", "SPARK_HOME"} & os.environ.keys():
-        quiet = _scratch() / "log4j2.properties"
-        quiet.write_text(_LOG4J, "utf-8")
-        os.environ["SPARK_CONF_DIR"] = str(quiet.parent)
+        ours["SPARK_LOCAL_IP"] = "127.0.0.1"
+    if "SPARK_HOME" not in os.environ:
+        ours["SPARK_CONF_DIR"] = str(_quiet_logs())
+    ours = {name: value for name, value in ours.items() if name not in os.environ}
+    ours["JAVA_HOME"] = str(java_home(_scratch() / "java"))
+    before = {name: os.environ[name] for name in ours if name in os.environ}
+    os.environ.update(ours)
+    try:
+        yield
+    finally:
+        for name in ours:
+            del os.environ[name]
+        os.environ.update(before)
+
+
+def _quiet_logs() -> Path:
+    """A folder of configuration in which Spark finds its log levels."""
+    (_scratch() / "log4j2.properties").write_text(_LOG4J, "utf-8")
+    return _scratch()
 
 
 @cache
@@ -152,12 +190,6 @@ def _scratch() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="whyscan-spark-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
-
-
-@cache
-def _own_java_home() -> Path:
-    """Made once: from then on JAVA_HOME is it, and it must not call itself."""
-    return java_home(_scratch() / "java")
 
 
 def machines_java() -> str | None:
