@@ -26,6 +26,7 @@ from whyscan.pruning.gather import concatenate
 from whyscan.pruning.mask import materialise, written_out
 from whyscan.tables import open_snapshot
 from whyscan.tables.delta import open_delta
+from whyscan.tables.delta.log_parts import _cut
 from whyscan.tables.parts import parts
 from whyscan.tables.storage import Store
 
@@ -338,6 +339,20 @@ def test_a_part_of_a_delta_checkpoint_gives_the_files_of_its_rows_alone(tmp_path
     some = divided(churn.lake.open(), 4)
     assert len(some) > 2
     assert max(part.files([]).count for part in some) <= 4
+
+
+@pytest.mark.parametrize(
+    ("row_groups", "spans"),
+    [
+        ([100, 100, 100, 2], [(0, 100), (100, 200), (200, 302)]),
+        ([40, 40, 40, 40], [(0, 80), (80, 160)]),
+        ([10, 300, 20], [(0, 10), (10, 110), (110, 210), (210, 310), (310, 330)]),
+        ([0, 250, 0], [(0, 83), (83, 166), (166, 250)]),
+        ([], []),
+    ],
+)
+def test_only_a_row_group_that_is_larger_than_a_part_is_decoded_for_two(row_groups, spans):
+    assert list(_cut(row_groups, 100)) == spans
 
 
 def test_a_corrupt_checkpoint_is_named_by_whoever_reads_the_part(tmp_path):

@@ -43,6 +43,16 @@ RECEIPT = pa.schema(
 )
 """What a task tells of the containers that it wrote: in which file, how many, and their sums."""
 
+_REPEATED = [
+    "uri",
+    "format",
+    "level",
+    "partition.key_value.key",
+    "partition.key_value.value",
+    "columns.list.element.name",
+    "columns.list.element.type",
+]
+"""The columns of which Parquet gets a dictionary: of the others hardly a value comes twice."""
 _GATHERED = "_gathered-"
 """Readers of Parquet pass over what begins with an underscore."""
 _ABANDONED_AFTER = 86_400
@@ -75,7 +85,7 @@ def writing(depth: Depth, folder: Path) -> Work:
                 if batch.num_rows:
                     kept = pa.Table.from_batches([batch]).drop(["table", "snapshot", "error"])
                     name = f"part-{uuid.uuid4()}.parquet"
-                    pq.write_table(kept, folder / name)
+                    pq.write_table(kept, folder / name, use_dictionary=_REPEATED)
                     yield _receipt(batch, name)
 
     return write

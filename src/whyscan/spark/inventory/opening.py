@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Known = Mapping[tuple[str, str], TableRow]
 
 AT_ONCE = 16
-TASKS_A_CORE = 4
+TASKS_A_CORE = 8
 
 
 class Opened(Struct, frozen=True):

@@ -156,10 +156,8 @@ class _Footer(Struct, frozen=True):
         return sum(rows for rows, _, _ in self.groups)
 
     def spans(self, rows_each: int) -> Iterator[Span]:
-        """Spans of nearly the same size."""
-        count = -(-self.rows // rows_each)
-        ends = [self.rows * at // count for at in range(count + 1)]
-        for first, end in pairwise(ends):
+        """Whole row groups together, which nobody decodes twice; a large one in equal pieces."""
+        for first, end in _cut([rows for rows, _, _ in self.groups], rows_each):
             yield Span(first, end, self._bytes(first, end), self.size)
 
     def _bytes(self, first: int, end: int) -> tuple[int, int]:
@@ -171,6 +169,24 @@ class _Footer(Struct, frozen=True):
                 held.append(place)
             begin += rows
         return min(start for start, _ in held), max(stop for _, stop in held)
+
+
+def _cut(groups: Sequence[int], rows_each: int) -> Iterator[tuple[int, int]]:
+    """Where spans of about so many rows begin and end."""
+    # A little more, so that the rest of a file need not be a span of its own.
+    most = rows_each + rows_each // 8
+    first = end = 0
+    for rows in groups:
+        if first < end and end + rows - first > most:
+            yield first, end
+            first = end
+        end += rows
+        if end - first > most:
+            pieces = -(-rows // rows_each)
+            yield from pairwise(first + rows * at // pieces for at in range(pieces + 1))
+            first = end
+    if first < end:
+        yield first, end
 
 
 _START = (
