@@ -7,6 +7,7 @@ import pickle
 import pytest
 
 from whyscan.errors import UsageError
+from whyscan.spark.inventory.opening import sources_of
 from whyscan.spark.source_tables import Source, sources
 
 
@@ -62,6 +63,14 @@ def test_a_glob_without_end_is_refused(lake):
 def test_two_tables_of_one_name_are_refused(lake):
     with pytest.raises(UsageError, match="two tables are called 'orders'"):
         sources([f"{lake}/eu/orders", f"{lake}/us/orders"])
+
+
+@pytest.mark.parametrize("ready", [0, 1, 2])
+def test_an_inventory_refuses_them_too_and_leaves_none_of_them_out(lake, ready):
+    places = [f"{lake}/eu/orders", f"{lake}/us/*"]
+    given = [source for place in places[:ready] for source in sources([place])] + places[ready:]
+    with pytest.raises(UsageError, match="two tables are called 'orders'"):
+        sources_of(given, None)
 
 
 def test_a_table_that_was_named_twice_is_one(lake):

@@ -49,7 +49,7 @@ class Source(Struct, frozen=True):
 
 
 def sources(
-    named: Iterable[str | tuple[str, str]], options: Mapping[str, Any] | None = None
+    named: Iterable[str | tuple[str, str] | Source], options: Mapping[str, Any] | None = None
 ) -> tuple[Source, ...]:
     """The tables that were named, in order; a pair is a name and where its table is.
 
@@ -58,7 +58,7 @@ def sources(
     given = dict(options or {})
     found: dict[str, Source] = {}
     for one in named:
-        for source in _sources(one, given):
+        for source in [one] if isinstance(one, Source) else _sources(one, given):
             known = found.setdefault(source.name, source)
             if known.uri != source.uri:
                 raise UsageError(

@@ -49,10 +49,7 @@ class Opened(Struct, frozen=True):
 def sources_of(tables: Named, options: Mapping[str, Any] | None) -> tuple[Source, ...]:
     """The tables that were named: by a mapping of names, as a list, or as sources already."""
     named: Iterable[Any] = tables.items() if hasattr(tables, "items") else tables
-    found: list[Source] = []
-    for one in named:
-        found += [one] if isinstance(one, Source) else sources([one], options)
-    return tuple({source.name: source for source in found}.values())
+    return sources(named, options)
 
 
 class Opener(Struct, frozen=True):
