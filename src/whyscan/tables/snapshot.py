@@ -143,12 +143,16 @@ class Recording(Struct, frozen=True):
 
 
 class SpecLine(Struct, frozen=True):
-    """A partition spec that live files were written under, for people."""
+    """A partition spec that live files were written under; `fields` are its words for people.
+
+    `names` are those of its values in `Files.partition`.
+    """
 
     id: int
     fields: tuple[str, ...]
     sources: frozenset[Path]
     current: bool
+    names: frozenset[str] = frozenset()
 
 
 class Traffic(Struct, frozen=True):

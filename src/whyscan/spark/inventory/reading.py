@@ -121,7 +121,7 @@ def _levels(part: Snapshot, columns: Sequence[Column], depth: Depth) -> Iterator
     if above is not None:
         yield Rows(MANIFEST, above.paths, above.containers, rows=above.rows, files=above.files)
     files = part.files(columns, _UTC)
-    partition = partition_values(files.partition)
+    partition = partition_values(files, part.numbered_specs)
     yield Rows(
         FILE,
         files.paths,

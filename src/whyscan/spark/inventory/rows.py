@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.types import Field
     from whyscan.pruning.containers import Containers
     from whyscan.pruning.mask import Vector
+    from whyscan.tables.snapshot import Files, SpecLine
 
 COLUMN = pa.struct(
     [
@@ -161,16 +162,35 @@ def _ends(column: Column, end: Vector | None, count: int) -> pa.StructArray:
     return bounds(column.type, written_out(end, count, kind))
 
 
-def partition_values(values: pa.Table) -> pa.Array:
-    """The partition values of files as maps of text."""
+def partition_values(files: Files, specs: Sequence[SpecLine]) -> pa.Array:
+    """The partition values of files as maps of text; of each those of the spec it is written under.
+
+    A value may be NULL; a field that the file's spec does not have is not in its map.
+    """
+    values = files.partition
     names = values.column_names
     if not names:
-        return pa.nulls(len(values), PARTITION)
+        return pa.nulls(files.count, PARTITION)
     texts = [_texts(values[name].combine_chunks()) for name in names]
-    order = _interleaved(len(names), len(values))
-    keys = pa.array(names, pa.string()).take(pa.array(np.tile(np.arange(len(names)), len(values))))
-    offsets = pa.array(np.arange(len(values) + 1, dtype=np.int32) * len(names))
-    return pa.MapArray.from_arrays(offsets, keys, pa.concat_arrays(texts).take(order))
+    items = pa.concat_arrays(texts).take(_interleaved(len(names), files.count))
+    keys = pa.array(names, pa.string()).take(pa.array(np.tile(np.arange(len(names)), files.count)))
+    if files.spec is None or len(specs) == 1:
+        offsets = pa.array(np.arange(files.count + 1, dtype=np.int32) * len(names))
+        return pa.MapArray.from_arrays(offsets, keys, items)
+    told = _told(names, files.spec, specs)
+    kept, counts = pa.array(told.ravel()), told.sum(axis=1)
+    ends = np.concatenate([[0], counts.cumsum()]).astype(np.int32)
+    offsets = pa.array(ends, mask=np.append(counts == 0, False))
+    return pa.MapArray.from_arrays(offsets, keys.filter(kept), items.filter(kept))
+
+
+def _told(names: Sequence[str], written: pa.Array, specs: Sequence[SpecLine]) -> np.ndarray:
+    """For each file, and each name: whether the file's spec has it."""
+    numbers = written.to_numpy()
+    told = np.ones((len(numbers), len(names)), dtype=bool)
+    for spec in specs:
+        told[numbers == spec.id] = [name in spec.names for name in names]
+    return told
 
 
 def _texts(values: pa.Array) -> pa.Array:

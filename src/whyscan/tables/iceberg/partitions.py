@@ -154,6 +154,11 @@ def identities(spec: Spec) -> frozenset[int]:
     return frozenset(f.source for f in spec.fields if isinstance(f.transform, Identity))
 
 
+def names(spec: Spec, columns: Mapping[int, Leaf]) -> frozenset[str]:
+    """The fields of which `by_values` tells."""
+    return frozenset(field.name for _, field, _, _ in _fields(spec, columns))
+
+
 def by_source(spec: Spec, columns: Mapping[int, Leaf]) -> dict[Path, tuple[Transform, ...]]:
     """The transforms of a spec by the column that they are made of."""
     found: dict[Path, tuple[Transform, ...]] = {}

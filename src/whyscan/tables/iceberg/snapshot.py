@@ -130,6 +130,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
             tuple(f"{t}({'.'.join(path)})" for path, found in made.items() for t in found),
             frozenset(path for path, found in made.items() if found),
             spec.id == self.metadata.default_spec,
+            partitions.names(spec, self._leaves),
         )
 
     def schema(self, named: Sequence[str] = ()) -> Schema:  # noqa: ARG002 - the schema is whole
