@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 from pyspark import cloudpickle
@@ -32,6 +34,12 @@ if TYPE_CHECKING:
 
     from whyscan.predicate.types import Type
     from whyscan.tables.snapshot import Files, RowGroups, Snapshot
+
+
+ZOO = Path(__file__).parents[4] / "shared" / "zoo"
+_roots = {p.parent for mark in ("_delta_log", "metadata") for p in ZOO.rglob(mark)}
+_skipped = pytest.param("", marks=pytest.mark.skip(reason=f"there is no zoo at {ZOO}"))
+zoo = sorted(str(root.relative_to(ZOO)) for root in _roots) or [_skipped]
 
 
 def predicates(snapshot: Snapshot) -> list[str]:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from iceberg import by_hand
 from memory_table import DataFile, MemoryTable, RowGroup
-from spark.planning.asking_parts import here, in_one, in_parts, predicates, sliced
+from spark.planning.asking_parts import ZOO, here, in_one, in_parts, predicates, sliced, zoo
 from whyscan.errors import CorruptFile, WhyscanError
 from whyscan.explain.tally import Common, Tally
 from whyscan.planning import depth
@@ -27,11 +27,7 @@ from whyscan.spark.planning import Parted, planned_by
 from whyscan.tables import open_snapshot
 from whyscan.tables.parts import parts
 
-ZOO = Path(__file__).parents[4] / "shared" / "zoo"
-_roots = {p.parent for mark in ("_delta_log", "metadata") for p in ZOO.rglob(mark)}
-zoo = sorted(str(root.relative_to(ZOO)) for root in _roots)
 UTC = zone("UTC")
-skipped = pytest.param("", marks=pytest.mark.skip(reason=f"there is no zoo at {ZOO}"))
 
 
 def opened(folder):
@@ -53,7 +49,7 @@ def assert_same(snapshot, divided, asked, **question):
         assert told(partial(in_parts, run), snapshot, predicate, **dict(question)) == whole
 
 
-@pytest.mark.parametrize("name", zoo or [skipped])
+@pytest.mark.parametrize("name", zoo)
 def test_every_table_of_the_zoo(name):
     try:
         snapshot = opened(ZOO / name)

@@ -1,0 +1,97 @@
+"""Many tables planned by executors at once: whatever they all ask next is one job.
+
+Each is planned in a thread of its own. A job costs more than these tables are worth.
+"""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from msgspec.structs import astuple
+
+from spark.planning.asking_parts import in_parts
+from whyscan.spark.packed import packed
+from whyscan.spark.planning import ANSWER, Answer, Work, answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from whyscan.tables.snapshot import Snapshot
+
+TASKS = 4
+SCHEMA = pa.schema([("asker", pa.int64()), *ANSWER])
+SPELLED = "asker long, part long, found binary, error string, objects long, bytes long"
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A table in parts, and what is asked of it."""
+
+    snapshot: Snapshot
+    divided: Sequence[Snapshot]
+    predicate: str
+    question: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What one table asks its parts next, and where the answer is awaited."""
+
+    work: bytes
+    parts: Sequence[bytes]
+    answered: Future[list[Answer]]
+
+
+def together(spark, asked: Mapping[str, Asking]) -> dict[str, Any]:
+    """The document of each table by its name."""
+    waiting: SimpleQueue[Waiting] = SimpleQueue()
+
+    def document(one: Asking) -> dict[str, Any]:
+        sent = [packed(part) for part in one.divided]
+
+        def run(work: Work) -> list[Answer]:
+            answered: Future[list[Answer]] = Future()
+            waiting.put(Waiting(packed(work), sent, answered))
+            return answered.result()
+
+        return in_parts(run, one.snapshot, one.predicate, **one.question)
+
+    with ThreadPoolExecutor(len(asked)) as pool:
+        running = {name: pool.submit(document, one) for name, one in asked.items()}
+        while unfinished := [future for future in running.values() if not future.done()]:
+            # Whoever has not ended will ask.
+            if waiting.qsize() < len(unfinished):
+                wait(unfinished, timeout=0.05, return_when=FIRST_COMPLETED)
+                continue
+            answer_all(spark, [waiting.get() for _ in unfinished])
+        return {name: future.result() for name, future in running.items()}
+
+
+def answer_all(spark, asked: Sequence[Waiting]) -> None:
+    """One job for all of them."""
+
+    # In here: workers have no modules of the tests.
+    def answering(batches) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for row in batch.to_pylist():
+                found = answer(pickle.loads(row["work"]), row["number"], row["part"])
+                values = [row["asker"], *astuple(found)]
+                yield pa.record_batch([[value] for value in values], schema=SCHEMA)
+
+    rows = [
+        (asker, one.work, number, part)
+        for asker, one in enumerate(asked)
+        for number, part in enumerate(one.parts)
+    ]
+    columns = [pa.array(column) for column in zip(*rows, strict=True)]
+    frame = spark.createDataFrame(pa.table(columns, ["asker", "work", "number", "part"]))
+    found: list[list[Answer]] = [[] for _ in asked]
+    for asker, *told in frame.repartition(TASKS, "asker").mapInArrow(answering, SPELLED).collect():
+        found[asker].append(Answer(*told))
+    for one, answers in zip(asked, found, strict=True):
+        one.answered.set_result(answers)
