@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import tempfile
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -11,22 +12,27 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.errors import UsageError
 from whyscan.planning.planner import make_plan
 from whyscan.planning.request import bind_request, projection_of
 from whyscan.scan.portions import whole
 from whyscan.spark.applied import why_not_again
+from whyscan.spark.errors import carried
 from whyscan.spark.native import Native, Refused, native, needed
+from whyscan.spark.packed import packed
+from whyscan.spark.session import cores
 from whyscan.tables import open_snapshot
 from whyscan.tables.environment import told
 from whyscan.tables.travel import Travel, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
+    from whyscan.engines.spark_source import Planned
     from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Path
     from whyscan.scan.portions import Portion
@@ -63,7 +69,7 @@ def register(spark: SparkSession) -> None:
     """
     from whyscan.engines.spark_source import knowing
 
-    keys = told(os.environ, same_machine=hasattr(spark, "_jsparkSession"))
+    keys = told(os.environ, same_machine=_is_here(spark))
     # Spark warns of a source that is registered again.
     if _REGISTERED.get(spark) != keys:
         spark.dataSource.register(knowing(keys))
@@ -113,8 +119,10 @@ def to_spark(
     found = _reading(_of(plan, columns), spark)
     if found.native is not None:
         frame = _native_frame(found.native, found.portion, spark)
-    else:
+    elif _is_here(spark):
         frame = _source_frame(found, spark)
+    else:
+        frame = _sent_frame(found, spark)
     if not found.again:
         return frame
     frame = frame.where(found.plan.predicate.text)
@@ -146,11 +154,6 @@ def _of(plan: ScanPlan, columns: Sequence[str] | None) -> ScanPlan:
 
 
 def _reading(plan: ScanPlan, spark: SparkSession) -> _Reading:
-    if not hasattr(spark, "_jsparkSession"):
-        raise UsageError(
-            "a plan made here cannot be handed to Spark Connect",
-            hint='spark.read.format("whyscan").option("predicate", …).load(…) plans on the server',
-        )
     refusal = why_not_again(plan, spark)
     if refusal is not None:
         return _Reading(plan, whole(plan), None, refusal, again=False)
@@ -164,7 +167,14 @@ def _reading(plan: ScanPlan, spark: SparkSession) -> _Reading:
     return _Reading(plan, portion, found, why, again=True)
 
 
+def _is_here(spark: SparkSession) -> bool:
+    """Whether Spark's driver is on this machine: one behind Spark Connect may be anywhere."""
+    return hasattr(spark, "_jsparkSession")
+
+
 def _native(portion: Portion, spark: SparkSession) -> Native:
+    if not _is_here(spark):
+        raise Refused("Spark Connect may have other files under these names")
     if spark.conf.get("spark.sql.caseSensitive") == "true":
         raise Refused("spark.sql.caseSensitive is on")
     return native(portion)
@@ -181,21 +191,54 @@ def _native_frame(files: Native, portion: Portion, spark: SparkSession) -> DataF
 
 def _source_frame(found: _Reading, spark: SparkSession) -> DataFrame:
     """By the data source. Planning runs on this machine, so that a file here can hand it over."""
-    from whyscan.engines.spark_source import HANDED_OVER, NAME, PORTION_BYTES, hand_over, planned
+    from whyscan.engines.spark_source import HANDED_OVER, NAME, hand_over
 
     register(spark)
-    what = planned(
-        found.portion,
-        found.plan.evidence,
-        PORTION_BYTES,
-        spark.sparkContext.defaultParallelism,
-        keep_undecided=found.again,
-    )
+    what = _planned(found, spark)
     with tempfile.TemporaryDirectory(prefix="whyscan-plan-") as folder:
         file = File(folder, "plan")
         hand_over(what, file)
         # Loading takes the plan in, whole: the file is of no use afterwards.
         return spark.read.format(NAME).option(HANDED_OVER, str(file)).load()
+
+
+def _sent_frame(found: _Reading, spark: SparkSession) -> DataFrame:
+    """By executors, to each of which its portion is sent: no file of this machine is there."""
+    import pyarrow as pa
+
+    what = _planned(found, spark)
+    if not what.portions:
+        return spark.createDataFrame([], what.schema)
+    sent = pa.table({"portion": pa.array([packed(one) for one in what.portions], pa.binary())})
+    rows = spark.createDataFrame(sent).repartition(len(what.portions))
+    reading = _reading_sent(what.schema, keep_undecided=what.keep_undecided)
+    return rows.mapInArrow(reading, what.schema)
+
+
+def _reading_sent(
+    schema: StructType, *, keep_undecided: bool
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """For `mapInArrow`: portions to rows."""
+
+    @carried
+    def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from whyscan.engines.spark_types import SparkBatches
+        from whyscan.scan.reader import read_portion
+
+        for batch in batches:
+            for sent in batch.column("portion"):
+                portion = pickle.loads(sent.as_py())  # noqa: S301 - by the driver
+                found = read_portion(portion, keep_undecided=keep_undecided)
+                yield from SparkBatches(schema).of(found)
+
+    return rows
+
+
+def _planned(found: _Reading, spark: SparkSession) -> Planned:
+    from whyscan.engines.spark_source import PORTION_BYTES, planned
+
+    sizes = PORTION_BYTES, cores(spark)
+    return planned(found.portion, found.plan.evidence, *sizes, keep_undecided=found.again)
 
 
 def _quoted(name: str) -> str:

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whyscan.errors import UsageError
+from whyscan.errors import UsageError, WhyscanError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _CORES_OF_A_SERVER = 4
+_ANSWERS_WITHIN = 15
 JAVAS = frozenset({"17", "21"})
 """What Spark 4.1 runs on with Arrow: 25 took away what Arrow's memory rests on."""
 
@@ -99,6 +100,7 @@ def session(
     chosen = master or (settings or {}).get("spark.master") or _users_master(defaults)
     builder = SparkSession.builder.appName("whyscan")
     if chosen is not None and chosen.startswith("sc://"):
+        _answers(chosen)
         # A server of Spark Connect has its settings, and its Java, already.
         return builder.remote(chosen).getOrCreate()
     if chosen is not None:
@@ -111,6 +113,36 @@ def session(
         builder = builder.config(key, value)
     with _environment(local=local):
         return builder.getOrCreate()
+
+
+def _answers(address: str) -> None:
+    """That there is a server of Spark Connect: Spark's client asks a silent one for ten minutes.
+
+    An address may end in a token, and is not shown whole.
+    """
+    try:
+        import grpc  # type: ignore[import-untyped]
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+    except ImportError:
+        raise UsageError(
+            "the client of Spark Connect is not installed", hint="pip install 'pyspark[connect]'"
+        ) from None
+    shown = address.partition("/;")[0]
+    try:
+        channel = DefaultChannelBuilder(address).toChannel()
+    except ValueError:
+        raise UsageError(
+            f"{shown} is no address of Spark Connect", hint="sc://host:15002"
+        ) from None
+    try:
+        grpc.channel_ready_future(channel).result(timeout=_ANSWERS_WITHIN)
+    except grpc.FutureTimeoutError:
+        raise WhyscanError(
+            f"nobody answers at {shown}, in {_ANSWERS_WITHIN} seconds",
+            hint="a server of Spark Connect is started by sbin/start-connect-server.sh",
+        ) from None
+    finally:
+        channel.close()
 
 
 def cores(spark: SparkSession) -> int:

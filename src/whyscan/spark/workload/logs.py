@@ -112,8 +112,12 @@ def is_rolling(file: LogFile) -> bool:
     return folder != [] and folder[0].startswith("eventlog_v2_")
 
 
-def find_logs(named: Sequence[str], options: Mapping[str, Any] | None = None) -> tuple[Log, ...]:
+def find_logs(
+    named: str | Sequence[str], options: Mapping[str, Any] | None = None
+) -> tuple[Log, ...]:
     """The logs that were named, each once; an error where a name has none."""
+    # A name is a sequence too, of which the first is the root of the disk.
+    named = [named] if isinstance(named, str) else named
     if not named:
         raise UsageError("no workload was named", hint="name a file, a folder or a glob")
     found: dict[str, LogFile] = {}
