@@ -176,7 +176,7 @@ def _rendered(text: str, config: Config) -> str:
         ) from error
     except TemplateError as error:
         raise SyntaxProblem(f"dbt alone can render this: {error}", hint=COMPILE) from error
-    except (TypeError, ValueError, ArithmeticError, LookupError) as error:
+    except (TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
         raise SyntaxProblem(f"the model cannot be rendered: {error}", hint=COMPILE) from error
 
 

@@ -22,37 +22,68 @@ if TYPE_CHECKING:
     from whyscan.spark.workload.logs import LogFile
 
 COLUMNS = {
-    "text": ("query", "sql", "statement", "query_text", "statement_text", "sql_text"),
-    "times": ("times", "count", "executions", "execution_count", "calls", "runs"),
+    "text": (
+        "query_text",
+        "statement_text",
+        "sql_text",
+        "query_sql_text",
+        "query_txt",
+        "sql_full_text",
+        "sql_text_info",
+        "query_string",
+        "raw_query",
+        "sql",
+        "statement",
+        "query",
+    ),
+    "times": (
+        "times",
+        "executions",
+        "execution_count",
+        "count_executions",
+        "num_executions",
+        "calls",
+        "runs",
+        "count",
+    ),
     "bytes": (
-        "bytes",
+        "bytes_scanned",
+        "scanned_bytes",
         "bytes_read",
         "read_bytes",
-        "scanned_bytes",
-        "bytes_scanned",
         "physical_input_bytes",
         "data_scanned_in_bytes",
         "total_bytes_processed",
         "bytes_processed",
+        "bytes",
     ),
     "when": (
-        "time",
-        "timestamp",
         "start_time",
+        "query_start_time",
+        "query_start_time_ms",
         "started",
         "started_at",
-        "created",
-        "create_time",
+        "submission_date_time",
         "creation_time",
-        "when",
+        "create_time",
+        "created",
+        "created_at",
         "event_time",
+        "timestamp",
+        "time",
+        "when",
     ),
     "dialect": ("dialect",),
 }
-"""What a column of a log may be called, without regard to case and punctuation."""
+"""What a column of a log may be called, without regard to case and punctuation.
+
+Of several the first one here counts: where there is a `query_text`, `query` is its number.
+"""
 
 _NAMES = {
-    re.sub(r"[^a-z0-9]", "", name): meaning for meaning, names in COLUMNS.items() for name in names
+    re.sub(r"[^a-z0-9]", "", name): (meaning, rank)
+    for meaning, names in COLUMNS.items()
+    for rank, name in enumerate(names)
 }
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _DELIMITERS = ",;\t|"
@@ -69,19 +100,16 @@ class Row(Struct, frozen=True):
     told: Mapping[str, Any]
 
 
-def meaning_of(column: str) -> str | None:
-    """What a column says of a query; None for one that is not known."""
-    return _NAMES.get(re.sub(r"[^a-z0-9]", "", column.lower()))
-
-
 def meanings(columns: Sequence[str]) -> dict[str, str]:
-    """The column for each meaning: the first of those that go by one of its names."""
-    found: dict[str, str] = {}
+    """The column for each meaning: of those that go by one of its names, that of the first name."""
+    best: dict[str, tuple[int, str]] = {}
     for column in columns:
-        meaning = meaning_of(column)
-        if meaning is not None:
-            found.setdefault(meaning, column)
-    return found
+        known = _NAMES.get(re.sub(r"[^a-z0-9]", "", column.lower()))
+        if known is not None:
+            meaning, rank = known
+            if meaning not in best or rank < best[meaning][0]:
+                best[meaning] = (rank, column)
+    return {meaning: column for meaning, (_, column) in best.items()}
 
 
 def read_row(row: Row, dialect: str) -> Query | Unparsed:
@@ -166,7 +194,9 @@ class _Chunked(RawIOBase):
 
 def csv_rows(chunks: Iterable[bytes], origin: str) -> Iterator[Row | Unparsed]:
     """The rows of a CSV; a line is where its row ends."""
-    text = TextIOWrapper(BufferedReader(_Chunked(chunks)), "utf-8-sig", newline="")
+    # A byte that is no text spoils its own row, and not those behind it.
+    raw = BufferedReader(_Chunked(chunks))
+    text = TextIOWrapper(raw, "utf-8-sig", errors="surrogateescape", newline="")
     before = csv.field_size_limit(_LONGEST_FIELD)
     try:
         header = text.readline()
@@ -181,12 +211,23 @@ def csv_rows(chunks: Iterable[bytes], origin: str) -> Iterator[Row | Unparsed]:
         for row in rows:
             where = f"{origin}:{rows.line_num + 1}"
             told = {meaning: row[at] for meaning, at in places.items() if at < len(row)}
-            if row:
+            if row and _is_text(told.get("text", "")):
                 yield Row(where, told)
-    except (csv.Error, UnicodeDecodeError) as error:
+            elif row:
+                yield Unparsed(where, "", "its query is not UTF-8")
+    except csv.Error as error:
         yield Unparsed(origin, "", f"the rest cannot be read: {error}")
     finally:
         csv.field_size_limit(before)
+
+
+def _is_text(value: str) -> bool:
+    """Whether no byte of it escaped as half a character."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _no_column(names: Sequence[str]) -> str:
@@ -218,7 +259,7 @@ def parquet_rows(file: LogFile) -> Iterator[Row | Unparsed]:
                 at += 1
                 told = {meaning: values[index] for meaning, values in columns.items()}
                 yield Row(f"{file.name}:{at}", told)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise CorruptFile(file.shown, f"it is not whole Parquet: {error}") from error
 
 

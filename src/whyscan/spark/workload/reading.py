@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from whyscan.spark.workload.logs import Log, LogFile
 
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
+_NO_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What the decoder raises for no JSON, for bytes that are no text, and for what is too deep."""
 HELD_AT_MOST = 100_000
 """Runs that wait to be put together: memory follows the distinct texts, not the runs."""
 CUT = "the log ends in the middle of an entry, as one that is still being written"
@@ -175,7 +177,7 @@ def _sql(file: LogFile, tail: Tail, dialect: str) -> Iterator[Query | Unparsed]:
 def _document(file: LogFile, tail: Tail) -> Mapping[str, Any]:
     try:
         found = msgspec.json.decode(b"".join(_plain(file, tail)))
-    except msgspec.DecodeError as error:
+    except _NO_JSON as error:
         raise WhyscanError(f"cannot read {file.name}: {error}") from error
     return found if isinstance(found, dict) else {}
 
@@ -203,17 +205,19 @@ def _entry(entry: Mapping[str, Any], origin: str, dialect: str) -> Iterator[Quer
 
 def _objects(file: LogFile, tail: Tail) -> Iterator[tuple[str, Mapping[str, Any] | Unparsed]]:
     """The objects of a file: one a line, or the whole of it one object or an array of them."""
-    content = _plain(file, tail)
-    every = lines(content, tail)
+    every = lines(_plain(file, tail), tail)
     first = next((line for line in every if line.strip()), b"")
-    alone = _decoded(first)
-    if not isinstance(alone, dict):
-        whole = _decoded(b"\n".join((first, *every)))
-        listed = whole if isinstance(whole, list) else [whole]
-        for at, entry in enumerate(listed, start=1):
-            yield f"{file.name}[{at}]", _object(entry, f"{file.name}[{at}]")
-        return
-    for at, line in enumerate(chain([first], every), start=1):
+    rest: Iterable[bytes] = every
+    if not isinstance(_decoded(first), dict):
+        rest = list(every)
+        whole = _decoded(b"\n".join((first, *rest)))
+        # Not even a part of it is JSON, or only its first line is not.
+        if whole is not None or not any(isinstance(_decoded(line), dict) for line in rest):
+            listed = whole if isinstance(whole, list) else [whole]
+            for at, entry in enumerate(listed, start=1):
+                yield f"{file.name}[{at}]", _object(entry, f"{file.name}[{at}]")
+            return
+    for at, line in enumerate(chain([first], rest), start=1):
         if line.strip():
             origin = f"{file.name}:{at}"
             yield origin, _object(_decoded(line), origin)
@@ -223,7 +227,7 @@ def _decoded(line: bytes) -> Any:
     """What a text of JSON holds; None where it is none."""
     try:
         return msgspec.json.decode(line)
-    except msgspec.DecodeError:
+    except _NO_JSON:
         return None
 
 
