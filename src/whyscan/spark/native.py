@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from msgspec import Struct
 
 from whyscan.scan.held import finder, held
+from whyscan.tables.parquet.calendars import has_hybrid_calendar
 from whyscan.tables.parquet.stored import from_arrow
 
 if TYPE_CHECKING:
@@ -48,8 +49,6 @@ _PLAIN = frozenset(
         pa.timestamp("us", "UTC"),
     }
 )
-_SPARK_VERSION = b"org.apache.spark.version"
-_OTHER_CALENDAR = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 _INT96 = "INT96"
 
 
@@ -183,9 +182,7 @@ def _is_unsigned(column: Held) -> bool:
 
 def _same_calendar(file: DataFile, told: dict[bytes, bytes]) -> None:
     """Spark before 3.0 wrote days of the Julian calendar, and its reader counts them again."""
-    version = told.get(_SPARK_VERSION)
-    is_old = version is not None and version.partition(b".")[0] in (b"1", b"2")
-    if is_old or any(key in told for key in _OTHER_CALENDAR):
+    if has_hybrid_calendar(told):
         raise Refused(f"{file.path} has dates of another calendar")
 
 

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from whyscan.tables.counts import MOST
 from whyscan.tables.parquet import thrift
+from whyscan.tables.parquet.calendars import has_hybrid_calendar
 from whyscan.tables.parquet.schemas import FileSchema, read_schema
 from whyscan.tables.parquet.shapes import DATA_PAGE, DICTIONARY_PAGE, SIZE, Shapes, Skips
 from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
@@ -15,12 +16,15 @@ from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-_SCHEMA, _ROW_GROUPS, _CREATED_BY, _COLUMN_ORDERS = 2, 4, 6, 7
+_SCHEMA, _ROW_GROUPS, _KEYS, _CREATED_BY, _COLUMN_ORDERS = 2, 4, 5, 6, 7
+_KEY, _VALUE = 1, 2
 _COLUMNS, _ROWS, _COMPRESSED = 1, 3, 6
 _FEW_RESTS = 64
 
 Orders: TypeAlias = tuple[int | None, ...] | None
 """The number of each column's order; None where none are written."""
+Rest: TypeAlias = tuple[str, Orders, bool]
+"""Who wrote a file, how its columns are ordered, whether old days are of another calendar."""
 
 
 class RowGroup(Struct, frozen=True):
@@ -42,6 +46,7 @@ class Metadata(Struct, frozen=True):
     row_groups: tuple[RowGroup, ...]
     created_by: str
     orders: Orders
+    hybrid_calendar: bool
 
 
 class _Layout(Struct):
@@ -50,10 +55,10 @@ class _Layout(Struct):
     schema: FileSchema
     prefix: bytes
     shapes: Skips
-    rests: dict[bytes, tuple[str, Orders]] = field(default_factory=dict)
+    rests: dict[bytes, Rest] = field(default_factory=dict)
 
-    def rest(self, behind: bytes) -> tuple[str, Orders]:
-        """Who wrote the file and how its columns are ordered, by the bytes behind row groups.
+    def rest(self, behind: bytes) -> Rest:
+        """What is said of the whole file, by the bytes behind row groups.
 
         They are the same in every file of one writer, and are read once.
         """
@@ -64,14 +69,15 @@ class _Layout(Struct):
             known = self.rests[behind] = self._read_rest(behind)
         return known
 
-    def _read_rest(self, behind: bytes) -> tuple[str, Orders]:
+    def _read_rest(self, behind: bytes) -> Rest:
         reader = Reader(behind)
         found = {number: reader.value(kind, 0) for number, kind in reader.fields(_ROW_GROUPS)}
         if _ROW_GROUPS in found:
             raise Malformed("row groups twice")
         created_by = found.get(_CREATED_BY, b"")
         name = created_by.decode("utf-8", "replace") if isinstance(created_by, bytes) else ""
-        return name, _orders(found.get(_COLUMN_ORDERS), len(self.shapes.columns))
+        orders = _orders(found.get(_COLUMN_ORDERS), len(self.shapes.columns))
+        return name, orders, has_hybrid_calendar(_keys(found.get(_KEYS)))
 
 
 class Decoder(Struct):
@@ -101,6 +107,13 @@ class Decoder(Struct):
         shapes = Skips(tuple(Shapes(leaf.fixed) for leaf in schema.leaves))
         self.layouts.insert(0, _Layout(schema, footer[:end], shapes))
         return self.layouts[0]
+
+
+def _keys(found: Any) -> dict[bytes, bytes]:
+    """The writer's own keys and values; what is none of them is left out."""
+    pairs = [pair for pair in found if isinstance(pair, dict)] if isinstance(found, list) else []
+    told = ((pair.get(_KEY), pair.get(_VALUE, b"")) for pair in pairs)
+    return {k: v for k, v in told if isinstance(k, bytes) and isinstance(v, bytes)}
 
 
 def _row_groups(

@@ -7,6 +7,7 @@
 | the same, in no order or an unknown one | where a type has but one order |
 | `min`, `max` (deprecated: bytes compared signed) | where a type has but one order |
 | text and bytes of parquet-mr before 1.8.2, or of an unknown version of it | no (PARQUET-251) |
+| days and moments of old, of a writer that counts them in the Julian calendar | no (calendars.py) |
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from whyscan.tables.parquet.calendars import in_both_calendars
 from whyscan.tables.parquet.schemas import SIGNED, Encoding
 from whyscan.tables.parquet.shapes import statistic
 
@@ -55,6 +57,13 @@ def _is_broken(created_by: str) -> bool:
 
 def bounds(chunk: Fields, leaf: Leaf, metadata: Metadata) -> tuple[bytes | None, bytes | None]:
     """The believable bounds of a chunk as they are written, None where there is none."""
+    lower, upper = _written(chunk, leaf, metadata)
+    if metadata.hybrid_calendar:
+        return in_both_calendars(lower, leaf), in_both_calendars(upper, leaf)
+    return lower, upper
+
+
+def _written(chunk: Fields, leaf: Leaf, metadata: Metadata) -> tuple[bytes | None, bytes | None]:
     if has_new_bounds(leaf, metadata):
         lower, upper = chunk.get(MIN), chunk.get(MAX)
         if lower is not None or upper is not None:
