@@ -84,6 +84,14 @@ def test_an_event_is_a_query_with_what_was_read(tmp_path):
     )
 
 
+def test_an_event_in_the_envelope_of_the_kafka_listener_is_the_same(tmp_path):
+    wrapped = {"eventPayload": event(), "eventMetadata": {"CLUSTER": "prod"}}
+
+    (query,) = read(tmp_path / "kafka.jsonl", json.dumps(wrapped)).queries
+
+    assert (query.text, query.bytes_read, len(query.actual)) == (TEXT, 64056, 1)
+
+
 def test_runs_of_a_query_add_up_failed_ones_too(tmp_path):
     failed = event(failureInfo={"errorCode": {"name": "EXCEEDED_TIME_LIMIT"}})
     lines = "\n".join(map(json.dumps, [event(), failed, event("SELECT 1")]))

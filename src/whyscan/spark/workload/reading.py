@@ -28,7 +28,7 @@ from whyscan.spark.workload.query_logs import (
     read_row,
 )
 from whyscan.spark.workload.sql_files import read_sql
-from whyscan.spark.workload.trino_events import is_trino_event, read_trino
+from whyscan.spark.workload.trino_events import read_trino, trino_event
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -194,8 +194,9 @@ def _of_json(file: LogFile, tail: Tail, dialect: str) -> Iterator[Query | Unpars
 
 
 def _entry(entry: Mapping[str, Any], origin: str, dialect: str) -> Iterator[Query | Unparsed]:
-    if is_trino_event(entry):
-        yield read_trino(entry, origin)
+    event = trino_event(entry)
+    if event is not None:
+        yield read_trino(event, origin)
     elif is_dbt_document(entry):
         yield from read_dbt(run_of([entry]), origin, dialect)
     else:

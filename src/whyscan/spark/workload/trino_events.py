@@ -13,10 +13,16 @@ if TYPE_CHECKING:
 DIALECT = "trino"
 
 
-def is_trino_event(entry: Mapping[str, Any]) -> bool:
-    """Whether an object is an event of Trino's: of a query that ended, or one that began."""
-    metadata = entry.get("metadata")
-    return isinstance(metadata, dict) and "query" in metadata and "queryId" in metadata
+def trino_event(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The event of Trino's in an object: of a query that ended, or one that began; None for others.
+
+    The HTTP listener sends it as it is, the Kafka listener in an envelope.
+    """
+    payload = entry.get("eventPayload")
+    event: Mapping[str, Any] = payload if isinstance(payload, dict) else entry
+    metadata = event.get("metadata")
+    is_one = isinstance(metadata, dict) and "query" in metadata and "queryId" in metadata
+    return event if is_one else None
 
 
 def read_trino(event: Mapping[str, Any], origin: str) -> Query | Unparsed:
