@@ -112,6 +112,16 @@ def test_a_scan_that_cannot_be_written_is_listed(tmp_path, metadata, name, why):
     assert [entry.why for entry in workload.unparsed] == [why]
 
 
+def test_spark_3_0_does_not_count_paths_and_knows_no_roots_and_tags(tmp_path):
+    (query,) = read(tmp_path, log(scan({"Location": "InMemoryFileIndex[file:/lake/t]"}))).queries
+    several = read(
+        tmp_path, log(scan({"Location": "InMemoryFileIndex[file:/lake/a, file:/lake/b]"}))
+    )
+
+    assert "/lake/t" in query.text
+    assert (several.queries, len(several.unparsed)) == ((), 1)
+
+
 def test_a_table_of_a_catalog_is_called_by_its_name(tmp_path):
     (query,) = read(tmp_path, log(scan(name="Scan parquet lake.db.visits"))).queries
 

@@ -16,7 +16,8 @@ _CACHED = frozenset({"InMemoryTableScan", "TableCacheQueryStage"})
 _REUSED = frozenset({"ReusedExchange", "ReusedSubquery"})
 _NO_TABLE = re.compile(r"Scan (?:ExistingRDD|OneRowRelation)\b.*|LocalTableScan")
 _LOG_OF_DELTA = re.compile(r"DeltaLogFileIndex\b|/_delta_log(?:/|\b)")
-_LOCATION = re.compile(r"(?P<index>\w+)\((?P<count>\d+) paths\)\[(?P<paths>.*)\]", re.DOTALL)
+# Spark before 3.1 does not count the paths.
+_LOCATION = re.compile(r"(?P<index>\w+)(?:\((?P<count>\d+) paths\))?\[(?P<paths>.*)\]", re.DOTALL)
 _ICEBERG = re.compile(r"\bIcebergScan\(table=(?P<table>[^,]+),|\] (?P<old>\S+) \(branch=")
 _ATTRIBUTE = re.compile(r"[^,\[\]]+?#\d+L?(?=,|\]|$)")
 
@@ -67,9 +68,10 @@ class ScanNode(Struct, frozen=True):
     def place(self) -> str | None:
         """The one path that is read, None where there are several or Spark has cut it off."""
         found = _LOCATION.match(self.metadata.get("Location", ""))
-        if found is None or found["count"] != "1" or found["paths"].endswith("..."):
+        if found is None or found["paths"].endswith("..."):
             return None
-        return re.sub(r"^file:/+", "/", found["paths"])
+        is_one = ", " not in found["paths"] if found["count"] is None else found["count"] == "1"
+        return re.sub(r"^file:/+", "/", found["paths"]) if is_one else None
 
     @property
     def attributes(self) -> frozenset[str]:
