@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +18,7 @@ from whyscan.spark.verify.text import text
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
+NOON = datetime(2024, 3, 7, 12, 30, tzinfo=UTC)
 ZOO = Path(__file__).parents[4] / "shared" / "zoo"
 
 
@@ -120,6 +123,100 @@ def test_a_partition_value_that_the_file_contradicts(spark, tmp_path):
     found = verified(spark, lake.folder, "p = 5")
 
     assert found.tables[0].lies == (Lie("p=5/a.parquet", None, "p", "partition upper", 5, 6),)
+    assert found.exit_code == 1
+
+
+def test_nulls_of_a_list_that_are_not_there(spark, tmp_path):
+    """A list has no bounds, and its count of NULLs is what `IS NULL` goes by."""
+    listed = {"type": "array", "elementType": "long", "containsNull": True}
+    lake = Lake(tmp_path / "t").create({"a": listed})
+    pq.write_table(pa.table({"a": pa.array([[1], None])}), lake.folder / "a.parquet")
+    size = (lake.folder / "a.parquet").stat().st_size
+    lake.commit(lake.add("a.parquet", {"numRecords": 2, "nullCount": {"a": 0}}, size=size))
+
+    found = verified(spark, lake.folder, "a IS NULL")
+
+    assert found.tables[0].lies == (Lie("a.parquet", None, "a", "nulls", 0, 1),)
+    assert found.tables[0].predicates[0].lost_rows == 1
+    assert found.exit_code == 1
+
+
+TYPES = {
+    # Delta's type, what the file holds, and what the log says: lower, upper, one bound off.
+    "string": (pa.array(["ab", "zz"]), "ab", "zz", "zy"),
+    "date": (
+        pa.array([date(1500, 3, 1), date(2024, 1, 2)]),
+        "1500-03-01",
+        "2024-01-02",
+        "2024-01-01",
+    ),
+    "decimal(9,2)": (pa.array([Decimal("-1.50"), Decimal("2.25")]), -1.5, 2.25, 2.24),
+    "double": (pa.array([-0.0, 2.5]), 0.0, 2.5, 2.25),
+    "boolean": (pa.array([False, True]), None, None, None),
+    "timestamp": (
+        pa.array([NOON, NOON.replace(microsecond=1999)], pa.timestamp("us", "UTC")),
+        "2024-03-07T12:30:00.000Z",
+        "2024-03-07T12:30:00.001Z",
+        "2024-03-07T12:30:00.000Z",
+    ),
+    "binary": (pa.array([b"\x00", b"\xff"]), None, None, None),
+}
+
+
+def test_bounds_of_every_type_in_a_log(spark, tmp_path):
+    """The honest one is cut to milliseconds, as writers do, or leaves the sign of zero out."""
+    names = {f"c{number}": kind for number, kind in enumerate(TYPES)}
+    lake = Lake(tmp_path / "t").create(names)
+    held = pa.table({name: TYPES[kind][0] for name, kind in names.items()})
+    lower = {name: TYPES[kind][1] for name, kind in names.items() if TYPES[kind][1] is not None}
+    upper = {name: TYPES[kind][2] for name, kind in names.items() if TYPES[kind][2] is not None}
+    wrong = {name: TYPES[kind][3] for name, kind in names.items() if TYPES[kind][3] is not None}
+    actions = []
+    for file, ends in {"honest": upper, "lying": wrong}.items():
+        path = lake.folder / f"{file}.parquet"
+        pq.write_table(held, path)
+        stats = {"numRecords": 2, "minValues": lower, "maxValues": ends}
+        actions.append(lake.add(path.name, stats, size=path.stat().st_size))
+    lake.commit(*actions)
+
+    found = verified(spark, lake.folder, "true", columns=["*"])
+    lies = {(lie.path, names[lie.column], lie.what) for lie in found.tables[0].lies}
+
+    assert lies == {("lying.parquet", names[name], "upper") for name in wrong}
+    assert found.exit_code == 1
+
+
+def test_a_deletion_vector_that_is_said_to_delete_more_than_it_does(spark, tmp_path):
+    name = f"delta.`{tmp_path}/t`"
+    vectors = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+    spark.sql(f"CREATE TABLE {name} USING delta {vectors} AS SELECT id FROM RANGE(0, 20, 1, 1)")
+    spark.sql(f"DELETE FROM {name} WHERE id IN (3, 4)")
+    log = tmp_path / "t" / "_delta_log" / "00000000000000000001.json"
+    changed = log.read_text().replace('"cardinality":2', '"cardinality":7')
+    assert changed != log.read_text()
+    log.write_text(changed)
+    (log.parent / f".{log.name}.crc").unlink(missing_ok=True)
+
+    found = verified(spark, tmp_path / "t", "id < 10")
+
+    (lie,) = found.tables[0].lies
+    assert (lie.column, lie.what, lie.recorded, lie.found) == (None, "deleted", 7, 2)
+    assert found.exit_code == 1
+
+
+def test_a_footer_with_a_wrong_count_of_nulls(spark, tmp_path):
+    """777 NULLs, zigzag and in seven bits a byte, become 776."""
+    values = [None] * 777 + list(range(223))
+    pq.write_table(pa.table({"x": pa.array(values, pa.int64())}), tmp_path / "a.parquet")
+    whole = (tmp_path / "a.parquet").read_bytes()
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    assert whole[footer:].count(b"\x16\x92\x0c") == 1
+    lying = whole[footer:].replace(b"\x16\x92\x0c", b"\x16\x90\x0c")
+    (tmp_path / "a.parquet").write_bytes(whole[:footer] + lying)
+
+    found = verified(spark, tmp_path, "x IS NULL")
+
+    assert found.tables[0].lies == (Lie("a.parquet", 0, "x", "nulls", 776, 777),)
     assert found.exit_code == 1
 
 

@@ -15,7 +15,7 @@ from whyscan.spark.verify.judged import Observed
 from whyscan.spark.verify.questions import paths_read
 from whyscan.spark.verify.readable import damaged, without
 from whyscan.spark.verify.result import Unreadable
-from whyscan.spark.verify.rows import FILE, GROUP, Numbered, RowReader
+from whyscan.spark.verify.rows import FILE, GROUP, Hashed, Numbered, RowReader
 from whyscan.spark.verify.truth import Asked, counted
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from whyscan.predicate.tree import Column
     from whyscan.predicate.zones import Zone
+    from whyscan.pruning.containers import Buckets, Containers
     from whyscan.spark.verify.questions import Question
     from whyscan.tables.snapshot import Files, RowGroups, Snapshot
     from whyscan.tables.stored import DataFile, Reading
@@ -70,6 +71,15 @@ def choose(
     return Chosen(spared, files, tuple(at), groups, columns, unreadable, total)
 
 
+def bucketed(
+    columns: Sequence[Column], containers: Containers
+) -> tuple[tuple[Column, Buckets], ...]:
+    """The bucket fields that are made of some columns, and what metadata says of them."""
+    by_path = {column.path: column for column in columns}
+    known = (one for one in containers.buckets if one.source in by_path)
+    return tuple((by_path[one.source], one) for one in known)
+
+
 class Data(Struct, frozen=True):
     """What was counted: one row a row group that could be read whole.
 
@@ -101,15 +111,18 @@ def read(spark: SparkSession, chosen: Chosen, questions: Sequence[Question], zon
     at = pa.array(chosen.at, pa.int64())
     reading = chosen.snapshot.reading(chosen.files, at, zone)
     stored = _stored(chosen, reading)
+    buckets = bucketed(chosen.columns, chosen.files.containers)
     reader = RowReader(
         pruned(reading.columns, paths_read(questions, chosen.columns)),
         pruned(reading.columns, [c.path for c in stored]),
         reading.naming,
+        tuple(Hashed(column, told.count) for column, told in buckets),
     )
     sizes = (size or 0 for size in chosen.files.bytes.take(at).to_pylist())
     files = [Numbered(*one) for one in zip(chosen.at, reading.files, sizes, strict=True)]
     asked = tuple((n, q.sql) for n, q in enumerate(questions) if q.sql is not None)
-    counts = counted(spark, reader, files, Asked(asked, chosen.columns, stored))
+    asking = Asked(asked, chosen.columns, stored, len(buckets))
+    counts = counted(spark, reader, files, asking)
     bad = counts.table.filter(counts.table["failure"].is_valid())
     why = dict(zip(bad[FILE].to_pylist(), bad["failure"].to_pylist(), strict=True))
     kept = [(at, file) for at, file in zip(chosen.at, reading.files, strict=True) if at not in why]

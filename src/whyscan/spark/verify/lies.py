@@ -15,20 +15,20 @@ from msgspec import Struct
 from whyscan.explain.values import json_values
 from whyscan.planning.judgement import flags
 from whyscan.predicate.arrow import arrow_type
-from whyscan.predicate.types import BIGINT, FloatType, TimestampType, UuidType
+from whyscan.predicate.tree import Column
+from whyscan.predicate.types import BIGINT, FloatType, OtherType, TimestampType, UuidType
 from whyscan.pruning.exact import NOTHING
+from whyscan.pruning.interval import Interval
 from whyscan.pruning.mask import written_out
 from whyscan.spark.verify.result import Contradiction, Lie
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.predicate.tree import Column
     from whyscan.predicate.types import Type
     from whyscan.predicate.zones import Zone
-    from whyscan.pruning.containers import Containers
+    from whyscan.pruning.containers import Buckets, Containers
     from whyscan.pruning.exact import Exact
-    from whyscan.pruning.interval import Interval
     from whyscan.pruning.mask import Mask
     from whyscan.tables.snapshot import Files, RowGroups, Snapshot
 
@@ -59,8 +59,10 @@ class Counted(Struct, frozen=True):
 
 def counted(table: pa.Table, name: str, kind: Type) -> Counted:
     """The column of that number in Spark's counts, in the types in which bounds stand."""
-    least, greatest = (comparable(_whole(table[f"{end}_{name}"]), kind) for end in ORDERED)
     rows, nulls = _whole(table["rows"]), _whole(table[f"nulls_{name}"])
+    least = greatest = pa.nulls(len(rows))
+    if not isinstance(kind, OtherType):
+        least, greatest = (comparable(_whole(table[f"{end}_{name}"]), kind) for end in ORDERED)
     nans = (
         _whole(table[f"nans_{name}"])
         if isinstance(kind, FloatType)
@@ -110,6 +112,17 @@ def of_partition(
     yield from teller.outside(interval, found)
     yield from teller.unexpected("nulls", interval.null, found.nulls)
     yield from teller.unexpected("values", interval.value, found.values)
+
+
+def of_buckets(
+    places: Sequence[Place], column: Column, told: Buckets, found: tuple[pa.Array, pa.Array]
+) -> Iterator[Lie]:
+    """The bucket of a file next to the least and the greatest that its rows belong into."""
+    least, greatest = found
+    teller = _Teller(places, Column(column.path, BIGINT), "bucket ")
+    none = pa.nulls(len(places), pa.int64())
+    ends = Interval(BIGINT, told.lower, told.upper)
+    yield from teller.outside(ends, Counted(least, greatest, none, none, none))
 
 
 def of_counts(

@@ -9,15 +9,10 @@ from msgspec.structs import replace
 
 from whyscan.errors import WhyscanError
 from whyscan.planning.request import bind_request
+from whyscan.predicate.render import to_sql
 from whyscan.predicate.tree import Column
-from whyscan.predicate.types import (
-    IntervalType,
-    NullType,
-    OtherType,
-    StructType,
-    TimestampType,
-    Unit,
-)
+from whyscan.predicate.types import IntervalType, NullType, OtherType, StructType
+from whyscan.spark.verify.ticks import has_nanoseconds, in_ticks
 from whyscan.tables.parquet.file_columns import FILE_PATH
 
 if TYPE_CHECKING:
@@ -30,14 +25,16 @@ if TYPE_CHECKING:
 
 SPARKS = frozenset({"spark", "databricks", "spark2"})
 EVERYTHING = "*"
+TIME = "time"
 _NESTED = frozenset({"array", "list", "map"})
-_UNORDERED = (IntervalType, NullType, OtherType, StructType)
+_UNMEASURED = (IntervalType, NullType, StructType)
 
 
 class Question(Struct, frozen=True):
     """One predicate; `why` says why it cannot be asked, and then the rest is None.
 
-    `sql` is its text in Spark's SQL.
+    `sql` is its text in Spark's SQL, on the rows as executors give them; `native` where Spark's own
+    reader gives them so, too.
     """
 
     text: str
@@ -45,6 +42,7 @@ class Question(Struct, frozen=True):
     predicate: Predicate | None = None
     options: Options | None = None
     sql: str | None = None
+    native: bool = True
     why: str | None = None
 
 
@@ -69,10 +67,20 @@ def _question(snapshot: Snapshot, asked: Condition, terms: Mapping[str, Any]) ->
         for column in predicate.columns():
             if (why := _unfit(column)) is not None:
                 return Question(text, dialect, why=why)
-        sql = translated(text, dialect, "spark")
+        numbers = has_nanoseconds(predicate.expression)
+        sql = _on_numbers(predicate) if numbers else translated(text, dialect, "spark")
     except WhyscanError as error:
         return Question(text, dialect, why=error.message)
-    return Question(text, dialect, predicate, replace(options, every_manifest=True), sql)
+    options = replace(options, every_manifest=True)
+    return Question(text, dialect, predicate, options, sql, native=not numbers)
+
+
+def _on_numbers(predicate: Predicate) -> str:
+    """The predicate with nanoseconds as numbers."""
+    found = in_ticks(predicate.expression)
+    if found is None:
+        raise WhyscanError("nanoseconds are compared, and nothing else: Spark has none")
+    return to_sql(found)
 
 
 def translated(text: str, dialect: str, target: str) -> str:
@@ -94,11 +102,11 @@ def _unfit(column: Column) -> str | None:
     name = ".".join(column.path)
     if column.path[0] == FILE_PATH[0]:
         return f"{name} is no column of the rows"
-    if isinstance(column.type, OtherType) and column.type.name not in _NESTED:
-        return f"rows of {name} are not compared: its type is {column.type}"
-    if isinstance(column.type, TimestampType) and column.type.unit is Unit.NANOSECOND:
-        return f"rows of {name} are not compared: Spark has no nanoseconds"
-    return None
+    if not isinstance(column.type, OtherType) or column.type.name in _NESTED:
+        return None
+    if column.type.name == TIME and len(column.path) == 1:
+        return None
+    return f"rows of {name} are not compared: its type is {column.type}"
 
 
 def measured(
@@ -111,7 +119,7 @@ def measured(
         named += every
     else:
         named += [_named(word, every) for word in selected]
-    fit = (c for c in named if not isinstance(c.type, _UNORDERED))
+    fit = (c for c in named if not isinstance(c.type, _UNMEASURED))
     return tuple(dict.fromkeys(c for c in fit if c.path[0] != FILE_PATH[0]))
 
 
@@ -127,7 +135,7 @@ def _leaves(field: Field, above: Path) -> Iterator[Column]:
     if isinstance(kind, StructType):
         for member in kind.fields:
             yield from _leaves(member, path)
-    elif not isinstance(kind, OtherType):
+    elif not isinstance(kind, OtherType) or kind.name == TIME:
         yield Column(path, kind)
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.spark.verify import lies
+from whyscan.spark.verify.data import bucketed
 from whyscan.spark.verify.judged import NOWHERE, places
 from whyscan.spark.verify.lies import Place
 from whyscan.spark.verify.rows import FILE, GROUP
@@ -49,6 +50,9 @@ def _of_files(chosen: Chosen, data: Data, whole: pa.Table) -> Iterator[Lie]:
         own = lies.counted(whole.take(here), f"stored_{name}", column.type)
         some = [named[i] for i in here.to_pylist()]
         yield from lies.of_partition(some, column, told.take(here.cast(pa.int64())), own)
+    for number, (column, buckets) in enumerate(bucketed(chosen.columns, told)):
+        least, greatest = (whole[f"{e}_bucket_{number}"].combine_chunks() for e in lies.ORDERED)
+        yield from lies.of_buckets(named, column, buckets, (least, greatest))
 
 
 def _file_counts(chosen: Chosen, data: Data, whole: pa.Table) -> Iterator[Lie]:

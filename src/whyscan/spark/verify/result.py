@@ -35,9 +35,10 @@ class Wrong(Struct, frozen=True):
 class Lie(Struct, frozen=True):
     """A statistic that the rows contradict: what is recorded, and what is there.
 
-    `what` is lower, upper, values, nulls, nan, rows, bytes, deleted, or partition lower, upper or
-    nulls. `row_group` is None where the table's metadata says it of the file; `column` is None
-    where it is said of all columns.
+    `what` is lower, upper, values, nulls, nan, rows, bytes, deleted, partition lower, upper, nulls
+    or values, or bucket lower or upper: the least or greatest bucket that rows belong into.
+    `row_group` is None where the table's metadata says it of the file; `column` is None where it is
+    said of all columns.
     """
 
     path: str

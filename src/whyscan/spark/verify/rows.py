@@ -10,16 +10,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import WhyscanError
+from whyscan.pruning.transforms.forward import forward
+from whyscan.pruning.transforms.transform import Bucket
 from whyscan.scan.deletes import Deleted, DeleteReader
 from whyscan.scan.file_reader import FileReader, open_file
+from whyscan.scan.rows import represented
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from whyscan.predicate.tree import Column
     from whyscan.scan.sources import Piece
     from whyscan.tables.stored import DataFile, Naming, StoredColumn
 
@@ -28,6 +33,8 @@ LIVE, FAILURE = "_whyscan_live", "_whyscan_failure"
 STORED, HAS = "_whyscan_stored_{}", "_whyscan_has_{}"
 """The column of that number as the file itself has it, where metadata says its value too, and
 whether the file has it at all."""
+BUCKET = "_whyscan_bucket_{}"
+"""The bucket of that number that each row belongs into."""
 
 _PLACE = (
     pa.field(FILE, pa.int64()),
@@ -46,12 +53,30 @@ class Numbered(Struct, frozen=True):
     bytes: int
 
 
+class Hashed(Struct, frozen=True):
+    """A bucket field: the column that it is made of, and how many buckets there are."""
+
+    source: Column
+    count: int
+
+    def numbers(self, columns: Mapping[str, pa.Array]) -> pa.Array:
+        """The bucket of each row, NULL for NULL."""
+        name, *inner = self.source.path
+        values = columns[name]
+        for field in inner:
+            values = pc.struct_field(values, field)
+        held = represented(values, self.source.type)
+        found = None if held is None else forward(Bucket(self.count), self.source.type, held)
+        return pa.nulls(len(values), pa.int64()) if found is None else found.cast(pa.int64())
+
+
 class RowReader(Struct, frozen=True):
     """Reads files whole: `columns` as the table gives them, `stored` as the files have them."""
 
     columns: tuple[StoredColumn, ...]
     stored: tuple[StoredColumn, ...]
     naming: Naming
+    buckets: tuple[Hashed, ...] = ()
 
     @property
     def schema(self) -> pa.Schema:
@@ -59,7 +84,8 @@ class RowReader(Struct, frozen=True):
         told = [pa.field(c.name, held_as(c.type)) for c in self.columns]
         own = [pa.field(STORED.format(i), held_as(c.type)) for i, c in enumerate(self.stored)]
         has = [pa.field(HAS.format(i), pa.bool_()) for i in range(len(self.stored))]
-        return pa.schema([*_PLACE, *told, *own, *has])
+        numbers = [pa.field(BUCKET.format(i), pa.int64()) for i in range(len(self.buckets))]
+        return pa.schema([*_PLACE, *told, *own, *has, *numbers])
 
     def rows(
         self, tasks: Sequence[Sequence[Numbered]]
@@ -87,8 +113,10 @@ class RowReader(Struct, frozen=True):
                 opened.source.fetch(unit, leaves)
                 for piece in opened.source.pieces(unit, leaves):
                     arrays = opened.shaped(piece, self.columns)
+                    shaped = dict(zip((c.name for c in self.columns), arrays, strict=True))
                     arrays += bare.shaped(piece, self.stored)
                     arrays += [pa.repeat(pa.scalar(one), piece.count) for one in has]
+                    arrays += [one.numbers(shaped) for one in self.buckets]
                     live = _live(opened, piece, gone)
                     yield self._batch((one.number, unit.ordinal), piece, live, arrays)
             opened.source.close()
@@ -130,13 +158,13 @@ def _live(opened: FileReader, piece: Piece, deleted: Deleted) -> pa.Array:
 def held_as(kind: pa.DataType) -> pa.DataType:
     """The type in which Spark holds a column.
 
-    It has no uuid, no bytes of fixed length, no nanoseconds and no time of day.
+    It has no uuid, no bytes of fixed length and no nanoseconds; a time of day it makes of a text.
     """
     if isinstance(kind, pa.UuidType):
         return pa.string()
-    if pa.types.is_time(kind) or (pa.types.is_timestamp(kind) and kind.unit == "ns"):
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
         return pa.int64()
-    if pa.types.is_null(kind):
+    if pa.types.is_null(kind) or pa.types.is_time(kind):
         return pa.string()
     if pa.types.is_fixed_size_binary(kind):
         return pa.binary()
@@ -160,5 +188,5 @@ def as_held(array: pa.Array, kind: pa.DataType) -> pa.Array:
         mask = array.is_null() if array.null_count else None
         return pa.StructArray.from_arrays(inner, fields=list(kind), mask=mask)
     if pa.types.is_integer(kind):
-        return array.view(pa.int64()) if array.type.bit_width == 64 else array.cast(kind)  # noqa: PLR2004 - bits
+        return array.view(pa.int64())
     return array.cast(kind)

@@ -117,7 +117,8 @@ def _native(spark: SparkSession, chosen: Chosen, asked: Sequence[Question], data
         return _Own(Native(reader, why="some data files cannot be read"))
     if len(data.at) < chosen.total:
         return _Own(Native(reader, why="only some of the data files were read"))
-    sql = {n: q.sql for n, q in enumerate(asked) if q.sql is not None and n not in data.failed}
+    asked_of_it = ((n, q) for n, q in enumerate(asked) if q.native and n not in data.failed)
+    sql = {number: one.sql for number, one in asked_of_it if one.sql is not None}
     try:
         rows = native.frame(spark, chosen.snapshot)
         counted, true = native.totals(rows, sql)

@@ -8,18 +8,18 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from msgspec import Struct
 
-from whyscan.predicate.types import FloatType
+from whyscan.predicate.types import FloatType, OtherType
 from whyscan.spark.errors import of_spark
 from whyscan.spark.session import cores
-from whyscan.spark.verify.rows import FAILURE, FILE, GROUP, HAS, LIVE, POSITION, STORED
+from whyscan.spark.verify.rows import BUCKET, FAILURE, FILE, GROUP, HAS, LIVE, POSITION, STORED
 from whyscan.spark.workload.frames import TASKS_A_CORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import pyarrow as pa
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame, SparkSession
 
@@ -41,12 +41,14 @@ _CRASHED = ("Python worker exited unexpectedly", "Python worker failed to connec
 class Asked(Struct, frozen=True):
     """What is counted: predicates by number as Spark reads them, and columns for their extremes.
 
-    `stored` are the columns of which files may have values of their own beside metadata's.
+    `stored` are the columns of which files may have values of their own beside metadata's;
+    `buckets` counts the bucket fields.
     """
 
     predicates: tuple[tuple[int, str], ...]
     columns: tuple[Column, ...]
     stored: tuple[Column, ...] = ()
+    buckets: int = 0
 
 
 class Counts(Struct, frozen=True):
@@ -121,7 +123,11 @@ def _rows(spark: SparkSession, reader: RowReader, files: Sequence[Numbered]) -> 
 
     tasks = _tasks(files, cores(spark))
     numbers = spark.range(0, len(tasks), 1, len(tasks))
-    return numbers.mapInArrow(reader.rows(tasks), from_arrow_schema(reader.schema))
+    rows = numbers.mapInArrow(reader.rows(tasks), from_arrow_schema(reader.schema))
+    # A time of day comes as a text: Spark takes none from Arrow.
+    clocks = [c.name for c in reader.columns if pa.types.is_time(c.type)]
+    times = {name: rows[quoted((name,))].cast("time(6)") for name in clocks}
+    return rows.withColumns(times) if times else rows
 
 
 def _tasks(files: Sequence[Numbered], at_once: int) -> list[list[Numbered]]:
@@ -188,6 +194,9 @@ def _columns(asked: Asked) -> list[Expression]:
         stored = f.col(STORED.format(number))
         found += _extremes(stored, column.type, f"stored_{number}")
         found.append(f.max(HAS.format(number)).alias(f"has_{number}"))
+    for number in range(asked.buckets):
+        found.append(f.min(BUCKET.format(number)).alias(f"min_bucket_{number}"))
+        found.append(f.max(BUCKET.format(number)).alias(f"max_bucket_{number}"))
     return found
 
 
@@ -195,11 +204,9 @@ def _extremes(column: Expression, kind: Type, name: str) -> list[Expression]:
     from pyspark.sql import functions as f
 
     value = f.when(~f.isnan(column), column) if isinstance(kind, FloatType) else column
-    found = [
-        f.min(value).alias(f"min_{name}"),
-        f.max(value).alias(f"max_{name}"),
-        f.count_if(column.isNull()).alias(f"nulls_{name}"),
-    ]
+    found = [f.count_if(column.isNull()).alias(f"nulls_{name}")]
+    if not isinstance(kind, OtherType):
+        found += [f.min(value).alias(f"min_{name}"), f.max(value).alias(f"max_{name}")]
     if isinstance(kind, FloatType):
         found.append(f.count_if(f.isnan(column)).alias(f"nans_{name}"))
     return found
@@ -213,7 +220,11 @@ def quoted(path: Sequence[str]) -> str:
 @contextmanager
 def terms(spark: SparkSession, timezone: str) -> Iterator[None]:
     """Spark in the predicate's terms, ANSI and its time zone, for as long as the block takes."""
-    wanted = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": timezone}
+    wanted = {
+        "spark.sql.ansi.enabled": "true",
+        "spark.sql.session.timeZone": timezone,
+        "spark.sql.timeType.enabled": "true",
+    }
     before: dict[str, Any] = {key: spark.conf.get(key, None) for key in wanted}
     for key, value in wanted.items():
         spark.conf.set(key, value)

@@ -38,6 +38,8 @@ LIES = {
     "partition upper": "partition value",
     "partition nulls": "NULLs beside a partition value",
     "partition values": "values in the partition of NULL",
+    "bucket lower": "bucket of its partition",
+    "bucket upper": "bucket of its partition",
 }
 
 
