@@ -112,6 +112,9 @@ TRY_CAST(name AS DATE) IS NULL
   spark      TRY_CAST(name AS DATE) IS NULL
   trino      ?
   duckdb     ?
+TRY_CAST('2.5' AS INT) = id
+  spark      NULL = id
+  duckdb     ?
 CAST(name AS DATE) = '2024-03-01'
   trino      CAST(name AS DATE) = DATE '2024-03-01'
   duckdb     CAST(name AS DATE) = DATE '2024-03-01'

@@ -74,6 +74,9 @@ def explicit(operand: Operand, target: Type, failure: Failure, scope: Scope) -> 
         try:
             converted = convert(expression, target, scope.clock)
         except Inconvertible as error:
+            if not scope.dialect.is_spark:
+                # DuckDB reads '2.5' as an integer, Postgres 'epoch' as a time.
+                raise Uninterpreted("a text that Spark cannot read so") from error
             if failure is Failure.NULL:
                 return Literal(None, target)
             raise _unfit(operand, expression, target, error, scope) from error
