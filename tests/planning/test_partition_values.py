@@ -171,6 +171,27 @@ def test_text_beyond_printable_ascii_is_not_sent(tmp_path: Path) -> None:
     assert report["conjuncts"][0]["pushdown"] != "exact"
 
 
+def test_one_value_beyond_printable_ascii_leaves_the_others_exact(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    for q in ("abc", "xyz", "ß"):
+        (tmp_path / f"q={q}").mkdir()
+        pq.write_table(pa.table({"v": [1]}), tmp_path / f"q={q}" / "0.parquet")
+    report = whyscan.open(str(tmp_path)).explain("q rlike '^a'", verbose=True).to_dict()
+    verdicts = {
+        file["partition"]["q"]: (file["verdict"], file["reason"]) for file in report["files"]
+    }
+    assert verdicts == {
+        "abc": ("all", "MATCHES_ALL"),
+        "xyz": ("none", None),
+        "ß": ("some", "UNINTERPRETED"),
+    }
+    assert report["levels"][0]["kept_unchecked"] == 1
+    assert report["conjuncts"][0]["pushdown"] == "inexact"
+    assert report["confidence"] == "incomplete"
+    assert report["residual"] == "q rlike '^a'"
+
+
 @pytest.mark.parametrize("sql", WRITTEN)
 def test_text_in_the_predicate_beyond_printable_ascii_is_not_sent(tmp_path: Path, sql: str) -> None:
     import pyarrow.parquet as pq

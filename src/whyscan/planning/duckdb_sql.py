@@ -1,7 +1,7 @@
 """Our tree as DuckDB SQL, where DuckDB means the same as Spark; None where it may not.
 
 The list of functions is closed: each was compared with Spark on printable ASCII text, and only
-such text is ever sent (`means_the_same` checks it).
+such text is ever sent (`where_it_means_the_same` finds it).
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from whyscan.predicate.types import (
     TimestampType,
     Type,
 )
+from whyscan.pruning.mask import Mask, all_of, tally, unknown_as
 
 if TYPE_CHECKING:
     import duckdb
@@ -315,11 +316,19 @@ def takes_any_text(expression: Expression) -> bool:
 
 
 def means_the_same(expression: Expression, values: Sequence[pa.Array]) -> bool:
-    """Whether it does on these values, and on the text that is written in it."""
+    """Whether it does on all of these values, and on the text that is written in it."""
+    count = len(values[0])
+    return tally(where_it_means_the_same(expression, values), count) == count
+
+
+def where_it_means_the_same(expression: Expression, values: Sequence[pa.Array]) -> Mask:
+    """The rows of these columns on which it does; none if what is written in it forbids it."""
     if takes_any_text(expression):
         return True
     written = pa.array(list(_texts(expression)), pa.string())
-    return all(map(_is_printable, (*values, written)))
+    if tally(_is_printable(written), len(written)) < len(written):
+        return False
+    return all_of(map(_is_printable, values))
 
 
 def _texts(expression: Expression) -> Iterator[str]:
@@ -332,11 +341,11 @@ def _texts(expression: Expression) -> Iterator[str]:
                 continue
 
 
-def _is_printable(values: pa.Array) -> bool:
-    """Printable ASCII, where Java's and DuckDB's text functions agree. Numbers are."""
+def _is_printable(values: pa.Array) -> Mask:
+    """Printable ASCII, where Java's and DuckDB's text functions agree. Numbers and NULL are."""
     if not pa.types.is_string(values.type):
         return True
-    return bool(pc.all(pc.match_substring_regex(values, _PRINTABLE), min_count=0).as_py())
+    return unknown_as(pc.match_substring_regex(values, _PRINTABLE), verdict=True)
 
 
 class Engine:

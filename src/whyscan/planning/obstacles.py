@@ -127,9 +127,7 @@ def unchecked(here: Survivors, interpreted: Sequence[bool]) -> Flags:
     """The survivors that stay without a check: nothing is known for any conjunct that is left."""
     found = ~here.every
     for position, left in enumerate(here.left):
-        if position in here.plan.evidence.decided:
-            found &= ~left
-        elif interpreted[position]:
+        if interpreted[position] and position not in here.plan.evidence.decided:
             found &= ~left | _blind(here, position)
     return found
 
@@ -183,9 +181,8 @@ def _unread(here: Survivors, interpreted: Sequence[bool]) -> Iterator[Obstacle]:
     found: list[Obstacle] = []
     for position in reversed(range(len(interpreted))):
         expression, left = here.conjuncts[position].expression, here.left[position]
-        if position in here.plan.evidence.decided:
-            continue
-        if not interpreted[position]:
+        # What was run on partition values is left where it could not be run.
+        if position in here.plan.evidence.decided or not interpreted[position]:
             found.append((_why_unread(expression), position, left))
             continue
         found += [

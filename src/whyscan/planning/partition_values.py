@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from whyscan.planning.duckdb_sql import Engine, means_the_same, to_duckdb
+from whyscan.planning.duckdb_sql import Engine, to_duckdb, where_it_means_the_same
 from whyscan.predicate.tree import Column, columns_of
 from whyscan.predicate.types import DateType, IntegerType, StringType
 from whyscan.pruning.evaluate import evaluate
@@ -27,7 +27,7 @@ from whyscan.pruning.mask import (
     tally,
     unknown_as,
 )
-from whyscan.pruning.truth import Truth, fixed
+from whyscan.pruning.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,12 +51,12 @@ def truths_of_points(predicate: Predicate, containers: Containers, zone: Zone) -
 
 
 def decide(predicate: Predicate, pointed: Decided, containers: Containers, zone: Zone) -> Decided:
-    """The truth of those of them that only running them can decide."""
+    """The truth of those of them that only running them can decide, as far as that goes."""
     decided: dict[int, Truth] = {}
     for position, found in pointed.items():
         expression = predicate.conjuncts[position].expression
         if is_open(found, expression, containers, zone):
-            answer = _run(expression, columns_of(expression), containers)
+            answer = _run(expression, containers, found)
             if answer is not None:
                 decided[position] = answer
     return decided
@@ -68,10 +68,15 @@ def spread(decided: Decided, at: pa.Array) -> Decided:
     def take(mask: Mask) -> Mask:
         return mask if isinstance(mask, bool) else mask.take(at)
 
-    return {
-        position: fixed(true=take(t.true), false=take(t.false), null=take(t.null))
-        for position, t in decided.items()
-    }
+    def taken(truth: Truth) -> Truth:
+        return Truth(
+            lambda: take(truth.true),
+            lambda: take(truth.false),
+            lambda: take(truth.null),
+            lambda: take(truth.raises),
+        )
+
+    return {position: taken(truth) for position, truth in decided.items()}
 
 
 def _is_a_point(column: Column, containers: Containers) -> bool:
@@ -104,18 +109,29 @@ def _several(found: Truth) -> Mask:
     return any_of(both(*two) for two in combinations(possible, 2))
 
 
-def _run(expression: Expression, columns: Sequence[Column], containers: Containers) -> Truth | None:
-    """The expression on each distinct tuple; None where DuckDB may mean something else."""
+def _run(expression: Expression, containers: Containers, found: Truth) -> Truth | None:
+    """The expression on each distinct tuple; what was `found` where DuckDB may mean another thing.
+
+    None where it may for all of them.
+    """
+    columns = columns_of(expression)
     names = {column.path: f"c{i}" for i, column in enumerate(columns)}
     sql = to_duckdb(expression, names)
     values = [v for c in columns if (v := _values(c, containers)) is not None]
-    if sql is None or len(values) < len(columns) or not means_the_same(expression, values):
+    if sql is None or len(values) < len(columns):
+        return None
+    sent = where_it_means_the_same(expression, values)
+    if not tally(sent, containers.count):
         return None
     first, tuple_of = _distinct(values)
+    asked = materialise(sent, containers.count).take(first)
     tuples = pa.table({n: v.take(first) for n, v in zip(names.values(), values, strict=True)})
     with Engine() as engine:
-        found = engine.answers(sql, tuples)
-    return None if found is None else _truth(found.take(pa.array(tuple_of)))
+        answers = engine.answers(sql, tuples.filter(asked))
+    if answers is None:
+        return None
+    place = pa.array(np.cumsum(asked) - 1, mask=~np.asarray(asked))
+    return _truth(answers.take(place).take(pa.array(tuple_of)), sent, found)
 
 
 def _values(column: Column, containers: Containers) -> pa.Array | None:
@@ -146,9 +162,15 @@ def _distinct(
     return pa.array(first), inverse.astype(np.int64)
 
 
-def _truth(answers: pa.Array) -> Truth:
-    return fixed(
-        true=unknown_as(answers, verdict=False),
-        false=opposite(unknown_as(answers, verdict=True)),
-        null=settled(answers.is_null()),
+def _truth(answers: pa.Array, sent: Mask, found: Truth) -> Truth:
+    """The answers to what was sent, and of the rest what was found without."""
+
+    def chosen(answer: Mask, other: Mask) -> Mask:
+        return either(both(sent, answer), both(opposite(sent), other))
+
+    return Truth(
+        lambda: chosen(unknown_as(answers, verdict=False), found.true),
+        lambda: chosen(opposite(unknown_as(answers, verdict=True)), found.false),
+        lambda: chosen(settled(answers.is_null()), found.null),
+        lambda: both(opposite(sent), found.raises),
     )

@@ -79,8 +79,8 @@ class Here(Struct, frozen=True):
     """What an expression did to the files that are there; of parts of a table, their sum.
 
     `settled`: partition values left each of them none or all; `prunes`: one of them goes; `ran`:
-    it was run on every partition value, not interpreted. Of the columns in `recorded` some
-    container has a bound or is known to be all NULL.
+    it was run on partition values, not interpreted; on all of them where they are settled. Of the
+    columns in `recorded` some container has a bound or is known to be all NULL.
     """
 
     files: int
@@ -127,11 +127,12 @@ def interpreted(asked: Asked, ran: Collection[int]) -> tuple[bool, ...]:
 def class_of(expression: Expression, here: Here, asked: Asked) -> Class:
     """The class of a conjunct or of a part of one."""
     named, partition = _named(expression), partition_columns(asked)
-    points = here.ran or _settled_by_points(expression, named, asked.zone)
+    ran = here.ran and here.settled
+    points = ran or _settled_by_points(expression, named, asked.zone)
     if (
         named <= partition
         and here.settled
-        and (here.ran or _settled_by_partitions(expression, named, asked))
+        and (ran or _settled_by_partitions(expression, named, asked))
     ):
         pushdown = Pushdown.EXACT
     elif here.prunes or can_exclude(expression, here.recorded, asked.zone):
