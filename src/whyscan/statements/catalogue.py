@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Opener = Callable[[str, "Version | None"], "Snapshot"]
 _BY_PATH = {"delta", "iceberg", "parquet"}
-"""Spark's words before a path: delta.`/lake/t`."""
+"""Spark's words before a path: delta.`/lake/t`. DuckDB has none before 't.parquet'."""
 
 
 class Base(Struct, frozen=True):
@@ -72,7 +72,7 @@ class Catalogue(Struct, frozen=True):
         self, parts: Sequence[str], version: Version | None, span: Span | None, text: str
     ) -> Base:
         name = ".".join(parts)
-        by_path = len(parts) > 1 and parts[0].lower() in _BY_PATH
+        by_path = parts[0].lower() in _BY_PATH if len(parts) > 1 else name.endswith(".parquet")
         known = ", ".join(sorted(self.given))
         hint = f"the tables are {known}" if known else f"say where it is: --table {name}=URI"
         unknown = UnknownTable(f"unknown table {name!r}", text=text, span=span, hint=hint)

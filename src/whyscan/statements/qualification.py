@@ -19,6 +19,7 @@ from whyscan.predicate.dialects import dialect_of
 from whyscan.predicate.units import mark_units
 from whyscan.statements.concurrency import in_parallel
 from whyscan.statements.merged import mark_using, merge_columns, name_semi_joins
+from whyscan.statements.paths import name_paths
 from whyscan.statements.travel import mark_versions, version_of
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
     """The query with all its names resolved; UnknownTable or UnknownColumn where one cannot be."""
     syntax = statement.syntax
     tree = _with_views(query.copy(), statement.views)
+    name_paths(tree, dialect_of(syntax.dialect))
     _mark(tree)
     mark_units(tree, dialect_of(syntax.dialect))
     mark_using(tree)

@@ -1,0 +1,71 @@
+"""Tables that DuckDB names by where they are are scans like any other."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import write_deltalake
+
+import whyscan
+from whyscan.errors import WhyscanError
+
+
+@pytest.fixture
+def lake(tmp_path, monkeypatch):
+    """Two tables by month, a small one, and a Delta table; the statements' paths are relative."""
+    for name in ("data1", "data2"):
+        for month in range(1, 13):
+            folder = tmp_path / name / f"month={month}"
+            folder.mkdir(parents=True)
+            pq.write_table(pa.table({"i": [month]}), folder / "0.parquet")
+    pq.write_table(pa.table({"key": [1], "month": [3]}), tmp_path / "other.parquet")
+    write_deltalake(str(tmp_path / "delta"), pa.table({"i": [1, 2]}))
+    monkeypatch.chdir(tmp_path)
+
+
+def kept(sql: str, **how) -> dict[str, tuple[int, int]]:
+    """Files kept of all, by alias."""
+    scans = whyscan.explain_sql(sql, dialect="duckdb", **how).to_dict()["scans"]
+    files = [next(x for x in s["levels"] if x["level"] == "files") for s in scans]
+    return {s["alias"]: (f["kept"], f["total"]) for s, f in zip(scans, files, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        (
+            """SELECT * FROM read_parquet('data1/**/*.parquet', hive_partitioning=true) t1
+               JOIN read_parquet('data2/**/*.parquet', hive_partitioning=true) t2
+               ON t1.month = t2.month WHERE t1.month = 1""",
+            {"t1": (1, 12), "t2": (1, 12)},
+        ),
+        (
+            "SELECT * FROM parquet_scan('data1/*/*.parquet') WHERE month > 10",
+            {"parquet_scan": (2, 12)},
+        ),
+        (
+            "SELECT read_parquet.i FROM read_parquet('data1') WHERE month = 2",
+            {"read_parquet": (1, 12)},
+        ),
+        ("SELECT * FROM 'other.parquet' o WHERE key = 2", {"o": (0, 1)}),
+        ("SELECT * FROM delta_scan('delta') d WHERE i > 5", {"d": (0, 1)}),
+    ],
+)
+def test_a_path_in_a_statement_is_opened_and_planned(lake, sql, expected):
+    assert kept(sql) == expected
+
+
+def test_a_value_from_a_file_selects_a_partition(lake):
+    sql = """SELECT * FROM read_parquet('data1/**/*.parquet', hive_partitioning=true) t1
+             WHERE t1.month = (SELECT month FROM 'other.parquet' o WHERE key = 1)"""
+    assert kept(sql, resolve_joins=True)["t1"] == (1, 12)
+
+
+def test_what_is_read_otherwise_than_here_is_no_scan_of_ours(lake):
+    assert kept("SELECT * FROM read_parquet('data1/**/*.parquet', hive_partitioning=false)") == {}
+
+
+def test_a_path_where_nothing_is_is_named(lake):
+    with pytest.raises(WhyscanError, match="nowhere"):
+        kept("SELECT * FROM read_parquet('nowhere/*.parquet') WHERE i = 1")
