@@ -92,3 +92,21 @@ def test_no_row_of_duckdbs_is_lost_and_no_all_is_false(lake, predicate):
     for found, verdict in zip(answers, verdicts, strict=True):
         assert verdict != "none" or found is not True, (answers, verdicts)
         assert verdict != "all" or found in (True, RAISED), (answers, verdicts)
+
+
+def test_hours_are_hours_where_the_clock_is_put_forward(tmp_path):
+    # Nine in the evening before: 25 hours later it is eleven in New York, in Spark ten.
+    moment = pa.array([1_710_036_000_000_000], pa.timestamp("us", "UTC"))
+    pq.write_table(pa.table({"ts": moment}), tmp_path / "0.parquet")
+    predicate = "ts + INTERVAL 25 HOURS = '2024-03-10 23:00:00'"
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'America/New_York'")
+        connection.register("rows", pa.table({"ts": moment}))
+        assert connection.execute(f"SELECT {predicate} FROM rows").fetchall() == [(True,)]
+    kept = {
+        dialect: whyscan.open(str(tmp_path))
+        .explain(predicate, dialect=dialect, timezone="America/New_York")
+        .to_dict()["levels"][0]["kept"]
+        for dialect in ("duckdb", "spark")
+    }
+    assert kept == {"duckdb": 1, "spark": 0}
