@@ -83,6 +83,11 @@ def test_an_error_is_one_line_and_leaves_no_file(table, tmp_path, monkeypatch, c
     assert [path.name for path in tmp_path.iterdir()] == ["table"]
 
 
+def test_rows_that_cannot_be_judged_leave_standard_output_empty(table, capfd):
+    assert run(["scan", table, "-w", "1 / (id - 2) > 0"]) == 3
+    assert capfd.readouterr().out == ""
+
+
 def test_an_interrupted_write_leaves_nothing(table, tmp_path, monkeypatch):
     from whyscan.cli import row_formats
 

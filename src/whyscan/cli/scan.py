@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +116,8 @@ def _rows(plan: Plan, form: str, file: Any) -> None:
     from whyscan.cli.row_formats import open_writer
 
     rows = plan.to_reader()
+    # What cannot be judged at all ends before anything is written.
+    first = list(islice(rows, 1))
     with open_writer(form, file, rows.schema) as writer:
-        for batch in rows:
+        for batch in chain(first, rows):
             writer.write(batch)
