@@ -287,6 +287,11 @@ a:B.c = 1
   snowflake  ?
 name:b = 1
   snowflake  ?
+day >= make_date(2024, 3, 1)
+  spark      day >= DATE '2024-03-01'
+  duckdb     ?
+big >= unix_timestamp('2024-03-01 12:34:56')
+  spark      big >= 1709296496
 strftime(ts, '%Y-%m-%d') = '2024-03-01'
   duckdb     date_format(ts, 'yyyy-MM-dd') = '2024-03-01'
 format_date('%Y', day) = '2024'

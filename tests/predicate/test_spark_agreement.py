@@ -512,6 +512,13 @@ to_date('01/03/2024', 'dd/MM/yyyy') = day
 to_timestamp('2024-03-01 13', 'yyyy-MM-dd HH') < ts
 unix_timestamp(ts) = 1709296496
 unix_timestamp(DATE '2024-03-01') = 1709247600
+unix_timestamp('2024-03-01 12:34:56') = 1709292896
+unix_timestamp('01/03/2024', 'dd/MM/yyyy') = 1709247600
+to_unix_timestamp('2024-10-27 02:30:00') = big
+unix_timestamp(ts, 'yyyy') = 1709296496
+make_date(2024, 2, 29) < day
+make_date(year(DATE '2023-03-01'), 1, 1) < day
+make_date(24, 2, 29) < day
 unix_millis(ts) = 1709296496789
 unix_date(day) = -1
 timestamp_seconds(1709296496) < ts

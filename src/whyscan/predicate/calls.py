@@ -284,6 +284,7 @@ _SPARK: dict[str, Builder] = {
     "to_timestamp_ltz": moments.to_timestamp,
     "to_timestamp_ntz": moments.to_timestamp_ntz,
     "timestamp": moments.to_timestamp,
+    "make_date": moments.make_date,
     "unix_timestamp": moments.unix_timestamp,
     "to_unix_timestamp": moments.unix_timestamp,
     "from_unixtime": moments.from_unixtime_spark,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from whyscan.predicate import arithmetic, casts, formats, intervals
+from whyscan.predicate import arithmetic, casts, formats, intervals, temporal
 from whyscan.predicate.arguments import Arguments, made
 from whyscan.predicate.dialects import Family
 from whyscan.predicate.functions import call
@@ -45,6 +45,7 @@ _UNITS = {
 }
 _DATE_UNITS = {"year", "quarter", "month", "week", "day"}
 _DEFAULT_FORMAT = "yyyy-MM-dd HH:mm:ss"
+_LAST_YEAR = 9999
 
 WORDS = frozenset(_UNITS) | {"dow", "doy", "isoweek", "isodow", "epoch", "dayofweek", "dayofyear"}
 """Bare words that are units, not columns."""
@@ -173,7 +174,7 @@ def _cast_or_read(arguments: Arguments, target: Type) -> Expression:
         case Literal(None, _):
             return Literal(None, target)
         case Literal(str() as text, _):
-            wall = _read_literal(text, arguments)
+            wall = _read_literal(text, arguments.text(1), arguments)
             placed = convert(Literal(wall, TIMESTAMP_NTZ), target, scope.clock)
             if placed is not None:
                 return placed
@@ -182,9 +183,9 @@ def _cast_or_read(arguments: Arguments, target: Type) -> Expression:
     raise Uninterpreted("a time read by a format")
 
 
-def _read_literal(text: str, arguments: Arguments) -> int:
+def _read_literal(text: str, pattern: str, arguments: Arguments) -> int:
     """Spark refuses what does not follow the format; Postgres and Snowflake may make do."""
-    pattern, scope = arguments.text(1), arguments.scope
+    scope = arguments.scope
     match scope.dialect.family:
         case Family.SPARK:
             wall = formats.read_by(pattern, text)
@@ -200,14 +201,33 @@ def _read_literal(text: str, arguments: Arguments) -> int:
 
 
 def unix_timestamp(arguments: Arguments) -> Expression:
-    """Seconds of a date or timestamp; of the session's time without arguments."""
+    """Seconds of a date, timestamp or text; of the session's time without arguments.
+
+    The format is for text alone.
+    """
     scope = arguments.scope
     if len(arguments) == 0:
         return call("unix_timestamp", [made(current_timestamp(scope))], scope)
-    operand = arguments.expect(1).operand(0)
-    if isinstance(type_of(operand.expression), StringType):
-        raise Uninterpreted("a time read by a format")
+    operand = arguments.expect(1, 2).operand(0)
+    match operand.expression:
+        case Literal(str() as text, _):
+            pattern = arguments.text(1) if len(arguments) > 1 else _DEFAULT_FORMAT
+            wall = Literal(_read_literal(text, pattern, arguments), TIMESTAMP_NTZ)
+            operand = made(casts.implicit(made(wall), TIMESTAMP, scope))
+        case expression if isinstance(type_of(expression), StringType):
+            raise Uninterpreted("a time read by a format")
+        case _:
+            pass
     return call("unix_timestamp", [operand], scope)
+
+
+def make_date(arguments: Arguments) -> Expression:
+    """`make_date(2024, 3, 1)` of literals; Spark raises where there is no such day."""
+    year, month, day = (arguments.expect(3).integer(i) for i in range(3))
+    found = temporal.parse_date(f"{year:04}-{month}-{day}") if 0 <= year <= _LAST_YEAR else None
+    if found is None:
+        raise Uninterpreted("a date that is none")
+    return Literal(found, DATE)
 
 
 def from_unixtime_spark(arguments: Arguments) -> Expression:
