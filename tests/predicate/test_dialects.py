@@ -358,6 +358,30 @@ def test_a_dialect_keeps_its_own_meaning(text, dialect, expected):
     assert shown(text, dialect) == expected
 
 
+ON_A_CLOCK = [
+    "CAST(ts AS DATE) = DATE '2024-03-01'",
+    "date_trunc('day', ts) = ts",
+    "EXTRACT(HOUR FROM ts) = 5",
+    "ts + INTERVAL '1' MONTH > ts",
+]
+
+
+def is_opaque(text, zone):
+    conjunct = bind(text, EVENTS, Session("trino", zone, 0)).conjuncts[0]
+    return isinstance(conjunct.expression, Opaque)
+
+
+@pytest.mark.parametrize("text", ON_A_CLOCK)
+def test_an_instants_day_is_utcs_in_trino_whatever_the_sessions_zone(text):
+    opaque = {zone: is_opaque(text, zone) for zone in ("UTC", "+00:00", "Asia/Tokyo", "+09:00")}
+    assert opaque == {"UTC": False, "+00:00": False, "Asia/Tokyo": True, "+09:00": True}
+
+
+@pytest.mark.parametrize("text", ["ts = ntz", "ts = day", "ts > TIMESTAMP '2024-03-01 00:00:00'"])
+def test_a_wall_clocks_time_becomes_an_instant_in_the_sessions_zone(text):
+    assert not is_opaque(text, "Asia/Tokyo")
+
+
 def test_what_stays_as_it_was_written_is_nothing_to_warn_of(caplog):
     assert shown("EXTRACT(EPOCH FROM CAST(ts AS TIMESTAMPTZ)) > 3", "duckdb") == "?"
     assert caplog.records == []

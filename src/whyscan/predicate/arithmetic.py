@@ -118,10 +118,15 @@ def _moved(operation: Operation, moment: Operand, span: Operand, scope: Scope) -
 
 
 def _counts_days(interval: Literal, scope: Scope) -> bool:
-    """Spark takes 25 hours for a day of the clock and an hour; others for 25 hours."""
+    """Spark takes 25 hours for a day of the clock and an hour; others for 25 hours.
+
+    A month is one of the clock everywhere, if not of the same clock.
+    """
+    if interval.type == intervals.MONTHS:
+        return scope.elsewhere
     if scope.dialect.is_spark or not scope.clock.zone.transitions:
         return False
-    return interval.type != intervals.MONTHS and abs(intervals.ticks(interval)) >= zones.DAY
+    return abs(intervals.ticks(interval)) >= zones.DAY
 
 
 def _days_on(operation: Operation, date: Operand, days: Operand, scope: Scope) -> Expression:

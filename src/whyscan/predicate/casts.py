@@ -20,6 +20,8 @@ from whyscan.predicate.types import (
     FLOAT,
     NULL,
     STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
     UUID,
     BinaryType,
     BooleanType,
@@ -56,7 +58,15 @@ def implicit(operand: Operand, target: Type, scope: Scope) -> Expression:
         return expression
     if not castable(source, target):
         raise scope.problem(f"cannot use {source} as {target}", operand)
+    _check_clock(source, target, scope)
     return Cast(expression, target)
+
+
+def _check_clock(source: Type, target: Type, scope: Scope) -> None:
+    """What a clock shows at an instant is asked of the session's, where the dialect does so."""
+    shown = isinstance(target, DateType | StringType) or target == TIMESTAMP_NTZ
+    if scope.elsewhere and source == TIMESTAMP and shown:
+        raise Uninterpreted("a clock in UTC, which is not the session's")
 
 
 def explicit(operand: Operand, target: Type, failure: Failure, scope: Scope) -> Expression:
@@ -87,6 +97,7 @@ def explicit(operand: Operand, target: Type, failure: Failure, scope: Scope) -> 
     # Arithmetic overflows by its operands' types, so that a cast which changes no value stays.
     if _stands_alike(source, target):
         return Cast(expression, target)
+    _check_clock(source, target, scope)
     if scope.dialect.family is Family.OTHER:
         raise Uninterpreted("a cast whose failures this dialect may turn to NULL")
     return Cast(expression, target, failure)

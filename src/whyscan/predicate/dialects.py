@@ -45,6 +45,7 @@ class Dialect(Struct, frozen=True):
     time is a bare word in `dateadd(day, 1, d)`; elsewhere that word would be a column.
     `floats_divide_by_zero`: to infinity or NaN, where Spark raises; so do logarithms of zero.
     `narrow_floats`: a float beside an exact number is compared as a float, in Spark as a double.
+    `instants_in_utc`: what day an instant is on is asked in UTC, whatever the session's zone.
     `wide_integers`: none has fewer than 64 bits, so that nothing overflows before that.
     """
 
@@ -57,6 +58,7 @@ class Dialect(Struct, frozen=True):
     floats_divide_by_zero: bool = False
     wide_integers: bool = False
     narrow_floats: bool = False
+    instants_in_utc: bool = False
     extremes_skip_null: bool = False
     concat_skips_null: bool = False
     bare_units: bool = False
@@ -81,6 +83,7 @@ _TRINO = Dialect(
     default_decimal=(38, 0),
     floats_divide_by_zero=True,
     narrow_floats=True,
+    instants_in_utc=True,
 )
 _DUCKDB = Dialect(
     Family.DUCKDB,
@@ -105,6 +108,7 @@ _BIGQUERY = Dialect(
     like_escape=_BACKSLASH,
     default_decimal=(38, 9),
     wide_integers=True,
+    instants_in_utc=True,
     bare_units=True,
 )
 _SNOWFLAKE = Dialect(

@@ -77,6 +77,8 @@ def call(name: str, operands: Sequence[Operand], scope: Scope) -> Expression:
     arguments = tuple(
         _as_wanted(operand, want, scope) for operand, want in zip(operands, wants, strict=False)
     )
+    if scope.elsewhere and name not in _OF_INSTANTS and TIMESTAMP in map(type_of, arguments):
+        raise Uninterpreted("a clock in UTC, which is not the session's")
     result = signature.result
     kind = result(arguments) if callable(result) else result
     made = Call(name, arguments, kind)
@@ -153,6 +155,8 @@ def _of(*wants: Want, gives: Result, optional: int = 0) -> Signature:
 
 
 _MANY = 1000
+_OF_INSTANTS = {"unix_timestamp", "unix_seconds", "unix_millis", "unix_micros"}
+"""Functions that no clock has a part in."""
 
 SIGNATURES: dict[str, Signature] = {
     # strings

@@ -25,6 +25,12 @@ class Scope(Struct, frozen=True):
     columns: Columns
     clock: Clock
 
+    @property
+    def elsewhere(self) -> bool:
+        """The dialect reads instants on another clock than the session's."""
+        zone = self.clock.zone
+        return self.dialect.instants_in_utc and (zone.transitions, zone.offsets) != ((), (0,))
+
     def problem(self, message: str, at: Operand, hint: str | None = None) -> TypeProblem:
         """A TypeProblem that underlines where it arose."""
         return TypeProblem(message, text=self.syntax.text, span=at.span, hint=hint)
