@@ -154,6 +154,6 @@ def test_members_of_blocks_that_are_decided_are_not_looked_at(monkeypatch):
 
     assert_same(found, judge_each(predicate, plain, zone("UTC")))
     assert int(found.kept.sum()) == 1_234
-    blocks, members = seen
-    assert blocks == containers.blocks.count
+    hulls, kernels, members = seen
+    assert hulls == kernels == containers.blocks.count
     assert members <= 100

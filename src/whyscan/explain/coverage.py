@@ -10,11 +10,13 @@ from msgspec import Struct
 from whyscan.planning.judgement import flags
 from whyscan.planning.obstacles import bounded as is_bounded
 from whyscan.planning.pushdown import PSEUDO_COLUMNS
+from whyscan.pruning.mask import tally
 
 if TYPE_CHECKING:
     from whyscan.planning.judgement import Flags
     from whyscan.planning.plan import Evidence, ScanPlan
     from whyscan.predicate.tree import Column
+    from whyscan.pruning.containers import Containers
 
 
 class Coverage(Struct, frozen=True):
@@ -54,11 +56,22 @@ def coverage(plan: ScanPlan) -> tuple[Coverage, ...]:
 
 def of_column(column: Column, plan: ScanPlan) -> Coverage:
     """One column whose statistics the plan has read."""
-    evidence = plan.evidence
+    evidence = plan.counted
     read = evidence.opened
-    found = _bounded_files(column, plan, evidence)
-    files, bounded = int(np.count_nonzero(read)), int(np.count_nonzero(found & read))
+    files = evidence.number(read)
+    blocks = evidence.files.containers.blocks
+    if evidence.cells is not None and blocks is not None:
+        # Of a table that is asked many questions every file was read.
+        bounded = blocks.noted(
+            ("bounded", column), lambda: _number(column, evidence.files.containers)
+        )
+    else:
+        bounded = evidence.number(_bounded_files(column, plan, evidence) & read)
     return Coverage(".".join(column.path), files, bounded)
+
+
+def _number(column: Column, containers: Containers) -> int:
+    return tally(is_bounded(column, containers), containers.count)
 
 
 def _bounded_files(column: Column, plan: ScanPlan, evidence: Evidence) -> Flags:

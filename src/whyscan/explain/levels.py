@@ -94,13 +94,13 @@ def levels(
     plan: ScanPlan, interpreted: Sequence[bool], why: Why, gone: Sequence[Removed]
 ) -> tuple[Level, ...]:
     """Manifests where there are some, files, and row groups where a footer was opened."""
-    evidence = plan.evidence
+    evidence = plan.counted
     counted = []
     if evidence.manifests is not None:
         above = evidence.manifests
         blind = unchecked_parts(plan, interpreted, above.manifests.containers, above.judgement)
         counted.append(replace(_manifests(above), unchecked=blind))
-    blind = int(np.count_nonzero(why.unchecked))
+    blind = int(why.files[why.unchecked].sum())
     counted.append(replace(_files(plan, gone), unchecked=blind))
     groups, found = evidence.groups, evidence.group_judgement
     if groups is not None and found is not None and len(groups.opened):
@@ -141,15 +141,15 @@ def _manifests(above: ManifestEvidence) -> Level:
 
 def _files(plan: ScanPlan, gone: Sequence[Removed]) -> Level:
     """`exact` where partition values alone left every file `none` or `all`."""
-    evidence, summary = plan.evidence, plan.summary
+    evidence, summary = plan.counted, plan.summary
     by = evidence.by_partition
     settled = bool((~by.kept | by.every).all())
     return Level(
         level="files",
         total=summary.files_total,
         kept=summary.files_kept,
-        every=int(np.count_nonzero(evidence.judgement.every)),
-        kept_without_nan=int(np.count_nonzero(evidence.judgement.kept_without_nan)),
+        every=evidence.number(evidence.judgement.every),
+        kept_without_nan=evidence.number(evidence.judgement.kept_without_nan),
         confidence=Confidence.EXACT if settled else Confidence.CONSERVATIVE,
         bytes_total=summary.bytes_total,
         bytes_kept=summary.bytes_kept,
@@ -197,11 +197,11 @@ def _chunks(ranges: pa.ListArray) -> int | None:
 
 
 def _emptied(evidence: Evidence, groups: RowGroups, found: Judgement) -> int:
-    inhabited = np.zeros(evidence.files.count, np.bool_)
+    inhabited = np.zeros(evidence.count, np.bool_)
     inhabited[groups.owners.to_numpy()[found.kept]] = True
-    opened = np.zeros(evidence.files.count, np.bool_)
+    opened = np.zeros(evidence.count, np.bool_)
     opened[groups.opened.to_numpy()] = True
-    return int((evidence.judgement.kept & opened & ~inhabited).sum())
+    return evidence.number(evidence.judgement.kept & opened & ~inhabited)
 
 
 def rows_matched(evidence: Evidence) -> RowsMatched:
@@ -209,7 +209,7 @@ def rows_matched(evidence: Evidence) -> RowsMatched:
     asked = evidence.before_limit
     files, found = asked.files, asked.judgement
     if asked.groups is None and files.deleted is None and files.maybe_deleted is None:
-        return RowsMatched(total_of(files.rows, found.every), total_of(files.rows, found.kept))
+        return RowsMatched(total_of(asked.rows, found.every), total_of(asked.rows, found.kept))
     return RowsMatched(total(surely_matching(asked)), total(perhaps_matching(asked)))
 
 
@@ -233,22 +233,22 @@ class Removed(Struct, frozen=True):
 
 def removed(plan: ScanPlan) -> tuple[Removed, ...]:
     """What each mechanism removed, in their order."""
-    by = mechanisms.of_files(plan.evidence)
-    unlisted = mechanisms.files_unlisted(plan.evidence)
+    by = mechanisms.of_files(plan.counted)
+    unlisted = mechanisms.files_unlisted(plan.counted)
     found = []
     for which in mechanisms.REMOVING:
         gone = by == which
-        files = int(np.count_nonzero(gone))
+        files = plan.counted.number(gone)
         found.append(Removed(files + unlisted.get(which, 0), _spared(plan, gone, which)))
     return tuple(found)
 
 
 def _spared(plan: ScanPlan, gone: Flags, which: mechanisms.Mechanism) -> tuple[bool, ...]:
     """Of each conjunct whether it keeps one of them, those of closed manifests too."""
-    above = plan.evidence.manifests
+    above = plan.counted.manifests
     # Nothing is looked up: of a million flags most are of files that go.
     some = gone.any()
-    kept = [some and (by & gone).any() for by in plan.evidence.judgement.conjunct_kept]
+    kept = [some and (by & gone).any() for by in plan.counted.judgement.conjunct_kept]
     if above is not None:
         unread = ~above.opened & (mechanisms.of_manifests(above) == which)
         kept = [

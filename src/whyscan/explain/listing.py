@@ -188,10 +188,11 @@ def listing(plan: ScanPlan, why: Why) -> Listing:
     files, judgement = evidence.files, evidence.judgement
     mechanism = of_files(evidence)
     codes, conjunct = (
-        np.full(files.count, REMOVED, np.int8),
-        np.full(files.count, TOGETHER, np.int16),
+        np.full(plan.counted.count, REMOVED, np.int8),
+        np.full(plan.counted.count, TOGETHER, np.int16),
     )
     codes[why.at], conjunct[why.at] = why.codes, why.conjunct
+    codes, conjunct = plan.counted.each_file(codes), plan.counted.each_file(conjunct)
     return Listing(
         paths=files.paths,
         bytes=files.bytes,

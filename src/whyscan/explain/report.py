@@ -165,7 +165,7 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
     why = reasons(asked, common.interpreted)
     tally = Tally(Outcome.of(asked, common, why), Workings.of(asked, why))
     report = report_on(asked, tally)
-    if plan.evidence.limit is not None:
+    if plan.counted.limit is not None:
         why = reasons(plan, common.interpreted)
         report = _limited(report, plan, Outcome.of(plan, common, why))
     return replace(

@@ -53,7 +53,7 @@ class Common(Struct, frozen=True):
     @classmethod
     def of(cls, plan: ScanPlan) -> Common:
         """That of a table in one piece."""
-        evidence = plan.evidence
+        evidence = plan.counted
         ran = interpreted(plan, evidence.decided.keys())
         return cls(ran, bool(evidence.by_partition.kept.all()))
 
@@ -75,7 +75,7 @@ class Outcome(Struct, frozen=True):
 
     @classmethod
     def of(cls, plan: ScanPlan, common: Common, why: Why) -> Outcome:
-        evidence, gone = plan.evidence, removed(plan)
+        evidence, gone = plan.counted, removed(plan)
         return cls(
             levels=levels(plan, common.interpreted, why, gone),
             removed=gone,
@@ -124,7 +124,7 @@ class Workings(Struct, frozen=True):
 
     @classmethod
     def of(cls, plan: ScanPlan, why: Why) -> Workings:
-        evidence, groups = plan.evidence, plan.evidence.groups
+        evidence, groups = plan.counted, plan.counted.groups
         above = evidence.manifests
         blind, blind_kept = _by_footers(plan, why)
         return cls(
@@ -132,13 +132,13 @@ class Workings(Struct, frozen=True):
             coverage=coverage(plan),
             contradictions=_contradictions(evidence),
             listed=evidence.files.count,
-            wanted=int(evidence.by_partition.kept.sum()),
+            wanted=evidence.number(evidence.by_partition.kept),
             closed=evidence.closed_files,
             manifests_opened=0 if above is None else int(above.opened.sum()),
             footers=groups is not None,
             unreached=() if groups is None else tuple((u.why, u.files) for u in groups.unchecked),
             maybe_nan=frozenset(_nan_columns(plan)),
-            old_bytes=total(evidence.files.bytes.take(pa.array(why.named(Reason.OLD_SPEC)))),
+            old_bytes=total(evidence.bytes.take(pa.array(why.named(Reason.OLD_SPEC)))),
             blind=blind,
             blind_kept=blind_kept,
         )
@@ -186,14 +186,15 @@ def _contradictions(evidence: Evidence) -> int:
 
 def _nan_columns(plan: ScanPlan) -> Iterator[str]:
     """The float columns for which some container that NaN keeps has no evidence."""
+    floats = [c for c in plan.predicate.columns() if isinstance(c.type, FloatType)]
+    if not floats:
+        return
     evidence = plan.evidence
     containers, judgement = evidence.files.containers, evidence.judgement
     if evidence.groups is not None and evidence.group_judgement is not None:
         containers, judgement = evidence.groups.containers, evidence.group_judgement
     spared = judgement.kept & ~judgement.kept_without_nan
-    for column in plan.predicate.columns():
-        if not isinstance(column.type, FloatType) or not spared.any():
-            continue
+    for column in floats:
         possible = flags(containers.interval(column).nan, containers.count)
         if bool(np.any(possible & spared)):
             yield ".".join(column.path)
@@ -201,13 +202,13 @@ def _nan_columns(plan: ScanPlan) -> Iterator[str]:
 
 def _by_footers(plan: ScanPlan, why: Why) -> tuple[int, int]:
     """The opened files without statistics, and those of them that their own footers leave."""
-    evidence = plan.evidence
+    evidence = plan.counted
     groups, found = evidence.groups, evidence.group_judgement
     if plan.snapshot.footers_describe_files or groups is None or found is None:
         return 0, 0
     blind = why.named(Reason.NO_STATISTICS)
-    opened = np.zeros(evidence.files.count, np.bool_)
+    opened = np.zeros(evidence.count, np.bool_)
     opened[groups.opened.to_numpy()] = True
-    inhabited = np.zeros(evidence.files.count, np.bool_)
+    inhabited = np.zeros(evidence.count, np.bool_)
     inhabited[groups.owners.to_numpy()[found.kept]] = True
     return int(opened[blind].sum()), int((opened & inhabited)[blind].sum())

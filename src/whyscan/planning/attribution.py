@@ -14,7 +14,6 @@ import pyarrow as pa
 from msgspec import Struct
 
 from whyscan.planning.judgement import UNDECIDED, flags, truths
-from whyscan.planning.piecewise import kept_pieces
 from whyscan.planning.planner import plus, total, totals_of
 from whyscan.planning.pushdown import can_exclude
 from whyscan.predicate.tree import columns_of
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from whyscan.planning.plan import Evidence, ScanPlan
     from whyscan.predicate.tree import Conjunct
     from whyscan.pruning.containers import Containers
-    from whyscan.tables.snapshot import Files
 
 
 class Share(Struct, frozen=True):
@@ -62,7 +60,7 @@ class Attribution(Struct, frozen=True):
 
 def attribute(plan: ScanPlan) -> tuple[Attribution, ...]:
     """The share of each conjunct, in their order."""
-    evidence = plan.evidence
+    evidence = plan.counted
     settled = [_settled(conjunct, plan) for conjunct in plan.predicate.conjuncts]
     kept = evidence.judgement.conjunct_kept
     if len(kept) == 1 and evidence.opened.all():
@@ -79,7 +77,7 @@ def _settled(conjunct: Conjunct, plan: ScanPlan) -> bool:
 
     Partition values are all that the conjunct looks at, or no statistic could ever exclude it.
     """
-    partition = plan.evidence.files.containers.partition.keys()
+    partition = plan.counted.files.containers.partition.keys()
     named = {column.path for column in columns_of(conjunct.expression)}
     return named <= partition or not can_exclude(conjunct.expression, named, plan.zone)
 
@@ -107,19 +105,8 @@ def _only(evidence: Evidence, kept: tuple[Flags, ...], at: int, settled: list[bo
 
 def share(evidence: Evidence, removed: Flags, *, at_least: bool) -> Share:
     """The flagged files."""
-    size, rows = _sums(evidence.files, removed)
-    return Share(int(np.count_nonzero(removed)), size, rows, at_least)
-
-
-def _sums(files: Files, removed: Flags) -> tuple[int | None, ...]:
-    """Bytes and rows; of a table that is asked many questions once for the same files."""
-    blocks = files.containers.blocks
-    if blocks is None:
-        return totals_of((files.bytes, files.rows), removed)
-    from hashlib import blake2b
-
-    key = ("sums", blake2b(np.packbits(removed).tobytes()).digest())
-    return blocks.noted(key, lambda: totals_of((files.bytes, files.rows), removed))
+    size, rows = totals_of((evidence.bytes, evidence.rows), removed)
+    return Share(evidence.number(removed), size, rows, at_least)
 
 
 def _closed(evidence: Evidence, at: int) -> Share:
@@ -151,7 +138,7 @@ class Overlap(Struct, frozen=True):
 
 def overlap(plan: ScanPlan, *, partitions_stay: bool) -> Overlap:
     """Who could have removed what; `partitions_stay`: partition values remove no file anywhere."""
-    evidence = plan.evidence
+    evidence = plan.counted
     by_partition = ~evidence.by_partition.kept
     kept = evidence.before_limit.judgement.kept if partitions_stay else _kept_by_statistics(plan)
     by_statistics = ~kept
@@ -173,7 +160,9 @@ def _closed_by_partition(evidence: Evidence) -> Share:
 
 def _kept_by_statistics(plan: ScanPlan) -> Flags:
     """The files that statistics alone leave; those that were not looked at among them."""
-    evidence, groups = plan.evidence, plan.evidence.groups
+    evidence, groups = plan.counted, plan.counted.groups
+    if evidence.by_statistics is not None:
+        return evidence.by_statistics
     if not plan.snapshot.footers_describe_files:
         return _kept(plan, evidence.files.containers)
     kept = np.ones(evidence.files.count, np.bool_)
@@ -190,9 +179,5 @@ def _kept(plan: ScanPlan, containers: Containers) -> Flags:
     told = containers.by_statistics()
     if plan.options.assume_no_nan:
         told = told.without_nan()
-    if told.blocks is not None:
-        pieces = kept_pieces(plan.predicate, told, plan.zone)
-        if pieces is not None:
-            return pieces.flags()
     _, together = truths(plan.predicate, told, plan.zone, UNDECIDED)
     return flags(together.true, containers.count)

@@ -34,7 +34,7 @@ class Beforehand(Struct, frozen=True):
     @classmethod
     def of(cls, plan: ScanPlan) -> Beforehand:
         """What the plan of one part knows."""
-        evidence = plan.evidence
+        evidence = plan.counted
         if not evidence.files.count:
             return cls(0, partitions_stay=True, ran=frozenset(), unrunnable=frozenset())
         partition = evidence.files.containers.by_partition()
@@ -48,7 +48,7 @@ class Beforehand(Struct, frozen=True):
         }
         every = frozenset(range(len(conjuncts)))
         return cls(
-            kept=int(evidence.judgement.kept.sum()),
+            kept=evidence.number(evidence.judgement.kept),
             partitions_stay=bool(evidence.by_partition.kept.all()),
             ran=ran,
             unrunnable=every - ran - settled,

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from whyscan.planning.judgement import Flags
-    from whyscan.planning.plan import Asked, Planned, ScanPlan
+    from whyscan.planning.plan import Asked, Evidence, Planned, ScanPlan
     from whyscan.predicate.tree import Expression
+    from whyscan.pruning.blocks import Blocks
 
 LISTED_AT_MOST = 8
 
@@ -70,24 +71,26 @@ def listed(asked: Planned, column: Column, position: int) -> Expression | None:
 
 
 def _kept_values(plan: ScanPlan, columns: Sequence[Column]) -> list[pa.Table | None]:
-    return [_counted(plan, column, plan.evidence.judgement.kept) for column in columns]
+    return [_counted(plan, column, plan.counted.judgement.kept) for column in columns]
 
 
 def _asked_values(plan: ScanPlan, column: Column, position: int) -> list[pa.Table | None]:
-    return [_counted(plan, column, plan.evidence.by_partition.conjunct_kept[position])]
+    return [_counted(plan, column, plan.counted.by_partition.conjunct_kept[position])]
 
 
 def _counted(plan: ScanPlan, column: Column, chosen: Flags) -> pa.Table | None:
     """Of each partition value how many files have it, and how many of the chosen ones."""
     if not len(chosen):
         return _NO_FILES
+    evidence = plan.counted
+    if evidence.cells is not None:
+        # Of a table that is asked many questions: which file has which value is known.
+        blocks = evidence.cells.blocks
+        valued = blocks.noted(("values", column), lambda: _Valued.of(plan, column, blocks))
+        return None if valued is None else valued.counted(evidence, chosen)
     values = _values(plan, column)
     if values is None:
         return None
-    blocks = plan.evidence.files.containers.blocks
-    if blocks is not None:
-        # Of a table that is asked many questions: which file has which value is known.
-        return blocks.noted(("values", column), lambda: _Valued.of(values)).counted(chosen)
     ones = pa.repeat(pa.scalar(1, pa.int64()), len(values))
     return _summed(
         pa.table({"value": values, "files": ones, "chosen": pa.array(chosen).cast(pa.int64())})
@@ -98,20 +101,34 @@ _NO_FILES = pa.table({"value": pa.nulls(0), "files": pa.nulls(0), "chosen": pa.n
 
 
 class _Valued(Struct, frozen=True):
-    """The distinct values of a column, how many files have each, and which one each file has."""
+    """The distinct values of a column, how many files have each, and which one each file has.
+
+    `alike`: no two files of a block differ in it.
+    """
 
     values: pa.Array
     files: npt.NDArray[np.int64]
     codes: npt.NDArray[np.int32]
+    alike: bool
 
     @classmethod
-    def of(cls, values: pa.Array) -> _Valued:
+    def of(cls, plan: ScanPlan, column: Column, blocks: Blocks) -> _Valued | None:
+        values = _values(plan, column)
+        if values is None:
+            return None
         encoded = values.dictionary_encode(null_encoding="encode")
         codes = encoded.indices.to_numpy()
-        return cls(encoded.dictionary, np.bincount(codes, minlength=len(encoded.dictionary)), codes)
+        files = np.bincount(codes, minlength=len(encoded.dictionary))
+        first = np.repeat(codes[blocks.order[blocks.begins[:-1]]], blocks.sizes)
+        return cls(encoded.dictionary, files, codes, np.array_equal(codes[blocks.order], first))
 
-    def counted(self, chosen: Flags) -> pa.Table:
-        found = np.bincount(self.codes[np.flatnonzero(chosen)], minlength=len(self.values))
+    def counted(self, evidence: Evidence, chosen: Flags) -> pa.Table:
+        """Those that are chosen by one file of each cell, or by each of their files."""
+        found = np.zeros(len(self.values), np.int64)
+        if self.alike and evidence.examples is not None:
+            np.add.at(found, self.codes[evidence.examples[chosen]], evidence.sizes[chosen])
+        else:
+            np.add.at(found, self.codes[evidence.positions(chosen)], 1)
         return pa.table({"value": self.values, "files": self.files, "chosen": found})
 
 
@@ -168,7 +185,7 @@ def _identities(asked: Asked) -> Iterator[Column]:
 
 def _values(plan: ScanPlan, column: Column) -> pa.Array | None:
     """The partition value of each file, of a type that has one spelling."""
-    table, name = plan.evidence.files.partition, ".".join(column.path)
+    table, name = plan.counted.files.partition, ".".join(column.path)
     if not isinstance(column.type, StringType | IntegerType | DateType):
         return None
     if name not in table.column_names:

@@ -17,7 +17,7 @@ from whyscan.pruning.evaluate import conjoin, evaluate
 from whyscan.pruning.truth import Truth, matches_all
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
@@ -129,6 +129,23 @@ def _without_join(
         return np.ones(containers.count, np.bool_)
     together = conjoin([e for e, _ in own], [t for _, t in own], containers)
     return flags(together.true, containers.count)
+
+
+def mapped(judgement: Judgement, change: Callable[[Flags], Flags]) -> Judgement:
+    """The same with every flag changed; those that are one array stay one."""
+    kept = change(judgement.kept)
+
+    def of(found: Flags) -> Flags:
+        return kept if found is judgement.kept else change(found)
+
+    return Judgement(
+        kept=kept,
+        every=change(judgement.every),
+        kept_without_nan=of(judgement.kept_without_nan),
+        kept_without_join=of(judgement.kept_without_join),
+        conjunct_kept=tuple(map(change, judgement.conjunct_kept)),
+        conjunct_every=tuple(map(change, judgement.conjunct_every)),
+    )
 
 
 def roll_up(inner: Judgement, parent: npt.NDArray[np.int64], count: int) -> Judgement:

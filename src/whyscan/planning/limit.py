@@ -39,10 +39,10 @@ def limited(plan: ScanPlan, rows: int, offset: int = 0) -> ScanPlan | Unproven:
 
 def before_limit(plan: ScanPlan) -> ScanPlan:
     """The same plan for all rows."""
-    if plan.evidence.limit is None:
+    if plan.counted.limit is None:
         return plan
-    evidence = plan.evidence.before_limit
-    return replace(plan, evidence=evidence, summary=summarise(evidence))
+    evidence = plan.counted.before_limit
+    return replace(plan, counted=evidence, summary=summarise(evidence))
 
 
 def cut(plan: ScanPlan, limit: Limit, files: Flags, groups: Flags | None) -> ScanPlan:
@@ -58,7 +58,7 @@ def cut(plan: ScanPlan, limit: Limit, files: Flags, groups: Flags | None) -> Sca
         group_judgement=found,
         limit=limit,
     )
-    return replace(plan, evidence=left, summary=summarise(left))
+    return replace(plan, counted=left, summary=summarise(left))
 
 
 def too_few(sure: int, asked: int) -> str:

@@ -51,7 +51,7 @@ def perhaps_matching(evidence: Evidence) -> pa.Array:
     kept = _rows(evidence, evidence.judgement.kept, None if inside is None else inside.kept)
     if inside is None and files.deleted is None:
         return kept
-    live = files.rows if files.deleted is None else pc.subtract(files.rows, files.deleted)
+    live = evidence.rows if files.deleted is None else pc.subtract(evidence.rows, files.deleted)
     return pc.if_else(pc.equal(kept, 0), kept, pc.min_element_wise(kept, live))
 
 
@@ -73,16 +73,16 @@ def group_rows(groups: RowGroups) -> pa.Array:
 
 def _rows(evidence: Evidence, files: Flags, groups: Flags | None) -> pa.Array:
     """The rows of flagged containers, file by file: row groups where a footer was opened."""
-    rows = pc.if_else(bits(files), evidence.files.rows, pa.scalar(0, pa.int64()))
+    rows = pc.if_else(bits(files), evidence.rows, pa.scalar(0, pa.int64()))
     opened = evidence.groups
     if opened is None or groups is None:
         return rows
     counted = group_rows(opened).to_numpy(zero_copy_only=False)[groups]
     at = opened.opened.to_numpy()
     inside = np.bincount(opened.file.to_numpy()[groups], weights=counted, minlength=len(at))
-    whole = np.zeros(evidence.files.count)
+    whole = np.zeros(evidence.count)
     whole[at] = inside
-    is_open = np.zeros(evidence.files.count, np.bool_)
+    is_open = np.zeros(evidence.count, np.bool_)
     is_open[at] = True
     known = pa.array(np.nan_to_num(whole).astype(np.int64), mask=np.isnan(whole))
     return pc.if_else(bits(is_open), known, rows)

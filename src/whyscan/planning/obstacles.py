@@ -69,12 +69,15 @@ class Survivors(Struct, frozen=True):
         judgement: Judgement,
         files: npt.NDArray[np.int64] | None = None,
     ) -> Survivors:
-        """The survivors of a batch; `files` are where their files stand, if elsewhere."""
+        """The survivors of a batch, or what is known of them alone.
+
+        `files` are where the files of the whole batch stand, if elsewhere.
+        """
         at = np.flatnonzero(judgement.kept)
-        told = containers.of(plan.predicate.columns())
+        here = containers.of(plan.predicate.columns())
         return cls(
             plan,
-            told if len(at) == told.count else told.take(pa.array(at)),
+            here if len(at) == here.count else here.take(pa.array(at)),
             at,
             at if files is None else files[at],
             tuple(~every[at] for every in judgement.conjunct_every),
@@ -112,7 +115,7 @@ def obstacles(here: Survivors, interpreted: Sequence[bool]) -> Iterator[Obstacle
     yield from _deleted(here)
     yield from _unread(here, interpreted)
     for position in reversed(range(len(interpreted))):
-        if interpreted[position] and position not in here.plan.evidence.decided:
+        if interpreted[position] and position not in here.plan.counted.decided:
             yield Reason.NO_STATISTICS, position, here.left[position] & _blind(here, position)
     yield from _hashed(here)
     yield from _under_old_specs(here)
@@ -127,18 +130,18 @@ def unchecked(here: Survivors, interpreted: Sequence[bool]) -> Flags:
     """The survivors that stay without a check: nothing is known for any conjunct that is left."""
     found = ~here.every
     for position, left in enumerate(here.left):
-        if interpreted[position] and position not in here.plan.evidence.decided:
+        if interpreted[position] and position not in here.plan.counted.decided:
             found &= ~left | _blind(here, position)
     return found
 
 
 def bounded(column: Column, containers: Containers) -> Mask:
     """Something is known of the column's values: a bound, or that there are none."""
-    interval = containers.interval(column)
-    return _told(interval)
+    return told(containers.interval(column))
 
 
-def _told(interval: Interval) -> Mask:
+def told(interval: Interval) -> Mask:
+    """A bound is known, or that there are no values."""
     return either(known(interval.lower), known(interval.upper), opposite(interval.value))
 
 
@@ -161,7 +164,7 @@ def _columns_by_value(expression: Expression) -> tuple[Column, ...]:
 
 def _deleted(here: Survivors) -> Iterator[Obstacle]:
     """Bounds that also speak of rows that are gone."""
-    files = here.plan.evidence.files
+    files = here.plan.counted.files
     loose = np.zeros(files.count, np.bool_)
     for counts in (files.deleted, files.maybe_deleted):
         if counts is not None:
@@ -182,12 +185,12 @@ def _unread(here: Survivors, interpreted: Sequence[bool]) -> Iterator[Obstacle]:
     for position in reversed(range(len(interpreted))):
         expression, left = here.conjuncts[position].expression, here.left[position]
         # What was run on partition values is left where it could not be run.
-        if position in here.plan.evidence.decided or not interpreted[position]:
+        if position in here.plan.counted.decided or not interpreted[position]:
             found.append((_why_unread(expression), position, left))
             continue
         found += [
             (_why_unread(operand), position, left & _lost(operand, here))
-            for operand in _compared(expression)
+            for operand in compared(expression)
         ]
     yield from (o for o in found if o[0] is Reason.UNINTERPRETED)
     yield from (o for o in found if o[0] is Reason.TYPE_MISMATCH)
@@ -198,7 +201,7 @@ def _why_unread(expression: Expression) -> Reason:
     return Reason.TYPE_MISMATCH if not opaque and changes_type(expression) else Reason.UNINTERPRETED
 
 
-def _compared(expression: Expression) -> Iterator[Expression]:
+def compared(expression: Expression) -> Iterator[Expression]:
     """What comparisons compare, where it is more than a column."""
     for node in walk(expression):
         match node:
@@ -214,7 +217,7 @@ def _compared(expression: Expression) -> Iterator[Expression]:
 
 
 def _lost(operand: Expression, here: Survivors) -> Flags:
-    unknown = opposite(_told(interval_of(operand, Batch(here.containers, here.plan.zone))))
+    unknown = opposite(told(interval_of(operand, Batch(here.containers, here.plan.zone))))
     return here.flags(both(unknown, *(bounded(c, here.containers) for c in columns_of(operand))))
 
 
@@ -252,7 +255,7 @@ def asked_by_range(expression: Expression) -> set[Path]:
 
 def _under_old_specs(here: Survivors) -> Iterator[Obstacle]:
     """Files that were written before a column of the predicate became a partition's source."""
-    specs, of_files = here.plan.snapshot.numbered_specs, here.plan.evidence.files.spec
+    specs, of_files = here.plan.snapshot.numbered_specs, here.plan.counted.files.spec
     current = next((spec for spec in specs if spec.current), None)
     if current is None or of_files is None or len(specs) == 1:
         return
@@ -271,8 +274,8 @@ def _truncated(here: Survivors) -> Iterator[Obstacle]:
     sharper = {}
     for column in columns:
         if isinstance(column.type, StringType) and column.path in here.containers.statistics:
-            told = here.plan.snapshot.recording(column)
-            near = tightest(here.containers.statistics[column.path], told)
+            recording = here.plan.snapshot.recording(column)
+            near = tightest(here.containers.statistics[column.path], recording)
             if near is not None:
                 sharper[column.path] = near
     if sharper:
@@ -298,9 +301,9 @@ def _uncounted(here: Survivors) -> Iterator[Obstacle]:
 def _settled(here: Survivors, imagined: Containers) -> tuple[Flags, Flags]:
     """Which survivors other statistics would remove, and which they would call `all`."""
     plan = here.plan
-    told = imagined.without_nan() if plan.options.assume_no_nan else imagined
-    decided = spread(plan.evidence.decided, pa.array(here.files))
-    _, together = truths(plan.predicate, told, plan.zone, decided)
+    statistics = imagined.without_nan() if plan.options.assume_no_nan else imagined
+    decided = spread(plan.counted.decided, pa.array(here.files))
+    _, together = truths(plan.predicate, statistics, plan.zone, decided)
     return ~here.flags(together.true), here.flags(matches_all(together))
 
 

@@ -5,15 +5,15 @@ A `Judgement` that was pieced together is the one that looking at every containe
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.planning.judgement import UNDECIDED, Judgement, flags, judge_each, truths
-from whyscan.predicate.tree import columns_of
-from whyscan.predicate.types import FloatType
+from whyscan.planning.cells import Cells
+from whyscan.planning.judgement import UNDECIDED, Judgement, flags, judge_each, mapped, truths
 from whyscan.pruning.truth import matches_all
 
 if TYPE_CHECKING:
@@ -27,11 +27,10 @@ if TYPE_CHECKING:
     from whyscan.predicate.zones import Zone
     from whyscan.pruning.blocks import Blocks
     from whyscan.pruning.containers import Containers
+    from whyscan.pruning.truth import Truth
 
 WORTH_WHILE = 4
 """With more than a fourth of the containers in open blocks, looking at all of them is as fast."""
-
-FLAGS_AT_MOST = 32
 
 
 class _Line(Struct, frozen=True):
@@ -43,20 +42,71 @@ class _Line(Struct, frozen=True):
     may: Flags
     sure: Flags
 
+    @property
+    def is_open(self) -> Flags:
+        found: Flags = self.may & ~self.sure
+        return found
+
 
 def pieced_together(predicate: Predicate, containers: Containers, zone: Zone) -> Judgement | None:
     """The judgement of containers in blocks; None where looking at each of them is no slower."""
     blocks, columns = containers.blocks, told_of(predicate, containers)
     if blocks is None or not columns:
         return None
-    lines = _lines(_Hulls(predicate, containers, blocks, columns, zone))
-    if len(lines) > FLAGS_AT_MOST:
+    hulls = _Hulls(predicate, containers, blocks, columns, zone)
+    lines = _lines(hulls)
+    cells = _cells(blocks, np.logical_or.reduce([line.is_open for line in lines]))
+    if cells is None:
         return None
-    open_ = np.flatnonzero(np.logical_or.reduce([line.may & ~line.sure for line in lines]))
-    if int(blocks.sizes[open_].sum()) * WORTH_WHILE > containers.count:
+    return mapped(_joined(cells, lines, hulls.members(cells)), cells.spread)
+
+
+class Found(Struct, frozen=True):
+    """What all that is known says of each cell, partition values alone, and statistics alone.
+
+    Of these it is whether they keep it.
+    """
+
+    cells: Cells
+    judgement: Judgement
+    by_partition: Judgement
+    by_statistics: Flags
+
+
+def in_cells(
+    predicate: Predicate, containers: Containers, zone: Zone, told_apart: Flags
+) -> Found | None:
+    """Containers in blocks, judged in every way that a report asks for; None as above.
+
+    The blocks that are `told_apart` are looked into whatever their hulls say.
+    """
+    blocks = containers.blocks
+    if blocks is None:
         return None
-    members = judge_each(predicate, blocks.members(containers, columns, open_), zone)
-    return _spread(blocks, lines, open_, members)
+    whole, by, measured = (
+        _Hulls(predicate, told, blocks, told_of(predicate, told), zone)
+        for told in (containers, containers.by_partition(), containers.by_statistics())
+    )
+    lines, by_lines, kept = _lines(whole), _lines(by), _kept_line(measured)
+    cells = _cells(
+        blocks, np.logical_or.reduce([told_apart, *(x.is_open for x in (*lines, *by_lines, kept))])
+    )
+    if cells is None:
+        return None
+    return Found(
+        cells,
+        _joined(cells, lines, whole.members(cells)),
+        _joined(cells, by_lines, by.members(cells)),
+        measured.kept(cells, kept),
+    )
+
+
+def _cells(blocks: Blocks, open_: Flags) -> Cells | None:
+    """The blocks that are not open, and the members of the others; None for too many of them."""
+    inside = np.flatnonzero(open_)
+    if int(blocks.sizes[inside].sum()) * WORTH_WHILE > len(blocks.order):
+        return None
+    return Cells(blocks, np.flatnonzero(~open_), blocks.places(inside))
 
 
 class Pieces(Struct, frozen=True):
@@ -73,13 +123,6 @@ class Pieces(Struct, frozen=True):
     def count(self) -> int:
         return int(self.blocks.sizes[self.whole].sum()) + len(self.others)
 
-    def flags(self) -> Flags:
-        """One flag a container, in their own order."""
-        found = np.zeros(len(self.blocks.order), np.bool_)
-        found[self.blocks.order[self.blocks.places(np.flatnonzero(self.whole))]] = True
-        found[self.blocks.order[self.others]] = True
-        return found
-
     def total(self, values: pa.Array) -> int:
         """The sum over what stays; no value may be unknown."""
         ordered = self.blocks.ordered(values).to_numpy()
@@ -91,22 +134,22 @@ def kept_pieces(predicate: Predicate, containers: Containers, zone: Zone) -> Pie
     blocks, columns = containers.blocks, told_of(predicate, containers)
     if blocks is None or not columns:
         return None
-    line = _kept_line(_Hulls(predicate, containers, blocks, columns, zone))
-    open_ = np.flatnonzero(line.may & ~line.sure)
-    if int(blocks.sizes[open_].sum()) * WORTH_WHILE > containers.count:
+    hulls = _Hulls(predicate, containers, blocks, columns, zone)
+    line = _kept_line(hulls)
+    cells = _cells(blocks, line.is_open)
+    if cells is None:
         return None
-    members = blocks.members(containers, columns, open_)
-    _, together = truths(predicate, members, zone, UNDECIDED)
-    inside = flags(together.true, members.count)
-    return Pieces(blocks, line.sure & line.may, blocks.places(open_)[inside])
+    return Pieces(blocks, line.sure & line.may, cells.apart[hulls.kept_members(cells)])
 
 
 def _kept_line(hulls: _Hulls) -> _Line:
-    found = hulls.blocks.hulls(hulls.containers, hulls.columns)
-    _, together = truths(hulls.predicate, found, hulls.zone, UNDECIDED)
-    kept = flags(together.true, found.count)
-    every = flags(matches_all(together), found.count) if kept.any() else kept
-    return _Line(kept, every & hulls.solid())
+    outer = hulls.together(hulls.blocks.hulls(hulls.containers, hulls.columns))
+    may = flags(outer.true, hulls.blocks.count)
+    if not may.any():
+        return _Line(may, may)
+    inner = hulls.together(hulls.blocks.kernels(hulls.containers, hulls.columns))
+    every = flags(matches_all(outer), len(may)) & hulls.solid()
+    return _Line(may, may & (flags(inner.true, len(may)) | every))
 
 
 def told_of(predicate: Predicate, containers: Containers) -> tuple[Column, ...]:
@@ -128,36 +171,41 @@ class _Hulls(Struct, frozen=True):
     columns: tuple[Column, ...]
     zone: Zone
 
-    def judged(self) -> Judgement:
+    def outer(self) -> Judgement:
+        """What the law says of each block's hull."""
         hulls = self.blocks.hulls(self.containers, self.columns)
         return judge_each(self.predicate, hulls, self.zone)
+
+    def inner(self) -> Judgement:
+        """What it says of each block's kernel."""
+        kernels = self.blocks.kernels(self.containers, self.columns)
+        return judge_each(self.predicate, kernels, self.zone)
+
+    def together(self, containers: Containers) -> Truth:
+        """The truth of all conjuncts together."""
+        return truths(self.predicate, containers, self.zone, UNDECIDED)[1]
+
+    def members(self, cells: Cells) -> Judgement:
+        """Those that are cells of their own."""
+        return judge_each(self.predicate, self._apart(cells), self.zone)
+
+    def kept_members(self, cells: Cells) -> Flags:
+        """Which of them may match."""
+        apart = self._apart(cells)
+        return flags(self.together(apart).true, apart.count)
+
+    def kept(self, cells: Cells, line: _Line) -> Flags:
+        """The cells that may match: all of them where nothing is known of any column."""
+        if not self.columns:
+            return np.ones(cells.count, np.bool_)
+        return np.concatenate((line.sure[cells.whole], self.kept_members(cells)))
+
+    def _apart(self, cells: Cells) -> Containers:
+        return self.blocks.members(self.containers, self.columns, cells.looked_into)
 
     def solid(self) -> Flags:
         """What holds for all rows of these holds for some row of each member."""
         return ~self.blocks.hollow(self.containers, self.columns)
-
-    def of_conjunct(self, position: int, judged: Judgement, solid: Flags) -> tuple[_Line, _Line]:
-        """Whether it may be TRUE, and whether it is in all rows."""
-        kept, every = judged.conjunct_kept[position], judged.conjunct_every[position]
-        told = {column.path for column in self.columns}
-        named = columns_of(self.predicate.conjuncts[position].expression)
-        if told.isdisjoint(column.path for column in named):
-            # Nothing tells members apart.
-            return _Line(kept, kept & solid), _Line(every, every & solid)
-        return _Line(kept, every & solid), _Line(kept, every & solid)
-
-    @property
-    def shares_no_column(self) -> bool:
-        """No column stands in two conjuncts: where each may be TRUE, all together may be."""
-        named = [c for part in self.predicate.conjuncts for c in columns_of(part.expression)]
-        return len(named) == len(set(named))
-
-    def may_be_nan(self) -> bool:
-        """NaN of some column is possible somewhere, and so leaving it out says more."""
-        return any(
-            isinstance(column.type, FloatType) and self.containers.interval(column).nan is not False
-            for column in self.columns
-        )
 
     def without_nan(self) -> _Hulls:
         return replace(self, containers=self.containers.without_nan())
@@ -165,27 +213,39 @@ class _Hulls(Struct, frozen=True):
 
 def _lines(hulls: _Hulls) -> list[_Line]:
     """One for each flag of a judgement that is not another one's, in the order of `_flags`."""
-    judged, solid = hulls.judged(), hulls.solid()
-    each = [hulls.of_conjunct(at, judged, solid) for at in range(len(judged.conjunct_kept))]
-    every = judged.every & solid
-    kept = every
-    if hulls.shares_no_column:
-        kept = every | np.logical_and.reduce([one.sure for one, _ in each])
-    possible = np.logical_and.reduce([judged.kept, *(whole.may for _, whole in each)])
-    lines = [_Line(judged.kept, kept), _Line(possible, every)]
-    if judged.kept_without_nan is not judged.kept:
-        lines.append(_Line(judged.kept_without_nan, _without_nan(hulls, kept)))
-    if judged.kept_without_join is not judged.kept:
-        lines.append(_Line(judged.kept_without_join, np.zeros(judged.count, np.bool_)))
-    return [*lines, *(line for both in each for line in both)]
+    outer, inner, solid = hulls.outer(), hulls.inner(), hulls.solid()
+    each = [
+        _of_verdict(*flags, solid)
+        for flags in zip(
+            (outer.kept, *outer.conjunct_kept),
+            (outer.every, *outer.conjunct_every),
+            (inner.kept, *inner.conjunct_kept),
+            (inner.every, *inner.conjunct_every),
+            strict=True,
+        )
+    ]
+    (kept, every), *conjuncts = each
+    lines = [kept, every]
+    if outer.kept_without_nan is not outer.kept:
+        without = _kept_line(hulls.without_nan())
+        lines.append(_Line(outer.kept_without_nan, kept.sure & without.sure))
+    if outer.kept_without_join is not outer.kept:
+        lines.append(_Line(outer.kept_without_join, inner.kept_without_join))
+    return [*lines, *chain.from_iterable(conjuncts)]
 
 
-def _without_nan(hulls: _Hulls, kept: Flags) -> Flags:
-    if not hulls.may_be_nan():
-        return kept
-    told = hulls.without_nan()
-    found: Flags = kept & told.judged().every & told.solid()
-    return found
+def _of_verdict(
+    may: Flags, all_: Flags, common: Flags, common_all: Flags, solid: Flags
+) -> tuple[_Line, _Line]:
+    """Whether members are kept and whether every row matches, by the hulls' flags and the kernels'.
+
+    Of a kernel that may match, and not in every row, no member matches in every row.
+    """
+    surely_all = all_ & solid
+    return (
+        _Line(may, may & (common | surely_all)),
+        _Line(may & ~(common & ~common_all), surely_all),
+    )
 
 
 def _flags(judgement: Judgement) -> list[Flags]:
@@ -199,64 +259,14 @@ def _flags(judgement: Judgement) -> list[Flags]:
     return found
 
 
-def _spread(
-    blocks: Blocks, lines: Sequence[_Line], open_: npt.NDArray[np.int64], members: Judgement
-) -> Judgement:
-    """All flags of all containers, in their own order."""
-    inside = _flags(members)
-    told = [(line.sure.tobytes(), flag.tobytes()) for line, flag in zip(lines, inside, strict=True)]
-    # Those that say the same of every container are one.
-    first = {key: at for at, key in reversed(list(enumerate(told)))}
-    found = dict(
-        zip(first, _moved(blocks, lines, open_, inside, list(first.values())), strict=True)
+def _joined(cells: Cells, lines: Sequence[_Line], members: Judgement) -> Judgement:
+    """The flags of all cells, by those of whole blocks and of the others' members."""
+    flags = (
+        np.concatenate((line.sure[cells.whole], inside))
+        for line, inside in zip(lines, _flags(members), strict=True)
     )
-    flags = iter([found[key] for key in told])
     kept, every = next(flags), next(flags)
     nan = kept if members.kept_without_nan is members.kept else next(flags)
     join = kept if members.kept_without_join is members.kept else next(flags)
-    rest = list(flags)
-    return Judgement(kept, every, nan, join, tuple(rest[::2]), tuple(rest[1::2]))
-
-
-def _moved(
-    blocks: Blocks,
-    lines: Sequence[_Line],
-    open_: npt.NDArray[np.int64],
-    inside: Sequence[Flags],
-    chosen: Sequence[int],
-) -> list[Flags]:
-    """The chosen flags, from the blocks to where the containers stand: one bit each, together."""
-    closed = np.ones(blocks.count, np.bool_)
-    closed[open_] = False
-    constant = {at: _constant(lines[at].sure[closed], inside[at]) for at in chosen}
-    bits = [at for at in chosen if constant[at] is None]
-    kind = np.min_scalar_type((1 << len(bits)) - 1)
-    code = np.repeat(_packed([lines[at].sure for at in bits], blocks.count, kind), blocks.sizes)
-    if bits:
-        code[blocks.places(open_)] = _packed([inside[at] for at in bits], len(inside[0]), kind)
-        code = code.take(blocks.rank)
-    return [
-        _bit(code, bits.index(at)) if constant[at] is None else np.full(len(code), constant[at])
-        for at in chosen
-    ]
-
-
-def _constant(closed: Flags, inside: Flags) -> bool | None:
-    """What all containers have in common, None where they differ."""
-    if closed.all() and inside.all():
-        return True
-    return None if closed.any() or inside.any() else False
-
-
-def _packed(
-    flags: Sequence[Flags], count: int, kind: np.dtype[np.unsignedinteger]
-) -> npt.NDArray[np.uint64]:
-    code = np.zeros(count, kind)
-    for position, flag in enumerate(flags):
-        code |= flag.astype(kind) << kind.type(position)
-    return code
-
-
-def _bit(code: npt.NDArray[np.uint64], position: int) -> Flags:
-    found: Flags = (code & code.dtype.type(1 << position)) != 0
-    return found
+    rest = tuple(flags)
+    return Judgement(kept, every, nan, join, rest[::2], rest[1::2])

@@ -9,13 +9,20 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+import numpy as np
 import pyarrow as pa
 from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
+
+from whyscan.planning.judgement import mapped
+from whyscan.predicate.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    import numpy.typing as npt
+
+    from whyscan.planning.cells import Cells
     from whyscan.planning.judgement import Decided, Flags, Judgement
     from whyscan.predicate.tree import Column, Path, Predicate
     from whyscan.predicate.zones import Zone
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 G = TypeVar("G")
+Number = TypeVar("Number", bound=np.generic)
 
 
 class Depth(StrEnum):
@@ -118,11 +126,14 @@ class Limit(Struct, frozen=True):
     before: Evidence
 
 
-class Evidence(Struct, frozen=True):
+class Evidence(Struct, frozen=True, dict=True):
     """What was looked at and what was found. `files` are those of the manifests that were opened.
 
     `opened` flags the files whose own statistics took part; `groups` and `group_judgement` are
     None where no footer was opened. With a `limit`, the judgements keep what it needs.
+
+    With `cells`, each of these flags is of a cell, and a file that was opened is one by itself;
+    None: every file is. `by_statistics` is what statistics alone keep, None where nobody asked.
     """
 
     files: Files
@@ -135,6 +146,94 @@ class Evidence(Struct, frozen=True):
     unchecked: tuple[tuple[str, str], ...]
     manifests: ManifestEvidence | None = None
     limit: Limit | None = None
+    cells: Cells | None = None
+    by_statistics: Flags | None = None
+
+    @property
+    def count(self) -> int:
+        """How many flags there are."""
+        return len(self.judgement.kept)
+
+    @lazy
+    def bytes(self) -> pa.Array:
+        """Those of each flag."""
+        return self.files.bytes if self.cells is None else self.cells.sums(self.files.bytes)
+
+    @lazy
+    def rows(self) -> pa.Array:
+        """Those of each flag."""
+        return self.files.rows if self.cells is None else self.cells.sums(self.files.rows)
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """How many files each flag is of."""
+        return np.ones(self.count, np.int64) if self.cells is None else self.cells.sizes
+
+    @property
+    def examples(self) -> npt.NDArray[np.int64] | None:
+        """A file of each flag, by its position; None where each stands for the file at its own."""
+        return None if self.cells is None else self.cells.examples
+
+    def number(self, flagged: Flags) -> int:
+        """How many files the flagged are."""
+        if self.cells is None:
+            return int(np.count_nonzero(flagged))
+        return self.cells.number(flagged)
+
+    def positions(self, flagged: Flags) -> npt.NDArray[np.int64]:
+        """Where the flagged files stand among all, in some order."""
+        return np.flatnonzero(flagged) if self.cells is None else self.cells.positions(flagged)
+
+    def chosen(self, values: pa.Array, flagged: Flags) -> pa.Array:
+        """What is told of each of the flagged files, in some order."""
+        if self.cells is None:
+            return values.filter(pa.array(flagged))
+        return self.cells.chosen(values, flagged)
+
+    def apart(self, flagged: Flags) -> Evidence:
+        """The same with a flag for every file of the flagged."""
+        if self.cells is None:
+            return self
+        cells, was = self.cells.divided(flagged)
+        return replace(
+            self,
+            judgement=mapped(self.judgement, lambda flags: flags[was]),
+            by_partition=mapped(self.by_partition, lambda flags: flags[was]),
+            opened=self.opened[was],
+            cells=cells,
+            by_statistics=None if self.by_statistics is None else self.by_statistics[was],
+        )
+
+    def placed(self, groups: RowGroups) -> RowGroups:
+        """Row groups of files that stand apart, at their flags instead of among all files."""
+        if self.cells is None:
+            return groups
+        order = np.argsort(self.cells.examples)
+        at = np.searchsorted(self.cells.examples, groups.opened.to_numpy(), sorter=order)
+        return replace(groups, opened=pa.array(order[at]))
+
+    def each_file(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
+        """What is told of each flag, told of each file."""
+        return values if self.cells is None else self.cells.spread(values)
+
+    def of_files(self) -> Evidence:
+        """The same with one flag a file."""
+        cells = self.cells
+        if cells is None:
+            return self
+        groups = self.groups
+        if groups is not None:
+            at = cells.examples[groups.opened.to_numpy()]
+            groups = replace(groups, opened=pa.array(at))
+        return replace(
+            self,
+            judgement=mapped(self.judgement, cells.spread),
+            by_partition=mapped(self.by_partition, cells.spread),
+            opened=cells.spread(self.opened),
+            groups=groups,
+            cells=None,
+            by_statistics=None,
+        )
 
     @property
     def closed_files(self) -> int:
@@ -176,9 +275,10 @@ class Planned(Asked, Protocol):
         ...
 
 
-class ScanPlan(Struct, frozen=True):
+class ScanPlan(Struct, frozen=True, dict=True):
     """What a predicate reads of a snapshot. Iterate over it for its `FileScan`s.
 
+    `counted` is what was found in as few flags as tell it, for numbers; `evidence` has one a file.
     `seconds` is what making it took, reading metadata included.
     """
 
@@ -186,9 +286,14 @@ class ScanPlan(Struct, frozen=True):
     predicate: Predicate
     zone: Zone
     options: Options
-    evidence: Evidence
+    counted: Evidence
     summary: ScanPlanSummary
     seconds: float = 0.0
+
+    @lazy
+    def evidence(self) -> Evidence:
+        """What was found of each file."""
+        return self.counted.of_files()
 
     def __iter__(self) -> Iterator[FileScan]:
         from whyscan.planning.scans import file_scans

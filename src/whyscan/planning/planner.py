@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.planning.alike import Asked, told_apart
 from whyscan.planning.judgement import (
     UNDECIDED,
     Decided,
@@ -22,6 +23,7 @@ from whyscan.planning.judgement import (
     roll_up,
 )
 from whyscan.planning.partition_values import decide, spread, truths_of_points
+from whyscan.planning.piecewise import in_cells
 from whyscan.planning.plan import (
     Depth,
     Evidence,
@@ -35,6 +37,8 @@ from whyscan.predicate.zones import zone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy.typing as npt
 
     from whyscan.predicate.tree import Column, Path, Predicate
     from whyscan.predicate.zones import Zone
@@ -78,6 +82,9 @@ class _Planner(Struct, frozen=True):
         runnable = {at: t for at, t in pointed.items() if at not in self.options.never_run}
         decided = decide(self.predicate, runnable, partition, self.zone)
         known = decided
+        in_cells = None if decided else self.in_cells(files, manifests)
+        if in_cells is not None:
+            return self.with_row_groups(in_cells)
         if decided or partition.blocks is None:
             # Statistics add nothing to what the truth of these was found from.
             known = {**_unmeasured(pointed, self.predicate, files.containers), **decided}
@@ -98,6 +105,30 @@ class _Planner(Struct, frozen=True):
         )
         return self.with_row_groups(evidence)
 
+    def in_cells(self, files: Files, manifests: ManifestEvidence | None) -> Evidence | None:
+        """The same of files in blocks, told as few; None where each has to be told by itself."""
+        if files.containers.blocks is None or self.snapshot.footers_describe_files:
+            return None
+        apart = told_apart(Asked(self.snapshot, files, self.predicate, self.zone))
+        if apart is None:
+            return None
+        found = in_cells(self.predicate, self.told(files.containers), self.zone, apart)
+        if found is None:
+            return None
+        return Evidence(
+            files=files,
+            judgement=found.judgement,
+            by_partition=found.by_partition,
+            opened=np.ones(found.cells.count, np.bool_),
+            groups=None,
+            group_judgement=None,
+            decided=UNDECIDED,
+            unchecked=(),
+            manifests=manifests,
+            cells=found.cells,
+            by_statistics=found.by_statistics,
+        )
+
     def manifests(self) -> ManifestEvidence | None:
         """The manifest level: one that is ruled out and says how many files it lists stays shut."""
         manifests = self.snapshot.manifests()
@@ -110,14 +141,16 @@ class _Planner(Struct, frozen=True):
         return ManifestEvidence(manifests, judgement, opened)
 
     def judge(self, containers: Containers, decided: Decided) -> Judgement:
-        told = containers.without_nan() if self.options.assume_no_nan else containers
-        return judge(self.predicate, told, self.zone, decided)
+        return judge(self.predicate, self.told(containers), self.zone, decided)
+
+    def told(self, containers: Containers) -> Containers:
+        return containers.without_nan() if self.options.assume_no_nan else containers
 
     def by_footers(self, files: Files, by_partition: Judgement, decided: Decided) -> Evidence:
         """Hive and plain Parquet: a file is what its row groups are."""
         opened = np.ones(files.count, np.bool_) if self.options.full else by_partition.kept
-        groups, found = self.open(files, opened, decided)
         at = np.flatnonzero(opened)
+        groups, found = self.open(files, at, decided)
         inner = roll_up(found, groups.file.to_numpy(), len(at))
         judgement = place(inner, at, by_partition)
         return Evidence(
@@ -134,15 +167,19 @@ class _Planner(Struct, frozen=True):
     def with_row_groups(self, evidence: Evidence) -> Evidence:
         """Delta and Iceberg: row groups refine the plan, and leave the file's verdict as it is."""
         kept = evidence.judgement.kept
-        closed = left_closed(self.options.depth, int(np.count_nonzero(kept)))
+        closed = left_closed(self.options.depth, evidence.number(kept))
         if closed is not None:
             return replace(evidence, unchecked=(("row_groups", closed),))
-        groups, found = self.open(evidence.files, kept, evidence.decided)
+        evidence = evidence.apart(kept)
+        at = np.sort(evidence.positions(evidence.judgement.kept))
+        groups, found = self.open(evidence.files, at, evidence.decided)
+        groups = evidence.placed(groups)
         unchecked = tuple(("row_groups", str(why)) for why in groups.unchecked)
         return replace(evidence, groups=groups, group_judgement=found, unchecked=unchecked)
 
-    def open(self, files: Files, opened: Flags, decided: Decided) -> tuple[RowGroups, Judgement]:
-        at = np.flatnonzero(opened)
+    def open(
+        self, files: Files, at: npt.NDArray[np.int64], decided: Decided
+    ) -> tuple[RowGroups, Judgement]:
         groups = self.snapshot.row_groups(files, pa.array(at), self.columns, self._projection())
         return groups, self.judge(groups.containers, spread(decided, groups.owners))
 
@@ -188,29 +225,23 @@ def _with_rows(files: Files, groups: RowGroups) -> Files:
 
 def summarise(evidence: Evidence) -> ScanPlanSummary:
     """Count what a plan keeps."""
-    files, kept = evidence.files, evidence.judgement.kept
+    kept = evidence.judgement.kept
     groups, found = evidence.groups, evidence.group_judgement
     above = evidence.manifests
     closed = evidence.closed_files
-    bytes_kept, rows_kept = totals_of((files.bytes, files.rows), kept)
+    bytes_kept, rows_kept = totals_of((evidence.bytes, evidence.rows), kept)
     return ScanPlanSummary(
         manifests_total=None if above is None else above.manifests.count,
         manifests_kept=None if above is None else int(np.count_nonzero(above.judgement.kept)),
-        files_total=files.count + closed,
-        files_kept=int(np.count_nonzero(kept)),
+        files_total=evidence.files.count + closed,
+        files_kept=evidence.number(kept),
         row_groups_total=None if groups is None else groups.count,
         row_groups_kept=None if found is None else int(np.count_nonzero(found.kept)),
-        bytes_total=None if closed else _whole(files, files.bytes),
+        bytes_total=None if closed else total(evidence.bytes),
         bytes_kept=bytes_kept,
-        rows_total=_and_closed(_whole(files, files.rows), above),
+        rows_total=_and_closed(total(evidence.rows), above),
         rows_kept=rows_kept,
     )
-
-
-def _whole(files: Files, values: pa.Array) -> int | None:
-    """The sum over all files, block by block where they lie in some."""
-    blocks = files.containers.blocks
-    return total(values) if blocks is None or values.null_count else int(blocks.sums(values).sum())
 
 
 def _and_closed(rows: int | None, above: ManifestEvidence | None) -> int | None:

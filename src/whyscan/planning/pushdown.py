@@ -103,14 +103,14 @@ class Here(Struct, frozen=True):
 
 def conjuncts_here(plan: ScanPlan) -> tuple[Here, ...]:
     """What each conjunct did."""
-    by, found = plan.evidence.by_partition, plan.evidence.judgement
+    by, found = plan.counted.by_partition, plan.counted.judgement
     return tuple(
         Here(
-            files=plan.evidence.files.count,
+            files=plan.counted.files.count,
             settled=bool((~by.conjunct_kept[at] | by.conjunct_every[at]).all()),
             prunes=not found.conjunct_kept[at].all(),
-            recorded=recorded(conjunct.expression, plan.evidence),
-            ran=at in plan.evidence.decided,
+            recorded=recorded(conjunct.expression, plan.counted),
+            ran=at in plan.counted.decided,
         )
         for at, conjunct in enumerate(plan.predicate.conjuncts)
     )

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.planning.obstacles import Survivors, obstacles, unchecked
 from whyscan.planning.reason_codes import Reason
@@ -36,16 +38,18 @@ class Why(Struct, frozen=True):
 
     It is `REMOVED` where none of its row groups stays.
     `conjunct` is the one that the reason is about, `TOGETHER` for all of them. `unchecked` flags
-    those that stay without a check, since there was nothing to check with.
+    those that stay without a check, since there was nothing to check with. Each is of so many
+    `files`, which stay for one reason.
     """
 
     at: npt.NDArray[np.int64]
     codes: npt.NDArray[np.int8]
     conjunct: npt.NDArray[np.int16]
     unchecked: Flags
+    files: npt.NDArray[np.int64]
 
     def named(self, reason: Reason) -> npt.NDArray[np.int64]:
-        """Where the files are that stay for one reason."""
+        """Where those are that stay for one reason."""
         found: npt.NDArray[np.int64] = self.at[self.codes == REASONS.index(reason)]
         return found
 
@@ -62,9 +66,10 @@ class Stays(Struct, frozen=True):
     def of(cls, why: Why, conjuncts: int) -> Stays:
         """Those of a plan."""
         here, width = why.codes != REMOVED, conjuncts + 1
-        cells = why.codes[here].astype(np.int64) * width + why.conjunct[here] + 1
-        found = np.bincount(cells, minlength=len(REASONS) * width).reshape(len(REASONS), width)
-        return cls(tuple(tuple(row) for row in found.tolist()))
+        places = why.codes[here].astype(np.int64) * width + why.conjunct[here] + 1
+        found = np.zeros(len(REASONS) * width, np.int64)
+        np.add.at(found, places, why.files[here])
+        return cls(tuple(tuple(row) for row in found.reshape(len(REASONS), width).tolist()))
 
     def __add__(self, other: Stays) -> Stays:
         rows = zip(self.files, other.files, strict=True)
@@ -83,13 +88,19 @@ class Stays(Struct, frozen=True):
 
 def reasons(plan: ScanPlan, interpreted: Sequence[bool]) -> Why:
     """The reason of every file that is kept."""
-    evidence = plan.evidence
+    evidence = plan.counted
     if not plan.snapshot.footers_describe_files:
-        return _of(plan, interpreted, evidence.files.containers, evidence.judgement)
+        containers, at = evidence.files.containers, evidence.examples
+        if at is not None:
+            stay = pa.array(at[evidence.judgement.kept])
+            containers = containers.of(plan.predicate.columns()).take(stay)
+        why = _of(plan, interpreted, containers, evidence.judgement, at)
+        return replace(why, files=evidence.sizes[why.at])
     groups, found = evidence.groups, evidence.group_judgement
     if groups is None or found is None:
         nothing = np.zeros(0, np.int64)
-        return Why(nothing, nothing.astype(np.int8), nothing.astype(np.int16), nothing != 0)
+        none = nothing.astype(np.int8), nothing.astype(np.int16), nothing != 0
+        return Why(nothing, *none, nothing)
     at = groups.owners.to_numpy()
     return _rolled_up(evidence, groups, _of(plan, interpreted, groups.containers, found, at))
 
@@ -119,7 +130,8 @@ def _of(
         about[mask] = conjunct
     codes[here.every] = _ALL
     about[here.every] = TOGETHER
-    return Why(here.at, codes, about, unchecked(here, interpreted))
+    ones = np.ones(here.count, np.int64)
+    return Why(here.at, codes, about, unchecked(here, interpreted), ones)
 
 
 def _rolled_up(evidence: Evidence, groups: RowGroups, inner: Why) -> Why:
@@ -137,4 +149,5 @@ def _rolled_up(evidence: Evidence, groups: RowGroups, inner: Why) -> Why:
     looked = np.zeros(evidence.files.count, np.bool_)
     looked[at[~inner.unchecked]] = True
     stays = np.flatnonzero(evidence.judgement.kept)
-    return Why(stays, codes[stays], conjunct[stays], ~looked[stays])
+    ones = np.ones(len(stays), np.int64)
+    return Why(stays, codes[stays], conjunct[stays], ~looked[stays], ones)

@@ -1,13 +1,16 @@
 """Containers in blocks: a batch of containers is a container.
 
-Its interval is the hull of its members'. The law is monotone: what is impossible for the hull is
-impossible for every member, so that most members need not be looked at.
+Its interval is the hull of its members', and what they have in common is their kernel. The law is
+monotone: what is impossible for the hull is impossible for every member, and what is possible for
+the kernel is possible for every member, so that most members need not be looked at.
 
-| the hull's verdict | a member's |
-|---|---|
-| none | none |
-| all | all, if no member is without rows, or without anything that a column may be |
-| some | anything |
+| the hull's verdict | the kernel's | a member's |
+|---|---|---|
+| none | | none |
+| all | | all, if no member is without rows, or without anything that a column may be |
+| some | some | some |
+| some | all | some or all |
+| some | none | anything |
 """
 
 from __future__ import annotations
@@ -23,8 +26,18 @@ from msgspec.structs import replace
 
 from whyscan.predicate.lazy import lazy
 from whyscan.pruning.containers import Containers
-from whyscan.pruning.interval import Interval
-from whyscan.pruning.mask import Mask, Vector, both, choose, either, known, opposite, settled
+from whyscan.pruning.interval import Interval, greater
+from whyscan.pruning.mask import (
+    Mask,
+    Vector,
+    both,
+    choose,
+    either,
+    known,
+    opposite,
+    settled,
+    surely,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -39,7 +52,7 @@ if TYPE_CHECKING:
 Told = TypeVar("Told")
 Found = TypeVar("Found")
 
-BLOCKS_AT_MOST = 4096
+BLOCKS_AT_MOST = 1 << 14
 MEMBERS_AT_LEAST = 64
 KEPT_AT_MOST = 1024
 NOTES_AT_MOST = 1 << 14
@@ -65,13 +78,6 @@ class Blocks(Struct, eq=False, dict=True):
     @lazy
     def sizes(self) -> Positions:
         return np.diff(self.begins)
-
-    @lazy
-    def rank(self) -> Positions:
-        """Where each container stands in the order."""
-        found = np.empty_like(self.order)
-        found[self.order] = np.arange(len(self.order))
-        return found
 
     @lazy
     def _indices(self) -> pa.Array:
@@ -101,6 +107,29 @@ class Blocks(Struct, eq=False, dict=True):
             ),
         )
 
+    def kernels(self, containers: Containers, columns: Sequence[Column]) -> Containers:
+        """One container a block, with what may be of the columns in each of its members."""
+
+        def end(values: Vector | None, *, least: bool) -> Vector | None:
+            if values is None:
+                return None
+            work = partial(self._innermost, least=least)
+            return self._once("innermost least" if least else "innermost most", values, work)
+
+        return Containers(
+            self.count,
+            # The fewest that a member is known to have.
+            end(containers.rows, least=False),
+            statistics={
+                path: self._once("kernel", told, self._kernel_of)
+                for path, told in _told(containers, columns)
+            },
+            buckets=tuple(
+                replace(b, lower=end(b.lower, least=True), upper=end(b.upper, least=False))
+                for b in containers.buckets
+            ),
+        )
+
     def hollow(self, containers: Containers, columns: Sequence[Column]) -> Flags:
         """The blocks with a member that has no rows, or in which a column can be nothing at all.
 
@@ -120,6 +149,10 @@ class Blocks(Struct, eq=False, dict=True):
 
     def _nothing(self, told: Interval) -> Flags:
         return self.any(opposite(either(told.value, told.null, told.nan)))
+
+    def some(self, what: str, told: Interval, mask: Callable[[Interval], Mask]) -> Flags:
+        """The blocks with a member that a mask over a column says yes of."""
+        return self._once(what, told, lambda of: self.any(mask(of)))
 
     def forget(self) -> None:
         """Nothing that was worked out is kept any longer."""
@@ -236,6 +269,34 @@ class Blocks(Struct, eq=False, dict=True):
             raises=of(interval.raises),
         )
 
+    def _kernel_of(self, interval: Interval) -> Interval:
+        def of(mask: Mask) -> Mask:
+            return mask if isinstance(mask, bool) else settled(pa.array(~self.any(opposite(mask))))
+
+        lower = self._innermost(interval.lower, least=True)
+        upper = self._innermost(interval.upper, least=False)
+        return Interval(
+            interval.type,
+            lower,
+            upper,
+            value=both(of(interval.value), opposite(surely(greater, lower, upper))),
+            null=of(interval.null),
+            nan=of(interval.nan),
+            raises=of(interval.raises),
+        )
+
+    def _innermost(self, values: Vector | None, *, least: bool) -> Vector | None:
+        """The innermost bound of each block that is known."""
+        return self._extreme(values, "max" if least else "min")
+
+    def _extreme(self, values: Vector | None, kind: str) -> Vector | None:
+        """The least or the greatest of each block; what is unknown is left out."""
+        if not isinstance(values, pa.Array):
+            return values
+        table = pa.table({"block": self._numbers, "bound": values.take(self._indices)})
+        found = table.group_by("block", use_threads=False).aggregate([("bound", kind)])
+        return found[f"bound_{kind}"].combine_chunks()
+
     def _end(self, values: Vector | None, *, least: bool, where: Mask = True) -> Vector | None:
         """The outermost bound of each block; unknown where it is of a member that has values."""
         if not isinstance(values, pa.Array):
@@ -243,10 +304,7 @@ class Blocks(Struct, eq=False, dict=True):
         bounds = choose(where, values, None)
         if not isinstance(bounds, pa.Array):
             return None
-        kind = "min" if least else "max"
-        table = pa.table({"block": self._numbers, "bound": bounds.take(self._indices)})
-        found = table.group_by("block", use_threads=False).aggregate([("bound", kind)])
-        outermost = found[f"bound_{kind}"].combine_chunks()
+        outermost = self._extreme(bounds, "min" if least else "max")
         unknown = self.any(_unknown(values, where))
         return choose(pa.array(unknown), pa.scalar(None, values.type), outermost)
 
@@ -285,7 +343,7 @@ def _mapped(interval: Interval, change: Callable[[pa.Array], pa.Array]) -> Inter
 
 
 def arranged(containers: Containers, columns: Sequence[Column]) -> Blocks:
-    """Blocks whose members lie near each other by the columns, the first of them first.
+    """Blocks whose members lie near each other by the columns, those with few values first.
 
     Each column cuts every block that those before it made: at its values where they are few, else
     into equal parts by its lower bound.
@@ -295,7 +353,7 @@ def arranged(containers: Containers, columns: Sequence[Column]) -> Blocks:
     cells = np.zeros(count, np.int64)
     made = 1
     ranks = [r for c in columns if (r := _ranks(containers.interval(c).lower)) is not None]
-    for position, ranked in enumerate(ranks):
+    for position, ranked in enumerate(sorted(ranks, key=lambda r: int(r.max(initial=0)))):
         share = (target / made) ** (1 / (len(ranks) - position))
         pieces = max(1, int(share + 0.5))
         distinct = int(ranked.max(initial=0)) + 1

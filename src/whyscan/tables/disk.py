@@ -16,7 +16,7 @@ from whyscan.errors import TableError
 from whyscan.tables.refusals import refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 LISTING = pa.schema([("path", pa.string()), ("size", pa.int64()), ("modified", pa.timestamp("us"))])
 """A row an object: its path below the store's folder, its bytes, when it was written (UTC)."""
@@ -73,10 +73,22 @@ def entry(folder: str, path: str) -> pa.Table:
     return _listing(folder, [path], [facts.st_size], [facts.st_mtime_ns // 1000])
 
 
-def size(folder: str, path: str) -> int | None:
-    """The bytes of a regular file, None where there is none."""
+def sizes(folder: str, paths: Sequence[str]) -> list[int | None]:
+    """The bytes of regular files, None where there is none.
+
+    In a folder that is not there nothing is looked for.
+    """
+    places = [os.path.join(folder, path) for path in paths]  # noqa: PTH118 - a tenth of a Path
+    parents = [os.path.dirname(place) for place in places]  # noqa: PTH120 - as above
+    there = {parent for parent in set(parents) if Path(parent).exists()}
+    return [
+        _size(p) if parent in there else None for p, parent in zip(places, parents, strict=True)
+    ]
+
+
+def _size(place: str) -> int | None:
     try:
-        facts = Path(folder, path).stat()
+        facts = os.stat(place)  # noqa: PTH116 - as above
     except (OSError, ValueError):
         return None
     return facts.st_size if stat.S_ISREG(facts.st_mode) else None

@@ -137,7 +137,7 @@ class Store(Struct, frozen=True, eq=False):
     def sizes(self, paths: Sequence[str]) -> Sequence[int | None]:
         """The bytes of each object, None where there is none."""
         if self.folder is not None:
-            return [disk.size(self.folder, path) for path in paths]
+            return disk.sizes(self.folder, paths)
         with ThreadPoolExecutor(self.at_once) as pool:
             found = pool.map(self.find, paths)
             return [next(iter(listing["size"].to_pylist()), None) for listing in found]

@@ -61,13 +61,12 @@ def _known(plan: Planned) -> dict[Column, tuple[Finding, ...]]:
     """What was found before among the same partitions of a table that is asked many questions."""
     if not isinstance(plan, ScanPlan):
         return {}
-    blocks = plan.evidence.files.containers.blocks
-    if blocks is None:
+    cells = plan.counted.cells
+    partitions = None if cells is None else cells.by_block(plan.counted.by_partition.kept)
+    if cells is None or partitions is None:
         return {}
-    from hashlib import blake2b
-
-    partitions = blake2b(np.packbits(plan.evidence.by_partition.kept).tobytes()).digest()
-    found: dict[Column, tuple[Finding, ...]] = blocks.noted(("overlap", partitions), dict)
+    key = ("overlap", partitions.tobytes())
+    found: dict[Column, tuple[Finding, ...]] = cells.blocks.noted(key, dict)
     return found
 
 
@@ -153,7 +152,8 @@ def _of_column(name: str, found: Overlap | None) -> Iterator[Finding]:
 
 def _sizes(plan: ScanPlan) -> pa.Array:
     """What is known of the bytes of the files to read."""
-    sizes = plan.evidence.files.bytes.filter(bits(plan.evidence.judgement.kept))
+    found = plan.counted
+    sizes = found.chosen(found.files.bytes, found.judgement.kept)
     return sizes.drop_null().cast(pa.int64())
 
 

@@ -73,7 +73,7 @@ def _most(amounts: list[int | None]) -> int | None:
 def _unseen(scan: ScanReport) -> Iterator[int | None]:
     """What is read by engines that do not see through a condition, by the findings that say so."""
     plan = scan.plan
-    if scan.answer is not None or plan.evidence.limit is not None:
+    if scan.answer is not None or plan.counted.limit is not None:
         return
     gone = 0 if scan.rewrite is None else scan.rewrite.removed.bytes
     for effect in _effects(scan.report.findings):
@@ -88,10 +88,10 @@ def _enough(scan: ScanReport, kept: int) -> Iterator[int]:
     """What is known to be enough: by row groups, by what joins supply, by proven rewrites."""
     if scan.answer is not None:
         return
-    spared = _ruled_out(scan.plan.evidence)
+    spared = _ruled_out(scan.plan.counted)
     if spared is not None:
         yield kept - spared
-    if scan.plan.evidence.limit is not None or scan.rewrite is not None:
+    if scan.plan.counted.limit is not None or scan.rewrite is not None:
         return
     if scan.dynamic is not None and scan.dynamic.bounded is not None:
         bounded = scan.dynamic.bounded.bytes
