@@ -87,17 +87,20 @@ def in_cells(
         _Hulls(predicate, told, blocks, told_of(predicate, told), zone)
         for told in (containers, containers.by_partition(), containers.by_statistics())
     )
-    lines, by_lines, kept = _lines(whole), _lines(by), _kept_line(measured)
+    lines, by_lines = _lines(whole), _lines(by)
+    # Where partition values say nothing, statistics are all that is known.
+    kept = _kept_line(measured) if by.columns else lines[0]
     cells = _cells(
         blocks, np.logical_or.reduce([told_apart, *(x.is_open for x in (*lines, *by_lines, kept))])
     )
     if cells is None:
         return None
+    judgement = _joined(cells, lines, whole.members(cells))
     return Found(
         cells,
-        _joined(cells, lines, whole.members(cells)),
+        judgement,
         _joined(cells, by_lines, by.members(cells)),
-        measured.kept(cells, kept),
+        judgement.kept if whole.columns and not by.columns else measured.kept(cells, kept),
     )
 
 

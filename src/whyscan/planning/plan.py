@@ -204,13 +204,14 @@ class Evidence(Struct, frozen=True, dict=True):
             by_statistics=None if self.by_statistics is None else self.by_statistics[was],
         )
 
-    def placed(self, groups: RowGroups) -> RowGroups:
-        """Row groups of files that stand apart, at their flags instead of among all files."""
+    def standing(self, flagged: Flags) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Where the files of the flagged stand, which are apart, and the flag of each."""
+        flags = np.flatnonzero(flagged)
         if self.cells is None:
-            return groups
-        order = np.argsort(self.cells.examples)
-        at = np.searchsorted(self.cells.examples, groups.opened.to_numpy(), sorter=order)
-        return replace(groups, opened=pa.array(order[at]))
+            return flags, flags
+        at = self.cells.examples[flags]
+        order = np.argsort(at)
+        return at[order], flags[order]
 
     def each_file(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
         """What is told of each flag, told of each file."""

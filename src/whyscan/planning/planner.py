@@ -171,9 +171,10 @@ class _Planner(Struct, frozen=True):
         if closed is not None:
             return replace(evidence, unchecked=(("row_groups", closed),))
         evidence = evidence.apart(kept)
-        at = np.sort(evidence.positions(evidence.judgement.kept))
+        at, numbers = evidence.standing(evidence.judgement.kept)
         groups, found = self.open(evidence.files, at, evidence.decided)
-        groups = evidence.placed(groups)
+        opened = numbers[np.searchsorted(at, groups.opened.to_numpy())]
+        groups = replace(groups, opened=pa.array(opened))
         unchecked = tuple(("row_groups", str(why)) for why in groups.unchecked)
         return replace(evidence, groups=groups, group_judgement=found, unchecked=unchecked)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.predicate.lazy import lazy
 from whyscan.predicate.types import BOOLEAN, Type
 
 if TYPE_CHECKING:
@@ -278,7 +279,7 @@ class Conjunct(Struct, frozen=True, eq=False):
     joined: bool = False
 
 
-class Predicate(Struct, frozen=True, eq=False):
+class Predicate(Struct, frozen=True, eq=False, dict=True):
     """A bound WHERE clause: `conjuncts` are its top-level AND fragments.
 
     `zone` is the session's time zone; `now` (microseconds since 1970-01-01) is what
@@ -298,4 +299,8 @@ class Predicate(Struct, frozen=True, eq=False):
         return And(tuple(c.expression for c in self.conjuncts))
 
     def columns(self) -> tuple[Column, ...]:
+        return self._columns
+
+    @lazy
+    def _columns(self) -> tuple[Column, ...]:
         return tuple(dict.fromkeys(c for q in self.conjuncts for c in columns_of(q.expression)))

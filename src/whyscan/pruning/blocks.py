@@ -293,7 +293,12 @@ class Blocks(Struct, eq=False, dict=True):
         """The least or the greatest of each block; what is unknown is left out."""
         if not isinstance(values, pa.Array):
             return values
-        table = pa.table({"block": self._numbers, "bound": values.take(self._indices)})
+        ordered = self.ordered(values)
+        if pa.types.is_integer(values.type) and not values.null_count:
+            # Many times faster than grouping.
+            extreme = np.minimum if kind == "min" else np.maximum
+            return pa.array(extreme.reduceat(ordered.to_numpy(), self.begins[:-1]))
+        table = pa.table({"block": self._numbers, "bound": ordered})
         found = table.group_by("block", use_threads=False).aggregate([("bound", kind)])
         return found[f"bound_{kind}"].combine_chunks()
 

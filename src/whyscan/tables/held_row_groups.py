@@ -86,6 +86,8 @@ class HeldRowGroups(Struct):
         self._widen((*named, *asked.columns))
         if len(places) and self.odd.isdisjoint(places.tolist()):
             held = self._held(bare, asked, places)
+            if isinstance(held, RowGroups):
+                return held
             if held is not None and self.odd.isdisjoint(places.tolist()):
                 return _answer(asked, places, held)
         return bare.row_groups(asked.files, asked.opened, asked.columns, asked.projection)
@@ -96,8 +98,13 @@ class HeldRowGroups(Struct):
             self.columns |= new
             self.batches.clear()
 
-    def _held(self, bare: Snapshot, asked: Asked, places: Positions) -> list[_Batch] | None:
-        """Batches that have all of these files; None where they cannot be read for all columns."""
+    def _held(
+        self, bare: Snapshot, asked: Asked, places: Positions
+    ) -> list[_Batch] | RowGroups | None:
+        """Batches that have all of these files; None where they cannot be read for all columns.
+
+        The answer itself where none of them can be opened: then it is one for all columns.
+        """
         key = None if asked.projection is None else frozenset(asked.projection)
         batches = self.batches.pop(key, [])
         self.batches[key] = batches
@@ -118,6 +125,8 @@ class HeldRowGroups(Struct):
             reached = set(asked.at[read.opened.to_numpy()].tolist())
             wanted = set(places[missing].tolist())
             self.odd |= wanted if read.contradictions else wanted - reached
+            if missing.all() and not reached:
+                return read
         return batches
 
     def _add(self, batches: list[_Batch], read: RowGroups, at: Positions) -> None:

@@ -73,7 +73,7 @@ def explaining(terms: Terms) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa
         for batch in batches:
             for work in batch.column("work"):
                 tables, queries = pickle.loads(work.as_py())  # noqa: S301 - written by the driver
-                given = Tables(tables)
+                given = Tables(tables, [asked.text for asked in queries])
                 found = [msgpack.encode(_outcome(asked, given, terms)) for asked in queries]
                 yield pa.RecordBatch.from_arrays([pa.array(found, pa.binary())], schema=SCHEMA)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from collections import OrderedDict
+import re
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.errors import TableError, UsageError, WhyscanError
+from whyscan.predicate.mentions import mentioned
 from whyscan.spark.errors import from_text, to_text
 from whyscan.spark.packed import packed
 from whyscan.tables import open_snapshot
@@ -22,8 +24,9 @@ from whyscan.tables.refusals import refusals
 from whyscan.tables.travel import Travel, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from whyscan.predicate.tree import Column
     from whyscan.spark.source_tables import Source
     from whyscan.statements.travel import Version
     from whyscan.tables.snapshot import Snapshot
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 AT_ONCE = 16
 HELD_AT_MOST = 16
 """Tables that a worker process keeps open: each may hold much of what was read of it."""
+
+_FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
 
 
 class Pinned(Struct, frozen=True):
@@ -110,12 +115,13 @@ class NotGiven(Exception):
 class Tables(Mapping[str, "Snapshot"]):
     """The tables that some queries may mean, by name, opened when a query asks for them.
 
-    `asked` are those that were asked for, `failed` those that could not be opened, and why; both
-    since `forget`.
+    What the `texts` of the queries seem to ask by is read at once. `asked` are those that were
+    asked for, `failed` those that could not be opened, and why; both since `forget`.
     """
 
-    def __init__(self, pinned: Iterable[Pinned]) -> None:
+    def __init__(self, pinned: Iterable[Pinned], texts: Sequence[str] = ()) -> None:
         self._pinned = {one.name: one for one in pinned}
+        self._texts = texts
         self.asked: dict[str, None] = {}
         self.failed: dict[str, WhyscanError] = {}
 
@@ -128,7 +134,7 @@ class Tables(Mapping[str, "Snapshot"]):
         pinned = self._pinned[name]
         self.asked[name] = None
         try:
-            return _held(pinned)
+            return _held(pinned, self._texts)
         except WhyscanError as error:
             self.failed[name] = error
             raise
@@ -169,14 +175,29 @@ _open: OrderedDict[tuple[object, ...], Snapshot] = OrderedDict()
 _lock = Lock()
 
 
-def _held(pinned: Pinned) -> Snapshot:
+def _held(pinned: Pinned, texts: Sequence[str]) -> Snapshot:
     """A table of this process: the queries of later tasks find what earlier ones have read."""
     identity = pinned.identity
     with _lock:
         if identity in _open:
             _open.move_to_end(identity)
             return _open[identity]
-        found = _open[identity] = hold(pinned.opened())
+        opened = pinned.opened()
+        found = _open[identity] = hold(opened, _asked_by(opened, texts))
         while len(_open) > HELD_AT_MOST:
             _open.popitem(last=False)
         return found
+
+
+def _asked_by(snapshot: Snapshot, texts: Sequence[str]) -> tuple[Column, ...]:
+    """The columns that the queries seem to ask by, those of most queries first.
+
+    What stands before FROM is selected, and seldom asked by.
+    """
+    try:
+        schema = snapshot.schema()
+    except WhyscanError:
+        return ()  # The query that names the table has that error.
+    conditions = (_FROM.split(text, maxsplit=1)[-1] for text in texts)
+    named = Counter(column for text in conditions for column in mentioned(text, schema) or ())
+    return tuple(column for column, _ in named.most_common())
