@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from delta_tables import FIELDS, checkpointed
 from measure import Ratio, compare
-from processes import beside_python, cost
+from processes import WHYSCAN, beside_python, cost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ class Asked:
 
 
 def measurements(folder: Path) -> Iterator[Ratio]:
-    """From nothing, the start of Spark included; and with the table in memory on both sides."""
+    """Counts and whole reports from nothing, the start of Spark included; counts in memory."""
     table = checkpointed(folder, FILES)
     asked = predicates(COUNT)
     theirs = [
@@ -47,7 +47,17 @@ def measurements(folder: Path) -> Iterator[Ratio]:
     ours = cost([sys.executable, str(Path(__file__)), str(table)]).seconds
     scaled = sum(theirs) / SAMPLE * COUNT
     yield Ratio("1,000 predicates on Spark, cold", "delta-explain", ours, scaled, 1 / 1_000)
+    reports = cost(_audit(folder, table, asked)).seconds
+    yield Ratio("1,000 whole reports by audit, cold", "delta-explain", reports, scaled, 1 / 1_000)
     yield _in_memory(table, asked)
+
+
+def _audit(folder: Path, table: Path, asked: Sequence[Asked]) -> list[str]:
+    """The command that reports on every predicate, as queries of a log."""
+    log, found = folder / "predicates.sql", folder / "predicates.json"
+    log.write_text("".join(f"SELECT * FROM t WHERE {one.text};\n" for one in asked))
+    given = ["--workload", str(log), "--table", f"t={table}"]
+    return [WHYSCAN, "audit", *given, "--format", "json", "-o", str(found)]
 
 
 def _in_memory(table: Path, asked: Sequence[Asked]) -> Ratio:
