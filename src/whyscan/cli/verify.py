@@ -112,9 +112,19 @@ def verify(places: tuple[str, ...], **asked: Any) -> int:
 
     Exit codes: 0 fine, 1 something is unsound or lies, 2 wrong usage, 3 could not evaluate.
     """
+    _known(asked)
     found = _of_workload(places, asked) if asked["logs"] else _of_table(places, asked)
     options.deliver(lambda page: _rendered(found, asked["form"], page), asked["output"])
     return found.exit_code
+
+
+def _known(asked: Mapping[str, Any]) -> None:
+    """A name that nobody knows is told before Spark starts."""
+    from whyscan.predicate.parse import dialect_named
+    from whyscan.spark.verify.engines.matrix import named
+
+    dialect_named(asked["dialect"])
+    named(asked["engines"])
 
 
 def _of_table(places: tuple[str, ...], asked: Mapping[str, Any]) -> Verification:

@@ -63,6 +63,8 @@ def test_the_predicates_of_a_workload(spark, lake):
         ("-w", "x = 1"),
         ("honest", "-w", "x = 1", "--sample", "3"),
         ("--workload", "log.sql", "honest"),
+        ("honest", "-w", "x = 1", "--dialect", "klingon"),
+        ("honest", "-w", "x = 1", "--engines", "presto"),
     ],
 )
 def test_what_is_missing_or_too_much_is_told(lake, words):
