@@ -248,6 +248,29 @@ def test_a_table_that_was_made_anew_is_read_again(spark, growing, tmp_path):
     assert [r["path"] for r in spark.read.parquet(run.containers_at).collect()] == ["other"]
 
 
+@pytest.mark.parametrize("form", ["parquet", "delta", "iceberg"])
+def test_of_a_table_that_was_made_anew_without_files_nothing_stays(spark, growing, tmp_path, form):
+    name = "it's \\ t"
+    given = {name: str(growing.folder)}
+    out = "ice.inventory_anew" if form == "iceberg" else str(tmp_path / "out")
+    write_inventory(spark, given, out, form=form)
+    (growing.log / f"{1:020}.json").write_text('{"commitInfo": {}}\n')
+    run = write_inventory(spark, given, out, form=form)
+    assert (states(run), run.tables[0].found.files) == ({name: "read"}, 0)
+    if form != "parquet":  # Of a folder without a file Spark knows no schema.
+        assert contents(spark, run) == []
+    assert states(write_inventory(spark, given, out, form=form)) == {name: "unchanged"}
+
+
+def test_a_run_that_was_ended_while_it_replaced_a_snapshot_is_made_good(spark, growing, tmp_path):
+    given, out = {"t": str(growing.folder)}, str(tmp_path / "out")
+    run = write_inventory(spark, given, out)
+    shutil.rmtree(Path(run.containers_at, "table=t"))
+    again = write_inventory(spark, given, out)
+    assert (states(again), again.tables[0].found.files) == ({"t": "read"}, 1)
+    assert len(contents(spark, again)) == 1
+
+
 def test_a_folder_of_files_is_read_again_once_a_file_changed(spark, lake, tmp_path):
     users = tmp_path / "users"
     shutil.copytree(lake["users"], users)

@@ -7,8 +7,6 @@ executors to the output. A table that cannot be read is left out, and named; the
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import reduce
-from operator import or_
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -35,7 +33,7 @@ from whyscan.spark.inventory.report import (
     TableRow,
 )
 from whyscan.spark.inventory.rows import FILE, MANIFEST, ROW_GROUP, SCHEMA, failed
-from whyscan.spark.inventory.writing import ddl, kept
+from whyscan.spark.inventory.writing import among, ddl, kept
 from whyscan.spark.stage import Form
 
 if TYPE_CHECKING:
@@ -169,7 +167,7 @@ class _Run(Struct, frozen=True):
             return self._put_directly(frame, opened)
         with uncarried():
             rows = frame.mapInArrow(reading(self.depth), ddl(SCHEMA))
-            self.kept.put(rows.drop("error"))
+            self.kept.put(rows.drop("error"), _snapshots(opened))
         return self._totals(opened)
 
     def _put_directly(self, frame: DataFrame, opened: Sequence[Opened]) -> Totals:
@@ -212,13 +210,11 @@ class _Run(Struct, frozen=True):
         """What is there of the tables, by table and level."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-        name, snapshot = F.col("table"), F.col("snapshot")
-        mine = reduce(or_, ((name == o.source.name) & (snapshot == o.snapshot) for o in opened))
         first = (F.col("level") == ROW_GROUP) & (F.col("ordinal") == 0)
         with uncarried():
             counts = (
                 self.kept.read(self.spark)
-                .where(mine)
+                .where(among(_snapshots(opened)))
                 .groupBy("table", "level")
                 .agg(
                     F.count("*").alias("count"),
@@ -232,6 +228,10 @@ class _Run(Struct, frozen=True):
         for row in counts:
             totals.setdefault(row["table"], {})[row["level"]] = row.asDict()
         return totals
+
+
+def _snapshots(opened: Sequence[Opened]) -> list[tuple[str, str]]:
+    return [(one.source.name, one.snapshot) for one in opened]
 
 
 def _row(

@@ -14,6 +14,9 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager
+from functools import reduce
+from operator import or_
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -21,6 +24,7 @@ from msgspec import Struct
 
 from whyscan.errors import UsageError
 from whyscan.spark.errors import of_spark, uncarried
+from whyscan.spark.inventory import direct
 from whyscan.spark.inventory.report import TableRow
 from whyscan.spark.inventory.rows import SCHEMA
 from whyscan.spark.stage import Form, append, form_named
@@ -28,7 +32,10 @@ from whyscan.spark.stage import Form, append, form_named
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    Snapshots = Sequence[tuple[str, str]]
+    """Tables by their names, each at a snapshot."""
 
 PARTITIONED_BY = ("table", "snapshot")
 CONTAINERS = pa.schema([field for field in SCHEMA if field.name != "error"])
@@ -52,7 +59,6 @@ TABLES = pa.schema(
 # Without it Spark sorts the rows of a task by their partition, though a task has few of those.
 _WRITERS = "spark.sql.maxConcurrentOutputFileWriters"
 _WRITERS_AT_ONCE = 100
-_OVERWRITE = "partitionOverwriteMode"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
@@ -84,8 +90,15 @@ class Kept(Struct, frozen=True):
             if error.getCondition() in _NOT_THERE:
                 return {}
             raise of_spark(error) from error
-        told = (TableRow(**row.asDict()) for row in rows)
+        told = [TableRow(**row.asDict()) for row in rows]
+        if self.form is Form.PARQUET and direct.is_local(spark, self.containers):
+            # A run that was to replace a snapshot's files may have been ended half-way.
+            told = [one for one in told if self._folder(one.table, one.snapshot).is_dir()]
         return {(one.table, one.snapshot): one for one in sorted(told, key=lambda t: t.read_at)}
+
+    def _folder(self, table: str, snapshot: str) -> Path:
+        about = {"table": table, "snapshot": snapshot}
+        return Path(self.containers, direct.partition(about))
 
     def read(self, spark: SparkSession) -> DataFrame:
         """The containers that are there."""
@@ -99,21 +112,28 @@ class Kept(Struct, frozen=True):
         # Spark would look into files for the schema, and takes folders of numbers for numbers.
         return spark.read.schema(ddl(schema)).parquet(place)
 
-    def put(self, frame: DataFrame) -> None:
-        """The containers of some snapshots, in place of what there is of the same snapshots."""
+    def put(self, frame: DataFrame, snapshots: Snapshots) -> None:
+        """The containers of some snapshots, in place of what there is of the same snapshots.
+
+        Also where a snapshot has none: a table may have been made anew, without files.
+        """
         with uncarried(), _without_sorting(frame.sparkSession):
             if self.form is Form.ICEBERG:
-                self._put_iceberg(frame)
+                self._put_iceberg(frame, snapshots)
                 return
-            writer = frame.write.format(self.form).mode("overwrite").option(_OVERWRITE, "dynamic")
-            writer.partitionBy(*PARTITIONED_BY).save(self.containers)
+            writer = frame.write.format(self.form).mode("overwrite").partitionBy(*PARTITIONED_BY)
+            if self.form is Form.DELTA:
+                writer = writer.option("replaceWhere", _sql(snapshots))
+            else:
+                writer = writer.option("partitionOverwriteMode", "dynamic")
+            writer.save(self.containers)
 
-    def _put_iceberg(self, frame: DataFrame) -> None:
+    def _put_iceberg(self, frame: DataFrame, snapshots: Snapshots) -> None:
         if not frame.sparkSession.catalog.tableExists(self.containers):
             append(frame.limit(0), self.containers, self.form, partitioned_by=PARTITIONED_BY)
         # A shuffle would bring together what is together already.
         writer = frame.writeTo(self.containers).option("distribution-mode", "none")
-        writer.option("fanout-enabled", "true").overwritePartitions()
+        writer.option("fanout-enabled", "true").overwrite(among(snapshots))
 
     def finish(self, spark: SparkSession, rows: Sequence[TableRow]) -> None:
         """Tables are whole."""
@@ -133,6 +153,26 @@ def kept(place: str, form: str) -> Kept:
     # The JVM may have been started in another folder than the one that the user stands in.
     local = chosen is not Form.ICEBERG and _SCHEME.match(place) is None
     return Kept(os.path.abspath(place) if local else place, chosen)  # noqa: PTH100 - links stay
+
+
+def among(snapshots: Snapshots) -> Column:
+    """Whether a container is of one of the snapshots."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    each = ((F.col("table") == name) & (F.col("snapshot") == at) for name, at in snapshots)
+    return reduce(or_, each)
+
+
+def _sql(snapshots: Snapshots) -> str:
+    """The same as text of Spark's SQL."""
+    return " OR ".join(
+        f"(table = {_literal(name)} AND snapshot = {_literal(at)})" for name, at in snapshots
+    )
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def ddl(schema: pa.Schema) -> str:
