@@ -148,6 +148,32 @@ def test_a_commit_that_cannot_be_read_is_named(lake, text):
     assert caught.value.path == f"_delta_log/{1:020}.json"
 
 
+@pytest.mark.parametrize("add", [{}, {"path": None, "size": 1, "partitionValues": {}}])
+def test_a_file_that_is_added_without_a_path_is_refused(lake, add):
+    lake.create({"a": "long"})
+    lake.commit(lake.add("f"), {"add": add})
+
+    with pytest.raises(CorruptFile, match="without a path") as caught:
+        lake.live()
+    assert caught.value.path == f"_delta_log/{1:020}.json"
+
+
+def test_an_action_that_is_null_is_none(lake):
+    lake.create({"a": "long"})
+    lake.commit(lake.add("f"), {"add": None, "txn": {"appId": "x", "version": 1}})
+
+    assert lake.live() == ["f"]
+
+
+def test_a_size_below_zero_is_refused(lake):
+    lake.create({"a": "long"})
+    add = lake.add("f")
+    lake.commit({"add": {**add["add"], "size": -5}})
+
+    with pytest.raises(CorruptFile, match="a file of -5 bytes"):
+        lake.live()
+
+
 def test_a_checkpoint_that_is_no_parquet_is_named(lake):
     lake.create({"a": "long"})
     (lake.log / f"{0:020}.checkpoint.parquet").write_text("no")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 CHECKPOINT_VERSION = -1
 """What a checkpoint says is older than every commit behind it."""
 
-_LINES = 1 << 31
+LINES = 1 << 31
 """More lines than a commit has: versions and lines make one number, a row's moment."""
 
 _DELETION_VECTOR = (
@@ -133,11 +133,11 @@ class ActionReader(Struct, frozen=True, eq=False):
         """JSON commits, each with the version in its name; a compacted one with its last."""
         version = f"CAST(regexp_extract(filename, {query.text(_VERSION_IN_NAME)}, 1) AS BIGINT)"
         source = self._described(files, version)
-        moment = f"({version} * {_LINES})"
+        moment = f"({version} * {LINES})"
         if not any(file.name.endswith(_COMPACTED) for file in files):
             return replace(source, moment=moment)
         # Some writers list what a compacted file stands for newest first, and cancel nothing out.
-        line = f"CASE WHEN ends_with(filename, '{_COMPACTED}') THEN {_LINES - 1} - line ELSE 0 END"
+        line = f"CASE WHEN ends_with(filename, '{_COMPACTED}') THEN {LINES - 1} - line ELSE 0 END"
         numbered = f"(SELECT *, row_number() OVER () AS line FROM {source.relation})"
         return replace(source, relation=numbered, moment=f"({moment} + {line})", by_lines=True)
 

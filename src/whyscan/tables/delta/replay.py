@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.errors import CorruptFile
 from whyscan.tables.delta import query
+from whyscan.tables.delta.actions import LINES
 from whyscan.tables.delta.statistics import BY_SPARK, ROWS, Leaf, Recorded, recorded
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: R
             reader.connection.execute("SET threads = 1")
         if commits:
             reader.connection.execute(_touch(commits))
+            _check_named(reader)
         deletions = any("deletionVector" in source.members("add") for source in adding)
         selects = [
             _Select(source, request, _recorded(reader, source, request), deletions, number)
@@ -71,7 +74,7 @@ def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: R
         if commits or any(source.is_json for source in listed):
             sql += f" ORDER BY {_ORDER}"
         stored = sum(file.size for source in sources for file in source.files)
-        return query.to_arrow(reader.connection, sql, stored)
+        return _checked(query.to_arrow(reader.connection, sql, stored))
     except query.failures() as error:
         raise reader.failure(sources, error) from error
 
@@ -80,7 +83,8 @@ def _touch(commits: Sequence[ActionSource]) -> str:
     """Gather the last moment at which a commit names each file."""
     path = f"coalesce({_decoded('add.path')}, {_decoded('remove.path')})"
     vector = f"coalesce({_vector('add')}, {_vector('remove')}, '')"
-    named = "coalesce(add.path, remove.path) IS NOT NULL"
+    # A file that is added without a path is kept too, to be found out.
+    named = "coalesce(add.path, remove.path) IS NOT NULL OR add IS NOT NULL"
     every = " UNION ALL ".join(
         f"SELECT {_key(path)} AS path, {vector} AS vector, {source.moment} AS moment "
         f"FROM {source.relation} WHERE {named}"
@@ -90,6 +94,23 @@ def _touch(commits: Sequence[ActionSource]) -> str:
         "CREATE OR REPLACE TEMP TABLE touched AS "
         f"SELECT path, vector, max(moment) AS moment FROM ({every}) GROUP BY 1, 2"
     )
+
+
+def _check_named(reader: ActionReader) -> None:
+    found = reader.connection.execute("SELECT min(moment) FROM touched WHERE path IS NULL")
+    ((moment,),) = found.fetchall()
+    if moment is not None:
+        raise CorruptFile(f"_delta_log/{moment // LINES:020}.json", "it adds a file without a path")
+
+
+def _checked(files: pa.Table) -> pa.Table:
+    """The same files; a size below zero would be subtracted from every sum."""
+    import pyarrow.compute as pc
+
+    least = pc.min(files.column(SIZE)).as_py()
+    if least is not None and least < 0:
+        raise CorruptFile("_delta_log", f"it has a file of {least} bytes")
+    return files
 
 
 def _recorded(reader: ActionReader, source: ActionSource, request: Request) -> Recorded:
