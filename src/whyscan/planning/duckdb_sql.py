@@ -318,17 +318,21 @@ def takes_any_text(expression: Expression) -> bool:
 def means_the_same(expression: Expression, values: Sequence[pa.Array]) -> bool:
     """Whether it does on all of these values, and on the text that is written in it."""
     count = len(values[0])
-    return tally(where_it_means_the_same(expression, values), count) == count
+    sent = where_it_means_the_same(expression, values)
+    return writes_the_same(expression) and tally(sent, count) == count
 
 
-def where_it_means_the_same(expression: Expression, values: Sequence[pa.Array]) -> Mask:
-    """The rows of these columns on which it does; none if what is written in it forbids it."""
+def writes_the_same(expression: Expression) -> bool:
+    """Whether the text that is written in it means the same in DuckDB as in Spark."""
     if takes_any_text(expression):
         return True
     written = pa.array(list(_texts(expression)), pa.string())
-    if tally(_is_printable(written), len(written)) < len(written):
-        return False
-    return all_of(map(_is_printable, values))
+    return tally(_is_printable(written), len(written)) == len(written)
+
+
+def where_it_means_the_same(expression: Expression, values: Sequence[pa.Array]) -> Mask:
+    """The rows of these columns whose values do."""
+    return True if takes_any_text(expression) else all_of(map(_is_printable, values))
 
 
 def _texts(expression: Expression) -> Iterator[str]:

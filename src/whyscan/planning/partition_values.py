@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from whyscan.planning.duckdb_sql import Engine, to_duckdb, where_it_means_the_same
+from whyscan.planning.duckdb_sql import (
+    Engine,
+    to_duckdb,
+    where_it_means_the_same,
+    writes_the_same,
+)
 from whyscan.predicate.tree import Column, columns_of
 from whyscan.predicate.types import DateType, IntegerType, StringType
 from whyscan.pruning.evaluate import evaluate
@@ -112,17 +117,17 @@ def _several(found: Truth) -> Mask:
 def _run(expression: Expression, containers: Containers, found: Truth) -> Truth | None:
     """The expression on each distinct tuple; what was `found` where DuckDB may mean another thing.
 
-    None where it may for all of them.
+    None where it cannot be run, whatever the values: one part of a table is to say what all say.
     """
     columns = columns_of(expression)
     names = {column.path: f"c{i}" for i, column in enumerate(columns)}
     sql = to_duckdb(expression, names)
     values = [v for c in columns if (v := _values(c, containers)) is not None]
-    if sql is None or len(values) < len(columns):
+    if sql is None or len(values) < len(columns) or not writes_the_same(expression):
         return None
     sent = where_it_means_the_same(expression, values)
     if not tally(sent, containers.count):
-        return None
+        return found
     first, tuple_of = _distinct(values)
     asked = materialise(sent, containers.count).take(first)
     tuples = pa.table({n: v.take(first) for n, v in zip(names.values(), values, strict=True)})

@@ -135,7 +135,7 @@ def class_of(expression: Expression, here: Here, asked: Asked) -> Class:
         and (ran or _settled_by_partitions(expression, named, asked))
     ):
         pushdown = Pushdown.EXACT
-    elif here.prunes or can_exclude(expression, here.recorded, asked.zone):
+    elif here.prunes or here.ran or can_exclude(expression, here.recorded, asked.zone):
         pushdown = Pushdown.INEXACT
     else:
         pushdown = Pushdown.UNSUPPORTED

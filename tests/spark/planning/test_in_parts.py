@@ -210,6 +210,19 @@ def test_a_function_is_run_on_every_partition_value_or_on_none(two_specs):
     assert_same(two_specs, parts(two_specs, 1), SPECS, verbose=True)
 
 
+def test_a_part_of_letters_beyond_ascii_leaves_the_others_to_be_run(tmp_path):
+    table = by_hand.Lake(
+        tmp_path / "ice",
+        {"city": "string"},
+        [{"source-id": 1, "field-id": 1000, "name": "city", "transform": "identity"}],
+    )
+    for city in ("abc", "xyz", "ß"):
+        table.manifest([table.file(city, partition={"city": city})])
+    snapshot = table.commit().open()
+    assert_same(snapshot, parts(snapshot, 1), ["city rlike '^a'", "reverse(city) = 'cba'"])
+    assert_same(snapshot, parts(snapshot, 1), ["city rlike '^a'"], verbose=True)
+
+
 def test_sums_do_not_depend_on_how_parts_are_put_together(events):
     bound, options = bind_request(events, EVENTS[4], None, {})
     common = Common.of(make_plan(events, bound, options))
