@@ -47,3 +47,10 @@ def test_selected_columns_are_resolved_without_regard_to_case():
 def test_words_that_mean_nothing_are_wrong_usage(question):
     with pytest.raises(UsageError):
         bind_request(users(), "age > 1", None, question)
+
+
+def test_a_name_instead_of_a_list_of_names_is_wrong_usage():
+    with pytest.raises(UsageError, match="a list of names") as caught:
+        bind_request(users(), "age > 1", "age", {})
+
+    assert caught.value.hint == "columns=['age']"

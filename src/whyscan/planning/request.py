@@ -73,6 +73,8 @@ def projection_of(columns: Sequence[str], snapshot: Snapshot) -> tuple[Path, ...
     """The columns of those names, members of structs among them."""
     from whyscan.predicate.names import Columns
 
+    if isinstance(columns, str):
+        raise UsageError("columns are a list of names", hint=f"columns=[{columns!r}]")
     known = Columns(snapshot.schema(named=[name.split(".")[0] for name in columns]))
     return tuple(_column(name, known) for name in columns)
 
