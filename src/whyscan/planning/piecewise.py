@@ -58,7 +58,8 @@ def pieced_together(predicate: Predicate, containers: Containers, zone: Zone) ->
     cells = _cells(blocks, np.logical_or.reduce([line.is_open for line in lines]))
     if cells is None:
         return None
-    return mapped(_joined(cells, lines, hulls.members(cells)), cells.spread)
+    members = hulls.judged(hulls.apart(cells))
+    return mapped(_joined(cells, lines, members), cells.spread)
 
 
 class Found(Struct, frozen=True):
@@ -95,12 +96,15 @@ def in_cells(
     )
     if cells is None:
         return None
-    judgement = _joined(cells, lines, whole.members(cells))
+    apart = whole.apart(cells)
+    judgement = _joined(cells, lines, whole.judged(apart))
     return Found(
         cells,
         judgement,
-        _joined(cells, by_lines, by.members(cells)),
-        judgement.kept if whole.columns and not by.columns else measured.kept(cells, kept),
+        _joined(cells, by_lines, whole.judged(apart.by_partition())),
+        judgement.kept
+        if whole.columns and not by.columns
+        else measured.kept(cells, kept, apart.by_statistics()),
     )
 
 
@@ -142,7 +146,9 @@ def kept_pieces(predicate: Predicate, containers: Containers, zone: Zone) -> Pie
     cells = _cells(blocks, line.is_open)
     if cells is None:
         return None
-    return Pieces(blocks, line.sure & line.may, cells.apart[hulls.kept_members(cells)])
+    members = hulls.apart(cells)
+    inside = flags(hulls.together(members).true, members.count)
+    return Pieces(blocks, line.sure & line.may, cells.apart[inside])
 
 
 def _kept_line(hulls: _Hulls) -> _Line:
@@ -176,35 +182,29 @@ class _Hulls(Struct, frozen=True):
 
     def outer(self) -> Judgement:
         """What the law says of each block's hull."""
-        hulls = self.blocks.hulls(self.containers, self.columns)
-        return judge_each(self.predicate, hulls, self.zone)
+        return self.judged(self.blocks.hulls(self.containers, self.columns))
 
     def inner(self) -> Judgement:
         """What it says of each block's kernel."""
-        kernels = self.blocks.kernels(self.containers, self.columns)
-        return judge_each(self.predicate, kernels, self.zone)
+        return self.judged(self.blocks.kernels(self.containers, self.columns))
+
+    def judged(self, containers: Containers) -> Judgement:
+        return judge_each(self.predicate, containers, self.zone)
 
     def together(self, containers: Containers) -> Truth:
         """The truth of all conjuncts together."""
         return truths(self.predicate, containers, self.zone, UNDECIDED)[1]
 
-    def members(self, cells: Cells) -> Judgement:
-        """Those that are cells of their own."""
-        return judge_each(self.predicate, self._apart(cells), self.zone)
+    def apart(self, cells: Cells) -> Containers:
+        """The members that are cells of their own."""
+        return self.blocks.members(self.containers, self.columns, cells.looked_into)
 
-    def kept_members(self, cells: Cells) -> Flags:
-        """Which of them may match."""
-        apart = self._apart(cells)
-        return flags(self.together(apart).true, apart.count)
-
-    def kept(self, cells: Cells, line: _Line) -> Flags:
+    def kept(self, cells: Cells, line: _Line, apart: Containers) -> Flags:
         """The cells that may match: all of them where nothing is known of any column."""
         if not self.columns:
             return np.ones(cells.count, np.bool_)
-        return np.concatenate((line.sure[cells.whole], self.kept_members(cells)))
-
-    def _apart(self, cells: Cells) -> Containers:
-        return self.blocks.members(self.containers, self.columns, cells.looked_into)
+        inside = flags(self.together(apart).true, apart.count)
+        return np.concatenate((line.sure[cells.whole], inside))
 
     def solid(self) -> Flags:
         """What holds for all rows of these holds for some row of each member."""

@@ -93,7 +93,8 @@ def reasons(plan: ScanPlan, interpreted: Sequence[bool]) -> Why:
         containers, at = evidence.files.containers, evidence.examples
         if at is not None:
             stay = pa.array(at[evidence.judgement.kept])
-            containers = containers.of(plan.predicate.columns()).take(stay)
+            told = containers.of(plan.predicate.columns())
+            containers = replace(told, exact={}).take(stay)
         why = _of(plan, interpreted, containers, evidence.judgement, at)
         return replace(why, files=evidence.sizes[why.at])
     groups, found = evidence.groups, evidence.group_judgement

@@ -25,7 +25,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from whyscan.predicate.lazy import lazy
-from whyscan.pruning.containers import Containers
+from whyscan.pruning.containers import Containers, Intervals
 from whyscan.pruning.interval import Interval, greater
 from whyscan.pruning.mask import (
     Mask,
@@ -185,13 +185,20 @@ class Blocks(Struct, eq=False, dict=True):
         count = int(self.sizes[chosen].sum())
         picked = self._picked(chosen)
         rows = containers.rows
+        named = {column.path for column in columns}
+
+        def of(source: Intervals) -> Intervals:
+            return {
+                path: _mapped(_mapped(told, self.ordered), picked)
+                for path, told in source.items()
+                if path in named
+            }
+
         return Containers(
             count,
             None if rows is None else picked(self.ordered(rows)),
-            statistics={
-                path: _mapped(_mapped(told, self.ordered), picked)
-                for path, told in _told(containers, columns)
-            },
+            partition=of(containers.partition),
+            statistics=of(containers.statistics),
             buckets=tuple(
                 replace(b, lower=self._part(b.lower, picked), upper=self._part(b.upper, picked))
                 for b in containers.buckets
