@@ -16,23 +16,30 @@ from whyscan.explain.report import make_report
 from whyscan.planning import piecewise
 from whyscan.planning.cells import Cells
 from whyscan.planning.planner import make_plan
+from whyscan.planning.reason_codes import Reason
 from whyscan.planning.request import bind_request
 from whyscan.predicate.types import DOUBLE, INT, STRING
-from whyscan.pruning import blocks as blocks_
 from whyscan.pruning.blocks import Blocks
 from whyscan.tables import held
 from whyscan.tables.held import hold
 from whyscan.tables.snapshot import Collected, Recording
 
 COLUMNS = {"country": STRING, "age": INT, "price": DOUBLE, "name": STRING}
+MEMBERS = 3
 CUT = Recording(Collected.YES, prefix=2, longer="longer")
 
 
 @pytest.fixture(autouse=True)
 def few_files_in_blocks(monkeypatch):
     monkeypatch.setattr(held, "BLOCKS_FROM", 1)
-    monkeypatch.setattr(blocks_, "MEMBERS_AT_LEAST", 3)
+    monkeypatch.setattr(held, "arranged", _as_they_come)
     monkeypatch.setattr(piecewise, "WORTH_WHILE", 0)
+
+
+def _as_they_come(containers: Any, _: Any) -> Blocks:
+    """Blocks of files that differ as they like: those that are arranged seldom do."""
+    count = containers.count
+    return Blocks(np.arange(count), np.array([*range(0, count, MEMBERS), count], np.int64))
 
 
 @st.composite
@@ -95,7 +102,8 @@ def tables(draw: Any) -> MemoryTable:
     """Files of a few kinds, some without bounds, without rows, without counts of NULL or NaN."""
     dice = Dice(draw)
     kinds = [_kind(dice) for _ in range(dice.number(1, 5))]
-    picked = [dice.pick(kinds) for _ in range(dice.number(1, 24))]
+    runs = [[dice.pick(kinds)] * dice.number(1, 5) for _ in range(dice.number(1, 6))]
+    picked = [kind for run in runs for kind in run]
     files = [DataFile(f"{at}", {"country": c}, groups) for at, (c, groups) in enumerate(picked)]
     return MemoryTable(
         COLUMNS, files, ("country",), footers_describe_files=False, recordings={"name": CUT}
@@ -159,10 +167,25 @@ def test_a_report_by_the_cell_is_the_one_file_by_file(table, text, depth, assume
     assert [*plans[0]] == [*plans[1]]
 
 
-def test_a_million_flags_are_told_by_a_few():
+def test_a_reason_that_some_files_of_a_block_have_tells_them_apart():
     files = [
-        DataFile(f"{at}", {"country": "AD"[at % 2]}, [RowGroup(3, {"age": (at % 9, at % 9)})])
-        for at in range(900)
+        DataFile("bounded", {"country": "AT"}, [RowGroup(3, {"age": (1, 5)}, {"age": 0})]),
+        DataFile("blind", {"country": "AT"}, [RowGroup(3, {}, {"age": 0})]),
+    ]
+    table = MemoryTable(COLUMNS, files, ("country",), footers_describe_files=False)
+    opened = hold(table)
+
+    plan = make_plan(opened, *bind_request(opened, "age = 3", None, {"depth": "files"}))
+
+    found = {s.reason: s.files for s in make_report(plan, verbose=False).survivors}
+    assert found == {Reason.NO_STATISTICS: 1, Reason.STRADDLES: 1}
+
+
+def test_many_flags_are_told_by_a_few():
+    ages = [at // 45 for at in range(900)]
+    files = [
+        DataFile(f"{at}", {"country": "AD"[at // 450]}, [RowGroup(3, {"age": (age, age)})])
+        for at, age in enumerate(ages)
     ]
     table = MemoryTable(COLUMNS, files, ("country",), footers_describe_files=False)
     opened = hold(table)
@@ -171,6 +194,6 @@ def test_a_million_flags_are_told_by_a_few():
         opened, *bind_request(opened, "country = 'A' AND age > 4", None, {"depth": "files"})
     )
 
-    assert plan.counted.count <= opened.files((), None).containers.blocks.count < len(files)
-    assert plan.summary.files_kept == sum(at % 2 == 0 and at % 9 > 4 for at in range(900))
+    assert plan.counted.count == len(files) // MEMBERS
+    assert plan.summary.files_kept == sum(age > 4 for age in ages[:450])
     assert "evidence" not in plan.__dict__
