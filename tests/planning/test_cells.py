@@ -112,14 +112,14 @@ def tables(draw: Any) -> MemoryTable:
 
 def _kind(dice: Dice) -> tuple[str, list[RowGroup]]:
     rows = 0 if dice.one_in(8) else dice.number(1, 9)
-    age, price = dice.number(0, 6), dice.number(0, 6)
+    age, price = dice.number(0, 3), dice.number(0, 3)
     name = dice.pick(["a", "bo", "cy"])
     bounds: dict[str, tuple[Any, Any]] = {
         "age": (age, age + dice.number(0, 3)),
         "price": (float(price), float(price + dice.number(0, 3))),
         "name": (name, name + dice.pick(["", "x"])),
     }
-    kept = {column: ends for column, ends in bounds.items() if not dice.one_in(6)}
+    kept = {column: ends for column, ends in bounds.items() if not dice.one_in(3)}
     nulls = {column: min(rows, dice.number(0, 1)) for column in bounds if not dice.one_in(6)}
     group = RowGroup(rows, kept, nulls, nan=dice.one_in(2))
     return dice.pick(["AT", "DE", "FR"]), [group] * dice.number(1, 2)
@@ -134,7 +134,7 @@ def predicates(draw: Any) -> str:
 def _condition(dice: Dice) -> str:
     column = dice.pick(["age", "price", "age", "price", "country", "name"])
     operator = dice.pick(["<", ">", "=", "<>", ">="])
-    value = dice.number(0, 8)
+    value = dice.number(0, 5)
     literal = f"'{dice.pick(['AT', 'DE', 'b', 'box', 'cz'])}'"
     plain = f"{column} {operator} {literal if column in ('country', 'name') else value}"
     return dice.pick(

@@ -65,7 +65,7 @@ def _known(plan: Planned) -> dict[Column, tuple[Finding, ...]]:
     partitions = None if cells is None else cells.by_block(plan.counted.by_partition.kept)
     if cells is None or partitions is None:
         return {}
-    key = ("overlap", partitions.tobytes())
+    key = ("overlap", np.packbits(partitions).tobytes())
     found: dict[Column, tuple[Finding, ...]] = cells.blocks.noted(key, dict)
     return found
 
