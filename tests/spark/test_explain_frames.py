@@ -131,3 +131,77 @@ def test_a_frame_without_a_plan_here_is_refused(spark):
     with pytest.raises(whyscan.WhyscanError, match="Spark Connect") as caught:
         explain(OfConnect())
     assert "explain_sql" in caught.value.hint
+
+
+STATEMENTS = [
+    "SELECT * FROM d JOIN i ON d.id = i.id WHERE d.day = '2024-01-02' AND i.id < 20",
+    "SELECT * FROM d JOIN h USING (day) WHERE d.day = '2024-01-03'",
+    "SELECT * FROM d LEFT JOIN h ON d.id = h.id AND h.day > '2024-01-04' WHERE d.id < 12",
+    "SELECT * FROM d LEFT JOIN h ON d.id = h.id WHERE h.day = '2024-01-02'",
+    "SELECT * FROM h WHERE EXISTS (SELECT 1 FROM i WHERE i.id = h.id AND i.day = '2024-01-05')",
+    "SELECT * FROM h WHERE day > '2024-01-02' AND id IN (SELECT id FROM d WHERE name = 'n3')",
+    "SELECT * FROM (SELECT day, max(id) AS m FROM d GROUP BY day) WHERE day < '2024-01-03'",
+    "WITH few AS (SELECT * FROM i WHERE id < 9) SELECT * FROM few a JOIN few b USING (id)",
+    "SELECT id FROM d WHERE id < 5 UNION ALL SELECT id FROM h WHERE day = '2024-01-04'",
+    "SELECT * FROM narrow WHERE name = 'n7'",
+    "SELECT a.id FROM narrow a JOIN narrow b ON a.id = b.id WHERE b.day = '2024-01-04'",
+    "SELECT * FROM h WHERE date_trunc('MONTH', at) = '2024-01-01' AND nested.x > 50",
+]
+
+
+@pytest.fixture(scope="module")
+def views(spark, tables):
+    """The tables by a letter each, and a view of one of them: the folders, by name."""
+    for name, (_, table) in tables.items():
+        spark.sql(f"CREATE OR REPLACE TEMP VIEW {name[0]} AS SELECT * FROM {table}")
+    spark.sql("CREATE OR REPLACE TEMP VIEW narrow AS SELECT * FROM d WHERE id < 30")
+    return {name[0]: str(where) for name, (where, _) in tables.items()}
+
+
+def kept_by_table(report):
+    return sorted((scan.report.table.uri, kept(scan.plan)) for scan in report.scans)
+
+
+@pytest.mark.parametrize("sql", STATEMENTS)
+def test_a_frame_keeps_the_files_that_its_statement_keeps(spark, views, sql):
+    """Of a view the statement is written out, as nobody but Spark knows it."""
+    written = sql.replace("narrow", "(SELECT * FROM d WHERE id < 30)")
+
+    assert kept_by_table(explain(spark.sql(sql))) == kept_by_table(
+        whyscan.explain_sql(written, views)
+    )
+
+
+@pytest.fixture(scope="module")
+def grown(spark, tmp_path_factory):
+    """A Delta and an Iceberg table, each with two versions of five rows, and where they are."""
+    delta = tmp_path_factory.mktemp("grown") / "d"
+    ice = "ice.frames.grown"
+    for table, form in ((f"delta.`{delta}`", "delta"), (ice, "iceberg")):
+        spark.sql(f"CREATE TABLE {table} USING {form} AS SELECT id FROM RANGE(0, 5, 1, 1)")
+        spark.sql(f"INSERT INTO {table} SELECT id FROM RANGE(5, 10, 1, 1)")
+    warehouse = Path(spark.conf.get("spark.sql.catalog.ice.warehouse"))
+    (first, _) = spark.sql(
+        f"SELECT snapshot_id FROM {ice}.snapshots ORDER BY committed_at"
+    ).collect()
+    spark.sql(f"ALTER TABLE {ice} CREATE TAG early AS OF VERSION {first.snapshot_id}")
+    return {"delta": str(delta), "iceberg": str(warehouse / "frames" / "grown")}, first.snapshot_id
+
+
+def test_travel_in_time_is_that_of_the_statement(spark, grown):
+    where, first = grown
+    delta, ice = f"delta.`{where['delta']}`", "ice.frames.grown"
+    tables = {ice: where["iceberg"]}
+    asked = {
+        f"SELECT * FROM {delta} VERSION AS OF 0 WHERE id < 7": 1,
+        f"SELECT * FROM {delta} WHERE id < 7": 2,
+        f"SELECT * FROM {ice} VERSION AS OF {first} WHERE id < 7": 1,
+        f"SELECT * FROM {ice} VERSION AS OF 'early' WHERE id > 7": 0,
+        f"SELECT * FROM {ice} WHERE id < 7": 2,
+    }
+    for sql, files in asked.items():
+        found = explain(spark.sql(sql))
+        assert [len(kept(scan.plan)) for scan in found.scans] == [files], sql
+        assert kept_by_table(found) == kept_by_table(whyscan.explain_sql(sql, tables)), sql
+    by_option = spark.read.format("delta").option("versionAsOf", 0).load(where["delta"])
+    assert explain(by_option).scans[0].report.table.version == 0
