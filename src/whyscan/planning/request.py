@@ -47,15 +47,16 @@ def session_of(question: Mapping[str, Any]) -> Session:
 
 def _bound(text: str, snapshot: Snapshot, session: Session) -> Predicate:
     """A name is looked for harder only once it was missed: that may open every file."""
+    schema = snapshot.schema()
     if "sqlglot" not in sys.modules:
         # Importing the parser takes as long as reading a hundred thousand files of a log.
-        seeming = mentioned(text, snapshot.schema())
+        seeming = mentioned(text, schema)
         if seeming is not None:
             snapshot.expect(seeming)
     from whyscan.predicate.bind import bind
 
     try:
-        return bind(text, snapshot.schema(), session)
+        return bind(text, schema, session)
     except UnknownColumn as missed:
         name = text if missed.span is None else text[missed.span.start : missed.span.end]
         return bind(text, snapshot.schema(named=[name]), session)
