@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _MANY = 100_000
-_ALGEBRA = "OPENBLAS_NUM_THREADS"
 
 
 class _Without:
@@ -71,7 +70,10 @@ def _load_numpy() -> None:
     types = ModuleType("numpy._typing")
     types.__dict__["NDArray"] = list
     documents = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars")
-    with _standing_in(types, *map(ModuleType, documents)), _one_thread_of_algebra():
+    from whyscan.tables.environment import in_force
+
+    # Nothing here multiplies matrices: threads for it would only be waited for.
+    with _standing_in(types, *map(ModuleType, documents)), in_force({"OPENBLAS_NUM_THREADS": "1"}):
         import numpy as np
     # Arrow asks of every array whether it is a masked one, and would import them all for it.
     masked = ModuleType("numpy.ma")
@@ -86,20 +88,6 @@ class _Masked:
 def _of_masked_arrays(name: str) -> Any:
     """Whoever wants more of them gets the real ones."""
     return getattr(import_module("numpy.ma"), name)
-
-
-@contextmanager
-def _one_thread_of_algebra() -> Iterator[None]:
-    """Nothing here multiplies matrices: threads for it would only be waited for."""
-    before = os.environ.get(_ALGEBRA)
-    os.environ[_ALGEBRA] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_ALGEBRA]
-        else:
-            os.environ[_ALGEBRA] = before
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from __future__ import annotations
 import gc
 import json
 import os
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -27,6 +26,7 @@ from whyscan.engines.spark_types import SparkBatches, spark_schema
 from whyscan.errors import UsageError, WhyscanError
 from whyscan.scan.portions import Portion, portions, whole
 from whyscan.scan.reader import read_portion
+from whyscan.tables.environment import in_force
 from whyscan.tables.sizes import parse_size
 from whyscan.tables.travel import Travel, moment
 
@@ -148,7 +148,7 @@ class WhyscanDataSource(DataSource):
         if (file := self.options.get(HANDED_OVER)) is not None:
             return _handed_over(Path(file))
         asked = Asked.of(self.options)
-        with _knowing(self.environment):
+        with in_force(self.environment):
             plan = asked.plan(columns if asked.columns is None else asked.columns)
         sizes = asked.partition_bytes, asked.min_partitions
         return planned(whole(plan), plan.evidence, *sizes)
@@ -158,21 +158,6 @@ def knowing(environment: Mapping[str, str]) -> type[WhyscanDataSource]:
     """The source with variables for its stores: Spark pickles it with them, and shows neither."""
     named = WhyscanDataSource.__name__
     return type(named, (WhyscanDataSource,), {"environment": dict(environment)})
-
-
-@contextmanager
-def _knowing(environment: Mapping[str, str]) -> Iterator[None]:
-    """This process with some variables: others plan here, too."""
-    before = {name: os.environ.get(name) for name in environment}
-    os.environ.update(environment)
-    try:
-        yield
-    finally:
-        for name, text in before.items():
-            if text is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = text
 
 
 class Asked(Struct, frozen=True):

@@ -12,12 +12,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whyscan.errors import UsageError, WhyscanError
+from whyscan.tables.environment import in_force
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,9 +61,11 @@ _QUIET = {
 _DAEMON = "spark.python.daemon.module"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 # Ten times the usual: a third of the CPU of a start went into optimising what hardly runs again.
-_OPTIMISED_LATER = (
+# Another second went into verifying thousands of classes, which are Spark's own.
+_SHORT_LIVED = (
     "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
-    "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
+    "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000 "
+    "-XX:+UseParallelGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
 
 DELTA = "io.delta:delta-spark_4.1_2.13:4.4.0"
@@ -111,7 +113,7 @@ def session(
         own |= {key: value for key, value in _of_one_machine() if key not in defaults}
     for key, value in (own | dict(settings or {})).items():
         builder = builder.config(key, value)
-    with _environment(local=local):
+    with in_force(_environment(local=local)):
         return builder.getOrCreate()
 
 
@@ -174,7 +176,7 @@ def _users_defaults() -> dict[str, str]:
 
 def _of_one_machine() -> Iterator[tuple[str, str]]:
     """Settings for a driver that is the executor as well, and ends soon."""
-    yield JAVA_OPTIONS, _OPTIMISED_LATER
+    yield JAVA_OPTIONS, _SHORT_LIVED
     if os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable:
         yield _DAEMON, "whyscan.spark.daemon"
 
@@ -187,9 +189,8 @@ def _formats() -> dict[str, str]:
     return _FORMATS | {"spark.jars.packages": f"{DELTA},{ICEBERG}"}
 
 
-@contextmanager
-def _environment(*, local: bool) -> Iterator[None]:
-    """What the JVM is started with: for the block alone, and what the user has set stays.
+def _environment(*, local: bool) -> dict[str, str]:
+    """What the JVM is started with, and nothing else: what the user has set stays.
 
     Else the user's other programs would run on a Java that leaves out some of their arguments.
     """
@@ -199,15 +200,7 @@ def _environment(*, local: bool) -> Iterator[None]:
     if "SPARK_HOME" not in os.environ:
         ours["SPARK_CONF_DIR"] = str(_quiet_logs())
     ours = {name: value for name, value in ours.items() if name not in os.environ}
-    ours["JAVA_HOME"] = str(java_home(_scratch() / "java"))
-    before = {name: os.environ[name] for name in ours if name in os.environ}
-    os.environ.update(ours)
-    try:
-        yield
-    finally:
-        for name in ours:
-            del os.environ[name]
-        os.environ.update(before)
+    return ours | {"JAVA_HOME": str(java_home(_scratch() / "java"))}
 
 
 def _quiet_logs() -> Path:

@@ -7,10 +7,12 @@ names may be another one there, or none.
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 # Of two variables for one thing the last one counts.
 _VARIABLES = {
@@ -78,3 +80,16 @@ def told(environment: Mapping[str, str], *, same_machine: bool) -> dict[str, str
     """
     names = _VALUES | _PROFILES if same_machine else _VALUES
     return {name: environment[name] for name in sorted(names) if environment.get(name)}
+
+
+@contextmanager
+def in_force(variables: Mapping[str, str]) -> Iterator[None]:
+    """This process with some variables, and after the block as it was before."""
+    before = {name: os.environ[name] for name in variables if name in os.environ}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name in variables:
+            os.environ.pop(name, None)
+        os.environ.update(before)
