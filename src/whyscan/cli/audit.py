@@ -39,6 +39,12 @@ NOTHING_AUDITED = 3
     metavar="NAME=URI",
     help="Where a table of the queries is; or a glob of tables, or a catalog's namespace: db.*.",
 )
+@click.option(
+    "--inventory",
+    metavar="PLACE",
+    help="The tables of an inventory, at the snapshots that it has of them.",
+)
+@table_format("--inventory-format", "Of the inventory.")
 @options.TERMS
 @MASTER
 @click.option("--history", metavar="PLACE", help="Keep summaries there, and tell what fell since.")
@@ -102,7 +108,10 @@ def audit(**asked: Any) -> int:
 
 
 def _audited(asked: Mapping[str, Any]) -> Audit:
-    formats = asked["history"] is not None and asked["history_format"] != "parquet"
+    formats = any(
+        asked[kept] is not None and asked[f"{kept}_format"] != "parquet"
+        for kept in ("history", "inventory")
+    )
     with steps() as tell, spark_session(asked["master"], formats=formats) as spark:
         from whyscan.spark import audit as audited
 
@@ -113,6 +122,8 @@ def _audited(asked: Mapping[str, Any]) -> Audit:
             **options.terms(asked),
             options=options.storage(asked),
             partition_types=options.partition_types_of_tables(asked),
+            inventory=asked["inventory"],
+            inventory_format=asked["inventory_format"],
             history=asked["history"],
             history_format=asked["history_format"],
             threshold=asked["threshold"] / 100,

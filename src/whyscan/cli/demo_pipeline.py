@@ -30,18 +30,17 @@ def stages(folder: Path) -> tuple[Stage, ...]:
     """The stages, each on what `whyscan demo` wrote into the folder."""
     made = folder / FOLDER
     named = [f"{name.replace('-', '_')}={folder / name}" for name in TABLES]
-    tables = [word for pair in named for word in ("--table", pair)]
-    log, page = str(folder / QUERIES), str(made / "audit.html")
+    kept, log, page = str(made / "inventory"), str(folder / QUERIES), str(made / "audit.html")
     return (
         Stage(
             "inventory: what the lake is made of",
-            ("inventory", *named, "-o", str(made / "inventory")),
+            ("inventory", *named, "-o", kept),
             "One row a file, with its bounds: a table to query. Run it again, and only what has "
             "changed is read.",
         ),
         Stage(
             "audit: a log of queries, ranked by what they read in vain",
-            ("audit", "--workload", log, *tables, "--dashboard", page),
+            ("audit", "--workload", log, "--inventory", kept, "--dashboard", page),
             "Every query of the log was explained on the executors, as explain does it. The "
             f"dashboard is in {page}: open it in a browser.",
         ),

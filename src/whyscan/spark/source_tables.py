@@ -34,18 +34,22 @@ _PLAIN_PART = re.compile(r"[^\s./\\:*?\[\]{}\"`~]+")
 
 
 class Source(Struct, frozen=True):
-    """A table of a run: what queries call it, where it is, and the options of its storage."""
+    """A table of a run: what queries call it, where it is, and the options of its storage.
+
+    `snapshot` is the one that is meant, by the name that an inventory has for it; None: the newest.
+    """
 
     name: str
     uri: str
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    snapshot: str | None = None
 
     def __repr__(self) -> str:
         """Without the options: some of them are secrets."""
         return f"Source({self.name!r}, {self.uri!r})"
 
-    def __reduce__(self) -> tuple[type[Source], tuple[str, str, dict[str, Any]]]:
-        return Source, (self.name, self.uri, dict(self.options))
+    def __reduce__(self) -> tuple[type[Source], tuple[object, ...]]:
+        return Source, (self.name, self.uri, dict(self.options), self.snapshot)
 
 
 def sources(

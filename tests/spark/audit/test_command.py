@@ -81,6 +81,7 @@ def test_the_logs_may_be_a_dataframe_of_the_session(spark, lake, folder):
         (("--workload", "bad.sql", "--table", "a=x", "--table", "a=y"), "two tables are called"),
         (("--workload", "bad.sql", "--partition-type", "day=int"), "NAME.COLUMN=TYPE"),
         (("--workload", "bad.sql", "--partition-type", "t.day=int"), "there is no table 't'"),
+        (("--workload", "bad.sql", "--inventory", "nowhere"), "there is no inventory at nowhere"),
     ],
 )
 def test_what_is_wrong_with_the_call_is_one_line_and_nothing_is_printed(spark, folder, words, told):

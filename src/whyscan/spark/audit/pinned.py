@@ -82,18 +82,29 @@ class Pinned(Struct, frozen=True):
 
 
 def pin(source: Source, types: Mapping[str, str] = MappingProxyType({})) -> Pinned:
-    """The table as it is now: nothing is read but what opening needs.
+    """The table as it is now, or as its source means it: nothing is read but what opening needs.
 
     `types` are those of Hive partition columns that are not to be inferred.
     """
     try:
         found = open_snapshot([source.uri], types, source.options)
+        if (travel := _meant(source, found)) is not None:
+            found = open_snapshot([source.uri], types, source.options, travel)
     except WhyscanError as error:
         return Pinned(source.name, source.uri, dict(source.options), error=to_text(error))
     kept = None if found.format == "delta" else packed(found)
     # Not as it was given: executors may stand in another folder, and have another environment.
     options = everywhere(found.uri, source.options)
     return Pinned(source.name, found.uri, options, found.format, found.version, kept)
+
+
+def _meant(source: Source, newest: Snapshot) -> Travel | None:
+    """To another snapshot than the newest; files have no other one to go to."""
+    name = source.snapshot
+    if name is None or not name.isdigit() or name == str(newest.version):
+        return None
+    number = int(name)
+    return Travel(version=number) if newest.format == "delta" else Travel(snapshot=number)
 
 
 def pin_all(

@@ -15,6 +15,7 @@ from whyscan.spark.audit import history
 from whyscan.spark.audit.drift import drifted
 from whyscan.spark.audit.pinned import pin_all
 from whyscan.spark.audit.stage import Question, explain_workload
+from whyscan.spark.inventory.tables import inventoried
 from whyscan.spark.source_tables import Source, sources
 from whyscan.spark.stage import form_named
 from whyscan.spark.workload.query import Workload
@@ -39,7 +40,8 @@ class Settings(TypedDict, total=False):
     `partition_types` the types of Hive partition columns, by table and column. `history`
     is where summaries are kept from run to run, in `history_format`: parquet, delta or iceberg; a
     shape that keeps more of a table than in an earlier run, by more than `threshold` of its bytes,
-    has drifted. `told` hears what is done next.
+    has drifted. `inventory` is where one is, in `inventory_format`: its tables are audited, too, at
+    the snapshots that it has. `told` hears what is done next.
     """
 
     dialect: str
@@ -51,6 +53,8 @@ class Settings(TypedDict, total=False):
     partition_types: Mapping[str, Mapping[str, str]]
     history: str | None
     history_format: str
+    inventory: str | None
+    inventory_format: str
     threshold: float
     told: Callable[[str], None] | None
 
@@ -73,7 +77,7 @@ def audit(
     where = settings.get("history")
     before = None if where is None else history.opened(spark, where, form)
     found = workload if isinstance(workload, Workload) else _read(spark, workload, settings)
-    given = _pinned(tables, settings)
+    given = _pinned(spark, tables, settings)
     result, named = explain_workload(spark, found, given, question, settings.get("told"))
     if before is not None:
         fallen = drifted(spark, result, named, question.terms, before)
@@ -128,9 +132,14 @@ def _size(paths: Sequence[str], options: Mapping[str, Any]) -> float:
 
 
 def _pinned(
-    tables: Mapping[str, str] | Sequence[str | Source], settings: Settings
+    spark: SparkSession, tables: Mapping[str, str] | Sequence[str | Source], settings: Settings
 ) -> tuple[Pinned, ...]:
-    given = _sources(tables, settings.get("options", {}))
+    options = settings.get("options", {})
+    given = _sources(tables, options)
+    if (place := settings.get("inventory")) is not None:
+        there = inventoried(spark, place, settings.get("inventory_format", "parquet"), options)
+        # What was named comes first.
+        given = tuple({source.name: source for source in (*there, *given)}.values())
     types = settings.get("partition_types", {})
     for name in types.keys() - {source.name for source in given}:
         raise UsageError(
