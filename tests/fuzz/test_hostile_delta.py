@@ -13,6 +13,7 @@ from fuzz.delta_victims import CHECKPOINT, SIDECAR, UUID, vector
 from whyscan.errors import TableError
 from whyscan.explain.document import to_json
 from whyscan.explain.text import text
+from whyscan.tables import duckdb_engine
 from whyscan.tables.delta import query
 
 DEEP = 100_000
@@ -217,7 +218,7 @@ def test_a_line_of_a_hundred_megabytes_is_refused(lake, watch):
 
 
 def test_a_checkpoint_that_inflates_without_end_is_refused(lake, monkeypatch):
-    monkeypatch.setattr(query, "LITTLE", 16_000_000)
+    monkeypatch.setattr(duckdb_engine, "LITTLE", 16_000_000)
     monkeypatch.setattr(query, "MUCH", 32_000_000)
     lake.create({"a": "long"})
     described = [json.loads(line) for line in (lake.log / f"{0:020}.json").read_text().splitlines()]
