@@ -52,8 +52,8 @@ class DiesOnce:
             os._exit(1)
         return self.part.row_groups(*asked)
 
-pickled = opening._pickled
-opening._pickled = lambda part: pickled(DiesOnce(part))
+packed = opening.packed
+opening.packed = lambda part: packed(DiesOnce(part))
 # Four attempts a task, as on a cluster; a plain local master has one.
 spark = session("local[1,4]")
 run = write_inventory(spark, {"users": table}, out, depth="row-groups")

@@ -5,10 +5,12 @@ The arrays of a batch are whole columns, as the readers made them; no row become
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct
 
 from whyscan.explain.values import json_values
@@ -124,7 +126,22 @@ def leaves(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
 def described(containers: Containers, columns: Sequence[Column]) -> pa.ListArray:
     """Of each container the columns of which anything is known, in the schema's order."""
     told = [_column(containers, column) for column in columns if _is_told(containers, column)]
-    return in_lists(told, containers.count, COLUMN)
+    return _with_something_known(in_lists(told, containers.count, COLUMN), len(told))
+
+
+def _with_something_known(columns: pa.ListArray, width: int) -> pa.ListArray:
+    """The lists of so many columns each, less those of which this container tells nothing.
+
+    Others may: a manifest of an older spec has nothing of a newer one's columns.
+    """
+    items = columns.values
+    told = [items.field(name).is_valid() for name in ("lower", "upper", "nulls", "nans")]
+    known = reduce(pc.or_, told)
+    if known.true_count == len(items):
+        return columns
+    counts = known.to_numpy(zero_copy_only=False).reshape(len(columns), width).sum(axis=1)
+    offsets = np.concatenate(([0], counts.cumsum())).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), items.filter(known))
 
 
 def _is_told(containers: Containers, column: Column) -> bool:
