@@ -67,7 +67,7 @@ def _found(plan: ScanPlan) -> Iterator[ColumnBounds]:
 
 def ends(column: Column, plan: ScanPlan) -> tuple[pa.Array, pa.Array] | None:
     """The bounds of a column in each file, null where unknown; None where they all are."""
-    evidence = plan.evidence
+    evidence = plan.counted
     if column.path in {*plan.snapshot.partition_sources, *PSEUDO_COLUMNS}:
         return recorded(evidence.files.containers.interval(column), evidence.files.count)
     if plan.snapshot.footers_describe_files and evidence.groups is not None:

@@ -208,7 +208,8 @@ def rows_matched(evidence: Evidence) -> RowsMatched:
     """Between the live rows of the containers that match whole and those of all that are kept."""
     asked = evidence.before_limit
     files, found = asked.files, asked.judgement
-    if asked.groups is None and files.deleted is None and files.maybe_deleted is None:
+    closed = asked.groups is None or not len(asked.groups.opened)
+    if closed and files.deleted is None and files.maybe_deleted is None:
         return RowsMatched(total_of(asked.rows, found.every), total_of(asked.rows, found.kept))
     return RowsMatched(total(surely_matching(asked)), total(perhaps_matching(asked)))
 

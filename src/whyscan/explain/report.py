@@ -164,7 +164,7 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
     common = Common.of(asked)
     why = reasons(asked, common.interpreted)
     tally = Tally(Outcome.of(asked, common, why), Workings.of(asked, why))
-    report = report_on(asked, tally)
+    report = report_on(asked, tally, common)
     if plan.counted.limit is not None:
         why = reasons(plan, common.interpreted)
         report = _limited(report, plan, Outcome.of(plan, common, why))
@@ -175,9 +175,9 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
     )
 
 
-def report_on(asked: Planned, tally: Tally) -> Report:
+def report_on(asked: Planned, tally: Tally, common: Common) -> Report:
     """The report on what was counted of all parts, without the files and the effort."""
-    facts = _facts(asked, tally)
+    facts = _facts(asked, tally, common)
     outcome, workings = tally.outcome, tally.workings
     return Report(
         table=_subject(asked.snapshot),
@@ -217,9 +217,9 @@ def _limited(report: Report, plan: ScanPlan, outcome: Outcome) -> Report:
     )
 
 
-def _facts(asked: Planned, tally: Tally) -> Facts:
+def _facts(asked: Planned, tally: Tally, common: Common) -> Facts:
     counted = tally.workings.conjuncts
-    classes = classify(asked, [conjunct.here for conjunct in counted])
+    classes = classify(asked, [conjunct.here for conjunct in counted], common.interpreted)
     return Facts(
         plan=asked,
         classes=classes,

@@ -61,9 +61,11 @@ class Attribution(Struct, frozen=True):
 def attribute(plan: ScanPlan) -> tuple[Attribution, ...]:
     """The share of each conjunct, in their order."""
     evidence = plan.counted
-    settled = [_settled(conjunct, plan) for conjunct in plan.predicate.conjuncts]
+    # Of files that were all opened nothing can change.
+    whole = bool(evidence.opened.all())
+    settled = [whole or _settled(conjunct, plan) for conjunct in plan.predicate.conjuncts]
     kept = evidence.judgement.conjunct_kept
-    if len(kept) == 1 and evidence.opened.all():
+    if len(kept) == 1 and whole:
         alone = _alone(evidence, 0, settled)
         return (Attribution(alone, alone),)
     return tuple(
@@ -84,15 +86,14 @@ def _settled(conjunct: Conjunct, plan: ScanPlan) -> bool:
 
 def _alone(evidence: Evidence, at: int, settled: list[bool]) -> Share:
     removed = ~evidence.judgement.conjunct_kept[at]
-    unread = not settled[at] and not evidence.opened.all()
-    more = unread and bool((~evidence.opened & ~removed).any())
+    more = not settled[at] and bool((~evidence.opened & ~removed).any())
     return share(evidence, removed, at_least=more) + _closed(evidence, at)
 
 
 def _only(evidence: Evidence, kept: tuple[Flags, ...], at: int, settled: list[bool]) -> Share:
     others = [(k, s) for i, (k, s) in enumerate(zip(kept, settled, strict=True)) if i != at]
     candidate = reduce(np.logical_and, (k for k, _ in others), ~kept[at])
-    if evidence.opened.all() or all(s for _, s in others):
+    if all(s for _, s in others):
         found = share(evidence, candidate, at_least=False)
     else:
         unread = candidate & ~evidence.opened

@@ -59,7 +59,8 @@ class Cells(Struct, frozen=True, eq=False, dict=True):
 
     def number(self, flagged: Flags) -> int:
         """How many containers the flagged cells are."""
-        return int(self.sizes[flagged].sum())
+        # Many times faster than looking up flags that come and go.
+        return int(np.einsum("i,i", self.sizes, flagged, dtype=np.int64))
 
     def sums(self, values: pa.Array) -> pa.Array:
         """The sum of each cell; no value may be unknown."""
@@ -75,7 +76,7 @@ class Cells(Struct, frozen=True, eq=False, dict=True):
         return pa.array(self.blocks.ordered(values).to_numpy()[self._places(flagged)])
 
     def _places(self, flagged: Flags) -> Positions:
-        whole, apart = np.split(flagged, [len(self.whole)])
+        whole, apart = map(np.flatnonzero, np.split(flagged, [len(self.whole)]))
         places = self.blocks.places(self.whole[whole])
         return np.concatenate((places, self.apart[apart]))
 

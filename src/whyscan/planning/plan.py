@@ -204,14 +204,12 @@ class Evidence(Struct, frozen=True, dict=True):
             by_statistics=None if self.by_statistics is None else self.by_statistics[was],
         )
 
-    def standing(self, flagged: Flags) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Where the files of the flagged stand, which are apart, and the flag of each."""
+    def numbers(self, flagged: Flags) -> npt.NDArray[np.int64]:
+        """The flag of each of the flagged files, which stand apart, in the order of the files."""
         flags = np.flatnonzero(flagged)
         if self.cells is None:
-            return flags, flags
-        at = self.cells.examples[flags]
-        order = np.argsort(at)
-        return at[order], flags[order]
+            return flags
+        return flags[np.argsort(self.cells.examples[flags])]
 
     def each_file(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
         """What is told of each flag, told of each file."""

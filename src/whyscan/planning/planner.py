@@ -170,11 +170,13 @@ class _Planner(Struct, frozen=True):
         closed = left_closed(self.options.depth, evidence.number(kept))
         if closed is not None:
             return replace(evidence, unchecked=(("row_groups", closed),))
-        evidence = evidence.apart(kept)
-        at, numbers = evidence.standing(evidence.judgement.kept)
+        at = np.sort(evidence.positions(kept))
         groups, found = self.open(evidence.files, at, evidence.decided)
-        opened = numbers[np.searchsorted(at, groups.opened.to_numpy())]
-        groups = replace(groups, opened=pa.array(opened))
+        if len(groups.opened):
+            evidence = evidence.apart(kept)
+            numbers = evidence.numbers(evidence.judgement.kept)
+            opened = numbers[np.searchsorted(at, groups.opened.to_numpy())]
+            groups = replace(groups, opened=pa.array(opened))
         unchecked = tuple(("row_groups", str(why)) for why in groups.unchecked)
         return replace(evidence, groups=groups, group_judgement=found, unchecked=unchecked)
 

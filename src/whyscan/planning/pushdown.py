@@ -58,10 +58,13 @@ class Class(Struct, frozen=True):
     interpreted: bool
 
 
-def classify(asked: Asked, did: Sequence[Here]) -> tuple[Class, ...]:
+def classify(asked: Asked, did: Sequence[Here], interpreted: Sequence[bool]) -> tuple[Class, ...]:
     """The class of each conjunct, in their order, by what each did to all files."""
-    told = zip(asked.predicate.conjuncts, did, strict=True)
-    return tuple(class_of(conjunct.expression, here, asked) for conjunct, here in told)
+    told = zip(asked.predicate.conjuncts, did, interpreted, strict=True)
+    return tuple(
+        class_of(conjunct.expression, here, asked, interpreted=None if here.ran else known)
+        for conjunct, here, known in told
+    )
 
 
 def partition_columns(asked: Asked) -> set[Path]:
@@ -124,11 +127,14 @@ def interpreted(asked: Asked, ran: Collection[int]) -> tuple[bool, ...]:
     )
 
 
-def class_of(expression: Expression, here: Here, asked: Asked) -> Class:
-    """The class of a conjunct or of a part of one."""
+def class_of(
+    expression: Expression, here: Here, asked: Asked, *, interpreted: bool | None = None
+) -> Class:
+    """The class of a conjunct or of a part of one; `interpreted` where that is known."""
     named, partition = _named(expression), partition_columns(asked)
     ran = here.ran and here.settled
-    points = ran or _settled_by_points(expression, named, asked.zone)
+    if interpreted is None:
+        interpreted = ran or _settled_by_points(expression, named, asked.zone)
     if (
         named <= partition
         and here.settled
@@ -139,7 +145,7 @@ def class_of(expression: Expression, here: Here, asked: Asked) -> Class:
         pushdown = Pushdown.INEXACT
     else:
         pushdown = Pushdown.UNSUPPORTED
-    return Class(_bucket(named, partition), pushdown, points)
+    return Class(_bucket(named, partition), pushdown, interpreted)
 
 
 def _named(expression: Expression) -> set[Path]:

@@ -92,7 +92,7 @@ def reasons(plan: ScanPlan, interpreted: Sequence[bool]) -> Why:
     if not plan.snapshot.footers_describe_files:
         containers, at = evidence.files.containers, evidence.examples
         if at is not None:
-            stay = pa.array(at[evidence.judgement.kept])
+            stay = pa.array(at[np.flatnonzero(evidence.judgement.kept)])
             told = containers.of(plan.predicate.columns())
             containers = replace(told, exact={}).take(stay)
         why = _of(plan, interpreted, containers, evidence.judgement, at)

@@ -36,11 +36,18 @@ class Column(Struct, frozen=True):
     type: Type
 
 
-class Literal(Struct, frozen=True):
+class Literal(Struct, frozen=True, dict=True):
     """One value of one type."""
 
     value: Value
     type: Type
+
+    @lazy
+    def scalar(self) -> pa.Scalar:
+        """The value as Arrow has it."""
+        from whyscan.predicate import arrow
+
+        return arrow.scalar(self.value, self.type)
 
 
 class Comparator(Enum):

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.predicate import arrow
 from whyscan.predicate.types import FloatType, NullType, Type
 from whyscan.pruning.mask import (
     Mask,
@@ -87,7 +86,7 @@ def of_literal(literal: Literal) -> Interval:
         return only_null(literal.type)
     if isinstance(literal.value, float) and literal.value != literal.value:
         return Interval(literal.type, None, None, value=False, null=False, nan=True)
-    point = arrow.scalar(literal.value, literal.type)
+    point = literal.scalar
     return between(literal.type, point, point)
 
 

@@ -161,7 +161,7 @@ def planned_by(run: Run, snapshot: Snapshot, predicate: Predicate, options: Opti
 def explain_parts(planned: Parted, *, verbose: bool = False) -> Report:
     """The report of `make_report`, counted by the executors."""
     tally = reduce(add, planned.each(partial(Tally.of, common=planned.common)))
-    report = report_on(planned, tally)
+    report = report_on(planned, tally, planned.common)
     if verbose:
         listed = planned.each(partial(_listing, told=planned.common.interpreted))
         report = replace(report, listing=listings_together(listed))

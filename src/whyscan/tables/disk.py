@@ -78,17 +78,18 @@ def sizes(folder: str, paths: Sequence[str]) -> list[int | None]:
 
     In a folder that is not there nothing is looked for.
     """
-    places = [os.path.join(folder, path) for path in paths]  # noqa: PTH118 - a tenth of a Path
-    parents = [os.path.dirname(place) for place in places]  # noqa: PTH120 - as above
-    there = {parent for parent in set(parents) if Path(parent).exists()}
+    parents = [path.rpartition("/")[0] for path in paths]
+    there = {parent for parent in set(parents) if Path(folder, parent).exists()}
     return [
-        _size(p) if parent in there else None for p, parent in zip(places, parents, strict=True)
+        # A Path each would take ten times as long.
+        _size(os.path.join(folder, path)) if parent in there else None  # noqa: PTH118
+        for path, parent in zip(paths, parents, strict=True)
     ]
 
 
 def _size(place: str) -> int | None:
     try:
-        facts = os.stat(place)  # noqa: PTH116 - as above
+        facts = os.stat(place)  # noqa: PTH116 - likewise
     except (OSError, ValueError):
         return None
     return facts.st_size if stat.S_ISREG(facts.st_mode) else None

@@ -108,7 +108,8 @@ def _bounds(plan: ScanPlan, column: Column) -> tuple[pa.Array, pa.Array] | None:
         return None
     lower, upper = known
     here = pc.and_(
-        pc.and_(lower.is_valid(), upper.is_valid()), bits(plan.evidence.by_partition.kept)
+        pc.and_(lower.is_valid(), upper.is_valid()),
+        bits(plan.counted.each_file(plan.counted.by_partition.kept)),
     )
     return lower.filter(here), upper.filter(here)
 
