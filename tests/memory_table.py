@@ -17,7 +17,7 @@ from whyscan.predicate.types import Field, FloatType, Schema
 from whyscan.pruning.containers import ColumnStatistics, Containers, believe
 from whyscan.pruning.interval import Interval
 from whyscan.pruning.transforms import Identity
-from whyscan.tables.snapshot import Collected, Files, Recording, RowGroups, Traffic
+from whyscan.tables.snapshot import Collected, Files, Recording, RowGroups, Traffic, Unreached
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,13 +40,17 @@ class RowGroup:
 
 @dataclass(frozen=True)
 class DataFile:
-    """`deleted` rows are counted; up to `maybe_deleted` more, None for nobody knows how many."""
+    """`deleted` rows are counted; up to `maybe_deleted` more, None for nobody knows how many.
+
+    Of one that is `missing` the footer cannot be opened.
+    """
 
     path: str
     partition: Mapping[str, object]
     groups: Sequence[RowGroup]
     deleted: int = 0
     maybe_deleted: int | None = 0
+    missing: bool = False
 
     @property
     def rows(self) -> int:
@@ -121,8 +125,11 @@ class MemoryTable:
         """Everything is here."""
 
     def row_groups(self, files, opened, columns, projection):  # noqa: ARG002 - the protocol's
-        chosen = [self.data[at] for at in opened.to_pylist()]
+        asked = opened.to_pylist()
+        reached = [at for at in asked if not self.data[at].missing]
+        chosen = [self.data[at] for at in reached]
         self.objects += len(chosen)
+        gone = Unreached("missing", len(asked) - len(reached), len(asked))
         owners = [i for i, file in enumerate(chosen) for _ in file.groups]
         groups = [group for file in chosen for group in file.groups]
         contradictions = [
@@ -131,7 +138,7 @@ class MemoryTable:
             if name not in self.partitioned_by
         ]
         return RowGroups(
-            opened=opened,
+            opened=pa.array(reached, pa.int64()),
             file=pa.array(owners, pa.int64()),
             ordinal=pa.array([i for f in chosen for i in range(len(f.groups))], pa.int32()),
             bytes=pa.array([group.rows * BYTES_A_ROW for group in groups], pa.int64()),
@@ -144,6 +151,7 @@ class MemoryTable:
                 exact=self._exact(groups),
             ),
             contradictions=sum(contradictions),
+            unchecked=(gone,) if gone.files else (),
         )
 
     def recording(self, column):

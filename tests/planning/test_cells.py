@@ -99,12 +99,19 @@ def test_divided_cells_say_the_same_of_every_file(found, data):
 
 @st.composite
 def tables(draw: Any) -> MemoryTable:
-    """Files of a few kinds, some without bounds, without rows, without counts of NULL or NaN."""
+    """Files of a few kinds, some without bounds, without rows, without counts of NULL or NaN.
+
+    None is missing, or some, or all.
+    """
     dice = Dice(draw)
     kinds = [_kind(dice) for _ in range(dice.number(1, 5))]
     runs = [[dice.pick(kinds)] * dice.number(1, 5) for _ in range(dice.number(1, 6))]
     picked = [kind for run in runs for kind in run]
-    files = [DataFile(f"{at}", {"country": c}, groups) for at, (c, groups) in enumerate(picked)]
+    there = dice.pick([1, 2, 0])
+    files = [
+        DataFile(f"{at}", {"country": c}, groups, missing=not there or not dice.one_in(there))
+        for at, (c, groups) in enumerate(picked)
+    ]
     return MemoryTable(
         COLUMNS, files, ("country",), footers_describe_files=False, recordings={"name": CUT}
     )
