@@ -99,7 +99,7 @@ class Blocks(Struct, eq=False, dict=True):
         return Containers(
             self.count,
             # The most that a member has, unknown where one's rows are.
-            end(containers.rows, least=False),
+            end(self._rows(containers), least=False),
             statistics={path: self._hull(told) for path, told in _told(containers, columns)},
             buckets=tuple(
                 replace(b, lower=end(b.lower, least=True), upper=end(b.upper, least=False))
@@ -119,7 +119,7 @@ class Blocks(Struct, eq=False, dict=True):
         return Containers(
             self.count,
             # The fewest that a member is known to have.
-            end(containers.rows, least=False),
+            end(self._rows(containers), least=False),
             statistics={
                 path: self._once("kernel", told, self._kernel_of)
                 for path, told in _told(containers, columns)
@@ -137,15 +137,23 @@ class Blocks(Struct, eq=False, dict=True):
         """
         named = {column.path for column in columns}
         found = np.full(self.count, any(b.source in named for b in containers.buckets))
-        if containers.rows is not None:
-            empty = self._once("empty", containers.rows, lambda _: self._without(containers))
-            found |= empty
+        if self._rows(containers) is not None:
+            found |= self._without(containers)
         for _, told in _told(containers, columns):
             found |= self._once("nothing", told, self._nothing)
         return found
 
+    def _rows(self, containers: Containers) -> pa.Array | None:
+        """The containers' rows; None where nobody is known to have none: no verdict needs them."""
+        if containers.rows is None or not self._without(containers).any():
+            return None
+        return containers.rows
+
     def _without(self, containers: Containers) -> Flags:
-        return self.any(opposite(containers.occupied))
+        """The blocks with a member that has no rows."""
+        return self._once(
+            "empty", containers.rows, lambda _: self.any(opposite(containers.occupied))
+        )
 
     def _nothing(self, told: Interval) -> Flags:
         return self.any(opposite(either(told.value, told.null, told.nan)))
@@ -184,7 +192,7 @@ class Blocks(Struct, eq=False, dict=True):
         """The containers of the chosen blocks, which ascend, block by block."""
         count = int(self.sizes[chosen].sum())
         picked = self._picked(chosen)
-        rows = containers.rows
+        rows = self._rows(containers)
         named = {column.path for column in columns}
 
         def of(source: Intervals) -> Intervals:
@@ -342,10 +350,11 @@ def _mapped(interval: Interval, change: Callable[[pa.Array], pa.Array]) -> Inter
     def mask(of: Mask) -> Mask:
         return of if isinstance(of, bool) else settled(change(of))
 
+    lower = values(interval.lower)
     return replace(
         interval,
-        lower=values(interval.lower),
-        upper=values(interval.upper),
+        lower=lower,
+        upper=lower if interval.upper is interval.lower else values(interval.upper),
         value=mask(interval.value),
         null=mask(interval.null),
         nan=mask(interval.nan),

@@ -233,10 +233,11 @@ def _without_nan(intervals: Intervals) -> Intervals:
 
 
 def _take(interval: Interval, indices: pa.Array) -> Interval:
+    lower = _at(interval.lower, indices)
     return replace(
         interval,
-        lower=_at(interval.lower, indices),
-        upper=_at(interval.upper, indices),
+        lower=lower,
+        upper=lower if interval.upper is interval.lower else _at(interval.upper, indices),
         value=_mask_at(interval.value, indices),
         null=_mask_at(interval.null, indices),
         nan=_mask_at(interval.nan, indices),

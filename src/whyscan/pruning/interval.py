@@ -58,9 +58,14 @@ class Interval(Struct, frozen=True):
         """Some row may be not NULL: a value or NaN."""
         return either(self.value, self.nan)
 
+    @property
+    def is_point(self) -> bool:
+        """Both bounds are one wherever they are known."""
+        return self.lower is self.upper
+
     def point(self) -> Mask:
         """Both bounds are known and equal: every value is this one."""
-        if self.lower is self.upper:
+        if self.is_point:
             return known(self.lower)
         return surely(equal, self.lower, self.upper)
 
@@ -217,7 +222,10 @@ def may_be_less_equal(a: Interval, b: Interval) -> Mask:
 
 def may_be_equal(a: Interval, b: Interval) -> Mask:
     """Some a = some b: the bounds overlap, or both may be NaN."""
-    overlap = both(may(less_equal, a.lower, b.upper), may(less_equal, b.lower, a.upper))
+    if a.is_point and b.is_point:
+        overlap = may(equal, a.lower, b.lower)
+    else:
+        overlap = both(may(less_equal, a.lower, b.upper), may(less_equal, b.lower, a.upper))
     return either(both(a.value, b.value, overlap), both(a.nan, b.nan))
 
 
