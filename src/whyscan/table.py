@@ -97,11 +97,13 @@ class Table(Struct, frozen=True):
         from whyscan.planning.request import bind_request
 
         checked(Question, question)
-        bound, options = bind_request(self.snapshot, predicate, columns, question)
         if spark is not None:
+            # First: it brings the parser, beside whose import this process would read a log.
             from whyscan.spark.planning import plan_parts
 
+            bound, options = bind_request(self.snapshot, predicate, columns, question)
             return plan_parts(spark, self.snapshot, bound, options)
+        bound, options = bind_request(self.snapshot, predicate, columns, question)
         from whyscan.planning.planner import make_plan
         from whyscan.plans import Plan
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
+from delta.conftest import Lake, bounds
 from iceberg import by_hand
 from memory_table import DataFile, MemoryTable, RowGroup
 from spark.planning.asking_parts import ZOO, here, in_one, in_parts, predicates, sliced, zoo
@@ -267,3 +270,28 @@ def test_the_effort_is_that_of_all_parts(hive):
     before = planned.traffic().objects
     assert before > hive.traffic().objects
     assert replace(planned, meter=[]).traffic() == replace(hive.traffic(), from_cache=None)
+
+
+ASKED_FIRST = """
+import sys, whyscan
+
+class NoSession:
+    @property
+    def sparkContext(self):
+        raise EOFError
+
+table = whyscan.open(sys.argv[1])
+early = "sqlglot" not in sys.modules
+try:
+    table.plan("id > 5", spark=NoSession())
+except EOFError:
+    print(early, len(table.snapshot.remembered.coming), len(table.snapshot.remembered.kept))
+"""
+
+
+def test_a_process_that_hands_a_delta_log_to_executors_does_not_begin_to_read_it(tmp_path):
+    lake = Lake(tmp_path / "t").create({"id": "long"})
+    lake.commit(lake.add("f", bounds("id", 1, 9)))
+    run = [sys.executable, "-c", ASKED_FIRST, str(lake.folder)]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert done.stdout == "True 0 0\n"
