@@ -6,11 +6,12 @@ import socket
 import struct
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from http.client import HTTPConnection, HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,15 +59,27 @@ class Gauge:
                 self.now -= 1
 
 
+@dataclass(frozen=True)
+class Answered:
+    """Bytes of an object; `to_this_process`, or to another one."""
+
+    path: str
+    bytes: int
+    to_this_process: bool
+
+
 @dataclass
 class Proxy:
     """Passes requests on to the store. `seen` are the paths since the last reset, and `ranges` the
-    bytes of them that were asked for, as the header says it."""
+    bytes of them that were asked for, as the header says it. While it is `watching`, `answered`
+    has who got which bytes."""
 
     port: int
     faults: list[Fault] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
     ranges: list[tuple[str, str]] = field(default_factory=list)
+    watching: bool = False
+    answered: list[Answered] = field(default_factory=list)
     gauge: Gauge = field(default_factory=Gauge)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -78,6 +91,8 @@ class Proxy:
         self.faults.clear()
         self.seen.clear()
         self.ranges.clear()
+        self.watching = False
+        self.answered.clear()
         self.gauge = Gauge()
 
     def fault(self, method: str, path: str) -> Fault | None:
@@ -109,6 +124,19 @@ def proxy(target: int) -> Iterator[Proxy]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def is_of_this_process(port: int) -> bool:
+    """Whether the socket at a port is one of this process, as Linux tells it."""
+    ours = set()
+    for file in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            ours.add(str(file.readlink()))
+    for line in Path("/proc/self/net/tcp").read_text().splitlines()[1:]:
+        local, inode = line.split()[1], line.split()[9]
+        if int(local.rpartition(":")[2], 16) == port and f"socket:[{inode}]" in ours:
+            return True
+    return False
 
 
 class _Server(ThreadingHTTPServer):
@@ -145,6 +173,9 @@ class _Handler(BaseHTTPRequestHandler):
         cut = fault is not None and fault.kind in {Kind.CUT, Kind.SHORT}
         sent = body[: len(body) // 2] if cut else body
         length = len(sent) if fault is not None and fault.kind is Kind.SHORT else len(body)
+        if self.state.watching:
+            ours = is_of_this_process(self.client_address[1])
+            self.state.answered.append(Answered(self.path, len(sent), ours))
         self.pass_on(answer, sent, length)
         if cut:
             self.close_connection = True

@@ -7,6 +7,7 @@ import pickle
 import random
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from delta.conftest import Lake, bounds
 from iceberg import by_hand
@@ -25,7 +27,10 @@ from whyscan.predicate.types import OtherType, StructType
 from whyscan.pruning.gather import concatenate
 from whyscan.pruning.mask import materialise, written_out
 from whyscan.tables import open_snapshot
-from whyscan.tables.delta import open_delta
+from whyscan.tables.cache import Cache
+from whyscan.tables.delta import copies, open_delta, outlines
+from whyscan.tables.delta.copies import LocalCopies
+from whyscan.tables.delta.log import LogFile
 from whyscan.tables.delta.log_parts import _cut
 from whyscan.tables.parts import parts
 from whyscan.tables.storage import Store
@@ -249,22 +254,30 @@ class Churn:
                 name = f"{version}.checkpoint.{at:010}.{3:010}.parquet"
                 self.lake.checkpoint(some, kind, name)
         else:
-            self._with_sidecars(state, adds, version)
+            self._with_sidecars(state, adds, version, shape)
 
-    def _with_sidecars(self, state, adds, version):
+    def _with_sidecars(self, state, adds, version, shape):
         named = []
         for at, some in enumerate((adds[::2], adds[1::2])):
             name = f"{at}.parquet"
             self.lake.checkpoint(some, pa.schema({"add": ADD}), f"_sidecars/{name}")
             size = (self.lake.log / "_sidecars" / name).stat().st_size
             named.append({"sidecar": {"path": name, "sizeInBytes": size}})
-        name = f"{version}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.parquet"
-        self.lake.checkpoint(state + named, pa.schema(STATE | {"sidecar": SIDECAR}), name)
+        name = f"{version}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11"
+        if shape == "sidecars":
+            schema = pa.schema(STATE | {"sidecar": SIDECAR})
+            self.lake.checkpoint(state + named, schema, f"{name}.parquet")
+        else:
+            about = state[1]["metaData"]
+            about["configuration"] = dict(about["configuration"])
+            lines = "".join(json.dumps(action) + "\n" for action in state + named)
+            (self.lake.log / f"{name}.json").write_text(lines)
 
 
-@pytest.mark.parametrize(
-    "shape", ["one file", "small row groups", "multi-part", "sidecars", "none"]
-)
+SHAPES = ["one file", "small row groups", "multi-part", "sidecars", "sidecars of JSON"]
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, "none"])
 @pytest.mark.parametrize("seed", range(4))
 def test_what_commits_hide_is_hidden_in_every_part_of_a_delta_checkpoint(tmp_path, shape, seed):
     churn = Churn(tmp_path / "t", seed)
@@ -395,6 +408,116 @@ def test_a_part_of_a_checkpoint_in_a_store_fetches_its_own_rows_and_the_footer(t
     commits = sum(file.size for file in some[-1].log.later)
     most = max(part.traffic().bytes for part in some) - commits
     assert footer < most < footer + (checkpoint.stat().st_size - footer) / 2
+
+
+@pytest.fixture
+def outlined(monkeypatch):
+    """Checkpoints of any size in a store are opened in outline, their ends byte by byte."""
+    monkeypatch.setattr(copies, "_END", 16)
+    monkeypatch.setattr(outlines, "_GAP", 0)
+
+    def opened_in_outline(folder):
+        return open_delta(replace(in_a_store(folder), uri=str(folder)), fetched_whole=0)
+
+    return opened_in_outline
+
+
+def fetched(snapshot):
+    return snapshot.traffic().bytes
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_checkpoint_in_a_store_is_opened_and_divided_without_its_files(
+    tmp_path, outlined, shape, seed
+):
+    churn = Churn(tmp_path / "t", seed)
+    for _ in range(60):
+        churn.step()
+    churn.checkpoint(shape)
+    for _ in range(seed * 3):
+        churn.step()
+    local = churn.lake.open()
+    snapshot = outlined(churn.lake.folder)
+    some = parts(snapshot, 7)
+    log = {file.path: file.size for file in snapshot.log.files}
+    left = sum(added_bytes(churn.lake.folder / path) for path in log if path.endswith("parquet"))
+    assert fetched(snapshot) == sum(log.values()) - left
+    assert joined(part.files([]).paths for part in some) == local.files([]).paths.to_pylist()
+
+    assert_same(local, [snapshot])
+    assert fetched(snapshot) == sum(log.values())
+
+
+def added_bytes(file):
+    """The bytes of a checkpoint's columns of added files, and of the format's name before them."""
+    footer = pq.read_metadata(file)
+    groups = [footer.row_group(at) for at in range(footer.num_row_groups)]
+    chunks = [group.column(at) for group in groups for at in range(group.num_columns)]
+    adds = [c.total_compressed_size for c in chunks if c.path_in_schema.startswith("add.")]
+    return len(b"PAR1") + sum(adds)
+
+
+@pytest.mark.parametrize("name", [n for n in tables if (ZOO / n / "_delta_log").exists()] or [""])
+def test_every_delta_table_of_the_zoo_is_in_outline_what_it_is_on_disk(name, outlined):
+    try:
+        local = opened(ZOO / name)
+        local.files([], UTC)
+    except WhyscanError:
+        pytest.skip("broken on purpose")
+    snapshot = outlined(ZOO / name)
+    some = parts(snapshot, 2)
+    assert_same(local, some)
+    assert_same(local, [snapshot])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_damaged_checkpoint_in_a_store_tells_what_it_tells_on_disk(tmp_path, outlined, seed):
+    churn = Churn(tmp_path / "t", 1)
+    for _ in range(20):
+        churn.step()
+    churn.checkpoint("small row groups")
+    chance = random.Random(seed)
+    (checkpoint,) = churn.lake.log.glob("*.checkpoint.parquet")
+    data = bytearray(checkpoint.read_bytes())
+    footer = len(data) - pq.read_metadata(checkpoint).serialized_size - 8
+    for _ in range(chance.randrange(1, 4)):
+        data[chance.randrange(0 if seed % 2 else footer, len(data))] ^= 1 << chance.randrange(8)
+    checkpoint.write_bytes(data if seed % 5 else data[: chance.randrange(1, len(data))])
+
+    def told(opener):
+        try:
+            files = opener().files([], UTC)
+        except WhyscanError as error:
+            return type(error), error.message
+        return files.paths.to_pylist(), files.bytes.to_pylist()
+
+    assert told(lambda: outlined(churn.lake.folder)) == told(churn.lake.open)
+
+
+def test_threads_that_ask_for_files_at_once_get_all_of_them(tmp_path, outlined):
+    churn = Churn(tmp_path / "t", 1)
+    for _ in range(60):
+        churn.step()
+    churn.checkpoint("small row groups")
+    snapshot = outlined(churn.lake.folder)
+    columns = [[column] for column in columns_of(snapshot)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(snapshot.files, [[], *columns, []]))
+    assert {files.count for files in found} == {len(churn.live)}
+    assert fetched(snapshot) == sum(file.size for file in snapshot.log.files)
+
+
+def test_a_part_of_a_large_file_that_nobody_keeps_is_not_kept_in_pieces(tmp_path, monkeypatch):
+    file = LogFile("_delta_log/x.checkpoint.parquet", 100, 0)
+    monkeypatch.setattr(copies, "_PIECE", 10)
+
+    def pieces(bound):
+        store = replace(in_a_store(tmp_path), cache=Cache(tmp_path / "cache", bound))
+        return [piece.length for piece in LocalCopies(store)._pieces(file, 5, 40)]
+
+    assert pieces(400) == [10, 10, 10, 5]
+    assert pieces(399) == [35]
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import TableError, UsageError
+from whyscan.tables.parts import FETCHED_WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,12 +20,16 @@ def open_snapshot(
     partition_types: Mapping[str, str],
     options: Mapping[str, Any],
     travel: Travel | None = None,
+    fetched_whole: int = FETCHED_WHOLE,
 ) -> Snapshot:
-    """Open a folder, a file, a glob, several of them or a catalog's table, at one version."""
+    """Open a folder, a file, a glob, several of them or a catalog's table, at one version.
+
+    `fetched_whole` is 0 where others will read the files of a checkpoint.
+    """
     from whyscan.tables.travel import Travel
 
     when = travel or Travel()
-    found = _with_metadata(places, options, when)
+    found = _with_metadata(places, options, when, fetched_whole)
     if found is None:
         when.only(format_name="Parquet")
         return _open_files(places, partition_types, options)
@@ -34,7 +39,7 @@ def open_snapshot(
 
 
 def _with_metadata(
-    places: Sequence[str], options: Mapping[str, Any], travel: Travel
+    places: Sequence[str], options: Mapping[str, Any], travel: Travel, fetched_whole: int
 ) -> Snapshot | None:
     """The Delta or Iceberg table that was named. Read as plain files it would show deleted rows."""
     from whyscan.tables.catalogs.names import table_name
@@ -53,7 +58,7 @@ def _with_metadata(
         return None
     is_delta, is_hudi, has_metadata = store.which_hold(("_delta_log", ".hoodie", "metadata"))
     if is_delta:
-        return _open_delta(store, travel)
+        return _open_delta(store, travel, fetched_whole)
     if is_hudi:
         raise TableError(
             f"{store.uri} is a Hudi table, which whyscan does not read",
@@ -74,11 +79,11 @@ def _if_iceberg(store: Store, travel: Travel) -> Snapshot | None:
     return open_found(store, found, travel)
 
 
-def _open_delta(store: Store, travel: Travel) -> Snapshot:
+def _open_delta(store: Store, travel: Travel, fetched_whole: int) -> Snapshot:
     from whyscan.tables.delta.snapshot import open_delta
 
     travel.only("version", "as_of", format_name="Delta")
-    return open_delta(store, travel.version, travel.as_of)
+    return open_delta(store, travel.version, travel.as_of, fetched_whole)
 
 
 def _open_iceberg(store: Store | None, travel: Travel, file: str) -> Snapshot:

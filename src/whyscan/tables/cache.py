@@ -70,9 +70,13 @@ class Cache(Struct, frozen=True):
             return None
         return pa.py_buffer(stored).slice(_DIGEST)
 
+    def takes(self, size: int) -> bool:
+        """Whether so many bytes are kept: too many would push out too much of the others."""
+        return size <= self.bound // _LARGEST_SHARE
+
     def put(self, key: str, content: memoryview) -> None:
-        """Keep a content, unless it would push out too much of the others."""
-        if len(content) > self.bound // _LARGEST_SHARE:
+        """Keep a content, unless it is too large."""
+        if not self.takes(len(content)):
             return
         with suppress(OSError):
             place = self._place(key)

@@ -28,6 +28,13 @@ FILES_EACH = 100_000
 """So many take a second or two, and some hundred megabytes, with every column's statistics."""
 
 
+FETCHED_WHOLE = 1 << 24
+"""Of a larger Delta checkpoint in a store its reader first fetches what describes the table.
+
+To ask twice for a smaller one takes longer than to fetch it.
+"""
+
+
 @runtime_checkable
 class Divisible(Protocol):
     """A snapshot that can be divided."""

@@ -87,9 +87,9 @@ def pin(source: Source, types: Mapping[str, str] = MappingProxyType({})) -> Pinn
     `types` are those of Hive partition columns that are not to be inferred.
     """
     try:
-        found = open_snapshot([source.uri], types, source.options)
+        found = open_snapshot([source.uri], types, source.options, fetched_whole=0)
         if (travel := _meant(source, found)) is not None:
-            found = open_snapshot([source.uri], types, source.options, travel)
+            found = open_snapshot([source.uri], types, source.options, travel, fetched_whole=0)
     except WhyscanError as error:
         return Pinned(source.name, source.uri, dict(source.options), error=to_text(error))
     kept = None if found.format == "delta" else packed(found)

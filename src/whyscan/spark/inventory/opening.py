@@ -67,7 +67,7 @@ class Opener(Struct, frozen=True):
     def _open(self, source: Source) -> Opened | TableLine:
         types = self.partition_types.get(source.name, {})
         try:
-            snapshot = open_snapshot([source.uri], types, source.options)
+            snapshot = open_snapshot([source.uri], types, source.options, fetched_whole=0)
             found = identity(snapshot)
             mark = f"{found.mark} {dict(types)}" if types else found.mark
             before = self.known.get((source.name, found.name))

@@ -18,6 +18,7 @@ from whyscan.errors import TableError
 from whyscan.tables import duckdb_engine
 from whyscan.tables.delta import query
 from whyscan.tables.delta.log import LOG, LogFile
+from whyscan.tables.delta.outlines import outline
 
 if TYPE_CHECKING:
     import duckdb
@@ -170,15 +171,20 @@ class ActionReader(Struct, frozen=True, eq=False):
 
     def unreadable(self, files: Sequence[LogFile], error: Exception) -> TableError:
         """The same for files that are no source yet."""
+        self.copies.complete(files)
         readers = [(file.path, self._relation([file])) for file in files]
         return query.failure(self.connection, readers, error)
 
     def _checkpoint(self, files: tuple[LogFile, ...]) -> Iterator[ActionSource]:
-        top = self._described(files, str(CHECKPOINT_VERSION))
+        top = self._outlined(files)
         yield top
         sidecars = self._sidecars(top)
         if sidecars:
-            yield self._described(sidecars, str(CHECKPOINT_VERSION))
+            yield self._outlined(sidecars)
+
+    def _outlined(self, files: tuple[LogFile, ...]) -> ActionSource:
+        outline(self.connection, self.copies, files)
+        return self._described(files, str(CHECKPOINT_VERSION))
 
     def _described(self, files: tuple[LogFile, ...], version: str) -> ActionSource:
         relation = self._relation(files)

@@ -19,6 +19,7 @@ from whyscan.tables import duckdb_engine
 from whyscan.tables.delta import query, replay
 from whyscan.tables.delta.actions import ActionReader, Slice, Span
 from whyscan.tables.delta.copies import LocalCopies
+from whyscan.tables.delta.outlines import CHUNK_START, CHUNK_STOP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,6 +47,7 @@ class WholeLog(Struct, frozen=True, eq=False):
 
     def live_files(self, request: replay.Request) -> pa.Table:
         """The live files with what was requested of each."""
+        self.copies.complete(self.files)
         with duckdb_engine.connection() as connection:
             return replay.live_files(ActionReader(connection, self.copies), self.sources, request)
 
@@ -189,10 +191,6 @@ def _cut(groups: Sequence[int], rows_each: int) -> Iterator[tuple[int, int]]:
         yield first, end
 
 
-_START = (
-    "CASE WHEN dictionary_page_offset BETWEEN 4 AND data_page_offset "
-    "THEN dictionary_page_offset ELSE data_page_offset END"
-)
 _MAGIC_AND_LENGTH = 8
 
 
@@ -201,8 +199,8 @@ def _footers(reader: ActionReader, files: Sequence[LogFile]) -> list[_Footer]:
     places = reader.copies.places(files)
     names = query.texts(places)
     groups = (
-        f"SELECT file_name, any_value(row_group_num_rows) AS n, min({_START}) AS start, "
-        f"max({_START} + total_compressed_size) AS stop FROM parquet_metadata({names}) "
+        f"SELECT file_name, any_value(row_group_num_rows) AS n, min({CHUNK_START}) AS start, "
+        f"max({CHUNK_STOP}) AS stop FROM parquet_metadata({names}) "
         "WHERE starts_with(path_in_schema, 'add, ') "
         "GROUP BY file_name, row_group_id ORDER BY file_name, row_group_id"
     )

@@ -22,6 +22,7 @@ from whyscan.tables.delta.specs import spec
 from whyscan.tables.delta.state import TableState, read_state
 from whyscan.tables.delta.statistics import leaves
 from whyscan.tables.parquet import file_columns
+from whyscan.tables.parts import FETCHED_WHOLE
 from whyscan.tables.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -179,14 +180,17 @@ def is_delta(store: Store) -> bool:
 
 
 def open_delta(
-    store: Store, version: int | None = None, timestamp: int | None = None
+    store: Store,
+    version: int | None = None,
+    timestamp: int | None = None,
+    fetched_whole: int = FETCHED_WHOLE,
 ) -> DeltaSnapshot:
     """Open a version, the newest by default, or the one at a moment (µs since 1970, UTC)."""
     if not is_delta(store):
         raise TableError(f"{store.uri} is no Delta table: it has no {LOG} folder")
     log = read_log(store.list(LOG, enter=lambda _: False))
     with duckdb_engine.connection() as connection:
-        reader = ActionReader(connection, LocalCopies(store))
+        reader = ActionReader(connection, LocalCopies(store, fetched_whole=fetched_whole))
         if timestamp is not None:
             version = _version_at(reader, log, timestamp)
         return _open(store, reader, log.segment(version))
