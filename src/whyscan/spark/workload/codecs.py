@@ -5,6 +5,7 @@
 | zstd, also several frames in a row | 28 B5 2F FD |
 | Spark's lz4: blocks, not frames | `LZ4Block` |
 | Spark's snappy: blocks behind a header | 82 `SNAPPY` 00 |
+| lzf: chunks | `ZV` |
 | gzip, also several members in a row | 1F 8B |
 """
 
@@ -29,6 +30,9 @@ _LZ4_STORED = 0x10
 _SNAPPY = b"\x82SNAPPY\x00"
 _SNAPPY_HEADER = 16
 _LZF = b"ZV"
+_LZF_HEADER = 5
+_LZF_STORED = _LZF + b"\x00"
+_LZF_PACKED = _LZF + b"\x01"
 MOST_OF_A_BLOCK = 1 << 26
 """Spark's blocks have 32 or 64 kB; a length beyond this is no length."""
 
@@ -59,7 +63,7 @@ def plain(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
     if first.startswith(_SNAPPY):
         return _snappy(whole, tail, name)
     if first.startswith(_LZF):
-        raise CorruptFile(name, "lzf is not read", hint="Spark writes zstd unless it is told to")
+        return _lzf(whole, tail, name)
     return whole
 
 
@@ -167,6 +171,55 @@ def _snappy(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
             yield bytes(cramjam.snappy.decompress_raw(content))
         except cramjam.DecompressionError as error:
             raise CorruptFile(name, f"a block of snappy is damaged: {error}") from error
+
+
+def _lzf(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
+    """`ZV`, whether it is packed, its length and, packed, the length that it has unpacked."""
+    blocks = _Blocks(chunks)
+    while header := blocks.take(_LZF_HEADER):
+        is_packed = header.startswith(_LZF_PACKED)
+        size = blocks.take(2) if is_packed else header[3:]
+        packed = int.from_bytes(header[3:], "big")
+        known = is_packed or header.startswith(_LZF_STORED)
+        content = blocks.take(packed) if known else b""
+        if len(header) < _LZF_HEADER or (known and len(content) < packed):
+            tail.cut = True
+            return
+        found = _unpacked(content) if is_packed else content
+        if not known or found is None or len(found) != int.from_bytes(size, "big"):
+            raise CorruptFile(name, "a chunk of lzf is damaged")
+        yield found
+
+
+def _unpacked(packed: bytes) -> bytes | None:
+    """Runs of bytes as they are, and copies of what came before; None where it is damaged.
+
+    Below 32 a byte says how many follow, less one. Else its upper three bits are how many are
+    copied, less two, where 7 adds the next byte; the rest is from how far back, less one.
+    """
+    found, at = bytearray(), 0
+    try:
+        while at < len(packed):
+            mark = packed[at]
+            at += 1
+            if mark < 32:  # noqa: PLR2004 - of five bits
+                found += packed[at : at + mark + 1]
+                at += mark + 1
+                continue
+            count = mark >> 5
+            if count == 7:  # noqa: PLR2004 - of three bits
+                count += packed[at]
+                at += 1
+            back = ((mark & 31) << 8 | packed[at]) + 1
+            at += 1
+            if back > len(found):
+                return None
+            run = found[-back:] if back <= count + 2 else found[-back : count + 2 - back]
+            # A copy may reach into what it copies: it repeats.
+            found += (run * ((count + 2) // back + 1))[: count + 2]
+    except IndexError:
+        return None
+    return bytes(found)
 
 
 def lines(chunks: Iterable[bytes], tail: Tail) -> Iterator[bytes]:
