@@ -12,6 +12,9 @@ from whyscan.table import open as open_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyspark.sql import SparkSession
+
+    from whyscan.statements.planners import Planner
     from whyscan.statements.report import StatementReport
     from whyscan.statements.travel import Version
     from whyscan.table import Location, When
@@ -27,6 +30,7 @@ def explain_sql(
     options: Mapping[str, Any] = MappingProxyType({}),
     resolve_joins: bool = False,
     resolve_limit: int = RESOLVE_LIMIT,
+    spark: SparkSession | None = None,
     **question: Unpack[Question],
 ) -> StatementReport:
     """What every scan of a statement reads, and why.
@@ -36,10 +40,12 @@ def explain_sql(
     a `Lake` says how.
     `resolve_joins` reads the keys of scans of at most `resolve_limit` rows, and plans the scans
     that they are joined with by those keys.
+    With `spark`, its executors read the metadata and plan each scan: the answer is the same.
     """
     from whyscan.planning.request import options_of, session_of
     from whyscan.statements.catalogue import Catalogue
-    from whyscan.statements.explain import explain_statement
+    from whyscan.statements.explain import Manner, explain_statement
+    from whyscan.statements.planners import HERE
 
     checked(Question, question)
     lake = tables if isinstance(tables, Lake) else Lake(tables, options)
@@ -49,9 +55,18 @@ def explain_sql(
         catalogue,
         session_of(question),
         options_of(question),
-        resolve=resolve_limit if resolve_joins else None,
-        verbose=question.get("verbose", False),
+        Manner(
+            resolve=resolve_limit if resolve_joins else None,
+            verbose=question.get("verbose", False),
+            planner=HERE if spark is None else _executors(spark),
+        ),
     )
+
+
+def _executors(spark: SparkSession) -> Planner:
+    from whyscan.spark.planning import executors
+
+    return executors(spark)
 
 
 class Lake(Mapping[str, "Snapshot"]):

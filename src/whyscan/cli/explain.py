@@ -91,7 +91,8 @@ def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int
     start_duckdb(places)
     # First: whatever else imports Arrow does so with its documentation.
     load_arrow()
-    _refuse_spark(asked)
+    if asked["master"] is not None and not asked["on_spark"]:
+        raise UsageError("--master goes with --spark")
     if asked["sql"] is not None:
         from whyscan.cli.statement import explain_statement
 
@@ -117,15 +118,6 @@ def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int
 
     options.deliver(on, asked["output"])
     return 0 if report.passed else options.GATE_FAILED
-
-
-def _refuse_spark(asked: Mapping[str, Any]) -> None:
-    """What goes with Spark, and what does not."""
-    if asked["master"] is not None and not asked["on_spark"]:
-        raise UsageError("--master goes with --spark")
-    if asked["on_spark"] and asked["sql"] is not None:
-        hint = "whyscan audit --workload FILE explains statements on Spark; TABLE and -w go with it"
-        raise UsageError("--spark does not go with --sql", hint=hint)
 
 
 def _report(places: tuple[str, ...], predicate: str, asked: Mapping[str, Any]) -> Report:

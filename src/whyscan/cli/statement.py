@@ -11,6 +11,7 @@ from whyscan.cli.baseline import statement_against_baseline
 from whyscan.cli.gates import gates_of_statement
 from whyscan.cli.parameters import pairs
 from whyscan.cli.progress import Progress
+from whyscan.cli.spark_session import spark_session
 from whyscan.errors import UsageError
 from whyscan.statement import Lake, explain_sql
 
@@ -62,16 +63,17 @@ def _refuse(asked: Mapping[str, Any]) -> None:
 def _report(sql: str, asked: Mapping[str, Any]) -> StatementReport:
     given = pairs("--table", asked["tables"])
     lake = Lake(given, options.storage(asked), _partition_types(asked, given))
+    question = options.terms(asked) | {
+        "resolve_joins": asked["resolve_joins"],
+        "resolve_limit": asked["resolve_limit"],
+        "verbose": asked["verbose"],
+    }
     with Progress() as progress:
         progress.watch(lake.traffic)
-        return explain_sql(
-            sql,
-            lake,
-            resolve_joins=asked["resolve_joins"],
-            resolve_limit=asked["resolve_limit"],
-            verbose=asked["verbose"],
-            **options.terms(asked),
-        )
+        if not asked["on_spark"]:
+            return explain_sql(sql, lake, **question)
+        with spark_session(asked["master"]) as spark:
+            return explain_sql(sql, lake, spark=spark, **question)
 
 
 def _partition_types(asked: Mapping[str, Any], tables: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -265,6 +265,9 @@ class Planned(Asked, Protocol):
     more than counts need to come together in one place.
     """
 
+    @property
+    def summary(self) -> ScanPlanSummary: ...
+
     def each(self, question: Callable[[ScanPlan], T]) -> Sequence[T]:
         """What a question finds in the plan of each part."""
         ...

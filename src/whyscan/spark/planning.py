@@ -22,13 +22,14 @@ from msgspec.structs import astuple, replace
 
 from whyscan.errors import WhyscanError
 from whyscan.explain.listing import listing, listings_together
-from whyscan.explain.report import Effort, report_on
+from whyscan.explain.report import Effort, make_report, report_on
 from whyscan.explain.tally import Common, Tally
 from whyscan.planning.beforehand import Beforehand
-from whyscan.planning.plan import Depth, FileScan, Options
+from whyscan.planning.plan import Depth, FileScan, Options, ScanPlan
 from whyscan.planning.planner import left_closed, make_plan
 from whyscan.planning.pushdown import interpreted
 from whyscan.planning.reasons import reasons
+from whyscan.predicate.lazy import lazy
 from whyscan.predicate.zones import zone
 from whyscan.spark.errors import carried, collected, from_text, to_text, uncarried
 from whyscan.spark.packed import packed
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
     from whyscan.explain.listing import Listing
     from whyscan.explain.report import Report
-    from whyscan.planning.plan import ScanPlan, ScanPlanSummary
+    from whyscan.planning.plan import Planned, ScanPlanSummary
     from whyscan.predicate.tree import Predicate
     from whyscan.predicate.zones import Zone
     from whyscan.tables.snapshot import Snapshot
@@ -74,7 +75,7 @@ ANSWER = pa.schema(
 _SPELLED = "part long, found binary, error string, objects long, bytes long"
 
 
-class Parted(Struct, frozen=True, eq=False):
+class Parted(Struct, frozen=True, eq=False, dict=True):
     """A predicate planned on a snapshot part by part, by the executors of a session.
 
     Iterate over it for the files to read. `options` are those that were asked for, `each_options`
@@ -109,7 +110,7 @@ class Parted(Struct, frozen=True, eq=False):
         self.meter.extend(Traffic(answer.objects, answer.bytes) for answer in answers)
         return [pickle.loads(answer.found) for answer in answers]  # noqa: S301 - by our executors
 
-    @property
+    @lazy
     def summary(self) -> ScanPlanSummary:
         """The pyramid in numbers."""
         return reduce(add, self.each(_summary))
@@ -138,8 +139,7 @@ def plan_parts(
     files_each: int | None = None,
 ) -> Parted:
     """Plan a predicate on a snapshot in parts of about so many files each."""
-    found = _divided(snapshot, cores(spark)) if files_each is None else parts(snapshot, files_each)
-    return planned_by(_on(spark, found), snapshot, predicate, options)
+    return planned_by(_divided(spark, snapshot, files_each), snapshot, predicate, options)
 
 
 def planned_by(run: Run, snapshot: Snapshot, predicate: Predicate, options: Options) -> Parted:
@@ -189,7 +189,41 @@ def _decided(planned: Parted) -> Parted:
     )
 
 
-def _divided(snapshot: Snapshot, cores: int) -> Sequence[Snapshot]:
+def executors(spark: SparkSession, *, files_each: int | None = None) -> Executors:
+    """Those of a session, for the scans of a statement."""
+    return Executors(partial(_divided, spark, files_each=files_each))
+
+
+class Executors:
+    """They plan the scans of a statement. A table is divided once."""
+
+    def __init__(self, divided: Callable[[Snapshot], Run]) -> None:
+        self._divided = divided
+        self._runs: dict[int, tuple[Snapshot, Run]] = {}
+
+    def plan(self, snapshot: Snapshot, predicate: Predicate, options: Options) -> Parted:
+        """In parts."""
+        # The snapshot is kept beside it: another could take the identity of one that is gone.
+        if id(snapshot) not in self._runs:
+            self._runs[id(snapshot)] = (snapshot, self._divided(snapshot))
+        return planned_by(self._runs[id(snapshot)][1], snapshot, predicate, options)
+
+    def report(self, plan: Planned, *, verbose: bool) -> Report:
+        """Of parts by the executors, of one piece by this process."""
+        if isinstance(plan, Parted):
+            return explain_parts(plan, verbose=verbose)
+        if not isinstance(plan, ScanPlan):
+            raise TypeError(f"{type(plan).__name__} was planned elsewhere")
+        return make_report(plan, verbose=verbose)
+
+
+def _divided(spark: SparkSession, snapshot: Snapshot, files_each: int | None) -> Run:
+    """A snapshot before the executors of a session, in parts of about so many files each."""
+    found = _busy(snapshot, cores(spark)) if files_each is None else parts(snapshot, files_each)
+    return _on(spark, found)
+
+
+def _busy(snapshot: Snapshot, cores: int) -> Sequence[Snapshot]:
     """In parts that keep the cores busy, and none of which is too large for one of them."""
     found = parts(snapshot)
     wanted = cores * PARTS_A_CORE

@@ -6,6 +6,7 @@ the other scan's plan has a least and a greatest `b`; with reading it has them a
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -14,7 +15,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.planning.plan import Depth
-from whyscan.planning.planner import make_plan
 from whyscan.predicate import arrow
 from whyscan.predicate.lazy import lazy
 from whyscan.predicate.render import to_sql
@@ -40,6 +40,7 @@ from whyscan.statements.supply import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from whyscan.planning.plan import Planned as Plan
     from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Expression
     from whyscan.statements.placement import Leaf
@@ -55,7 +56,7 @@ class Planned(Struct, frozen=True, eq=False):
     """A scan with its filters, and its plan."""
 
     leaf: Leaf
-    plan: ScanPlan
+    plan: Plan
 
 
 class Compared(Struct, frozen=True, eq=False):
@@ -98,7 +99,7 @@ class Dynamics:
         self.origins = told.origins
         self.columns = [column for column in told.columns if column.path[0] in self.static]
         self.scalars = [scalar for scalar in told.scalars if scalar.key in self.static]
-        self._bounds: dict[tuple[int, Column], tuple[ScanPlan, Bounds]] = {}
+        self._bounds: dict[tuple[int, Column], tuple[Plan, Bounds]] = {}
         self.feeds = self._feeds()
 
     def _bounds_of(self, column: Column, scans: Mapping[str, Planned]) -> Bounds:
@@ -174,7 +175,7 @@ class Dynamics:
                 continue
             options = replace(self.static[key].plan.options, depth=depth)
             asked = predicate(leaf.facts, self.asked)
-            found[key] = Planned(leaf, make_plan(leaf.base.snapshot, asked, options))
+            found[key] = Planned(leaf, self.asked.planner.plan(leaf.base.snapshot, asked, options))
         return found
 
     def actual(self, most: int) -> Resolution:
@@ -217,17 +218,13 @@ class Dynamics:
 
     def _values(self, planned: Planned) -> dict[Column | None, pa.Array]:
         """The distinct values of a scan's supplying columns, read through its plan."""
-        from whyscan.scan import read
-
         key = planned.leaf.source.key
         asked = [*self.suppliers(), *filter(None, map(_keyed, self.scalars))]
         columns = [column for column in dict.fromkeys(asked) if column.path[0] == key]
-        found: dict[Column, list[pa.Array]] = {column: [] for column in columns}
-        paths = list(dict.fromkeys(column.path[1:2] for column in columns))
-        for batch in read(planned.plan, paths):
-            for column in columns:
-                found[column].append(_member(batch, column).unique())
-        return {column: _united(parts, column) for column, parts in found.items()}
+        found = planned.plan.each(partial(_distinct, columns=columns))
+        return {
+            column: _united(parts, column) for column, *parts in zip(columns, *found, strict=True)
+        }
 
     def report(self, key: str, resolution: Resolution | None) -> Dynamic | None:
         """The three answers for one scan; None where nobody supplies anything to it."""
@@ -307,10 +304,23 @@ def _member(batch: pa.RecordBatch, column: Column) -> pa.Array:
     return pc.struct_field(found, rest) if rest else found
 
 
+def _distinct(plan: ScanPlan, columns: Sequence[Column]) -> list[pa.Array]:
+    """The distinct values of each column in what a part reads."""
+    from whyscan.scan import read
+
+    found: list[list[pa.Array]] = [[] for _ in columns]
+    paths = list(dict.fromkeys(column.path[1:2] for column in columns))
+    for batch in read(plan, paths):
+        for column, parts in zip(columns, found, strict=True):
+            parts.append(_member(batch, column).unique())
+    return [_united(parts, column) for column, parts in zip(columns, found, strict=True)]
+
+
 def _united(parts: Sequence[pa.Array], column: Column) -> pa.Array:
-    if not parts:
+    filled = [part for part in parts if len(part)]
+    if not filled:
         return pa.array([], arrow.arrow_type(column.type))
-    return pa.chunked_array(parts).unique().drop_null()
+    return pa.chunked_array(filled).unique().drop_null()
 
 
 def _amount(planned: Planned) -> Amount:

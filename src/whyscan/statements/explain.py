@@ -5,17 +5,18 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.explain.report import make_report
-from whyscan.planning.planner import make_plan
+from whyscan.planning.plan import ScanPlan
 from whyscan.statements.concurrency import in_parallel
 from whyscan.statements.dynamic import Dynamics, Planned, compared
 from whyscan.statements.findings import findings
 from whyscan.statements.links import edges, selects
+from whyscan.statements.planners import HERE
 from whyscan.statements.report import Placed, Role, ScanReport, StatementReport
 from whyscan.statements.scans import leaves_of, predicate, read
-from whyscan.statements.shortcuts import Taken, shortcuts, take
+from whyscan.statements.shortcuts import Taken, applies, shortcuts, take
 from whyscan.statements.targets import notes, rewrite
 
 if TYPE_CHECKING:
@@ -28,10 +29,28 @@ if TYPE_CHECKING:
     from whyscan.statements.dynamic import Compared
     from whyscan.statements.facts import Fact
     from whyscan.statements.placement import Leaf
+    from whyscan.statements.planners import Planner
     from whyscan.statements.relations import Query
     from whyscan.statements.report import Dynamic, Edge
     from whyscan.statements.scans import Asked
     from whyscan.statements.shortcuts import Shortcut
+
+AT_ONCE = "what LIMIT, count, min and max need is found among all files at once, by the driver"
+
+
+class Manner(Struct, frozen=True):
+    """How a statement is explained.
+
+    With `resolve` rows of scans that have no more than so many are read for the filters that
+    joins make of them. `verbose` lists every live file.
+    """
+
+    resolve: int | None = None
+    verbose: bool = False
+    planner: Planner = HERE
+
+
+PLAINLY = Manner()
 
 
 def explain_statement(
@@ -39,19 +58,13 @@ def explain_statement(
     catalogue: Catalogue,
     session: Session,
     options: Options,
-    *,
-    resolve: int | None = None,
-    verbose: bool = False,
+    manner: Manner = PLAINLY,
 ) -> StatementReport:
-    """Every scan of a statement, planned and explained.
-
-    With `resolve` rows of scans that have no more than so many are read for the filters that
-    joins make of them.
-    """
-    started = perf_counter()
-    asked = read(sql, catalogue, session, options)
+    """Every scan of a statement, planned and explained."""
+    started, resolve = perf_counter(), manner.resolve
+    asked = replace(read(sql, catalogue, session, options), planner=manner.planner)
     leaves = leaves_of(asked)
-    short = {shortcut.key: shortcut for shortcut in shortcuts(asked.query)}
+    short = _short(asked.query, leaves)
     told = compared(asked.query)
     static = _planned(leaves, asked, told, short)
     taken = _taken(static, short)
@@ -62,7 +75,7 @@ def explain_statement(
         key = planned.leaf.source.key
         dynamic = dynamics.report(key, resolution)
         final = planned if resolution is None else resolution.scans[key]
-        scans.append(_scan_report(final, dynamic, taken.get(key), asked, verbose=verbose))
+        scans.append(_scan_report(final, dynamic, taken.get(key), asked, verbose=manner.verbose))
     report = StatementReport(
         sql=asked.statement.syntax.text,
         dialect=session.dialect,
@@ -70,10 +83,22 @@ def explain_statement(
         operation=asked.change.operation,
         scans=tuple(scans),
         joins=_edges(asked, leaves),
-        notes=notes(asked.change, [scan.rewrite for scan in scans]),
+        notes=(*notes(asked.change, [scan.rewrite for scan in scans]), *_at_once(asked, short)),
     )
     found = findings(report, asked, static)
     return replace(report, findings=found, seconds=perf_counter() - started)
+
+
+def _short(query: Query, leaves: Sequence[Leaf]) -> dict[str, Shortcut]:
+    """The shortcuts of scans whose filters are all of their block's, by the scan."""
+    found = {shortcut.key: shortcut for shortcut in shortcuts(query)}
+    placed = {leaf.source.key: leaf for leaf in leaves}
+    return {k: short for k, short in found.items() if k in placed and applies(short, placed[k])}
+
+
+def _at_once(asked: Asked, short: Mapping[str, Shortcut]) -> tuple[str, ...]:
+    """That a scan was planned here, although others were asked to."""
+    return (AT_ONCE,) if short and asked.planner is not HERE else ()
 
 
 def _edges(asked: Asked, leaves: Sequence[Leaf]) -> tuple[Edge, ...]:
@@ -109,7 +134,8 @@ def _planned(
             projection=tuple((name,) for name in leaf.columns),
             measured=tuple(measured[id(leaf.base.snapshot)]),
         )
-        return Planned(leaf, make_plan(leaf.base.snapshot, condition, options))
+        planner = HERE if leaf.source.key in short else asked.planner
+        return Planned(leaf, planner.plan(leaf.base.snapshot, condition, options))
 
     scans = list(zip(leaves, asking, strict=True))
     return in_parallel(planned, scans, by=lambda scan: id(scan[0].base.snapshot))
@@ -120,9 +146,8 @@ def _taken(static: Sequence[Planned], short: Mapping[str, Shortcut]) -> dict[str
     found = {}
     for planned in static:
         shortcut = short.get(planned.leaf.source.key)
-        taken = None if shortcut is None else take(shortcut, planned.leaf, planned.plan)
-        if taken is not None:
-            found[planned.leaf.source.key] = taken
+        if shortcut is not None and isinstance(planned.plan, ScanPlan):
+            found[planned.leaf.source.key] = take(shortcut, planned.plan)
     return found
 
 
@@ -161,7 +186,7 @@ def _scan_report(
         alias=leaf.source.alias,
         columns=leaf.columns,
         plan=plan,
-        report=make_report(plan, verbose=verbose),
+        report=asked.planner.report(plan, verbose=verbose),
         placed=tuple(map(_placed, leaf.facts, plan.predicate.conjuncts)),
         above=leaf.above,
         dynamic=dynamic,

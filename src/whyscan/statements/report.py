@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.explain.gates import Reading
+from whyscan.planning.planner import plus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from whyscan.explain.findings import Finding
     from whyscan.explain.gates import Assertion
     from whyscan.explain.report import Report
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Planned
     from whyscan.statements.gates import StatementGates
 
 SCHEMA_VERSION = "1.0"
@@ -61,6 +62,11 @@ class Amount(Struct, frozen=True):
     files: int
     bytes: int | None
     rows: int | None
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(
+            self.files + other.files, plus(self.bytes, other.bytes), plus(self.rows, other.rows)
+        )
 
 
 NOTHING = Amount(0, 0, 0)
@@ -124,7 +130,7 @@ class ScanReport(Struct, frozen=True):
     name: str
     alias: str
     columns: tuple[str, ...]
-    plan: ScanPlan
+    plan: Planned
     report: Report
     placed: tuple[Placed, ...] = ()
     above: tuple[Stayed, ...] = ()

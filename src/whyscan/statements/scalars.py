@@ -36,7 +36,7 @@ from whyscan.statements.links import selects
 from whyscan.statements.relations import Select
 from whyscan.statements.report import Origin
 from whyscan.statements.shortcuts import one_scan
-from whyscan.statements.supply import Bounds, extreme, outermost, within
+from whyscan.statements.supply import Bounds, extent, extreme, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,7 +117,7 @@ def _of_points(scalar: Scalar, column: Column, points: pa.Array, zone: Zone) -> 
     one = pa.repeat(pa.scalar(1, pa.int64()), len(points))
     rows = Containers(len(points), one, {column.path: between(column.type, points, points)})
     interval = interval_of(scalar.expression, Batch(rows, zone))
-    found = outermost(interval, np.ones(len(points), np.bool_))
+    found = extent(interval, np.ones(len(points), np.bool_)).bounds()
     kind = arrow.arrow_type(interval.type)
     if scalar.function is None or flags(either(interval.null, interval.nan), len(points)).any():
         return found  # A point that may be NULL may have no part in an extreme.

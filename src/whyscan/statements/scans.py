@@ -23,6 +23,7 @@ from whyscan.statements.blocks import Builder
 from whyscan.statements.changes import DynamicPartitions, Fate, change_of
 from whyscan.statements.dbt import Model, incremental_run, is_model
 from whyscan.statements.placement import Placement
+from whyscan.statements.planners import HERE
 from whyscan.statements.qualification import qualify
 from whyscan.statements.relations import own
 from whyscan.statements.report import Origin
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from whyscan.statements.changes import Change
     from whyscan.statements.facts import Fact
     from whyscan.statements.placement import Leaf
+    from whyscan.statements.planners import Planner
     from whyscan.statements.relations import Query
     from whyscan.statements.syntax import Statement
 
@@ -53,6 +55,7 @@ class Asked(Struct, frozen=True):
     """A statement that was read: its blocks, and the terms in which its scans are planned.
 
     `besides` are the rows of a change's target that matter whatever `query` reads; None for none.
+    `planner` plans them.
     """
 
     statement: Statement
@@ -62,6 +65,7 @@ class Asked(Struct, frozen=True):
     session: Session
     clock: Clock
     options: Options
+    planner: Planner = HERE
 
 
 def read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> Asked:

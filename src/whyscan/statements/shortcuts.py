@@ -133,24 +133,26 @@ def one_scan(
     return below[0], through
 
 
-def take(shortcut: Shortcut, leaf: Leaf, plan: ScanPlan) -> Taken | str | None:
-    """The plan that is left, or why there is none.
+def applies(shortcut: Shortcut, leaf: Leaf) -> bool:
+    """Whether the scan's filters are all of the block's, and a LIMIT is a number."""
+    if leaf.above or any(fact.origin is not Origin.WRITTEN for fact in leaf.facts):
+        return False
+    cut = shortcut.select.cut
+    return bool(shortcut.aggregates) or (
+        cut is not None and cut.limit is not None and cut.offset is not None
+    )
 
-    None where the scan's filters are not all of the block's.
-    """
-    written = all(fact.origin is Origin.WRITTEN for fact in leaf.facts)
-    if leaf.above or not written:
-        return None
+
+def take(shortcut: Shortcut, plan: ScanPlan) -> Taken | str:
+    """The plan that is left, or why there is none."""
     if shortcut.aggregates:
         found = answers(plan, shortcut.aggregates)
         return found.why if isinstance(found, Unproven) else _answered(shortcut, found)
-    cut = shortcut.select.cut
-    if cut is None or cut.limit is None or cut.offset is None:
-        return None
+    limit, offset = _rows(shortcut)
     if shortcut.sort is None:
-        left = limited(plan, cut.limit, cut.offset)
+        left = limited(plan, limit, offset)
     else:
-        left = top(plan, shortcut.sort, cut.limit, cut.offset)
+        left = top(plan, shortcut.sort, limit, offset)
     return left.why if isinstance(left, Unproven) else Taken(left, limit=_said(shortcut, left))
 
 
@@ -162,10 +164,14 @@ def _answered(shortcut: Shortcut, found: Answers) -> Taken:
     return Taken(found.plan, answer=", ".join(parts), values=found.values)
 
 
-def _said(shortcut: Shortcut, left: ScanPlan) -> str:
+def _rows(shortcut: Shortcut) -> tuple[int, int]:
+    """LIMIT and OFFSET."""
     cut = shortcut.select.cut
-    rows = 0 if cut is None else (cut.limit or 0) + (cut.offset or 0)
+    return (0, 0) if cut is None else (cut.limit or 0, cut.offset or 0)
+
+
+def _said(shortcut: Shortcut, left: ScanPlan) -> str:
     kept = left.summary.files_kept
     order = "" if shortcut.sort is None else f"ORDER BY {to_sql(shortcut.sort.expression)} "
     files = "1 file is" if kept == 1 else f"{kept} files are"
-    return f"{order}LIMIT: {files} sure to have the {rows} rows that are asked for"
+    return f"{order}LIMIT: {files} sure to have the {sum(_rows(shortcut))} rows that are asked for"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.judgement import Flags
     from whyscan.planning.matching import Population
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Planned, ScanPlan
     from whyscan.predicate.tree import Expression
     from whyscan.predicate.types import Type
     from whyscan.pruning.interval import Interval
@@ -94,17 +96,64 @@ def present(column: Expression) -> Expression:
     return Not(IsNull(column))
 
 
-def bounds(plan: ScanPlan, expression: Expression) -> Bounds:
+class Extent(Struct, frozen=True):
+    """The ends of the containers that have a value: the least and the greatest of each part.
+
+    A part of which one end is not known has a null there.
+    """
+
+    type: Type
+    filled: bool
+    nan: bool
+    lower: pa.Array
+    upper: pa.Array
+
+    def __add__(self, other: Extent) -> Extent:
+        return Extent(
+            self.type,
+            self.filled or other.filled,
+            self.nan or other.nan,
+            pa.concat_arrays([self.lower, other.lower]),
+            pa.concat_arrays([self.upper, other.upper]),
+        )
+
+    def bounds(self) -> Bounds:
+        """From the least to the greatest."""
+        if not self.filled:
+            return Bounds(empty=True)
+        low = extreme(self.lower, self.type, least=True)
+        return Bounds(low, None if self.nan else extreme(self.upper, self.type, least=False))
+
+
+class _Levels(Struct, frozen=True):
+    """The extents of one part; None where no footer was opened. `seen`: those of all its files."""
+
+    files: Extent
+    groups: Extent | None
+    seen: bool
+
+    def __add__(self, other: _Levels) -> _Levels:
+        inside = [part for part in (self.groups, other.groups) if part is not None]
+        groups = reduce(add, inside) if inside else None
+        return _Levels(self.files + other.files, groups, self.seen and other.seen)
+
+
+def bounds(plan: Planned, expression: Expression) -> Bounds:
     """What the plan's containers guarantee of an expression's values, by row groups if it can."""
+    found = reduce(add, plan.each(partial(_levels, expression=expression)))
+    best = Bounds() if plan.snapshot.footers_describe_files else found.files.bounds()
+    if found.groups is None or not found.seen:
+        return best
+    return _narrower(best, found.groups.bounds())
+
+
+def _levels(plan: ScanPlan, expression: Expression) -> _Levels:
     groups = of_row_groups(plan.evidence)
-    best = Bounds()
-    for level in [of_files(plan.evidence), *([] if groups is None else [groups])]:
-        if level is groups and not _all_opened(plan):
-            continue
-        if plan.snapshot.footers_describe_files and level is not groups:
-            continue
-        best = _narrower(best, _of_level(level, expression, plan))
-    return best
+    return _Levels(
+        _of_level(of_files(plan.evidence), expression, plan),
+        None if groups is None else _of_level(groups, expression, plan),
+        _all_opened(plan),
+    )
 
 
 def _all_opened(plan: ScanPlan) -> bool:
@@ -114,35 +163,44 @@ def _all_opened(plan: ScanPlan) -> bool:
     return bool(opened[plan.evidence.judgement.kept].all())
 
 
-def _of_level(level: Population, expression: Expression, plan: ScanPlan) -> Bounds:
+def _of_level(level: Population, expression: Expression, plan: ScanPlan) -> Extent:
     interval = level.interval(expression, plan)
     filled = level.kept & flags(interval.present, level.containers.count)
-    return outermost(interval, filled)
+    return extent(interval, filled)
 
 
-def outermost(interval: Interval, filled: Flags) -> Bounds:
-    """From the least to the greatest of the containers that have a value."""
-    if not filled.any():
-        return Bounds(empty=True)
+def extent(interval: Interval, filled: Flags) -> Extent:
+    """Of the containers that have a value."""
     count, kind = len(filled), arrow.arrow_type(interval.type)
-    nan = (flags(interval.nan, count) & filled).any()
     lower, upper = (written_out(end, count, kind) for end in (interval.lower, interval.upper))
     chosen = pa.array(filled)
-    low = extreme(lower.filter(chosen), interval.type, least=True)
-    high = None if nan else extreme(upper.filter(chosen), interval.type, least=False)
-    return Bounds(low, high)
+    return Extent(
+        interval.type,
+        bool(filled.any()),
+        bool((flags(interval.nan, count) & filled).any()),
+        _outermost(lower.filter(chosen), least=True),
+        _outermost(upper.filter(chosen), least=False),
+    )
 
 
-def extreme(ends: pa.Array, kind: Type, *, least: bool) -> Literal | None:
-    """The least or greatest end; None where one of them is not known, or it is no text."""
+def _outermost(ends: pa.Array, *, least: bool) -> pa.Array:
+    """The least or greatest as an array of one: null where one is not known; of none, none."""
     if ends.null_count or not len(ends):
-        return None
+        return pa.nulls(min(len(ends), 1), ends.type)
     try:
         found = pc.min_max(ends)["min" if least else "max"]
     except pa.ArrowNotImplementedError:  # Arrow has no least of fixed-size bytes.
         found = ends.sort("ascending" if least else "descending")[0]
+    return pa.array([found], ends.type)
+
+
+def extreme(ends: pa.Array, kind: Type, *, least: bool) -> Literal | None:
+    """The least or greatest end; None where one of them is not known, or it is no text."""
+    found = _outermost(ends, least=least)
+    if not len(found) or found.null_count:
+        return None
     try:
-        return Literal(arrow.value(found, kind), kind)
+        return Literal(arrow.value(found[0], kind), kind)
     except UnicodeDecodeError:  # A bound that was cut off ends where it ends.
         return None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
+from operator import add
 from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from whyscan.planning.judgement import Flags
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Planned, ScanPlan
     from whyscan.statements.changes import Change, DynamicPartitions
     from whyscan.statements.placement import Leaf
     from whyscan.statements.relations import Output, Query
@@ -161,11 +163,18 @@ def _partition_columns(
     }
 
 
-def rewrite(plan: ScanPlan, change: Change, query: Query) -> Rewrite:
+def rewrite(plan: Planned, change: Change, query: Query) -> Rewrite:
     """What becomes of the target's files; `query` is the one that chose its rows."""
+    fates = plan.each(partial(_fates, fate=change.fate, decides=_decides(query)))
+    removed, rewritten = (reduce(add, amounts) for amounts in zip(*fates, strict=True))
+    return Rewrite(change.operation, removed, rewritten)
+
+
+def _fates(plan: ScanPlan, fate: Fate, *, decides: bool) -> tuple[Amount, Amount]:
+    """What is removed of one part, and what is rewritten."""
     kept = plan.evidence.judgement.kept
     nothing = np.zeros(len(kept), np.bool_)
-    match change.fate:
+    match fate:
         case Fate.KEPT:
             removed, rewritten = nothing, nothing
         case Fate.REWRITTEN:
@@ -173,11 +182,11 @@ def rewrite(plan: ScanPlan, change: Change, query: Query) -> Rewrite:
         case Fate.REPLACED:
             removed, rewritten = kept, nothing
         case Fate.DROPPED:
-            whole = kept & plan.evidence.judgement.every if _decides(query) else nothing
+            whole = kept & plan.evidence.judgement.every if decides else nothing
             removed, rewritten = whole, kept & ~whole
         case _:
-            assert_never(change.fate)
-    return Rewrite(change.operation, _amount(plan, removed), _amount(plan, rewritten))
+            assert_never(fate)
+    return _amount(plan, removed), _amount(plan, rewritten)
 
 
 def notes(change: Change, rewrites: Iterable[Rewrite | None]) -> tuple[str, ...]:

@@ -14,8 +14,10 @@ from msgspec.structs import replace
 from pyspark import cloudpickle
 
 from whyscan.explain.report import make_report
+from whyscan.planning.plan import Options
 from whyscan.planning.planner import make_plan
 from whyscan.planning.request import bind_request
+from whyscan.predicate.session import Session
 from whyscan.predicate.types import (
     BooleanType,
     DateType,
@@ -27,12 +29,15 @@ from whyscan.predicate.types import (
 )
 from whyscan.predicate.zones import zone
 from whyscan.spark.planning import Answer, Work, answer, explain_parts, planned_by
+from whyscan.statements.catalogue import Catalogue
+from whyscan.statements.explain import AT_ONCE, explain_statement
 from whyscan.tables.parts import parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from whyscan.predicate.types import Type
+    from whyscan.statements.explain import Manner
     from whyscan.tables.snapshot import Files, RowGroups, Snapshot
 
 
@@ -102,6 +107,24 @@ def in_parts(run: Any, snapshot: Snapshot, predicate: str, **question: Any) -> d
     planned = planned_by(run, snapshot, bound, options)
     report = explain_parts(planned, verbose=question.get("verbose", False))
     return comparable(report.to_dict())
+
+
+def stated(
+    sql: str, tables: Mapping[str, Snapshot], manner: Manner, dialect: str = "spark"
+) -> dict[str, Any]:
+    """The document of a whole statement, without what the run itself cost."""
+    session = Session(dialect)
+    found = explain_statement(sql, Catalogue(tables), session, Options(), manner).to_dict()
+    return comparable_statement(found)
+
+
+def comparable_statement(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of a statement; that something was planned here is no part of the answer."""
+    return {
+        **comparable(document),
+        "notes": [note for note in document["notes"] if note != AT_ONCE],
+        "scans": [comparable(scan) for scan in document["scans"]],
+    }
 
 
 def here(snapshot: Snapshot, divided: Sequence[Any] | None = None, files_each: int = 1) -> Any:

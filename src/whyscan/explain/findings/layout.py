@@ -19,13 +19,16 @@ from whyscan.planning.pushdown import partition_columns
 from whyscan.planning.reason_codes import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy.typing as npt
 
     from whyscan.planning.depth import Overlap
     from whyscan.planning.plan import Planned
     from whyscan.predicate.tree import Column
+
+    Ends = Callable[[Column, ScanPlan], tuple[pa.Array, pa.Array] | None]
+    """The bounds of a column in each file of a part, null where unknown; None for none."""
 
 DEEP = 4
 """So many times the ideal depth, and at least so many files, are worth a word."""
@@ -51,7 +54,7 @@ def _wide_bounds(facts: Facts) -> Iterator[Finding]:
     known = _known(facts.plan)
     new = tuple(column for column in columns if column not in known)
     if new:
-        found = zip(new, _overlaps(facts, new), strict=True)
+        found = zip(new, overlaps(facts.plan, new, _wanted), strict=True)
         known |= {column: tuple(_of_column(".".join(column.path), o)) for column, o in found}
     for column in columns:
         yield from known[column]
@@ -76,19 +79,19 @@ def _is_asked(facts: Facts, column: Column) -> bool:
     return facts.stays.named(Reason.STRADDLES, about) >= DEEP
 
 
-def _overlaps(facts: Facts, columns: Sequence[Column]) -> Iterator[Overlap | None]:
-    """Among the files of the partitions that were asked for: no row moves to another.
+def overlaps(plan: Planned, columns: Sequence[Column], ends: Ends) -> Iterator[Overlap | None]:
+    """How deep the bounds of each column lie over each other; None where no two files have both.
 
     Of more files than are measured, those that are not stay where they are.
     """
-    counts = facts.plan.each(partial(_bounded, columns=columns))
+    counts = plan.each(partial(_bounded, columns=columns, ends=ends))
     until = np.cumsum(counts, axis=0)
     chosen = [sampled(int(count)) for count in until[-1]]
     given = [
         [_within(at, end - n, end) for at, n, end in zip(chosen, *here, strict=True)]
         for here in zip(counts, until.tolist(), strict=True)
     ]
-    found = facts.plan.each_given(partial(_bounds_at, columns=columns), given)
+    found = plan.each_given(partial(_bounds_at, columns=columns, ends=ends), given)
     for position, count in enumerate(until[-1].tolist()):
         known = [part[position] for part in found]
         yield (
@@ -101,29 +104,33 @@ def _within(at: npt.NDArray[np.int64], start: int, end: int) -> npt.NDArray[np.i
     return at[(at >= start) & (at < end)] - start
 
 
-def _bounds(plan: ScanPlan, column: Column) -> tuple[pa.Array, pa.Array] | None:
-    """The bounds of the files that partition values leave and that have both; None for none."""
+def _wanted(column: Column, plan: ScanPlan) -> tuple[pa.Array, pa.Array] | None:
+    """Those of the files of the partitions that were asked for: no row moves to another."""
     known = ends(column, plan)
-    if known is None:
+    here = bits(plan.counted.each_file(plan.counted.by_partition.kept))
+    return None if known is None else (known[0].filter(here), known[1].filter(here))
+
+
+def _both(found: tuple[pa.Array, pa.Array] | None) -> tuple[pa.Array, pa.Array] | None:
+    """Of the files that have both; None for none."""
+    if found is None:
         return None
-    lower, upper = known
-    here = pc.and_(
-        pc.and_(lower.is_valid(), upper.is_valid()),
-        bits(plan.counted.each_file(plan.counted.by_partition.kept)),
-    )
+    lower, upper = found
+    here = pc.and_(lower.is_valid(), upper.is_valid())
     return lower.filter(here), upper.filter(here)
 
 
-def _bounded(plan: ScanPlan, columns: Sequence[Column]) -> list[int]:
-    found = (_bounds(plan, column) for column in columns)
+def _bounded(plan: ScanPlan, columns: Sequence[Column], ends: Ends) -> list[int]:
+    found = (_both(ends(column, plan)) for column in columns)
     return [0 if known is None else len(known[0]) for known in found]
 
 
 def _bounds_at(
-    plan: ScanPlan, at: Sequence[npt.NDArray[np.int64]], columns: Sequence[Column]
+    plan: ScanPlan, at: Sequence[npt.NDArray[np.int64]], columns: Sequence[Column], ends: Ends
 ) -> list[tuple[pa.Array, pa.Array] | None]:
     found = (
-        (_bounds(plan, column), pa.array(here)) for column, here in zip(columns, at, strict=True)
+        (_both(ends(column, plan)), pa.array(here))
+        for column, here in zip(columns, at, strict=True)
     )
     return [None if k is None else (k[0].take(here), k[1].take(here)) for k, here in found]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from whyscan.explain.findings import Code
-from whyscan.planning.planner import total
+from whyscan.planning.planner import plus, total
 from whyscan.spark.audit.report import TableLine
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from whyscan.explain.conjuncts import ConjunctLine
     from whyscan.explain.findings import Effect, Finding
-    from whyscan.planning.plan import Evidence
+    from whyscan.planning.plan import ScanPlan
     from whyscan.statements.report import ScanReport, StatementReport
 
 REWRITTEN = frozenset(
@@ -73,7 +74,7 @@ def _most(amounts: list[int | None]) -> int | None:
 def _unseen(scan: ScanReport) -> Iterator[int | None]:
     """What is read by engines that do not see through a condition, by the findings that say so."""
     plan = scan.plan
-    if scan.answer is not None or plan.counted.limit is not None:
+    if scan.answer is not None or _is_cut(scan):
         return
     gone = 0 if scan.rewrite is None else scan.rewrite.removed.bytes
     for effect in _effects(scan.report.findings):
@@ -88,10 +89,10 @@ def _enough(scan: ScanReport, kept: int) -> Iterator[int]:
     """What is known to be enough: by row groups, by what joins supply, by proven rewrites."""
     if scan.answer is not None:
         return
-    spared = _ruled_out(scan.plan.counted)
+    spared = reduce(plus, scan.plan.each(_ruled_out))
     if spared is not None:
         yield kept - spared
-    if scan.plan.counted.limit is not None or scan.rewrite is not None:
+    if _is_cut(scan) or scan.rewrite is not None:
         return
     if scan.dynamic is not None and scan.dynamic.bounded is not None:
         bounded = scan.dynamic.bounded.bytes
@@ -102,8 +103,18 @@ def _enough(scan: ScanReport, kept: int) -> Iterator[int]:
             yield effect.bytes_after
 
 
-def _ruled_out(evidence: Evidence) -> int | None:
+def _is_cut(scan: ScanReport) -> bool:
+    """Whether a LIMIT left files out."""
+    return any(scan.plan.each(_has_limit))
+
+
+def _has_limit(plan: ScanPlan) -> bool:
+    return plan.counted.limit is not None
+
+
+def _ruled_out(plan: ScanPlan) -> int | None:
     """The bytes of row groups that cannot match, in files that stay; None if not known."""
+    evidence = plan.counted
     groups, found = evidence.groups, evidence.group_judgement
     if groups is None or found is None:
         return 0

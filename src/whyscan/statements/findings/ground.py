@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from whyscan.explain.findings import Effect
 from whyscan.planning.plan import Depth
-from whyscan.planning.planner import make_plan
 from whyscan.predicate.lazy import lazy
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.rewrite import substituted
@@ -111,7 +110,7 @@ class Ground(Struct, frozen=True, dict=True):
             return self.static[key].plan.summary.files_kept
         options = replace(self.static[key].plan.options, depth=Depth.FILES)
         asked = predicate(leaf.facts, self.asked)
-        return make_plan(leaf.base.snapshot, asked, options).summary.files_kept
+        return self.asked.planner.plan(leaf.base.snapshot, asked, options).summary.files_kept
 
     def kept_with(self, key: str, facts: Iterable[Fact]) -> int:
         """The files that a scan keeps with these filters instead of its own."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
 from itertools import islice
+from operator import add
 from typing import TYPE_CHECKING
 
 from whyscan.explain.coverage import of_column
 from whyscan.explain.file_bounds import ends
 from whyscan.explain.findings import Code, Effect, Finding, Severity
-from whyscan.explain.findings.layout import DEEP
+from whyscan.explain.findings.layout import DEEP, overlaps
 from whyscan.explain.findings.pruning import FEWEST_FILES
 from whyscan.explain.findings.statistics import remedy
 from whyscan.explain.wording import counted, size
-from whyscan.planning.depth import overlap
 from whyscan.predicate.tree import Column, Comparator, Comparison, columns_of
 from whyscan.statements.findings.equalities import Link, Side, links
 from whyscan.statements.relations import Condition
@@ -64,7 +65,7 @@ def _without_statistics(ground: Ground, link: Link, side: Side) -> Iterator[Find
         return
     if side.own not in plan.options.measured:
         return
-    told = of_column(side.own, plan)
+    told = reduce(add, plan.each(partial(of_column, side.own)))
     if told.mode == "exact":
         return
     lacking = told.files - told.files_with_bounds
@@ -161,8 +162,7 @@ def _candidates(ground: Ground, side: Side, other: Side) -> Iterator[Comparison]
 def _clustering(ground: Ground, joined: list[Joined]) -> Suggestion | None:
     """Into how many files a value of the key falls; None where its bounds tell files apart."""
     for _, side, _ in joined:
-        found = ends(side.own, ground.static[side.key].plan)
-        depth = None if found is None else overlap(*found)
+        (depth,) = overlaps(ground.static[side.key].plan, [side.own], ends)
         if depth is not None and depth.median >= DEEP * depth.ideal:
             name = ".".join(side.own.path)
             fix = (

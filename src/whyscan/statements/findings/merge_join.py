@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -12,7 +13,6 @@ from whyscan.explain.findings import Effect
 from whyscan.planning.judgement import flags
 from whyscan.planning.matching import of_files
 from whyscan.planning.plan import Depth
-from whyscan.planning.planner import make_plan
 from whyscan.predicate import arrow
 from whyscan.predicate.tree import Column, Comparator, Comparison, In, Literal, type_of
 from whyscan.pruning.mask import written_out
@@ -26,7 +26,7 @@ from whyscan.statements.supply import bounds, within
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Planned, ScanPlan
     from whyscan.predicate.tree import Expression, Path
     from whyscan.predicate.zones import Zone
     from whyscan.statements.findings.equalities import Side
@@ -105,7 +105,7 @@ def known(merge: Merge, subject: Expression, other: Column) -> Expression | None
     plan = ground.static[base.path[0]].plan
     if own not in (*plan.predicate.columns(), *plan.options.measured):
         options = replace(plan.options, measured=(*plan.options.measured, own), depth=Depth.FILES)
-        plan = make_plan(plan.snapshot, plan.predicate, options)
+        plan = ground.asked.planner.plan(plan.snapshot, plan.predicate, options)
     found = bounds(plan, own)
     if found.empty:
         return None
@@ -113,22 +113,34 @@ def known(merge: Merge, subject: Expression, other: Column) -> Expression | None
     return within(subject, found) if listed is None else listed
 
 
-def _listed(plan: ScanPlan, own: Column, subject: Expression) -> Expression | None:
+def _listed(plan: Planned, own: Column, subject: Expression) -> Expression | None:
     """The values of a column that has one in each file; None where it has more, or too many."""
-    files = of_files(plan.evidence)
-    interval = files.interval(own, plan)
-    count, kind = files.containers.count, arrow.arrow_type(own.type)
-    filled = files.kept & flags(interval.present, count)
-    point = flags(interval.point(), count) & ~flags(interval.nan, count)
-    if plan.snapshot.footers_describe_files or not point[filled].all():
+    if plan.snapshot.footers_describe_files:
         return None
-    values = written_out(interval.lower, count, kind).filter(pa.array(filled)).unique().sort()
+    found = plan.each(partial(_points, own=own))
+    parts = [values for values in found if values is not None]
+    if len(parts) < len(found):
+        return None
+    values = pa.concat_arrays(parts).unique().sort()
     if len(values) > LISTED_AT_MOST:
         return None
     if len(values) == 1:
         only = Literal(arrow.value(values[0], own.type), own.type)
         return Comparison(Comparator.EQUAL, subject, only)
     return In(subject, values, null=False, nan=False)
+
+
+def _points(plan: ScanPlan, own: Column) -> pa.Array | None:
+    """The values of a column that has one in each file of a part; None likewise."""
+    files = of_files(plan.evidence)
+    interval = files.interval(own, plan)
+    count, kind = files.containers.count, arrow.arrow_type(own.type)
+    filled = files.kept & flags(interval.present, count)
+    point = flags(interval.point(), count) & ~flags(interval.nan, count)
+    if not point[filled].all():
+        return None
+    values = written_out(interval.lower, count, kind).filter(pa.array(filled)).unique()
+    return values if len(values) <= LISTED_AT_MOST else None
 
 
 def bare_of(told: Expression, zone: Zone) -> Expression | None:

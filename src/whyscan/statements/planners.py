@@ -1,0 +1,44 @@
+"""Who plans the scans of a statement: this process, or others for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+
+from whyscan.explain.report import make_report
+from whyscan.planning.plan import ScanPlan
+from whyscan.planning.planner import make_plan
+
+if TYPE_CHECKING:
+    from whyscan.explain.report import Report
+    from whyscan.planning.plan import Options, Planned
+    from whyscan.predicate.tree import Predicate
+    from whyscan.tables.snapshot import Snapshot
+
+
+class Planner(Protocol):
+    """Plans scans, and counts their plans for a report; whoever does it, the answer is the same."""
+
+    def plan(self, snapshot: Snapshot, predicate: Predicate, options: Options) -> Planned:
+        """In one piece or in parts."""
+        ...
+
+    def report(self, plan: Planned, *, verbose: bool) -> Report:
+        """On a plan of its own, or on one that is in one piece."""
+        ...
+
+
+class Here(Struct, frozen=True):
+    """This process, in one piece."""
+
+    def plan(self, snapshot: Snapshot, predicate: Predicate, options: Options) -> ScanPlan:
+        return make_plan(snapshot, predicate, options)
+
+    def report(self, plan: Planned, *, verbose: bool) -> Report:
+        if not isinstance(plan, ScanPlan):
+            raise TypeError(f"{type(plan).__name__} was planned elsewhere")
+        return make_report(plan, verbose=verbose)
+
+
+HERE = Here()

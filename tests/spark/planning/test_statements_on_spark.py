@@ -1,0 +1,99 @@
+"""The executors of a real session explain whole statements as one process does."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import whyscan
+from commands import whyscan as command
+from spark.planning.asking_parts import comparable_statement, stated
+from whyscan.spark.planning import executors
+from whyscan.statements.explain import AT_ONCE, Manner
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+ROWS = """SELECT id, DATE '2024-01-01' + CAST(id % 4 AS INT) AS day, CONCAT('n', id % 10) AS name
+  FROM RANGE(0, 80, 1, 2)"""
+
+
+@pytest.fixture(scope="module")
+def tables(spark, tmp_path_factory):
+    """The same rows as four kinds of table; rows of d and i are deleted, and marked as such."""
+    folder = tmp_path_factory.mktemp("stated")
+    spark.sql(
+        f"CREATE TABLE delta.`{folder}/d` USING delta PARTITIONED BY (day) "
+        f"TBLPROPERTIES ('delta.enableDeletionVectors' = true) AS {ROWS}"
+    )
+    spark.sql(f"DELETE FROM delta.`{folder}/d` WHERE id = 9")
+    spark.sql(
+        "CREATE TABLE ice.stated.i USING iceberg PARTITIONED BY (day) "
+        f"TBLPROPERTIES ('format-version' = 2, 'write.delete.mode' = 'merge-on-read') AS {ROWS}"
+    )
+    spark.sql("DELETE FROM ice.stated.i WHERE id = 9")
+    spark.sql(ROWS).write.partitionBy("day").parquet(f"{folder}/h")
+    spark.sql(ROWS).repartitionByRange(6, "id").write.parquet(f"{folder}/p")
+    iceberg = f"{spark.conf.get('spark.sql.catalog.ice.warehouse')}/stated/i"
+    return {"d": f"{folder}/d", "i": iceberg, "h": f"{folder}/h", "p": f"{folder}/p"}
+
+
+STATEMENTS = [
+    "SELECT d.id FROM d JOIN i ON d.id = i.id WHERE i.day = '2024-01-02' AND i.id < 20",
+    "SELECT * FROM h LEFT JOIN p ON h.id = p.id WHERE p.id < 15 AND h.day > '2024-01-02'",
+    "SELECT * FROM h WHERE id > (SELECT max(id) FROM p WHERE name = 'n3') OR day = '2024-01-01'",
+    """WITH few AS (SELECT * FROM p WHERE id < 9) SELECT * FROM few a JOIN few b USING (id)
+    WHERE EXISTS (SELECT 1 FROM i WHERE i.id = a.id)""",
+    "SELECT id FROM d WHERE day = '2024-01-02' UNION ALL SELECT id FROM i WHERE id < 3",
+    """MERGE INTO d USING p ON d.id = p.id AND p.id < 12 WHEN MATCHED THEN DELETE
+    WHEN NOT MATCHED BY SOURCE AND d.day = '2024-01-03' THEN UPDATE SET name = 'x'""",
+    "DELETE FROM i WHERE day = '2024-01-04'",
+]
+
+
+@pytest.mark.parametrize("sql", STATEMENTS)
+def test_in_parts_of_few_files(spark, tables, sql):
+    opened = {name: whyscan.open(place).snapshot for name, place in tables.items()}
+    whole = stated(sql, opened, Manner(1_000, verbose=True))
+    elsewhere = Manner(1_000, verbose=True, planner=executors(spark, files_each=3))
+
+    assert stated(sql, opened, elsewhere) == whole
+
+
+ALL_AT_ONCE = [
+    "SELECT id FROM d WHERE day = '2024-01-01' LIMIT 3",
+    "SELECT id FROM p ORDER BY id DESC LIMIT 2",
+    "SELECT count(*), max(id) FROM p WHERE id < 1000",
+]
+
+
+@pytest.mark.parametrize("sql", ALL_AT_ONCE)
+def test_what_needs_all_files_at_once_is_planned_here_and_said_to_be(spark, tables, sql):
+    found = whyscan.explain_sql(sql, tables, spark=spark)
+
+    assert found.notes == (AT_ONCE,)
+    whole = whyscan.explain_sql(sql, tables).to_dict()
+    assert comparable_statement(found.to_dict()) == comparable_statement(whole)
+    assert found.reading.kept < found.reading.total
+
+
+def test_travel_in_time(spark, tables):
+    """The first version has the row that was deleted later, and its file as it was."""
+    sql = "SELECT * FROM d VERSION AS OF 0 JOIN i ON d.id = i.id WHERE d.id = 9"
+
+    found = whyscan.explain_sql(sql, tables, spark=spark)
+
+    assert found.scans[0].report.table.version == 0
+    whole = whyscan.explain_sql(sql, tables).to_dict()
+    assert comparable_statement(found.to_dict()) == comparable_statement(whole)
+
+
+def test_the_command_line(spark, tables, tmp_path):
+    asked = ["explain", "--sql", STATEMENTS[0], "--format", "json", "--max-files", "1"]
+    asked += [word for name in "di" for word in ("--table", f"{name}={tables[name]}")]
+    whole = command(*asked, cwd=tmp_path)
+    found = command(*asked, "--spark", cwd=tmp_path)
+    assert whole.code == found.code == 1
+    assert comparable_statement(json.loads(found.out)) == comparable_statement(
+        json.loads(whole.out)
+    )
