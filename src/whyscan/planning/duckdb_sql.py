@@ -201,28 +201,42 @@ def _plain(template: str, arity: int) -> Template:
 
 def _regexp(template: str, arity: int) -> Template:
     def render(call: Call, arguments: list[str]) -> str:
-        if len(arguments) != arity or not _portable(call.arguments[1]):
+        if len(arguments) != arity:
             raise NotTheSame
+        _portable(call.arguments[1])
         return template.format(*arguments)
 
     return render
 
 
 def _regexp_replace(call: Call, arguments: list[str]) -> str:
-    """Every match, by a text without references: Java and RE2 write them differently."""
+    """Every match, by a text without references: Java and RE2 write them differently.
+
+    Behind a match Java finds an empty one in the same place, RE2 does not: `x*` in `xa`. What
+    matches nothing somewhere matches the empty text, where `^` and `$` hold.
+    """
     match call.arguments:
         case (_, pattern, Literal(value=str() as text)) if "$" not in text and "\\" not in text:
-            if _portable(pattern):
+            if _portable(pattern).match("") is None:
                 return f"regexp_replace({', '.join(arguments)}, 'g')"
+        case _:
+            pass
     raise NotTheSame
 
 
 def _regexp_extract(call: Call, arguments: list[str]) -> str:
-    """The first match, or a group of it; the first group where Spark's call names none."""
-    if not _portable(call.arguments[1]):
-        raise NotTheSame
-    group = arguments[2] if len(arguments) > 2 else "1"  # noqa: PLR2004 - the third argument
-    return f"regexp_extract({arguments[0]}, {arguments[1]}, {group})"
+    """The first match, or a group of it, which must be there: Spark raises where it is not.
+
+    A group that is repeated holds what Java and RE2 remember of its turns in different ways.
+    """
+    match call.arguments:
+        case (_, pattern, Literal(value=int() as group)):
+            found = _portable(pattern)
+            if group == 0 or (0 < group <= found.groups and not any(_repeated(found.pattern))):
+                return f"regexp_extract({', '.join(arguments)})"
+        case _:
+            pass
+    raise NotTheSame
 
 
 def _substring(call: Call, arguments: list[str]) -> str:
@@ -243,14 +257,46 @@ _REGEXP_SYNTAX = re.compile(
 )
 
 
-def _portable(pattern: Expression) -> bool:
-    """Java and RE2 read it alike: no look-around, back reference, possessive or flag in it."""
+# Python warns that `--`, `||` and `~~` between brackets may mean operations one day.
+_UNSURE = re.compile(r"\(\?|[*+?}]\+|\[[^]]*(?:--|\|\||~~)")
+
+
+def _portable(pattern: Expression) -> re.Pattern[str]:
+    """Java and RE2 read it alike: no look-around, back reference, possessive or flag in it.
+
+    Nor a group that may be empty and is repeated: Java ends with its first empty turn.
+    """
     match pattern:
-        case Literal(value=str() as text):
-            inert = "(?" not in text and not re.search(r"[*+?}]\+", text)
-            return inert and _REGEXP_SYNTAX.fullmatch(text) is not None
+        case Literal(value=str() as text) if _REGEXP_SYNTAX.fullmatch(text):
+            if not _UNSURE.search(text):
+                found = _compiled(text)
+                if not any(_compiled(group).match("") for group in _repeated(text)):
+                    return found
         case _:
-            return False
+            pass
+    raise NotTheSame
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern, re.ASCII)
+    except (re.error, OverflowError) as error:
+        raise NotTheSame from error
+
+
+_REGEXP_TOKEN = re.compile(r"\\.|\[(?:\\.|[^]\\])*]|.")
+
+
+def _repeated(pattern: str) -> Iterator[str]:
+    """What stands in each group of the pattern that a quantifier follows."""
+    opened: list[int] = []
+    for token in _REGEXP_TOKEN.finditer(pattern):
+        if token[0] == "(":
+            opened.append(token.end())
+        elif token[0] == ")":
+            start = opened.pop()
+            if pattern[token.end() : token.end() + 1] in {"*", "+", "?", "{"}:
+                yield pattern[start : token.start()]
 
 
 SAME_MEANING: Mapping[str, Template] = MappingProxyType(
@@ -361,7 +407,8 @@ class Engine:
     def answers(self, sql: str, tuples: pa.Table) -> pa.Array | None:
         """The answer for each tuple in order; None where a value makes the expression fail.
 
-        Spark would raise there too, and what may raise is left to the interpreter.
+        Spark would raise there too, and what may raise is left to the interpreter, as is a regular
+        expression that is too much for RE2.
         """
         import duckdb
 
@@ -370,7 +417,11 @@ class Engine:
         try:
             query = f"SELECT {sql} AS answer FROM tuples"  # noqa: S608 - our own SQL
             found = self._connection.sql(query).to_arrow_table()
-        except (duckdb.ConversionException, duckdb.OutOfRangeException):
+        except (
+            duckdb.ConversionException,
+            duckdb.InvalidInputException,
+            duckdb.OutOfRangeException,
+        ):
             return None
         finally:
             self._connection.unregister("tuples")
