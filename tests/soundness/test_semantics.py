@@ -12,7 +12,7 @@ from oracle.clock import DAY, MICROS, days_of
 from oracle.tables import Told
 from soundness.files import ALL, NONE, SOME, File, column, told
 from whyscan.predicate import arrow
-from whyscan.predicate.types import DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ
+from whyscan.predicate.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ
 from whyscan.pruning.containers import ColumnStatistics, believe
 
 FOLD = (days_of(2010, 11, 7) * DAY + 2 * 3600 + 31 * 60) * MICROS  # 00:01 becomes 23:01 again
@@ -53,6 +53,25 @@ def test_what_may_raise_is_never_all():
 
 def test_what_always_raises_is_never_true():
     assert column(INT, [0, 0]).verdict("1 / x = 1") is NONE
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CAST(x AS INT) IS NOT NULL",
+        "CAST(x AS INT) < 9999999999",
+        "CAST(x AS INT) < 1e300",
+        "CAST(x AS INT) NOT IN (9999999999)",
+        "CAST(x AS INT) IS DISTINCT FROM double('Infinity')",
+        "CAST(x AS INT) = CAST(x AS INT)",
+        "CAST(x AS INT) * 0 = 0",
+        "x * 9223372036854775807 IS NOT NULL",
+    ],
+)
+def test_what_always_raises_is_kept_where_spark_need_not_evaluate_it(sql):
+    assert column(BIGINT, [3_000_000_000]).verdict(sql) is SOME
+    assert column(BIGINT, [3_000_000_000]).verdict("CAST(x AS INT) = 5") is NONE
+    assert column(BIGINT, [3_000_000_000]).verdict("TRY_CAST(x AS INT) > 5") is NONE
 
 
 def test_what_may_raise_prunes_where_true_is_impossible():

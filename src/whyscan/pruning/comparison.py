@@ -77,10 +77,19 @@ def _ordered(a: Interval, b: Interval, if_true: Possibility, if_false: Possibili
 
 
 def _null_safe_equal(a: Interval, b: Interval) -> Truth:
-    """Never NULL: two NULLs are equal, one is not."""
+    """Never NULL: two NULLs are equal, one is not.
+
+    Spark does not evaluate what its type keeps from being equal: then an error is a FALSE.
+    """
     return Truth(
         lambda: either(may_be_equal(a, b), both(a.null, b.null)),
-        lambda: either(may_differ(a, b), both(a.null, b.present), both(a.present, b.null)),
+        lambda: either(
+            may_differ(a, b),
+            both(a.null, b.present),
+            both(a.present, b.null),
+            a.raises,
+            b.raises,
+        ),
         lambda: False,
         lambda: either(a.raises, b.raises),
     )

@@ -8,12 +8,15 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from whyscan.predicate.tree import Failure, Operation
+from whyscan.predicate.types import StringType
 from whyscan.predicate.zones import Zone
 from whyscan.pruning.functions.arithmetic import numeric as of_numbers
 from whyscan.pruning.functions.casts import plain_cast
 from whyscan.pruning.functions.conditional import CONDITIONAL, coalesced
 from whyscan.pruning.functions.like import like
 from whyscan.pruning.functions.numeric import NUMERIC
+from whyscan.pruning.functions.rules import unevaluated
 from whyscan.pruning.functions.temporal import TEMPORAL
 from whyscan.pruning.functions.temporal_arithmetic import temporal_arithmetic
 from whyscan.pruning.functions.temporal_casts import temporal_cast
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
     from whyscan.pruning.functions.rules import Entry
 
 __all__ = ["Zone", "apply", "arithmetic", "cast", "coalesced", "like"]
+
+# Of what may be NULL Spark asks whether it is, and so meets the error.
+_NEVER_NULL = {Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY}
 
 PLAIN: Mapping[str, Entry] = MappingProxyType({**NUMERIC, **TEXT, **CONDITIONAL})
 
@@ -47,7 +53,8 @@ def arithmetic(expression: Arithmetic, left: Interval, right: Interval, zone: Zo
     found = temporal_arithmetic(expression, left, right, zone)
     if found is not None:
         return found
-    return of_numbers(expression.operation, left, right, expression.type)
+    outcome = of_numbers(expression.operation, left, right, expression.type)
+    return unevaluated(outcome) if expression.operation in _NEVER_NULL else outcome
 
 
 def cast(interval: Interval, expression: Cast, zone: Zone) -> Interval:
@@ -55,4 +62,7 @@ def cast(interval: Interval, expression: Cast, zone: Zone) -> Interval:
     found = temporal_cast(interval, expression.type, expression.failure, zone)
     if found is not None:
         return found
-    return plain_cast(interval, expression.type, expression.failure)
+    outcome = plain_cast(interval, expression.type, expression.failure)
+    if expression.failure is Failure.NULL or isinstance(interval.type, StringType):
+        return outcome
+    return unevaluated(outcome)

@@ -34,6 +34,7 @@ from whyscan.pruning.mask import (
     either,
     keep,
     may,
+    opposite,
 )
 
 if TYPE_CHECKING:
@@ -179,6 +180,15 @@ def fitted(x: Interval, bounds: tuple[Vector, Vector], kind: IntegerType | Decim
         value=both(x.value, inside),
         raises=either(x.raises, both(x.value, escapes)),
     )
+
+
+def unevaluated(found: Interval) -> Interval:
+    """What can only raise has the value at the near end of its type: Spark need not evaluate it.
+
+    `CAST(l AS INT) < 9999999999` is TRUE of every int, and no l is looked at (measured).
+    """
+    stuck = both(found.raises, opposite(found.present))
+    return found if stuck is False else replace(found, value=either(found.value, stuck))
 
 
 def alike(*vectors: Vector) -> tuple[Vector, ...]:
