@@ -587,7 +587,7 @@ NULL
 id = NULL
 id = NULL OR flag
 true
-'true'
+flag AND 'true'
 1 = 1
 """.splitlines()
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from whyscan.predicate import zones
 from whyscan.predicate.clock import Clock
 from whyscan.predicate.dialects import dialect_of
-from whyscan.predicate.expressions import bind_condition
+from whyscan.predicate.expressions import bind_condition, refuse_text
 from whyscan.predicate.names import Columns
 from whyscan.predicate.parse import parse
 from whyscan.predicate.scope import Scope
@@ -31,6 +31,7 @@ def bind(text: str, schema: Schema, session: Session | None = None) -> Predicate
     clock = Clock(zones.zone(session.timezone), session.now)
     syntax = parse(text, session.dialect)
     scope = Scope(syntax, dialect_of(session.dialect), Columns(schema), clock)
+    refuse_text([fragment.tree for fragment in syntax.fragments], scope)
     conjuncts = tuple(_conjunct(fragment, scope) for fragment in syntax.fragments)
     now = session.now if clock.asked else None
     return Predicate(text, session.dialect, session.timezone, now, conjuncts)

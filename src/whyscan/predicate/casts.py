@@ -285,6 +285,11 @@ def as_condition(operand: Operand, scope: Scope) -> Expression:
     kind = type_of(operand.expression)
     if isinstance(kind, BooleanType | StringType) or kind == NULL:
         return implicit(operand, BooleanType(), scope)
-    raise scope.problem(
-        f"a condition is boolean, this is {kind}", operand, hint="compare it with something"
-    )
+    raise no_condition(operand, scope)
+
+
+def no_condition(operand: Operand, scope: Scope) -> TypeProblem:
+    """What to raise for an operand that is no boolean."""
+    kind = type_of(operand.expression)
+    hint = "compare it with something"
+    return scope.problem(f"a condition is boolean, this is {kind}", operand, hint=hint)

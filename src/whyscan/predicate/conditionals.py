@@ -20,7 +20,7 @@ from whyscan.predicate.tree import (
     Not,
     type_of,
 )
-from whyscan.predicate.types import NULL
+from whyscan.predicate.types import NULL, StringType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,10 @@ def case(
 def choose(arguments: Arguments) -> Expression:
     """`if(condition, a, b)`."""
     arguments.expect(2, 3)
-    condition = casts.as_condition(arguments.operand(0), arguments.scope)
+    asked, scope = arguments.operand(0), arguments.scope
+    if scope.dialect.is_spark and isinstance(type_of(asked.expression), StringType):
+        raise casts.no_condition(asked, scope)
+    condition = casts.as_condition(asked, scope)
     otherwise = arguments.operand(2) if len(arguments) > 2 else NOTHING  # noqa: PLR2004
     return case([(condition, arguments.operand(1))], otherwise, arguments.scope)
 

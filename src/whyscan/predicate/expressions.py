@@ -30,8 +30,8 @@ from whyscan.predicate.opaque import column, member, opaque
 from whyscan.predicate.parse import chain, unwrapped
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted, span_of
 from whyscan.predicate.tokens import MAX_DEPTH, called
-from whyscan.predicate.tree import Comparator, Failure, IsNull, Literal, Not, Operation
-from whyscan.predicate.types import DATE
+from whyscan.predicate.tree import Comparator, Failure, IsNull, Literal, Not, Operation, type_of
+from whyscan.predicate.types import DATE, StringType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,6 +75,25 @@ def _condition(node: exp.Expr, scope: Scope) -> Expression:
     if bind is not None:
         return bind(node, scope)
     return casts.as_condition(bind_value(node, scope), scope)
+
+
+def refuse_text(conjuncts: Sequence[exp.Expr], scope: Scope) -> None:
+    """Beside a boolean Spark reads text as one; where there is none it refuses."""
+    if not scope.dialect.is_spark:
+        return
+    values = [_text(node, scope) for node in conjuncts]
+    if values[0] is not None and None not in values:
+        raise casts.no_condition(values[0], scope)
+
+
+def _text(node: exp.Expr, scope: Scope) -> Operand | None:
+    if type(unwrapped(node)) in _CONDITIONS:
+        return None
+    try:
+        operand = bind_value(node, scope)
+    except Uninterpreted:
+        return None
+    return operand if isinstance(type_of(operand.expression), StringType) else None
 
 
 def bind_value(node: exp.Expr, scope: Scope) -> Operand:
@@ -303,6 +322,7 @@ def _case(node: exp.Expr, scope: Scope) -> Expression:
 
 def _when(subject: Operand | None, node: exp.Expr, scope: Scope) -> Expression:
     if subject is None:
+        refuse_text([node], scope)
         return bind_condition(node, scope)
     return compare(Comparator.EQUAL, subject, bind_value(node, scope), scope)
 
