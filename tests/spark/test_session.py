@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyspark
@@ -237,3 +238,26 @@ def test_without_spark_installed_a_line_says_what_to_install(monkeypatch):
     with pytest.raises(whyscan.WhyscanError, match="Spark is not installed") as caught:
         session()
     assert "whyscan[spark]" in caught.value.hint
+
+
+ENDED = """
+import os
+from whyscan.cli.spark_session import spark_session
+
+for rows in (1, 2):
+    with spark_session("local[1]") as spark:
+        java = spark._jvm.ProcessHandle.current().pid()
+        assert spark.range(rows).count() == rows
+print(java, flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_command_ends_without_waiting_for_its_session_and_spark_ends_after_it():
+    java = Path("/proc", run(ENDED).strip())
+    until = time.monotonic() + 60
+    while java.exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not java.exists()

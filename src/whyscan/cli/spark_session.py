@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -41,13 +42,49 @@ def spark_session(master: str | None, *, formats: bool = False) -> Iterator[Spar
     let_pandas_in()
     from whyscan.spark import session
 
+    _ENDING.wait()
     before = _running()
     spark = session(master, formats=formats)
     try:
         yield spark
     finally:
-        if before is None:
+        if before is None and _is_of_this_machine(spark):
+            _ENDING.begin(spark)
+        elif before is None:
             spark.stop()
+
+
+def _is_of_this_machine(spark: SparkSession) -> bool:
+    """Not so on a cluster, and not on a server of Spark Connect, which has no context to show."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return (spark.sparkContext.master or "").startswith("local")
+    except PySparkException:
+        return False
+
+
+class _Ending:
+    """The end of a session, beside what is left to do.
+
+    Spark's part takes a tenth of a second; then PySpark waits for the next tick of a thread of its
+    own, which ends with this process anyway. A Java whose Python has gone stops Spark by itself.
+    """
+
+    def __init__(self) -> None:
+        self._thread: Thread | None = None
+
+    def begin(self, spark: SparkSession) -> None:
+        self._thread = Thread(target=spark.stop, daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Until no session of this process is ending."""
+        if self._thread is not None:
+            self._thread.join()
+
+
+_ENDING = _Ending()
 
 
 def _running() -> SparkSession | None:
