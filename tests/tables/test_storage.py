@@ -94,7 +94,7 @@ def test_relative_paths_home_and_file_addresses(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
 
-    spelled = ["t a", "./t a/", "~/t a", f"file://{tmp_path}/t%20a"]
+    spelled = ["t a", "./t a/", "~/t a", f"file://{tmp_path}/t%20a", f"file:{tmp_path}/t a"]
 
     assert {parse(text).path for text in spelled} == {str(tmp_path / "t a")}
 

@@ -115,8 +115,9 @@ def parse(text: str) -> Place:
     """Read a path or an address."""
     if not text.strip():
         raise UsageError("an empty path names no table")
-    if text.startswith("file://"):
-        return _local(unquote(text.removeprefix("file://")))
+    if text.startswith("file:/"):
+        # Java writes `file:/lake/t`, and so does whatever Spark says of a place.
+        return _local(unquote(text.removeprefix("file:").removeprefix("//")))
     if _SCHEME.match(text) is None:
         return _local(str(Path(text).expanduser()))
     scheme, _, rest = text.partition("://")
