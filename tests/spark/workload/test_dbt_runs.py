@@ -104,6 +104,7 @@ def test_what_reads_nothing_is_listed_and_tests_are_queries(tmp_path):
         node("e", "ephemeral"),
         node("s", "seed", "seed", code=None),
         node("never"),
+        node("p", code="def model(dbt, session): ...") | {"language": "python"},
         node("t", "test", "test", code="select * from lake.mart.v where user is null"),
     ]
     results = [
@@ -111,6 +112,7 @@ def test_what_reads_nothing_is_listed_and_tests_are_queries(tmp_path):
         result("e"),
         result("s", "seed"),
         result("never", status="skipped"),
+        result("p"),
         result("t", "test", status="fail"),
     ]
 
@@ -122,6 +124,7 @@ def test_what_reads_nothing_is_listed_and_tests_are_queries(tmp_path):
         ("target/model.shop.e", "it is written into the models that use it"),
         ("target/seed.shop.s", "a seed has no compiled SQL"),
         ("target/model.shop.never", "it was skipped"),
+        ("target/model.shop.p", "a model in Python has no SQL"),
     ]
 
 

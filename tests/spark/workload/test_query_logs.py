@@ -75,13 +75,79 @@ def test_a_row_that_is_no_query_is_listed(tmp_path):
 
     workload = read(log)
 
-    assert [query.text for query in workload.queries] == ["SELECT c FROM t"]
+    assert [query.text for query in workload.queries] == ["SELECT b FROM t", "SELECT c FROM t"]
     assert workload.unparsed == (
         Unparsed("log.csv:2", "SELECT a FROM t", "times of the row are no count: often"),
         Unparsed("log.csv:3", "", "the row has no query"),
-        Unparsed("log.csv:5", "SELECT b FROM t", "the bytes of the row are no count: -5"),
         Unparsed("log.csv:4", "SHOW TABLES", "SHOW reads no table", 7),
     )
+
+
+@pytest.mark.parametrize(
+    ("told", "count"),
+    [("1000.0", 1000), ("1e6", 1000000), ('"1,000"', 1000), ("1000", 1000), ("", None)],
+)
+def test_a_count_is_read_however_programs_print_it(tmp_path, told, count):
+    log = tmp_path / "log.csv"
+    log.write_text(f"query,bytes,times\nSELECT a FROM t,{told},{told}\n")
+
+    (query,) = read(log).queries
+
+    assert (query.bytes_read, query.times, query.notes) == (count, count or 1, ())
+
+
+@pytest.mark.parametrize("told", ["1.5 GB", "-5", "1e999999999", "99999999999999999999", "inf"])
+def test_bytes_that_are_no_count_are_unknown_and_said(tmp_path, told):
+    log = tmp_path / "log.csv"
+    log.write_text(f"query,bytes\nSELECT a FROM t,{told}\n")
+
+    (query,) = read(log).queries
+
+    assert query.bytes_read is None
+    assert query.notes == (f"how many bytes it read cannot be read: {told}",)
+
+
+def test_a_number_that_pandas_has_for_none_is_none(tmp_path):
+    nothing = pa.array([float("nan")], pa.float64())
+    log = pa.table({"query": ["SELECT a FROM t"], "bytes": nothing, "times": nothing})
+    pq.write_table(log, tmp_path / "log.parquet")
+
+    (query,) = read(tmp_path / "log.parquet").queries
+
+    assert (query.bytes_read, query.times, query.notes) == (None, 1, ())
+
+
+def test_a_text_in_bytes_is_a_text_and_a_time_that_python_has_not_is_unknown(tmp_path):
+    texts = pa.array([b"SELECT 'x' FROM t", b"SELECT '\xff' FROM t", b"SELECT 'x' FROM t"])
+    times = pa.array([1772442000_000_000, None, 1 << 62], pa.timestamp("us", "UTC"))
+    pq.write_table(pa.table({"query": texts, "started": times}), tmp_path / "log.parquet")
+
+    workload = read(tmp_path / "log.parquet")
+
+    (query,) = workload.queries
+    assert (query.text, query.times, query.first) == ("SELECT 'x' FROM t", 2, NINE)
+    late = "4611686018427387904 as timestamp[us, tz=UTC]"
+    assert query.notes == (f"when it ran cannot be read: {late}",)
+    assert workload.unparsed == (Unparsed("log.parquet:2", "", "its query is not UTF-8"),)
+
+
+@pytest.mark.parametrize("coding", ["utf-8-sig", "utf-16", "utf-16-be"])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("log.csv", "query,times\r\nSELECT 'ü𝄞' FROM t,1\r\n"),
+        ("log.sql", "SELECT 'ü𝄞' FROM t;\r\n"),
+        ("log.jsonl", '{"query": "SELECT \'ü𝄞\' FROM t"}\r\n'),
+    ],
+)
+def test_a_text_of_windows_is_read(tmp_path, coding, name, content):
+    mark = "\ufeff" if coding == "utf-16-be" else ""
+    (tmp_path / name).write_bytes((mark + content).encode(coding))
+
+    workload = read(tmp_path / name)
+
+    assert [query.text for query in workload.queries] == ["SELECT 'ü𝄞' FROM t"]
+    assert workload.unparsed == ()
 
 
 def test_a_time_that_cannot_be_read_is_unknown_and_said(tmp_path):

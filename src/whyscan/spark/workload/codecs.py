@@ -1,4 +1,4 @@
-"""Compressed logs as plain bytes, however they end: what came whole is given, a cut is told.
+"""Logs as plain bytes of UTF-8, however they end: what came whole is given, a cut is told.
 
 | written by | how it begins |
 |---|---|
@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 import zlib
 from typing import TYPE_CHECKING
@@ -54,17 +55,23 @@ def plain(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
     while len(first) < _LZ4_HEADER and (more := next(stream, b"")):
         first += more
     whole = _again(first, stream)
-    if first.startswith(_ZSTD):
-        return _zstd(whole, tail, name)
-    if first.startswith(_GZIP):
-        return _gzip(whole, tail, name)
-    if first.startswith(_LZ4):
-        return _lz4(whole, tail, name)
-    if first.startswith(_SNAPPY):
-        return _snappy(whole, tail, name)
-    if first.startswith(_LZF):
-        return _lzf(whole, tail, name)
-    return whole
+    unpack = next((unpack for mark, unpack in _UNPACKED.items() if first.startswith(mark)), None)
+    return _utf_8(whole if unpack is None else unpack(whole, tail, name))
+
+
+def _utf_8(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Without the mark that Windows puts before a text, and in UTF-8 where it was in UTF-16."""
+    stream = iter(chunks)
+    first = b""
+    while len(first) < len(codecs.BOM_UTF8) and (more := next(stream, b"")):
+        first += more
+    if not first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        yield from _again(first.removeprefix(codecs.BOM_UTF8), stream)
+        return
+    text = codecs.getincrementaldecoder("utf-16")("replace")
+    for chunk in _again(first, stream):
+        yield text.decode(chunk).encode()
+    yield text.decode(b"", final=True).encode()
 
 
 def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
@@ -220,6 +227,9 @@ def _unpacked(packed: bytes) -> bytes | None:
     except IndexError:
         return None
     return bytes(found)
+
+
+_UNPACKED = {_ZSTD: _zstd, _GZIP: _gzip, _LZ4: _lz4, _SNAPPY: _snappy, _LZF: _lzf}
 
 
 def lines(chunks: Iterable[bytes], tail: Tail) -> Iterator[bytes]:

@@ -80,6 +80,8 @@ def _node(
         return Unparsed(where, text, "it was skipped")
     if not text:
         return Unparsed(where, "", f"a {node.get('resource_type') or 'node'} has no compiled SQL")
+    if node.get("language") == "python":
+        return Unparsed(where, text, "a model in Python has no SQL")
     if kind in _NOT_RUN and node.get("resource_type") == "model":
         return Unparsed(where, text, _NOT_RUN[kind])
     notes: tuple[str, ...] = ()

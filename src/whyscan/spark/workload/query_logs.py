@@ -8,7 +8,9 @@ from __future__ import annotations
 import csv
 import re
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from io import BufferedReader, RawIOBase, TextIOWrapper
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -18,6 +20,8 @@ from whyscan.spark.workload.query import Query, Unparsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
 
     from whyscan.spark.workload.logs import LogFile
 
@@ -89,6 +93,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _DELIMITERS = ",;\t|"
 _LONGEST_FIELD = 1 << 24
 _BATCH = 10_000
+_MOST = 1 << 63
 # A number of seconds since 1970 that is larger would be thousands of years from now.
 _MILLISECONDS, _MICROSECONDS, _NANOSECONDS = 10**11, 10**14, 10**17
 
@@ -117,35 +122,51 @@ def read_row(row: Row, dialect: str) -> Query | Unparsed:
     text = str(row.told.get("text") or "").strip()
     if not text:
         return Unparsed(row.origin, "", "the row has no query")
-    try:
-        times = _count(row.told.get("times"), "times", default=1)
-        read = _count(row.told.get("bytes"), "the bytes", default=None)
-    except ValueError as error:
-        return Unparsed(row.origin, text, str(error))
+    if not _is_text(text):
+        return Unparsed(row.origin, "", "its query is not UTF-8")
+    times = _count(row.told.get("times"), default=1)
+    if times is None:
+        told = row.told["times"]
+        return Unparsed(row.origin, text, f"times of the row are no count: {told}")
     when, notes = when_told(row.told.get("when"))
+    size = row.told.get("bytes")
+    read = _count(size, default=None)
+    if read is None and size not in (None, "") and not _is_nan(size):
+        notes = (*notes, f"how many bytes it read cannot be read: {size}")
     return Query(
         text,
         str(row.told.get("dialect") or dialect).lower(),
-        1 if times is None else times,
+        times,
         first=when,
         last=when,
-        days={} if when is None or times is None else {when.date().isoformat(): times},
+        days={} if when is None else {when.date().isoformat(): times},
         bytes_read=read,
         origins=(row.origin,),
         notes=notes,
     )
 
 
-def _count(value: Any, what: str, default: int | None) -> int | None:
-    if value is None or value == "":
+def _count(value: Any, default: int | None) -> int | None:
+    """A whole number, also as `1,000` or as programs print one that may be missing: `1000.0`.
+
+    None where it is no count.
+    """
+    if value is None or value == "" or _is_nan(value):
         return default
+    if isinstance(value, bool):
+        return None
     try:
-        count = int(value) if not isinstance(value, str) else int(value.replace(",", ""))
-    except (ValueError, OverflowError):
-        raise ValueError(f"{what} of the row are no count: {value}") from None
-    if count < 0 or isinstance(value, bool) or (isinstance(value, float) and value != count):
-        raise ValueError(f"{what} of the row are no count: {value}")
-    return count
+        number = Decimal(value.replace(",", "") if isinstance(value, str) else value)
+    except (ArithmeticError, ValueError, TypeError):
+        return None
+    # Compared first: as an int, `1e999999999` would take all memory.
+    is_count = number.is_finite() and 0 <= number < _MOST and number == number.to_integral_value()
+    return int(number) if is_count else None
+
+
+def _is_nan(value: Any) -> bool:
+    """What pandas has for a number that is missing."""
+    return isinstance(value, float) and isnan(value)
 
 
 def when_told(value: Any) -> tuple[datetime | None, tuple[str, ...]]:
@@ -211,10 +232,8 @@ def csv_rows(chunks: Iterable[bytes], origin: str) -> Iterator[Row | Unparsed]:
         for row in rows:
             where = f"{origin}:{rows.line_num + 1}"
             told = {meaning: row[at] for meaning, at in places.items() if at < len(row)}
-            if row and _is_text(told.get("text", "")):
+            if row:
                 yield Row(where, told)
-            elif row:
-                yield Unparsed(where, "", "its query is not UTF-8")
     except csv.Error as error:
         yield Unparsed(origin, "", f"the rest cannot be read: {error}")
     finally:
@@ -254,13 +273,36 @@ def parquet_rows(file: LogFile) -> Iterator[Row | Unparsed]:
             return
         at = 0
         for batch in opened.iter_batches(_BATCH, columns=list(found.values())):
-            columns = {meaning: batch.column(name).to_pylist() for meaning, name in found.items()}
+            columns = {meaning: _values(batch.column(name)) for meaning, name in found.items()}
             for index in range(batch.num_rows):
                 at += 1
                 told = {meaning: values[index] for meaning, values in columns.items()}
                 yield Row(f"{file.name}:{at}", told)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise CorruptFile(file.shown, f"it is not whole Parquet: {error}") from error
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """The values of a column; as text what Python has not, such as a time in the year 10000."""
+    try:
+        values = column.to_pylist()
+    except (OverflowError, ValueError):
+        values = [_value(one) for one in column]
+    return [_text(value) if isinstance(value, bytes) else value for value in values]
+
+
+def _value(one: pa.Scalar) -> Any:
+    import pyarrow as pa
+
+    try:
+        return one.as_py()
+    except (OverflowError, ValueError):
+        return f"{one.cast(pa.int64()).as_py()} as {one.type}"
+
+
+def _text(value: bytes) -> str:
+    """Hive and Impala write texts as bytes without a word that they are texts."""
+    return value.decode("utf-8", "surrogateescape")
 
 
 def json_row(entry: Mapping[str, Any], origin: str) -> Row | Unparsed:
