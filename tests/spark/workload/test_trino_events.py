@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
+import pytest
+
 from whyscan.spark.workload import read_workload
 from whyscan.spark.workload.query import ActualScan, Query, Unparsed
 
@@ -133,3 +135,37 @@ def test_the_beginning_of_a_query_and_a_statement_that_reads_nothing_are_listed(
         "SHOW reads no table",
     ]
     assert isinstance(workload.unparsed[0], Unparsed)
+
+
+PREPARED = "SELECT a FROM t WHERE p = ? AND s <> 'why?' AND d IN (?, ?)"
+FILLED = "SELECT a FROM t WHERE p = 3 AND s <> 'why?' AND d IN (DATE '2026-01-01', f(1, 'x, y'))"
+
+
+@pytest.mark.parametrize(
+    ("text", "prepared", "run"),
+    [
+        ("EXECUTE q USING 3, DATE '2026-01-01', f(1, 'x, y')", PREPARED, FILLED),
+        ("execute \"a q\" using 3, DATE '2026-01-01', f(1, 'x, y');", PREPARED, FILLED),
+        ("EXECUTE q USING 3", PREPARED, PREPARED),
+        ("EXECUTE q", "SELECT a FROM t", "SELECT a FROM t"),
+        (
+            "EXECUTE IMMEDIATE 'SELECT a FROM t WHERE s = ''x'' AND p = ?'\nUSING 5",
+            None,
+            "SELECT a FROM t WHERE s = 'x' AND p = 5",
+        ),
+        (TEXT, PREPARED, TEXT),
+    ],
+)
+def test_what_was_prepared_is_the_query_with_its_values(tmp_path, text, prepared, run):
+    told = event(text)
+    told["metadata"]["preparedQuery"] = prepared
+
+    (query,) = read(tmp_path / "one.json", json.dumps(told)).queries
+
+    assert query.text == run
+
+
+def test_what_was_prepared_and_is_not_told_is_listed(tmp_path):
+    (entry,) = read(tmp_path / "one.json", json.dumps(event("EXECUTE q USING 3"))).unparsed
+
+    assert entry.text == "EXECUTE q USING 3"

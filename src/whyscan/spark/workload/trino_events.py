@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from whyscan.spark.workload.query import ActualScan, Query, Unparsed
 from whyscan.spark.workload.query_logs import when_told
+from whyscan.spark.workload.trino_prepared import executed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +30,7 @@ def read_trino(event: Mapping[str, Any], origin: str) -> Query | Unparsed:
     """A query that ended, well or not: it has read what it has read."""
     metadata, statistics = event["metadata"], event.get("statistics")
     where = f"{origin} ({metadata['queryId']})"
-    text = str(metadata["query"] or "").strip()
+    text = executed(str(metadata["query"] or ""), metadata.get("preparedQuery")).strip()
     if not isinstance(statistics, dict):
         return Unparsed(where, text, "the event tells only that the query began")
     when = event.get("createTime") or event.get("executionStartTime")
