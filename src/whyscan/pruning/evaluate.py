@@ -164,11 +164,11 @@ def _are_the_same(one: Expression, other: Expression) -> bool:
 
 def _hashed(found: Truth, expression: Comparison | In, batch: Batch) -> Truth:
     """An equality that is TRUE must also land in one of the container's buckets."""
-    buckets = batch.containers.buckets
-    if not buckets:
+    containers = batch.containers
+    if not containers.buckets:
         return found
     return Truth(
-        lambda: both(found.true, in_bucket(expression, buckets)),
+        lambda: both(found.true, in_bucket(expression, containers)),
         lambda: found.false,
         lambda: found.null,
         lambda: found.raises,

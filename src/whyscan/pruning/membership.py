@@ -38,7 +38,7 @@ def any_within(lower: Vector | None, upper: Vector | None, values: pa.Array) -> 
     """Some listed value lies between the bounds, unknown bounds being open ends."""
     if not len(values):
         return False
-    return may(pc.less, _below(lower, values), _up_to(upper, values))
+    return may(pc.less, below(lower, values), up_to(upper, values))
 
 
 def all_within(lower: Vector | None, upper: Vector | None, values: pa.Array) -> Mask:
@@ -58,9 +58,7 @@ def may_count(lower: Vector | None, upper: Vector | None, values: pa.Array) -> V
     """How many listed values lie between the bounds; None where a bound is unknown everywhere."""
     if lower is None or upper is None:
         return None
-    return pc.subtract(
-        _up_to(upper, values).cast(pa.int64()), _below(lower, values).cast(pa.int64())
-    )
+    return pc.subtract(up_to(upper, values).cast(pa.int64()), below(lower, values).cast(pa.int64()))
 
 
 def _covers(lower: Vector, upper: Vector, hits: Vector) -> Vector:
@@ -75,22 +73,23 @@ def _integers(values: Vector) -> Vector:
     return values.cast(pa.int32()).cast(pa.int64()) if pa.types.is_date32(values.type) else values
 
 
-def _below(lower: Vector | None, values: pa.Array) -> Vector:
+def below(lower: Vector | None, values: pa.Array) -> Vector:
     """How many listed values lie below the bound; none where it is unknown."""
     if lower is None:
         return pa.scalar(0, pa.uint64())
-    return pc.fill_null(_search(values, lower, "left"), pa.scalar(0, pa.uint64()))
+    return pc.fill_null(search(values, lower, "left"), pa.scalar(0, pa.uint64()))
 
 
-def _up_to(upper: Vector | None, values: pa.Array) -> Vector:
+def up_to(upper: Vector | None, values: pa.Array) -> Vector:
     """How many listed values lie at or below the bound; all of them where it is unknown."""
     everything = pa.scalar(len(values), pa.uint64())
     if upper is None:
         return everything
-    return pc.fill_null(_search(values, upper, "right"), everything)
+    return pc.fill_null(search(values, upper, "right"), everything)
 
 
-def _search(values: pa.Array, needles: Vector, side: str) -> Vector:
+def search(values: pa.Array, needles: Vector, side: str) -> Vector:
+    """How many of the sorted values stand before each needle."""
     if pa.types.is_decimal(values.type):
         return _search_decimals(values, needles, side)
     return pc.search_sorted(values, needles, side=side)

@@ -4,9 +4,21 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from whyscan.predicate import arrow
-from whyscan.predicate.tree import Call, Cast, Column, Comparator, Comparison, In, Literal, Not
+from whyscan.predicate.tree import (
+    Call,
+    Cast,
+    Column,
+    Comparator,
+    Comparison,
+    In,
+    Literal,
+    Not,
+    Or,
+)
 from whyscan.predicate.types import (
     BIGINT,
     DATE,
@@ -19,6 +31,7 @@ from whyscan.predicate.types import (
 from whyscan.predicate.zones import zone
 from whyscan.pruning.containers import Buckets, Containers
 from whyscan.pruning.evaluate import evaluate
+from whyscan.pruning.interval import Interval
 from whyscan.pruning.mask import materialise
 from whyscan.pruning.transforms import in_bucket
 
@@ -37,6 +50,7 @@ BUCKETS = (
     Buckets(NAME.path, 16, *NINE_FIRST),
 )
 
+BUCKET_NUMBERS = st.integers(0, 3) | st.none()
 HIT = [True, False, False, True]
 ANY = [True, True, True, True]
 
@@ -69,7 +83,10 @@ def within(column, *values):
     ],
 )
 def test_an_equality_can_be_true_only_in_the_buckets_of_its_values(expression, expected):
-    assert materialise(in_bucket(expression, BUCKETS), 4).to_pylist() == expected
+    assert (
+        materialise(in_bucket(expression, Containers(4, buckets=BUCKETS)), 4).to_pylist()
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,14 +108,14 @@ def test_an_equality_can_be_true_only_in_the_buckets_of_its_values(expression, e
     ],
 )
 def test_what_is_no_equality_of_the_column_itself_may_be_true_anywhere(expression):
-    assert in_bucket(expression, BUCKETS) is True
+    assert in_bucket(expression, Containers(4, buckets=BUCKETS)) is True
 
 
 def test_two_bucket_fields_of_one_column_must_both_agree():
     coarse = Buckets(ID.path, 16, pa.array([3, 3]), pa.array([3, 3]))
     fine = Buckets(ID.path, 2, pa.array([0, 1]), pa.array([0, 1]))
 
-    mask = in_bucket(equal(ID, Literal(34, BIGINT)), (coarse, fine))
+    mask = in_bucket(equal(ID, Literal(34, BIGINT)), Containers(2, buckets=(coarse, fine)))
 
     assert mask.to_pylist() == [False, True], "hash 2017239379 is odd"
 
@@ -112,3 +129,27 @@ def test_an_inequality_can_be_false_only_in_the_buckets_of_its_value():
 
     assert materialise(found.true, 4).to_pylist() == HIT
     assert materialise(other.true, 4).to_pylist() == ANY
+
+
+@given(st.data())
+def test_a_list_keeps_what_the_same_equalities_keep(data):
+    ends = st.integers(-50, 50) | st.none()
+    lowers, uppers, numbers = (
+        data.draw(st.lists(part, min_size=6, max_size=6)) for part in (ends, ends, BUCKET_NUMBERS)
+    )
+    bounds = [
+        (max(low, high), min(low, high)) if None not in (low, high) else (high, low)
+        for low, high in zip(lowers, uppers, strict=True)
+    ]
+    uppers, lowers = ([pair[i] for pair in bounds] for i in (0, 1))
+    known = Interval(BIGINT, arrow.array(lowers, BIGINT), arrow.array(uppers, BIGINT))
+    held = Buckets(ID.path, 4, *(pa.array(numbers, pa.int32()),) * 2)
+    containers = Containers(6, statistics={ID.path: known}, buckets=(held,))
+    values = sorted(data.draw(st.sets(st.integers(-60, 60), min_size=1, max_size=8)))
+
+    listed = evaluate(within(ID, *values), containers, zone("UTC"))
+    each = evaluate(
+        Or(tuple(equal(ID, Literal(value, BIGINT)) for value in values)), containers, zone("UTC")
+    )
+
+    assert materialise(listed.true, 6) == materialise(each.true, 6)

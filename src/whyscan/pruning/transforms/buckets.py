@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -11,18 +12,18 @@ from whyscan.predicate import arrow
 from whyscan.predicate.tree import Column, Comparator, Comparison, Expression, In, Literal
 from whyscan.pruning.functions.rules import mapped
 from whyscan.pruning.functions.ticks import ticks_of
-from whyscan.pruning.mask import Mask, all_of
-from whyscan.pruning.membership import any_within
+from whyscan.pruning.mask import Mask, Vector, all_of, both, either, may, opposite, surely
+from whyscan.pruning.membership import any_within, below, search, up_to
 from whyscan.pruning.representation import alike, column_below
 from whyscan.pruning.transforms.forward import forward
 from whyscan.pruning.transforms.transform import Bucket
 
 if TYPE_CHECKING:
-    from whyscan.predicate.types import Type
-    from whyscan.pruning.containers import Buckets
+    from whyscan.pruning.containers import Buckets, Containers
+    from whyscan.pruning.interval import Interval
 
 
-def in_bucket(expression: Comparison | In, buckets: tuple[Buckets, ...]) -> Mask:
+def in_bucket(expression: Comparison | In, containers: Containers) -> Mask:
     """`column = v` and `column IN (v, …)` can be TRUE only where some v falls into a bucket.
 
     Whatever else the expression is, it may be TRUE anywhere.
@@ -31,16 +32,37 @@ def in_bucket(expression: Comparison | In, buckets: tuple[Buckets, ...]) -> Mask
     if asked is None:
         return True
     column, values = asked
-    return all_of(_may_hold(b, column.type, values) for b in buckets if b.source == column.path)
+    fields = [b for b in containers.buckets if b.source == column.path]
+    return all_of(_may_hold(b, containers.interval(column), values) for b in fields)
 
 
-def _may_hold(buckets: Buckets, kind: Type, values: pa.Array) -> Mask:
-    numbers = forward(Bucket(buckets.count), kind, values)
+def _may_hold(buckets: Buckets, x: Interval, values: pa.Array) -> Mask:
+    numbers = forward(Bucket(buckets.count), x.type, values)
     if numbers is None:
         return True
     distinct = pc.unique(numbers)
     lower, upper = (mapped(ticks_of, end) for end in (buckets.lower, buckets.upper))
-    return any_within(lower, upper, distinct.take(pc.sort_indices(distinct)))
+    somewhere = any_within(lower, upper, distinct.take(pc.sort_indices(distinct)))
+    if len(values) <= 1 or lower is None or upper is None:
+        return somewhere
+    several = opposite(surely(pc.equal, lower, upper))
+    return both(somewhere, either(several, _same_value(lower, x, numbers, values)))
+
+
+def _same_value(bucket: Vector, x: Interval, numbers: pa.Array, values: pa.Array) -> Mask:
+    """Some value falls into the bucket and lies between the column's bounds as well.
+
+    Those between the bounds are a run of the sorted values: of the values by bucket and place,
+    a run again.
+    """
+    width = pa.scalar(len(values), pa.int64())
+    places = pa.array(np.arange(len(values)))
+    keys = pc.add(pc.multiply(ticks_of(numbers), width), places)
+    ordered = keys.take(pc.sort_indices(keys))
+    start = pc.multiply(bucket, width)
+    ends = (below(x.lower, values), up_to(x.upper, values))
+    first, last = (search(ordered, pc.add(start, e.cast(pa.int64())), "left") for e in ends)
+    return may(pc.less, first, last)
 
 
 def _column_and_values(expression: Comparison | In) -> tuple[Column, pa.Array] | None:
