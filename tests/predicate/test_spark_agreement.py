@@ -381,6 +381,66 @@ def test_a_value_has_the_type_that_spark_gives_it(spark):
     assert {text: str(type_of(bound_value(text))) for text in VALUES} == theirs
 
 
+CONSTANTS = """\
+next_day(DATE '2024-03-01', 'MON')
+next_day(DATE '2024-03-01', 'friday')
+next_day('1969-12-31', 'We')
+next_day(NULL, 'MON')
+make_timestamp(2024, 3, 31, 2, 30, 0)
+make_timestamp(2024, 10, 27, 2, 30, 15.5)
+make_timestamp(1969, 12, 31, 23, 59, 59.999999)
+make_timestamp(2024, 3, 31, 2, 30, 0, 'America/St_Johns')
+make_timestamp_ltz(2024, 2, 29, 0, 0, 0)
+make_timestamp_ntz(2024, 2, 29, 23, 59, 59)
+from_utc_timestamp(TIMESTAMP '2024-03-31 02:30:00', 'America/New_York')
+from_utc_timestamp('2024-10-27 02:30:00', '+05:30')
+from_utc_timestamp(TIMESTAMP_NTZ '2024-03-31 02:30:00', 'Europe/Paris')
+to_utc_timestamp(TIMESTAMP '2024-03-31 02:30:00', 'America/New_York')
+to_utc_timestamp(DATE '2011-12-30', 'Pacific/Apia')
+to_timestamp('2024-03-01 12:00:00.123', 'yyyy-MM-dd HH:mm:ss.SSS')
+to_timestamp('2024-03-01 12:00:00.1', 'yyyy-MM-dd HH:mm:ss.SSS')
+to_timestamp_ntz('1969-12-31 23:59:59.999999', 'yyyy-MM-dd HH:mm:ss.SSSSSS')
+to_timestamp('2024-03-01 12:00:00,123456789', 'yyyy-MM-dd HH:mm:ss,SSSSSSSSS')
+unix_timestamp(TIMESTAMP '1969-12-31 23:59:59.5')
+unix_timestamp(TIMESTAMP_NTZ '1969-12-31 23:59:59.5')
+unix_timestamp(TIMESTAMP_NTZ '2024-03-01 12:00:00')
+unix_timestamp(DATE '1969-12-31')
+dateadd(HOUR, 24, TIMESTAMP '2024-03-31 01:00:00')
+dateadd(HOUR, -24, TIMESTAMP '2024-10-27 04:00:00')
+dateadd(MINUTE, 1500, TIMESTAMP_NTZ '2024-03-31 01:00:00')
+dateadd(DAY, 1, TIMESTAMP '2024-03-30 02:30:00')
+lpad('7', 2, '0')
+lpad('2024', 2, '0')
+lpad('a', 5, '')
+rpad('ab', 5, 'xy')
+lpad('7', -1, '0')
+repeat('ab', 3)
+right('2024', 2)
+right('2024', 9)
+replace('2024-03-01', '-', '')
+replace('abc', '', 'x')
+translate('abcab', 'aba', 'x')
+reverse('aé😀')
+length('aé😀')
+concat_ws('-', '2024', '03')
+format_string('%04d-%02d', 2024, 3)
+format_string('%s/%d%s', 'a', -5L, 7)
+"""
+
+
+def test_a_function_of_constants_is_the_constant_that_spark_computes(spark):
+    texts = CONSTANTS.splitlines()
+    columns = [f"string({text}), typeof({text})" for text in texts]
+    with zone_of(spark, "Europe/Paris"):
+        row = spark.sql("SELECT " + ", ".join(columns)).collect()[0]
+    clock = Clock(zones.zone("Europe/Paris"), 0)
+    for text, theirs, kind in zip(texts, row[::2], row[1::2], strict=True):
+        folded = bind(f"({text}) IS NULL", EVENTS, PARIS).expression.operand
+        assert isinstance(folded, Literal), text
+        ours = literals.convert(folded, STRING, clock)
+        assert (ours.value, str(folded.type)) == (theirs, kind), text
+
+
 PREDICATES = """\
 ts >= '2024-03-01'
 ts = '2024-03-01 13:34:56.789'

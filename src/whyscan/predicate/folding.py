@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from whyscan.predicate.types import (
     BinaryType,
     FloatType,
     IntegerType,
+    StringType,
     TimestampType,
 )
 
@@ -23,16 +25,25 @@ if TYPE_CHECKING:
     from whyscan.predicate.clock import Clock
     from whyscan.predicate.tree import Value
 
-_NULL_TOLERANT = {"concat_ws", "hash", "xxhash64", "least", "greatest", "nullif", "isnan"}
+_NULL_TOLERANT = {
+    "concat_ws",
+    "format_string",
+    "greatest",
+    "hash",
+    "isnan",
+    "least",
+    "nullif",
+    "xxhash64",
+}
 
 
 def fold(call: Call, clock: Clock) -> Literal | None:
     """The value of a call whose arguments are all literals; None where it is not computed here."""
     literals = [a for a in call.arguments if isinstance(a, Literal)]
-    if len(literals) < len(call.arguments) or call.function in _NULL_TOLERANT:
+    if len(literals) < len(call.arguments):
         return None
     if any(literal.value is None for literal in literals):
-        return Literal(None, call.type)
+        return None if call.function in _NULL_TOLERANT else Literal(None, call.type)
     compute = _COMPUTED.get(call.function) or _of_date(call.function) or _of_wall(call.function)
     if compute is None:
         return None
@@ -195,8 +206,37 @@ def _datediff(literals: list[Literal], clock: Clock) -> Value:
     return _day(literals[0], clock) - _day(literals[1], clock)
 
 
+_WEEKDAYS = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
+_WEEKDAY = {name[:length]: at for at, name in enumerate(_WEEKDAYS) for length in (2, 3, len(name))}
+
+
+def _next_day(literals: list[Literal], clock: Clock) -> Value:
+    """The first such weekday behind a day. Spark raises for another name."""
+    weekday = _WEEKDAY.get(_text(literals[1]).upper())
+    day = _day(literals[0], clock) + 1
+    return None if weekday is None else day + (weekday - (day + 3)) % 7
+
+
+def _shifted(move: Callable[[int, zones.Zone], int]) -> Compute:
+    """An instant as if its reading in UTC were one in the zone, or the other way round."""
+
+    def compute(literals: list[Literal], clock: Clock) -> Value:
+        where = zones.find_zone(_text(literals[1]))
+        return None if where is None else move(_instant(literals[0], clock), where)
+
+    return compute
+
+
 def _unix(per: int) -> Compute:
     return lambda literals, clock: _instant(literals[0], clock) // per
+
+
+def _unix_timestamp(literals: list[Literal], clock: Clock) -> Value:
+    """Seconds, towards zero. A timestamp_ntz is taken as if in UTC."""
+    is_wall = literals[0].type == TIMESTAMP_NTZ
+    micros = _integer(literals[0]) if is_wall else _instant(literals[0], clock)
+    seconds = abs(micros) // zones.SECOND
+    return seconds if micros >= 0 else -seconds
 
 
 def _from_unix(per: int) -> Compute:
@@ -242,6 +282,56 @@ def _ascii_only(change: Callable[[str], str]) -> Callable[[str], str]:
     return compute
 
 
+_ROOM = 10_000
+"""As long a text as is made here."""
+
+
+def _padding(literals: list[Literal]) -> tuple[str, str]:
+    """A text cut to its length, and what is missing; an empty padding adds nothing."""
+    text, length = _text(literals[0]), max(_integer(literals[1]), 0)
+    pad = _text(literals[2]) if len(literals) > 2 else " "  # noqa: PLR2004
+    missing = length - len(text)
+    if length > _ROOM:
+        raise Inconvertible("too long")
+    return text[:length], (pad * missing)[: max(missing, 0)]
+
+
+def _repeat(literals: list[Literal], _: Clock) -> Value:
+    text, times = _text(literals[0]), max(_integer(literals[1]), 0)
+    return None if len(text) * times > _ROOM else text * times
+
+
+def _right(literals: list[Literal], _: Clock) -> Value:
+    text, count = _text(literals[0]), max(_integer(literals[1]), 0)
+    return text[max(len(text) - count, 0) :]
+
+
+def _replace(literals: list[Literal], _: Clock) -> Value:
+    text, old, new = map(_text, literals)
+    return text.replace(old, new) if old else text
+
+
+def _translate(literals: list[Literal], _: Clock) -> Value:
+    """Letter by letter; the first of a repeated letter counts, one without a partner goes."""
+    text, old, new = map(_text, literals)
+    partner = {letter: new[at : at + 1] for at, letter in reversed(list(enumerate(old)))}
+    return "".join(partner.get(letter, letter) for letter in text)
+
+
+def _format_string(literals: list[Literal], _: Clock) -> Value:
+    """`%s` of text and integers, `%d` and `%05d` of integers: what Java and Python share."""
+    pattern, values = _text(literals[0]), [literal.value for literal in literals[1:]]
+    fields = re.findall(r"%(?:0[1-9][0-9]?)?[sd]", pattern)
+    if len(fields) != len(values) or "%" in re.sub(r"%(?:s|(?:0[1-9][0-9]?)?d)", "", pattern):
+        return None
+    for field, literal in zip(fields, literals[1:], strict=True):
+        if not isinstance(literal.type, IntegerType) and (
+            field != "%s" or not isinstance(literal.type, StringType)
+        ):
+            return None
+    return pattern % tuple(values)
+
+
 def _absolute(literals: list[Literal], _: Clock) -> Value:
     value = literals[0].value
     if isinstance(value, Decimal):
@@ -256,7 +346,10 @@ _COMPUTED: dict[str, Compute] = {
     "date_sub": _date_sub,
     "add_months": _add_months,
     "datediff": _datediff,
-    "unix_timestamp": _unix(zones.SECOND),
+    "next_day": _next_day,
+    "from_utc_timestamp": _shifted(zones.to_wall),
+    "to_utc_timestamp": _shifted(zones.to_instant),
+    "unix_timestamp": _unix_timestamp,
     "unix_seconds": _unix(zones.SECOND),
     "unix_millis": _unix(1000),
     "unix_micros": _unix(1),
@@ -270,6 +363,16 @@ _COMPUTED: dict[str, Compute] = {
     "concat": _concat,
     "substring": _substring,
     "left": lambda literals, _: _text(literals[0])[: max(_integer(literals[1]), 0)],
+    "right": _right,
+    "lpad": lambda literals, _: "".join(reversed(_padding(literals))),
+    "rpad": lambda literals, _: "".join(_padding(literals)),
+    "repeat": _repeat,
+    "replace": _replace,
+    "translate": _translate,
+    "format_string": _format_string,
+    "concat_ws": lambda literals, _: _text(literals[0]).join(map(_text, literals[1:])),
+    "reverse": _of_text(lambda text: text[::-1]),
+    "length": lambda literals, _: len(_text(literals[0])),
     "lower": _of_text(_ascii_only(str.lower)),
     "upper": _of_text(_ascii_only(str.upper)),
     "trim": _of_text(lambda text: text.strip(" ")),

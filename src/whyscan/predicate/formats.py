@@ -20,6 +20,9 @@ _FIELDS = {
 }
 
 
+_MOST_DIGITS = 9
+
+
 def java_from_c(pattern: str) -> str:
     """`%Y-%m` as `yyyy-MM`."""
     return _translated(pattern, _FROM_C)
@@ -55,6 +58,9 @@ def read_by(pattern: str, text: str) -> int | None:
 
     Each field at most once, digits to the letter: other patterns are not for folding.
     """
+    if re.search(r"[A-RT-Za-z]S", pattern):
+        # Java reads the digits of a field and of a fraction behind it as one number.
+        raise Uninterpreted(f"the format {pattern!r}")
     expression = "".join(_expression(run) for run in _runs(pattern))
     try:
         match = re.fullmatch(expression, text, re.ASCII)
@@ -62,7 +68,9 @@ def read_by(pattern: str, text: str) -> int | None:
         raise Uninterpreted(f"the format {pattern!r}") from error
     if match is None:
         return None
-    fields = {"month": 1, "day": 1, **{k: int(v) for k, v in match.groupdict().items()}}
+    written_fields = match.groupdict()
+    fraction = int(((written_fields.pop("fraction", None) or "") + "000000")[:6])
+    fields = {"month": 1, "day": 1, **{k: int(v) for k, v in written_fields.items()}}
     if "year" not in fields:
         raise Uninterpreted(f"the format {pattern!r}")
     written = "{year:04}-{month}-{day}".format(**fields)
@@ -70,7 +78,7 @@ def read_by(pattern: str, text: str) -> int | None:
     reading = temporal.read_timestamp(f"{written} {clock}")
     if reading is None or reading.day is None:
         return None
-    return reading.day * 86_400_000_000 + reading.nanoseconds // 1000
+    return reading.day * 86_400_000_000 + reading.nanoseconds // 1000 + fraction
 
 
 def _runs(pattern: str) -> list[str]:
@@ -80,6 +88,9 @@ def _runs(pattern: str) -> list[str]:
 def _expression(run: str) -> str:
     if run in _FIELDS:
         return _FIELDS[run]
+    if set(run) == {"S"} and len(run) <= _MOST_DIGITS:
+        # As many digits as letters, or fewer.
+        return rf"(?P<fraction>\d{{1,{len(run)}}})"
     if run[0].isalpha() or "'" in run or "[" in run:
         raise Uninterpreted(f"the format field {run!r}")
     return re.escape(run)

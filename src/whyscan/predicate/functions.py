@@ -174,6 +174,8 @@ SIGNATURES: dict[str, Signature] = {
     "repeat": _of(Want.STRING, Want.INT, gives=STRING),
     "lpad": _of(Want.STRING, Want.INT, Want.STRING, gives=STRING, optional=1),
     "rpad": _of(Want.STRING, Want.INT, Want.STRING, gives=STRING, optional=1),
+    "translate": _of(Want.STRING, Want.STRING, Want.STRING, gives=STRING),
+    "format_string": Signature((Want.STRING, Want.ANY), STRING, 1, _MANY),
     "replace": _of(Want.STRING, Want.STRING, Want.STRING, gives=STRING),
     "instr": _of(Want.STRING, Want.STRING, gives=INT),
     "concat": Signature((Want.STRING,), STRING, 1, _MANY),
@@ -216,6 +218,11 @@ SIGNATURES: dict[str, Signature] = {
         )
     },
     **{name: _of(Want.TIMESTAMP, gives=INT) for name in ("hour", "minute", "second")},
+    "next_day": _of(Want.DATE, Want.STRING, gives=DATE),
+    **{
+        name: _of(Want.TIMESTAMP, Want.STRING, gives=TIMESTAMP)
+        for name in ("from_utc_timestamp", "to_utc_timestamp")
+    },
     "date_trunc": _of(Want.STRING, Want.TIMESTAMP, gives=lambda a: type_of(a[1])),
     "trunc": _of(Want.DATE, Want.STRING, gives=DATE),
     "last_day": _of(Want.DATE, gives=DATE),

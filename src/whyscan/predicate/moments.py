@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from whyscan.predicate import arithmetic, casts, formats, intervals, temporal
+from whyscan.predicate import arithmetic, casts, formats, intervals, temporal, zones
 from whyscan.predicate.arguments import Arguments, made
 from whyscan.predicate.dialects import Family
 from whyscan.predicate.functions import call
@@ -14,12 +15,14 @@ from whyscan.predicate.literals import convert
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.tree import Failure, Literal, Operation, type_of
 from whyscan.predicate.types import (
+    BIGINT,
     DATE,
     INT,
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     DateType,
+    DecimalType,
     IntegerType,
     StringType,
     TimestampType,
@@ -46,6 +49,7 @@ _UNITS = {
 _DATE_UNITS = {"year", "quarter", "month", "week", "day"}
 _DEFAULT_FORMAT = "yyyy-MM-dd HH:mm:ss"
 _LAST_YEAR = 9999
+_WITH_ZONE = 7
 
 WORDS = frozenset(_UNITS) | {"dow", "doy", "isoweek", "isodow", "epoch", "dayofweek", "dayofyear"}
 """Bare words that are units, not columns."""
@@ -230,6 +234,52 @@ def make_date(arguments: Arguments) -> Expression:
     return Literal(found, DATE)
 
 
+def make_timestamp(target: Type) -> Callable[[Arguments], Expression]:
+    """`make_timestamp(2024, 3, 1, 12, 30, 15.5)` of literals, in the zone of a seventh."""
+
+    def build(arguments: Arguments) -> Expression:
+        wall = _made_wall(arguments.expect(*((6, 7) if target == TIMESTAMP else (6,))))
+        if len(arguments) == _WITH_ZONE:
+            where = zones.find_zone(arguments.text(6))
+            if where is None:
+                raise Uninterpreted("a zone that is none")
+            return Literal(zones.to_instant(wall, where), target)
+        placed = convert(Literal(wall, TIMESTAMP_NTZ), target, arguments.scope.clock)
+        if placed is None:
+            raise Uninterpreted("a time that is none")
+        return placed
+
+    return build
+
+
+def _made_wall(arguments: Arguments) -> int:
+    """What the parts of a wall clock's reading make. Spark raises where one is out of range."""
+    year, month, day, hour, minute = (arguments.integer(i) for i in range(5))
+    match arguments.operand(5).expression:
+        case Literal(int() | Decimal() as seconds, IntegerType() | DecimalType()):
+            fraction = int(seconds % 1 * zones.SECOND)
+        case _:
+            raise Uninterpreted("seconds that are no literal")
+    found = None
+    if 0 <= year <= _LAST_YEAR and min(month, day, hour, minute, seconds) >= 0:
+        written = f"{year:04}-{month}-{day} {hour}:{minute}:{int(seconds)}"
+        found = temporal.read_timestamp(written)
+    if found is None or found.day is None or seconds != round(seconds, 6):
+        raise Uninterpreted("a time that is none")
+    return found.day * zones.DAY + found.nanoseconds // 1000 + fraction
+
+
+def shifted(name: str) -> Callable[[Arguments], Expression]:
+    """`from_utc_timestamp(ts, zone)`: of a wall clock's reading as an instant."""
+
+    def build(arguments: Arguments) -> Expression:
+        moment, where = arguments.expect(2).operands()
+        instant = casts.implicit(moment, TIMESTAMP, arguments.scope)
+        return call(name, (Operand(instant, moment.origin), where), arguments.scope)
+
+    return build
+
+
 def from_unixtime_spark(arguments: Arguments) -> Expression:
     """Seconds as text in the session's zone."""
     pattern = arguments.text(1) if len(arguments.expect(1, 2)) > 1 else _DEFAULT_FORMAT
@@ -285,13 +335,30 @@ def date_sub_spark(arguments: Arguments) -> Expression:
 
 
 def timestampadd(arguments: Arguments) -> Expression:
-    """`timestampadd(DAY, 7, x)`: a timestamp, whatever x is."""
+    """`timestampadd(DAY, 7, x)`: a timestamp, whatever x is.
+
+    Days pass on the clock, as in `x + INTERVAL 24 HOURS`; 24 hours that are written so pass in
+    real time (measured).
+    """
     interval = _interval(arguments.expect(3), 1, 0)
-    moment = arguments.operand(2)
-    start = casts.implicit(moment, _timestamp_of(moment), arguments.scope)
-    return arithmetic.arithmetic(
-        Operation.ADD, Operand(start, moment.origin), interval, arguments.scope
-    )
+    moment, scope = arguments.operand(2), arguments.scope
+    start = Operand(casts.implicit(moment, _timestamp_of(moment), scope), moment.origin)
+    match interval.expression:
+        case Literal(int() as span, _) if _is_real_time(span, start, arguments.word(0)):
+            micros = made(call("unix_micros", [start], scope))
+            later = arithmetic.arithmetic(Operation.ADD, micros, made(Literal(span, BIGINT)), scope)
+            return call("timestamp_micros", [made(later)], scope)
+        case _:
+            return arithmetic.arithmetic(Operation.ADD, start, interval, scope)
+
+
+def _is_real_time(span: int, start: Operand, unit: str) -> bool:
+    kind = type_of(start.expression)
+    if unit_named(unit) in _DATE_UNITS or abs(span) < zones.DAY or kind == TIMESTAMP_NTZ:
+        return False
+    if kind != TIMESTAMP:
+        raise Uninterpreted("hours of nanoseconds")
+    return True
 
 
 def _timestamp_of(operand: Operand) -> Type:
