@@ -7,6 +7,7 @@ import json
 import pytest
 
 from whyscan.errors import CorruptFile, TableError
+from whyscan.tables import duckdb_engine
 
 
 def vector(name, cardinality=1, offset=1):
@@ -74,6 +75,67 @@ def test_a_path_is_decoded_once(lake, recorded, shown):
     lake.commit(lake.add(recorded))
 
     assert lake.live() == [shown]
+
+
+def added_twice(lake):
+    """A commit with a file three times among others; before and after it comes once."""
+    lake.create({"a": "long"})
+    lake.commit(lake.add("b%20c", size=1), lake.add("e", size=2))
+    lake.commit(
+        lake.add("b%20c", size=10),
+        lake.add("d", size=20),
+        lake.add("b%20c", size=30),
+        *(lake.add(f"f{number}", size=1000) for number in range(3000)),
+        lake.add("b%20c", size=40),
+    )
+    return lake
+
+
+def test_a_file_that_one_commit_adds_twice_is_there_once_by_its_last_line(lake):
+    files = added_twice(lake).open().files([])
+
+    found = dict(zip(files.paths.to_pylist(), files.bytes.to_pylist(), strict=True))
+    assert (found["b c"], found["d"], found["e"]) == (40, 20, 2)
+    assert files.count == len(found) == 3003
+
+
+def test_with_another_deletion_vector_it_is_another_file(lake):
+    lake.create({"a": "long"})
+    lake.commit(lake.add("f"), lake.add("f", deletionVector=vector("v")), lake.add("g"))
+
+    assert lake.live() == ["f", "f", "g"]
+
+
+def test_two_spellings_of_one_path_are_one_file_that_is_added_twice(lake):
+    lake.create({"a": "long"})
+    lake.commit(lake.add("file:/a/b", size=1), lake.add("/a/b", size=2), lake.add("c%20d", size=3))
+
+    assert lake.open().files([]).bytes.to_pylist() == [2, 3]
+
+
+def test_a_file_that_is_added_twice_and_then_removed_is_gone(lake):
+    lake.create({"a": "long"})
+    lake.commit(lake.add("f"), lake.add("f"), lake.add("g"), lake.add("g"))
+    lake.commit(lake.remove("f"))
+
+    assert lake.live() == ["g"]
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_spark_counts_a_file_that_is_added_twice_once(lake, spark):
+    files = added_twice(lake).open().files([])
+
+    told = spark.sql(f"DESCRIBE DETAIL delta.`{lake.folder}`").first()
+    assert (told.numFiles, told.sizeInBytes) == (files.count, sum(files.bytes.to_pylist()))
+
+
+def test_a_log_that_one_thread_must_read_leaves_the_next_one_all_threads(lake):
+    with duckdb_engine.connection() as connection:
+        every = connection.execute("SELECT current_setting('threads')").fetchall()
+    added_twice(lake).open().files([])
+    with duckdb_engine.connection() as connection:
+        assert connection.execute("SELECT current_setting('threads')").fetchall() == every
 
 
 def test_a_compacted_file_stands_for_its_commits_even_if_they_are_gone(lake):

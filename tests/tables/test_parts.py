@@ -316,6 +316,16 @@ def test_commits_that_were_compacted_are_a_part_that_later_ones_hide_files_of(tm
     assert_same(snapshot, some)
 
 
+def test_a_file_that_one_commit_adds_twice_is_in_one_part_once(tmp_path):
+    lake = Lake(tmp_path / "t").create({"id": "long"})
+    lake.commit(lake.add("f", size=1), lake.add("g", size=2), lake.add("f", size=3))
+    lake.commit(lake.add("h", size=4), lake.add("g", size=5), lake.add("g", size=6))
+    snapshot = lake.open()
+    some = divided(snapshot, 1)
+    assert [part.files([]).bytes.to_pylist() for part in some] == [[], [3], [6, 4]]
+    assert_same(snapshot, some)
+
+
 def test_a_corrupt_commit_is_named_by_whoever_reads_it(tmp_path):
     churn = Churn(tmp_path / "t", 1)
     for _ in range(20):

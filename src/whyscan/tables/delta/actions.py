@@ -100,6 +100,13 @@ class ActionSource(Struct, frozen=True):
     def is_checkpoint(self) -> bool:
         return self.version == str(CHECKPOINT_VERSION)
 
+    def line_by_line(self) -> ActionSource:
+        """The same rows, each with the number of its `line`."""
+        if self.by_lines:
+            return self
+        numbered = f"(SELECT *, row_number() OVER () AS line FROM {self.relation})"
+        return replace(self, relation=numbered, by_lines=True)
+
     def members(self, action: str) -> Members:
         """The members of an action by name; none where the source has no such action."""
         return struct_members(self.columns.get(action))
@@ -139,8 +146,7 @@ class ActionReader(Struct, frozen=True, eq=False):
             return replace(source, moment=moment)
         # Some writers list what a compacted file stands for newest first, and cancel nothing out.
         line = f"CASE WHEN ends_with(filename, '{_COMPACTED}') THEN {LINES - 1} - line ELSE 0 END"
-        numbered = f"(SELECT *, row_number() OVER () AS line FROM {source.relation})"
-        return replace(source, relation=numbered, moment=f"({moment} + {line})", by_lines=True)
+        return replace(source.line_by_line(), moment=f"({moment} + {line})")
 
     def slice(self, part: Slice) -> ActionSource:
         """Some of a checkpoint."""

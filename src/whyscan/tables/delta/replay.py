@@ -1,7 +1,8 @@
 """Replay: which files are live, and what is recorded of them, as one Arrow table.
 
 An `add` is live unless a later action names the same file with the same deletion vector. A
-checkpoint is older than every commit behind it, so that the rule is one for both.
+checkpoint is older than every commit behind it, so that the rule is one for both. Of a file that
+one commit adds twice the last line counts, as in Spark.
 """
 
 # ruff: noqa: S608 - every name and value in SQL went through query.name or query.text
@@ -54,15 +55,11 @@ class Request(Struct, frozen=True):
 
 def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: Request) -> pa.Table:
     """A row a live file: size, partition values, statistics, and what else was requested."""
-    adding = [source for source in sources if source.members("add")]
-    listed = [source for source in adding if source.listed]
-    commits = [source for source in sources if not source.is_checkpoint]
     try:
-        if any(source.by_lines for source in sources):
-            reader.connection.execute("SET threads = 1")
-        if commits:
-            reader.connection.execute(_touch(commits))
-            _check_named(reader)
+        sources = _with_touched(reader, sources)
+        commits = [source for source in sources if not source.is_checkpoint]
+        adding = [source for source in sources if source.members("add")]
+        listed = [source for source in adding if source.listed]
         deletions = any("deletionVector" in source.members("add") for source in adding)
         selects = [
             _Select(source, request, _recorded(reader, source, request), deletions, number)
@@ -74,9 +71,33 @@ def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: R
         if commits or any(source.is_json for source in listed):
             sql += f" ORDER BY {_ORDER}"
         stored = sum(file.size for source in sources for file in source.files)
-        return _checked(query.to_arrow(reader.connection, sql, stored))
+        found = query.to_arrow(reader.connection, sql, stored)
+        if any(source.by_lines for source in sources):
+            # The connection may read other logs.
+            reader.connection.execute("RESET threads")
+        return _checked(found)
     except query.failures() as error:
         raise reader.failure(sources, error) from error
+
+
+def _with_touched(reader: ActionReader, sources: Sequence[ActionSource]) -> Sequence[ActionSource]:
+    """Gather what commits name. The same sources, line by line where one adds a file twice."""
+    commits = [source for source in sources if not source.is_checkpoint]
+    if not commits:
+        return sources
+    _keep_order(reader, commits)
+    reader.connection.execute(_touch(commits))
+    _check_named(reader)
+    if not _are_repeated(reader, commits):
+        return sources
+    told_apart = [s if s.is_checkpoint else s.line_by_line() for s in sources]
+    _keep_order(reader, told_apart)
+    return told_apart
+
+
+def _keep_order(reader: ActionReader, sources: Sequence[ActionSource]) -> None:
+    if any(source.by_lines for source in sources):
+        reader.connection.execute("SET threads = 1")
 
 
 def _touch(commits: Sequence[ActionSource]) -> str:
@@ -86,13 +107,13 @@ def _touch(commits: Sequence[ActionSource]) -> str:
     # A file that is added without a path is kept too, to be found out.
     named = "coalesce(add.path, remove.path) IS NOT NULL OR add IS NOT NULL"
     every = " UNION ALL ".join(
-        f"SELECT {_key(path)} AS path, {vector} AS vector, {source.moment} AS moment "
-        f"FROM {source.relation} WHERE {named}"
+        f"SELECT {_key(path)} AS path, {vector} AS vector, {source.moment} AS moment, "
+        f"add IS NOT NULL AS added FROM {source.relation} WHERE {named}"
         for source in commits
     )
     return (
-        "CREATE OR REPLACE TEMP TABLE touched AS "
-        f"SELECT path, vector, max(moment) AS moment FROM ({every}) GROUP BY 1, 2"
+        "CREATE OR REPLACE TEMP TABLE touched AS SELECT path, vector, max(moment) AS moment, "
+        f"count_if(added) AS times FROM ({every}) GROUP BY 1, 2"
     )
 
 
@@ -101,6 +122,24 @@ def _check_named(reader: ActionReader) -> None:
     ((moment,),) = found.fetchall()
     if moment is not None:
         raise CorruptFile(f"_delta_log/{moment // LINES:020}.json", "it adds a file without a path")
+
+
+def _are_repeated(reader: ActionReader, commits: Sequence[ActionSource]) -> bool:
+    """Whether one commit adds a file more than once, which PROTOCOL.md forbids."""
+    if not _is_any(reader, "SELECT 1 FROM touched WHERE times > 1"):
+        return False
+    added = " UNION ALL ".join(
+        f"SELECT {_key(_decoded('add.path'))} AS path, coalesce({_vector('add')}, '') AS vector, "
+        f"{source.moment} AS moment FROM {source.relation} WHERE add.path IS NOT NULL"
+        for source in commits
+    )
+    return _is_any(
+        reader, f"SELECT 1 FROM ({added}) GROUP BY path, vector, moment HAVING count(*) > 1"
+    )
+
+
+def _is_any(reader: ActionReader, sql: str) -> bool:
+    return bool(reader.connection.execute(f"{sql} LIMIT 1").fetchall())
 
 
 def _checked(files: pa.Table) -> pa.Table:
@@ -145,6 +184,9 @@ class _Select(Struct, frozen=True):
                 "AND touched.vector = actions.vector "
                 "WHERE touched.moment IS NULL OR touched.moment <= actions.moment"
             )
+        if self.source.by_lines:
+            of_one_file = "PARTITION BY touched.path, touched.vector ORDER BY line DESC"
+            select += f" QUALIFY row_number() OVER ({of_one_file}) = 1"
         return f"({select})"
 
     def _inner(self) -> Iterator[str]:
@@ -152,6 +194,8 @@ class _Select(Struct, frozen=True):
         has_vector = "deletionVector" in members
         yield f"{self.source.version} AS version"
         yield f"{self.source.moment} AS moment"
+        if self.source.by_lines:
+            yield "line"
         yield f"{_decoded('add.path')} AS path"
         stands = ("moment", "0", "path") if self.source.is_json else _STANDS
         keys = zip((self.number, *stands), _KEYS, strict=True)
