@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from delta.conftest import Lake, bounds
 from iceberg import by_hand
-from whyscan.errors import CorruptFile, UsageError, WhyscanError
+from whyscan.errors import CorruptFile, StorageError, UsageError, WhyscanError
 from whyscan.predicate import zones
 from whyscan.predicate.arrow import arrow_type
 from whyscan.predicate.tree import Column
@@ -503,6 +503,19 @@ def test_a_damaged_checkpoint_in_a_store_tells_what_it_tells_on_disk(tmp_path, o
         return files.paths.to_pylist(), files.bytes.to_pylist()
 
     assert told(lambda: outlined(churn.lake.folder)) == told(churn.lake.open)
+
+
+def test_a_checkpoint_that_is_written_again_while_it_is_read_is_no_table(tmp_path, outlined):
+    churn = Churn(tmp_path / "t", 1)
+    for _ in range(20):
+        churn.step()
+    churn.checkpoint("one file")
+    snapshot = outlined(churn.lake.folder)
+    (file,) = snapshot.log.files
+    again = (churn.lake.folder / file.path).read_bytes()
+    snapshot.store.backend.put(f"t/{file.path}", again)
+    with pytest.raises(StorageError, match="was written again"):
+        snapshot.files([])
 
 
 def test_threads_that_ask_for_files_at_once_get_all_of_them(tmp_path, outlined):

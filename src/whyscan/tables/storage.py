@@ -234,6 +234,8 @@ class Store(Struct, frozen=True, eq=False):
         if self.cache is None or key is None:
             return _Piece(self._fetch(asked)[0])
         if (stored := self.cache.get(key)) is not None:
+            if tag is not None:
+                self._refuse_another(asked.path, tag)
             return _Piece(stored, from_cache=True)
         content, found = self._fetch(asked)
         # Another tag: the object was written again since it was listed.
@@ -261,7 +263,16 @@ class Store(Struct, frozen=True, eq=False):
 
     def _fetch(self, asked: Range) -> tuple[pa.Buffer, str]:
         with refusals(self.shown(asked.path)):
-            return self._ask(asked)
+            content, tag = self._ask(asked)
+        self._refuse_another(asked.path, tag)
+        return content, tag
+
+    def _refuse_another(self, path: str, tag: str) -> None:
+        if self.versions.is_another(path, tag):
+            raise StorageError(
+                f"{self.shown(path)} was written again while it was read",
+                hint="open the table again",
+            )
 
     def _ask(self, asked: Range) -> tuple[pa.Buffer, str]:
         """The bytes and their tag. A body that is cut off is asked for once more, then refused.

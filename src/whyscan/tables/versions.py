@@ -48,13 +48,18 @@ def written_once(path: str) -> str | None:
 
 
 class Versions(Struct):
-    """The tags of the objects that a store was seen to hold.
+    """The tags of the objects that a store was seen to hold, and of the metadata that was read.
 
     Listings stay columns: a table of a million files must not become a million strings.
     """
 
     known: dict[str, str | None] = field(default_factory=dict)
     listings: list[pa.Table] = field(default_factory=list)
+    read: dict[str, str] = field(default_factory=dict)
+
+    def is_another(self, path: str, tag: str) -> bool:
+        """Whether metadata was read before under another tag: its pieces do not fit together."""
+        return is_metadata(path) and self.read.setdefault(path, tag) != tag
 
     def note(self, path: str, tag: str) -> None:
         self.known[path] = tag
