@@ -511,11 +511,13 @@ def test_a_checkpoint_that_is_written_again_while_it_is_read_is_no_table(tmp_pat
         churn.step()
     churn.checkpoint("one file")
     snapshot = outlined(churn.lake.folder)
+    some = parts(snapshot, 10)
     (file,) = snapshot.log.files
     again = (churn.lake.folder / file.path).read_bytes()
     snapshot.store.backend.put(f"t/{file.path}", again)
-    with pytest.raises(StorageError, match="was written again"):
-        snapshot.files([])
+    for whoever in (snapshot, *some):
+        with pytest.raises(StorageError, match="was written again"):
+            whoever.files([])
 
 
 def test_threads_that_ask_for_files_at_once_get_all_of_them(tmp_path, outlined):

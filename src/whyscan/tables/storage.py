@@ -294,9 +294,13 @@ class Store(Struct, frozen=True, eq=False):
             f"cannot read {self.shown(asked.path)}: the answer was cut off, {_ATTEMPTS} times"
         )
 
-    def afresh(self) -> Store:
-        """The same folder, of which nothing was read: it is little to pickle."""
-        return replace(self, meter=Meter(), versions=Versions())
+    def afresh(self, unchanged: Sequence[str] = ()) -> Store:
+        """The same folder, of which nothing was read: it is little to pickle.
+
+        Metadata that is `unchanged` is refused where it is not what was read here.
+        """
+        read = {path: tag for path, tag in self.versions.read.items() if path in unchanged}
+        return replace(self, meter=Meter(), versions=Versions(read=read))
 
     def shown(self, path: str) -> str:
         """An object's full name, for people."""

@@ -63,7 +63,9 @@ class WholeLog(Struct, frozen=True, eq=False):
             end += len(some)
             yield LogPart(store.afresh(), commits[end:], some)
         for one in slices:
-            yield LogPart(store.afresh(), commits, (), one)
+            # Its rows are where this process has read that they are.
+            unchanged = store.afresh([file.path for file in one.files])
+            yield LogPart(unchanged, commits, (), one)
         if not commits and not slices:
             yield LogPart(store.afresh())
 
@@ -91,7 +93,7 @@ class LogPart(Struct, frozen=True, eq=False, dict=True):
 
     def parts(self, store: Store, files_each: int) -> Iterator[LogPart]:  # noqa: ARG002 - one
         """A part is cut no further."""
-        yield replace(self, store=store.afresh())
+        yield replace(self, store=store.afresh([file.path for file in self.files]))
 
     @lazy
     def _copies(self) -> LocalCopies:
