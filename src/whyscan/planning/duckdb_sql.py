@@ -251,6 +251,34 @@ def _substring(call: Call, arguments: list[str]) -> str:
     return f"substring({', '.join(arguments)})"
 
 
+def _padded(name: str) -> Template:
+    """To a written length, and not with nothing, with which DuckDB does not pad."""
+
+    def render(call: Call, arguments: list[str]) -> str:
+        match call.arguments[1:]:
+            case (Literal(value=int() as length), *rest) if 0 <= length <= LONGEST_PADDED:
+                if not rest:
+                    return f"{name}({arguments[0]}, {length}, ' ')"
+                if isinstance(rest[0], Literal) and rest[0].value:
+                    return f"{name}({arguments[0]}, {length}, {arguments[2]})"
+            case _:
+                pass
+        raise NotTheSame
+
+    return render
+
+
+def _split_part(call: Call, arguments: list[str]) -> str:
+    """From the front, by something: an empty separator and the end are counted differently."""
+    match call.arguments:
+        case (_, Literal(value=str() as by), Literal(value=int() as at)) if by and at > 0:
+            return f"split_part({', '.join(arguments)})"
+        case _:
+            raise NotTheSame
+
+
+LONGEST_PADDED = 1_000
+
 _REGEXP_SYNTAX = re.compile(
     r"(?:[ !\"#%&',/0-9:;<=>@A-Z_`a-z~.^$|()*+?-]|\\[dDwW.\\*+?()\[\]{}|^$/-]"
     r"|\[\^?(?:[ !\"#%',/0-9:;<=>@A-Z_`a-z~.$|()*+?-]|\\[dw.\\\]-])+\]|\{[0-9]+(?:,[0-9]*)?\})*"
@@ -315,6 +343,13 @@ SAME_MEANING: Mapping[str, Template] = MappingProxyType(
         "rtrim": _plain("rtrim({0}, ' ')", 1),
         "replace": _plain("replace({0}, {1}, {2})", 3),
         "md5": _plain("md5({0})", 1),
+        "ascii": _plain("ascii({0})", 1),
+        "octet_length": _plain("strlen({0})", 1),
+        "lpad": _padded("lpad"),
+        "rpad": _padded("rpad"),
+        "split_part": _split_part,
+        "translate": _plain("translate({0}, {1}, {2})", 3),
+        "concat_ws": lambda _, arguments: f"concat_ws({', '.join(arguments)})",
         "instr": _plain("instr({0}, {1})", 2),
         "contains": _plain("contains({0}, {1})", 2),
         "startswith": _plain("starts_with({0}, {1})", 2),

@@ -258,7 +258,7 @@ _SPARK: dict[str, Builder] = {
             "md5", "octet_length", "regexp_replace", "repeat", "rlike", "rpad", "sha2",
             "timestamp_micros", "timestamp_millis", "timestamp_seconds", "unix_date",
             "unix_micros", "unix_millis", "unix_seconds", "weekday", "weekofyear", "xxhash64",
-            "add_months", "format_string", "next_day", "translate",
+            "add_months", "format_string", "next_day", "split_part", "translate",
         )
     },
     **dict.fromkeys(("regexp", "regexp_like"), _plain("rlike")),

@@ -174,6 +174,7 @@ SIGNATURES: dict[str, Signature] = {
     "repeat": _of(Want.STRING, Want.INT, gives=STRING),
     "lpad": _of(Want.STRING, Want.INT, Want.STRING, gives=STRING, optional=1),
     "rpad": _of(Want.STRING, Want.INT, Want.STRING, gives=STRING, optional=1),
+    "split_part": _of(Want.STRING, Want.STRING, Want.INT, gives=STRING),
     "translate": _of(Want.STRING, Want.STRING, Want.STRING, gives=STRING),
     "format_string": Signature((Want.STRING, Want.ANY), STRING, 1, _MANY),
     "replace": _of(Want.STRING, Want.STRING, Want.STRING, gives=STRING),
