@@ -10,11 +10,13 @@ from sqlglot import exp
 from whyscan.predicate.expressions import COMPARATORS
 from whyscan.predicate.parse import unwrapped
 from whyscan.predicate.tree import Column, Comparator, Comparison, type_of
+from whyscan.predicate.types import IntegerType
 from whyscan.statements.relations import Combined, Condition, Kind, Select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from whyscan.predicate.types import Type
     from whyscan.statements.frames import Frame
     from whyscan.statements.relations import Source
 
@@ -24,18 +26,30 @@ def semi_join(
 ) -> tuple[Kind, Source, tuple[Condition, ...], bool] | None:
     """The join that a condition of WHERE is: its kind, right side, ON, and whether by EXISTS.
 
-    None where it is no (NOT) IN or (NOT) EXISTS with a subquery.
+    None where it is no (NOT) IN, `= ANY` or (NOT) EXISTS with a subquery.
     """
     inner, negated = _unnegated(node)
     if isinstance(inner, exp.Exists) and isinstance(inner.this, exp.Query):
         return (Kind.ANTI if negated else Kind.SEMI), build(inner.this), (), True
-    if not isinstance(inner, exp.In) or inner.args.get("query") is None:
+    query = _listing(inner)
+    if query is None:
         return None
-    source = build(unwrapped(inner.args["query"]))
+    source = build(query)
     if negated:
         return Kind.NOT_IN, source, (), False
     found = _membership(inner.this, source, condition, frame)
     return Kind.SEMI, source, found, False
+
+
+def _listing(node: exp.Expr) -> exp.Expr | None:
+    """The subquery of `a IN (SELECT …)` or `a = ANY (SELECT …)`, which say the same."""
+    if isinstance(node, exp.In):
+        query = node.args.get("query")
+        return None if query is None else unwrapped(query)
+    if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
+        query = unwrapped(node.expression.this)
+        return query if isinstance(query, exp.Query) else None
+    return None
 
 
 def _unnegated(node: exp.Expr) -> tuple[exp.Expr, bool]:
@@ -48,7 +62,10 @@ def _unnegated(node: exp.Expr) -> tuple[exp.Expr, bool]:
 def _membership(
     subject: exp.Expr, source: Source, condition: Condition, frame: Frame
 ) -> tuple[Condition, ...]:
-    """`(a, b) IN (SELECT c, d …)`: a = c AND b = d. Sides of different types are left out."""
+    """`(a, b) IN (SELECT c, d …)`: a = c AND b = d. Sides of different types are left out.
+
+    Integers of any width compare as they are.
+    """
     inner = unwrapped(subject)
     members = inner.expressions if isinstance(inner, exp.Tuple) else [inner]
     query = source.relation
@@ -58,10 +75,14 @@ def _membership(
     for member, output in zip(members, query.outputs, strict=True):
         value = frame.value(member)
         other = _column(source, output.name)
-        if value is not None and other is not None and type_of(value) == other.type:
+        if value is not None and other is not None and _alike(type_of(value), other.type):
             equal = Comparison(Comparator.EQUAL, value, other)
             found.append(Condition(equal, condition.sql, condition.bare))
     return tuple(found)
+
+
+def _alike(one: Type, other: Type) -> bool:
+    return one == other or (isinstance(one, IntegerType) and isinstance(other, IntegerType))
 
 
 def _column(source: Source, name: str) -> Column | None:

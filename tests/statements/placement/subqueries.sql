@@ -74,3 +74,27 @@ SELECT (SELECT max(e.kind) FROM events e WHERE e.user_id = u.user_id) FROM users
 --
 events e: user_id = 12
 users u: user_id = 12
+
+== IN: of an integer of another width
+-- spark
+SELECT o.id FROM orders o WHERE o.id IN (SELECT user_id FROM users) AND o.id < 15
+--
+orders o: id < 15
+  ^ o.id IN (SELECT users.user_id AS user_id FROM users AS users): it holds a subquery
+users users: user_id < 15L
+
+== equal to any of a query
+-- duckdb
+SELECT o.id FROM orders o WHERE o.user_id = ANY (SELECT user_id FROM users WHERE user_id < 15)
+--
+orders o: user_id < 15
+  ^ o.user_id = ANY (SELECT users.user_id AS user_id FROM users AS users WHERE users.user_id < 15): it holds a subquery
+users users: user_id < 15
+
+== not equal to any of a query
+-- duckdb
+SELECT o.id FROM orders o WHERE NOT o.user_id = ANY (SELECT user_id FROM users WHERE user_id < 15)
+--
+orders o: -
+  ^ NOT o.user_id = ANY (SELECT users.user_id AS user_id FROM users AS users WHERE users.user_id < 15): it holds a subquery
+users users: user_id < 15
