@@ -17,7 +17,7 @@ from scan.test_equality_deletes import Written, left
 from scan.test_equality_deletes import write as write_deleted
 from sparkling import settings
 from whyscan.engines.spark_source import WhyscanDataSource
-from whyscan.errors import WhyscanError
+from whyscan.errors import UsageError, WhyscanError
 from whyscan.spark import read, reader_of, register
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
@@ -214,6 +214,16 @@ def test_a_wrong_load_ends_with_one_clear_line(spark, tables, options, line):
     told = str(caught.value)
     assert f"whyscan.errors.{line}" in told or line in told
     assert len(told.splitlines()) < 8, told
+
+
+def test_a_stream_is_refused_when_it_begins(tables):
+    # Spark gives a stream's worker ten seconds to start: not on every machine is that enough.
+    source = WhyscanDataSource({"path": str(tables["plain"][0])})
+    stream = source.streamReader(source.schema())
+
+    for asked in (stream.latestOffset, stream.initialOffset):
+        with pytest.raises(UsageError, match=r"no stream of it: use spark\.read"):
+            asked()
 
 
 def test_a_missing_table_is_one_clear_line(spark, tmp_path):

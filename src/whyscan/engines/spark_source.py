@@ -20,7 +20,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 from pyspark import cloudpickle
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    InputPartition,
+)
 
 from whyscan.engines.spark_types import SparkBatches, spark_schema
 from whyscan.errors import UsageError, WhyscanError
@@ -144,6 +149,10 @@ class WhyscanDataSource(DataSource):
         _settle()
         return _Reader(found)
 
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802 - Spark's
+        """Who says that there is none."""
+        return _NoStream()
+
     def _plan(self, columns: Sequence[str] | None) -> Planned:
         if (file := self.options.get(HANDED_OVER)) is not None:
             return _handed_over(Path(file))
@@ -265,6 +274,22 @@ class _Reader(DataSourceReader):
         except WhyscanError as error:
             raise _short(error) from None
         _settle()
+
+
+class _NoStream(DataSourceStreamReader):
+    """Refuses when it is asked to begin: an error of `streamReader` is lost in one of Spark's."""
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
+        """Where a stream would begin."""
+        return self.latestOffset()
+
+    def latestOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
+        """Where it would end, which Spark asks first."""
+        raise UsageError("whyscan reads a table as it is, and no stream of it: use spark.read")
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:  # noqa: ARG002 - Spark's
+        """Nothing: it never began."""
+        return iter(())
 
 
 @cache
