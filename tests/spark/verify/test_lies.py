@@ -71,7 +71,9 @@ def test_every_lie_of_a_log_is_named_with_what_is_there(delta):
         Lie("rows.parquet", None, None, "rows", 3, 2),
         Lie("size.parquet", None, None, "bytes", 7, size),
     }
-    assert delta[1].tables[0].contradictions == (Contradiction("files", "x", 1),)
+    assert delta[1].tables[0].contradictions == (
+        Contradiction("files", "x", 1, ("crossed.parquet",)),
+    )
     assert delta[1].exit_code == 1
 
 

@@ -57,7 +57,12 @@ def _table(table: TableProof) -> Json:
         "predicates": [_predicate(proof) for proof in table.predicates],
         "lies": [_lie(one) for one in table.lies],
         "contradictions": [
-            {"level": one.level, "column": one.column, "containers": one.containers}
+            {
+                "level": one.level,
+                "column": one.column,
+                "containers": one.containers,
+                "paths": list(one.paths),
+            }
             for one in table.contradictions
         ],
         "unreadable": [{"path": one.path, "why": one.why} for one in table.unreadable],

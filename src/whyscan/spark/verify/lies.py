@@ -19,7 +19,7 @@ from whyscan.predicate.tree import Column
 from whyscan.predicate.types import BIGINT, FloatType, OtherType, TimestampType, UuidType
 from whyscan.pruning.exact import NOTHING
 from whyscan.pruning.interval import Interval
-from whyscan.pruning.mask import written_out
+from whyscan.pruning.mask import either, known, written_out
 from whyscan.spark.verify.result import Contradiction, Lie
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from whyscan.tables.snapshot import Files, RowGroups, Snapshot
 
 ORDERED = "min", "max"
+MOST_NAMED = 20
 
 
 class Place(Struct, frozen=True):
@@ -195,14 +196,29 @@ def contradictions(
     columns, zone = asked
     if files.contradictions:
         for column in columns:
-            found = snapshot.files((column,), zone).contradictions
-            if found:
-                yield Contradiction("files", ".".join(column.path), found)
+            told = snapshot.files((column,), zone)
+            if told.contradictions:
+                yield _contradiction("files", column, told, told.paths)
     if groups is not None and groups.contradictions:
         for column in columns:
-            found = snapshot.row_groups(files, groups.opened, (column,), ()).contradictions
-            if found:
-                yield Contradiction("row_groups", ".".join(column.path), found)
+            read = snapshot.row_groups(files, groups.opened, (column,), ())
+            if read.contradictions:
+                yield _contradiction("row_groups", column, read, files.paths.take(read.owners))
+
+
+def _contradiction(
+    level: str, column: Column, told: Files | RowGroups, paths: pa.Array
+) -> Contradiction:
+    """Named are the containers of which nothing is known, where no others have no statistics."""
+    count, containers = told.contradictions, told.containers
+    interval = containers.statistics.get(column.path)
+    named = ()
+    if interval is not None:
+        speaks = either(known(interval.lower), known(interval.upper), interval.counted)
+        silent = np.flatnonzero(~flags(speaks, containers.count))
+        if len(silent) == count:
+            named = tuple(dict.fromkeys(paths.take(pa.array(silent[:MOST_NAMED])).to_pylist()))
+    return Contradiction(level, ".".join(column.path), count, named)
 
 
 def rolled_up(table: pa.Table, key: str) -> pa.Table:

@@ -50,11 +50,15 @@ class Lie(Struct, frozen=True):
 
 
 class Contradiction(Struct, frozen=True):
-    """Statistics of a column that contradict themselves, so that whyscan believes none of them."""
+    """Statistics of a column that contradict themselves, so that whyscan believes none of them.
+
+    `paths` are the files, the first of them; none where it cannot be told which they are.
+    """
 
     level: str
     column: str
     containers: int
+    paths: tuple[str, ...] = ()
 
 
 class Unreadable(Struct, frozen=True):

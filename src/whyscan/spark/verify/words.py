@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 UNITS = {"files": "file", "row_groups": "row group", "rows": "row"}
 LEVELS = {"manifests": "manifest", "files": "file", "row_groups": "row group"}
 NOT_CHECKED = "not checked"
+PATHS_SHOWN = 3
 LIES = {
     "lower": "lower bound",
     "upper": "upper bound",
@@ -150,7 +151,11 @@ def _value(value: object) -> str:
 
 def contradiction(found: Contradiction) -> str:
     where = counted(found.containers, LEVELS[found.level])
-    return f"{found.column}: statistics of {where} contradict themselves; none was believed"
+    told = f"{found.column}: statistics of {where} contradict themselves; none was believed"
+    if not found.paths:
+        return told
+    more = ", …" if len(found.paths) > PATHS_SHOWN else ""
+    return f"{told}: {', '.join(found.paths[:PATHS_SHOWN])}{more}"
 
 
 def disputes(table: TableProof) -> Iterator[str]:
