@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from whyscan.errors import UsageError
-from whyscan.spark.errors import uncarried
+from whyscan.spark.errors import of_spark, uncarried
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,6 +72,36 @@ def read(spark: SparkSession, place: str, form: str = "parquet") -> DataFrame:
         if chosen is Form.ICEBERG:
             return spark.table(place)
         return spark.read.format(chosen).load(place)
+
+
+def refuse_another(spark: SparkSession, place: str, form: Form) -> None:
+    """UsageError where a folder holds a table of the other format.
+
+    Files that Spark adds to a Delta table as Parquet are in no version of it, and a Delta log
+    beside the files of a Parquet table knows none of them.
+    """
+    if form is Form.ICEBERG:
+        return
+    is_delta = _is_there(spark, f"{place.rstrip('/')}/_delta_log", "binaryFile")
+    if form is Form.PARQUET and is_delta:
+        raise UsageError(f"{place} is a Delta table", hint="say that its format is delta")
+    if form is Form.DELTA and not is_delta and _is_there(spark, place, "parquet"):
+        raise UsageError(f"{place} is no Delta table", hint="say that its format is parquet")
+
+
+def _is_there(spark: SparkSession, place: str, form: str) -> bool:
+    from pyspark.errors import AnalysisException
+
+    try:
+        # Over Spark Connect nobody looks for it before its columns are asked for.
+        return bool(spark.read.format(form).load(place).columns)
+    except AnalysisException as error:
+        if error.getCondition() in _ABSENT:
+            return False
+        raise of_spark(error) from error
+
+
+_ABSENT = frozenset({"PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA"})
 
 
 def _iceberg(frame: DataFrame, place: str, partitioned_by: Sequence[str]) -> DataFrameWriterV2:

@@ -160,6 +160,18 @@ def test_a_history_is_kept_in_each_format(spark, tmp_path, form):
     assert stage.read(spark, place, form).count() == 2
 
 
+@pytest.mark.parametrize(("first", "then"), [("parquet", "delta"), ("delta", "parquet")])
+def test_a_history_of_another_format_is_refused_and_stays_as_it_is(spark, tmp_path, first, then):
+    write_hive(tmp_path / "t", 1)
+    run(spark, tmp_path, form=first)
+    before = sorted(tmp_path.glob("history/**/*"))
+
+    with pytest.raises(UsageError, match=r"is (a|no) Delta table"):
+        run(spark, tmp_path, form=then)
+
+    assert sorted(tmp_path.glob("history/**/*")) == before
+
+
 def test_a_place_that_holds_something_else_is_refused_before_anything_is_added(spark, tmp_path):
     write_hive(tmp_path / "t", 1)
 

@@ -22,6 +22,7 @@ from iceberg.by_hand import Lake as IcebergTable
 from whyscan.errors import UsageError, WhyscanError
 from whyscan.spark.inventory import direct
 from whyscan.spark.inventory.run import inventory, write_inventory
+from whyscan.spark.inventory.tables import inventoried
 from whyscan.tables import open_snapshot
 
 PRICE = Decimal("12345678901234567890.5")
@@ -279,6 +280,27 @@ def test_a_folder_of_files_is_read_again_once_a_file_changed(spark, lake, tmp_pa
     pq.write_table(pa.table({"name": ["x"], "tag": [b""]}), users / "day=2024-01-01" / "g.parquet")
     run = write_inventory(spark, given, out)
     assert (states(run), run.tables[0].found.files) == ({"users": "read"}, 4)
+
+
+def test_a_snapshot_that_a_table_goes_back_to_is_its_last_one_and_not_read_again(
+    spark, lake, tmp_path
+):
+    users, out = tmp_path / "users", str(tmp_path / "out")
+    shutil.copytree(lake["users"], users)
+    added = users / "day=2024-01-01" / "g.parquet"
+    first = write_inventory(spark, {"users": str(users)}, out)
+    pq.write_table(pa.table({"name": ["x"], "tag": [b""]}), added)
+    write_inventory(spark, {"users": str(users)}, out)
+    added.unlink()
+
+    runs = [write_inventory(spark, {"users": str(users)}, out) for _ in range(2)]
+
+    assert [states(run) for run in runs] == [{"users": "unchanged"}] * 2
+    (table,) = inventoried(spark, out, "parquet", {})
+    assert table.snapshot == first.tables[0].found.snapshot
+    asked = "SELECT max_by(snapshot, read_at) FROM parquet.`{}` GROUP BY table"
+    assert spark.sql(asked.format(first.tables_at)).collect() == [(table.snapshot,)]
+    assert spark.read.parquet(first.tables_at).count() == 3
 
 
 def test_more_depth_is_read_and_less_is_there_already(spark, lake, tmp_path):

@@ -131,6 +131,7 @@ def append(spark: SparkSession, audit: Audit, where: str, form: str) -> None:
 
 def opened(spark: SparkSession, where: str, form: str) -> DataFrame | None:
     """The rows of the runs before, None for the first run; UsageError for what is no history."""
+    stage.refuse_another(spark, where, stage.form_named(form))
     try:
         before = stage.read(spark, where, form)
         with uncarried():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.errors import WhyscanError
 from whyscan.explain.wording import counted
@@ -28,6 +29,7 @@ from whyscan.spark.inventory.reading import (
 from whyscan.spark.inventory.report import (
     FAILED,
     READ,
+    UNCHANGED,
     InventoryRun,
     TableLine,
     TableRow,
@@ -101,8 +103,9 @@ def write_inventory(
     depth = depth_named(settings.get("depth", "files"))
     given = sources_of(tables, settings.get("options"))
     run = _Run(spark, place, depth, settings.get("told") or (lambda _: None))
-    opener = Opener(depth, place.known(spark), settings.get("partition_types", {}))
-    lines = run.lines(given, opener)
+    known = place.known(spark)
+    lines = run.lines(given, Opener(depth, known, settings.get("partition_types", {})))
+    run.take_up_again(lines, {row.table: row for row in known.values()})
     return InventoryRun(
         tuple(lines[source.name] for source in given),
         place.containers,
@@ -136,6 +139,21 @@ class _Run(Struct, frozen=True):
                     pending = []
             lines |= self._read(pending)
         return lines
+
+    def take_up_again(self, lines: Mapping[str, TableLine], last: Mapping[str, TableRow]) -> None:
+        """Say which snapshot a table has, where that is an earlier one again: it was rolled back.
+
+        What was read last is the table as it is, for everybody who asks the inventory.
+        """
+        found = (line.found for line in lines.values() if line.state == UNCHANGED)
+        now = datetime.now(UTC)
+        again = [
+            replace(row, read_at=now)
+            for row in found
+            if row is not None and last[row.table].snapshot != row.snapshot
+        ]
+        if again:
+            self.kept.finish(self.spark, again)
 
     def _read(self, opened: Sequence[Opened]) -> dict[str, TableLine]:
         """Read some tables in one job; those that cannot be read are found, and left out.

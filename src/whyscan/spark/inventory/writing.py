@@ -27,10 +27,11 @@ from whyscan.spark.errors import of_spark, uncarried
 from whyscan.spark.inventory import direct
 from whyscan.spark.inventory.report import TableRow
 from whyscan.spark.inventory.rows import SCHEMA
-from whyscan.spark.stage import Form, append, form_named
+from whyscan.spark.stage import Form, append, form_named, refuse_another
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -81,9 +82,10 @@ class Kept(Struct, frozen=True):
         return f"{self.place.rstrip('/')}{joint}{name}"
 
     def known(self, spark: SparkSession) -> dict[tuple[str, str], TableRow]:
-        """What is there, by table and snapshot; the row that was written last."""
+        """What is there, by table and snapshot: the row that was written last, in that order."""
         from pyspark.errors import AnalysisException
 
+        refuse_another(spark, self.tables, self.form)
         try:
             rows = self._read(spark, self.tables, TABLES).select(*TABLES.names).collect()
         except AnalysisException as error:
@@ -94,7 +96,9 @@ class Kept(Struct, frozen=True):
         if self.form is Form.PARQUET and direct.is_local(spark, self.containers):
             # A run that was to replace a snapshot's files may have been ended half-way.
             told = [one for one in told if self._folder(one.table, one.snapshot).is_dir()]
-        return {(one.table, one.snapshot): one for one in sorted(told, key=lambda t: t.read_at)}
+        last = {(one.table, one.snapshot): one for one in sorted(told, key=_read_at)}
+        # A key stays where it was first: a snapshot that was taken up again goes to the end.
+        return {(one.table, one.snapshot): one for one in sorted(last.values(), key=_read_at)}
 
     def _folder(self, table: str, snapshot: str) -> Path:
         about = {"table": table, "snapshot": snapshot}
@@ -140,6 +144,10 @@ class Kept(Struct, frozen=True):
         told = [{name: getattr(row, name) for name in TABLES.names} for row in rows]
         frame = spark.createDataFrame(pa.Table.from_pylist(told, TABLES))
         append(frame.coalesce(1), self.tables, self.form)
+
+
+def _read_at(row: TableRow) -> datetime:
+    return row.read_at
 
 
 def kept(place: str, form: str) -> Kept:
