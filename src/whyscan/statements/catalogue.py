@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -38,12 +38,14 @@ class Catalogue(Struct, frozen=True):
     """The tables that were given by name.
 
     `opener` finds those that were not, and other versions of those that were; None for nobody.
-    `named` are columns that were missed once.
+    `named` are columns that were missed once. `within` is the catalog and schema that names
+    without one are of, where that is known.
     """
 
     given: Mapping[str, Snapshot]
     opener: Opener | None = None
     named: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
 
     def find(
         self, parts: Sequence[str], version: Version | None, span: Span | None, text: str
@@ -52,9 +54,7 @@ class Catalogue(Struct, frozen=True):
 
         `sales` may be given for `prod.db.sales`, and `db.sales` for `sales`.
         """
-        asked = tuple(part.lower() for part in parts)
-        found = [name for name in self.given if _parts(name) == asked]
-        found = found or [name for name in self.given if _ends(_parts(name), asked)]
+        found = meant(self.given, parts, self.within)
         if len(found) == 1 and version is None:
             return Base(found[0], self.given[found[0]], None, self.named)
         if len(found) == 1 and self.opener is not None:
@@ -83,6 +83,23 @@ class Catalogue(Struct, frozen=True):
         except UsageError as error:
             raise unknown from error
         return Base(name, found, version, self.named)
+
+
+def meant(names: Iterable[str], parts: Sequence[str], within: Sequence[str] = ()) -> list[str]:
+    """The names that may be meant by one: those that are the same, else those that end alike."""
+    asked = tuple(part.lower() for part in parts)
+    whole = _whole(asked, tuple(part.lower() for part in within))
+    known = {name: _parts(name) for name in names}
+    found = [name for name, one in known.items() if one == whole]
+    found = found or [name for name, one in known.items() if one == asked]
+    return found or [name for name, one in known.items() if _ends(one, whole)]
+
+
+def _whole(asked: tuple[str, ...], within: tuple[str, ...]) -> tuple[str, ...]:
+    """A name with what goes without saying: `t` is `catalog.schema.t`, `s.t` is `catalog.s.t`."""
+    if asked[0] in _BY_PATH or len(asked) > len(within):
+        return asked
+    return (*within[: len(within) - len(asked) + 1], *asked)
 
 
 def _parts(name: str) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ class Asked(Struct, frozen=True):
     number: int
     text: str
     dialect: str
+    within: tuple[str, ...] = ()
 
 
 class Terms(Struct, frozen=True):
@@ -100,7 +101,7 @@ def _outcome(asked: Asked, given: Tables, terms: Terms) -> Outcome:
 
 def _explained(asked: Asked, given: Tables, terms: Terms) -> Outcome:
     session = Session(asked.dialect, terms.timezone)
-    catalogue = Catalogue(given, given.opened)
+    catalogue = Catalogue(given, given.opened, within=asked.within)
     report = explain_statement(asked.text, catalogue, session, terms.options)
     return Outcome(
         asked.number,
@@ -145,7 +146,8 @@ def _plans(asked: Asked, given: Tables, terms: Terms) -> dict[str, str]:
     """Why scans of the query cannot be planned, by their tables."""
     session = Session(asked.dialect, terms.timezone)
     try:
-        statement = read(asked.text, Catalogue(given, given.opened), session, terms.options)
+        catalogue = Catalogue(given, given.opened, within=asked.within)
+        statement = read(asked.text, catalogue, session, terms.options)
     except WhyscanError:
         return {}  # The caller has that error, and tells it.
     found = {}

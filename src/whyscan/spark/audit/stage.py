@@ -115,7 +115,10 @@ class _Rounds:
         say: Callable[[str], None],
     ) -> None:
         self._spark = spark
-        self._asked = [Asked(n, query.text, query.dialect) for n, query in enumerate(queries)]
+        self._asked = [
+            Asked(number, query.text, query.dialect, query.within)
+            for number, query in enumerate(queries)
+        ]
         self.tables = {one.name: one for one in tables}
         self._options = next((one.options for one in self.tables.values()), {})
         self._say = say

@@ -52,6 +52,7 @@ ROWS = pa.schema(
         ("origins", pa.list_(pa.string())),
         ("actual", pa.list_(_ACTUAL)),
         ("notes", pa.list_(pa.string())),
+        ("namespace", pa.string()),
         ("unparsed", pa.string()),
     ]
 )
@@ -65,7 +66,7 @@ SQL_SCHEMA = (
     "text string, dialect string, shape string, times bigint, first timestamp, last timestamp, "
     "days map<string, bigint>, bytes_read bigint, origins array<string>, "
     "actual array<struct<table: string, runs: bigint, files: bigint, bytes: bigint, rows: bigint, "
-    "partitions: bigint>>, notes array<string>, unparsed string"
+    "partitions: bigint>>, notes array<string>, namespace string, unparsed string"
 )
 
 
@@ -202,6 +203,7 @@ def _query_row(query: Query) -> dict[str, Any]:
             for scan in query.actual
         ],
         "notes": list(query.notes),
+        "namespace": query.namespace or None,
         "unparsed": None,
     }
 
@@ -214,6 +216,7 @@ def _unparsed_row(entry: Unparsed) -> dict[str, Any]:
         "origins": [entry.origin],
         "actual": [],
         "notes": [],
+        "namespace": None,
         "unparsed": entry.why,
     }
 
@@ -252,6 +255,8 @@ def _query(row: Mapping[str, Any]) -> Query:
         tuple(row["origins"]),
         tuple(ActualScan(**scan) for scan in row["actual"]),
         tuple(row["notes"]),
+        # Tables of workloads that were written before have no such column.
+        row.get("namespace") or "",
     )
 
 

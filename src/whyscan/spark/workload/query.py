@@ -38,7 +38,8 @@ class Query(Struct, frozen=True):
     `first` and `last` are in UTC, None where no log says when. `days` counts the runs of each ISO
     date that is known. `bytes_read` is the sum over all runs, None where one of them does not say.
     `origins` are the first of the places that it stands at. `notes` say what of a text that was
-    made of a plan is not in it.
+    made of a plan is not in it. `namespace` is the catalog and schema, `lake.sales`, that names
+    without one are of; empty where no log says so.
     """
 
     text: str
@@ -51,6 +52,12 @@ class Query(Struct, frozen=True):
     origins: tuple[str, ...] = ()
     actual: tuple[ActualScan, ...] = ()
     notes: tuple[str, ...] = ()
+    namespace: str = ""
+
+    @property
+    def within(self) -> tuple[str, ...]:
+        """The parts of the namespace."""
+        return tuple(self.namespace.split(".")) if self.namespace else ()
 
 
 class Unparsed(Struct, frozen=True):
@@ -70,10 +77,10 @@ class Workload(Struct, frozen=True):
 
 
 def grouped(queries: Iterable[Query]) -> tuple[Query, ...]:
-    """One query for each text and dialect, in the order in which they first appear."""
-    runs: dict[tuple[str, str], list[Query]] = {}
+    """One query for each text, dialect and namespace, in the order in which they first appear."""
+    runs: dict[tuple[str, str, str], list[Query]] = {}
     for query in queries:
-        runs.setdefault((query.text, query.dialect), []).append(query)
+        runs.setdefault((query.text, query.dialect, query.namespace), []).append(query)
     return tuple(_one(same) for same in runs.values())
 
 
@@ -95,6 +102,7 @@ def _one(same: Sequence[Query]) -> Query:
         origins=_distinct(origin for query in same for origin in query.origins)[:MOST_ORIGINS],
         actual=_scans(same),
         notes=_distinct(note for query in same for note in query.notes),
+        namespace=same[0].namespace,
     )
 
 

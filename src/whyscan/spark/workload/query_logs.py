@@ -78,6 +78,8 @@ COLUMNS = {
         "when",
     ),
     "dialect": ("dialect",),
+    "catalog": ("catalog_name", "database_name"),
+    "schema": ("schema_name", "current_schema"),
 }
 """What a column of a log may be called, without regard to case and punctuation.
 
@@ -143,7 +145,14 @@ def read_row(row: Row, dialect: str) -> Query | Unparsed:
         bytes_read=read,
         origins=(row.origin,),
         notes=notes,
+        namespace=_namespace(row.told),
     )
+
+
+def _namespace(told: Mapping[str, Any]) -> str:
+    """The schema of the session and what it is in; a catalog alone does not say where a name is."""
+    schema, catalog = (str(told.get(part) or "") for part in ("schema", "catalog"))
+    return f"{catalog}.{schema}" if schema and catalog else schema
 
 
 def _count(value: Any, default: int | None) -> int | None:

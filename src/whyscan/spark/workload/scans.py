@@ -137,7 +137,9 @@ def scans_of(query: Query, tables: NamedTables, timezone: str) -> Iterator[dict[
     }
     session = Session(query.dialect, timezone)
     try:
-        asked = read(query.text, Catalogue(tables, tables.opened), session, Options())
+        asked = read(
+            query.text, Catalogue(tables, tables.opened, within=query.within), session, Options()
+        )
         leaves = leaves_of(asked)
     except WhyscanError as error:
         yield row | {"unparsed": error.message}

@@ -46,7 +46,15 @@ def read_trino(event: Mapping[str, Any], origin: str) -> Query | Unparsed:
         origins=(where,),
         actual=tuple(_scan(one) for one in inputs if isinstance(one, dict)),
         notes=notes,
+        namespace=_namespace(event.get("context")),
     )
+
+
+def _namespace(context: Any) -> str:
+    """The catalog and schema of the session; without both, tables are named by them."""
+    told = context if isinstance(context, dict) else {}
+    parts = [told.get("catalog"), told.get("schema")]
+    return ".".join(str(part) for part in parts) if all(parts) else ""
 
 
 def _scan(told: Mapping[str, Any]) -> ActualScan:
