@@ -156,13 +156,15 @@ def _of_workload(places: tuple[str, ...], asked: Mapping[str, Any]) -> Verificat
             raise UsageError(f"{option} does not go with --workload", hint=WORKLOAD)
     with spark_session(asked["master"], formats=True) as spark:
         from whyscan.spark import verify_workload
+        from whyscan.spark.audit.pinned import column_types, pin_all
         from whyscan.spark.source_tables import sources
         from whyscan.spark.workload import read_workload
 
         _quiet(spark)
         storage = options.storage(asked)
-        found = read_workload(asked["logs"], asked["dialect"], options=storage)
         tables = sources(asked["tables"], storage)
+        types = column_types(pin_all(tables))
+        found = read_workload(asked["logs"], asked["dialect"], options=storage, types=types)
         return verify_workload(spark, found, tables, sample=asked["sample"], **_asking(asked))
 
 

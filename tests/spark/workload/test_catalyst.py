@@ -49,6 +49,7 @@ def read(text, zone="UTC", types=TYPES):
         ("(a b.c#10 = 7)", "`a b.c` = 7"),
         ("(p#9 = 1)", "`p` = '1'"),
         ("(p#9 = 2026-01-02)", "`p` = '2026-01-02'"),
+        ("(p#9 = 0.5)", "`p` = '0.5'"),
         ("(cast(p#9 as bigint) = 5)", "CAST(`p` AS BIGINT) = 5"),
         ("isnull(s#2)", "`s` IS NULL"),
         ("isnotnull(addr#8.city)", "`addr`.`city` IS NOT NULL"),
@@ -78,6 +79,7 @@ def test_a_filter_that_is_sure_is_sql(text, sql):
         "(x#7 > NaN)",
         "(p#9 > 2026-01-01 00:00:05)",
         "(p#9 = 0x6162)",
+        "(p#9 <= 0.1)",
         "(s#2 <=> null)",
         "(s#2 = ***(redacted))",
         "(cast(ts#4 as date) = 2026-01-01)",
@@ -154,30 +156,75 @@ def test_a_struct_has_its_members():
     }
 
 
-def test_filters_of_iceberg_have_quotes_and_numbers_only_of_a_bigint():
+def test_filters_of_iceberg_have_quotes_and_numbers_are_read_by_the_type_of_their_column():
     text = (
         "BatchScan ice.db.t[id#1L, s#2, d#3] IcebergScan(table=ice.db.t, schemaId=0, "
         "filters=id IS NOT NULL, id > 100, s = 'a, b', d > 20456, s IN ('x', 'y'), id IN (1, 2), "
+        "NOT (f = true), t >= 1704240000000001, n < 1704240000000000, m <= 19.90, x = 1.0E-5, "
+        "p = 7, "
         "runtimeFilters=, groupedBy=) RuntimeFilters: []"
     )
+    types = {
+        "id": "bigint",
+        "s": "string",
+        "d": "date",
+        "f": None,
+        "t": "timestamp",
+        "n": "timestamp_ntz",
+        "m": "decimal(9,2)",
+        "x": "double",
+        "p": None,
+    }
 
-    found = read_iceberg_filters(filters_of(text), {"id#1L", "s#2", "d#3"})
+    found = read_iceberg_filters(filters_of(text), types)
 
     assert found.conjuncts == (
         "`id` IS NOT NULL",
         "`id` > 100",
         "`s` = 'a, b'",
+        "`d` > DATE '2026-01-03'",
         "`s` IN ('x', 'y')",
         "`id` IN (1, 2)",
+        "NOT (`f` = true)",
+        "`t` >= TIMESTAMP '2024-01-03 00:00:00.000001+00:00'",
+        "`n` < TIMESTAMP_NTZ '2024-01-03 00:00:00'",
+        "`m` <= 19.90",
+        "`x` = 1.0E-5D",
     )
-    assert found.left_out == ("d > 20456",)
+    assert found.left_out == ("p = 7",)
+
+
+@pytest.mark.parametrize("number", ["20456", "-5", "99999999999999999999"])
+def test_a_number_that_is_no_time_of_its_column_is_left_out(number):
+    found = read_iceberg_filters(f"t > {number}", {"t": "timestamp"})
+
+    assert (found.conjuncts, found.left_out) == ((), (f"t > {number}",))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "(id = 2 OR s = 'x')",
+        "NOT ((id = 5 OR id = 6))",
+        "(id IS NOT NULL AND id NOT IN (1, 2))",
+        "id != 5",
+        "s LIKE 'a%'",
+        "is_nan(x)",
+        "other = 3",
+    ],
+)
+def test_filters_of_iceberg_behind_one_that_ends_for_sure_are_read(other):
+    found = read_iceberg_filters(f"id = 1, {other}, id = 3", {"id": "bigint", "s": "string"})
+
+    assert found.conjuncts == ("`id` = 1", "`id` = 3")
+    assert found.left_out == (other,)
 
 
 def test_filters_of_iceberg_behind_one_that_is_not_known_are_left_out():
-    found = read_iceberg_filters("id = 1, (id = 2 OR s = 'x'), id = 3", {"id#1L", "s#2"})
+    found = read_iceberg_filters("id = 1, s = 'it's', id = 3", {"id": "bigint", "s": "string"})
 
     assert found.conjuncts == ("`id` = 1",)
-    assert found.left_out == ("(id = 2 OR s = 'x'), id = 3",)
+    assert found.left_out == ("s = 'it's', id = 3",)
 
 
 COMMON = """\

@@ -150,6 +150,31 @@ def test_a_text_of_windows_is_read(tmp_path, coding, name, content):
     assert workload.unparsed == ()
 
 
+def test_the_statements_of_one_row_are_queries_and_views_stay_with_those_that_use_them(tmp_path):
+    log = tmp_path / "log.csv"
+    view = "CREATE TEMP VIEW v AS SELECT a FROM t; SELECT a FROM v"
+    log.write_text(
+        "query,times,bytes\n"
+        "\"SET x = 1; SELECT a FROM t WHERE s = 'x;y'; SELECT b FROM t;\",4,100\n"
+        f'"{view}",1,5\nSELECT b FROM t,2,7\n"SELECT FROM; ) x",1,1\n'
+    )
+
+    workload = read(log)
+
+    note = ("one of several statements of an entry",)
+    found = [(one.text, one.times, one.bytes_read, one.notes) for one in workload.queries]
+    assert found == [
+        ("SELECT a FROM t WHERE s = 'x;y'", 4, None, note),
+        ("SELECT b FROM t", 6, None, note),
+        (view, 1, 5, ()),
+    ]
+    assert [(one.text, one.times) for one in workload.unparsed] == [
+        ("SET x = 1", 4),
+        ("SELECT FROM", 1),
+        (") x", 1),
+    ]
+
+
 def test_a_time_that_cannot_be_read_is_unknown_and_said(tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("query,when\nSELECT a FROM t,yesterday\n")

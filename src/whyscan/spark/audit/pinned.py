@@ -7,6 +7,7 @@ import re
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -113,6 +114,20 @@ def pin_all(
     """Each of them, several at once: most of it waits for a store; `types` by their names."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return tuple(pool.map(lambda one: pin(one, types.get(one.name, {})), sources))
+
+
+def column_types(pinned: Iterable[Pinned]) -> dict[str, dict[str, str]]:
+    """The types of columns of Iceberg tables: their scans print times as numbers.
+
+    Schemas of other formats take reading, and their plans tell the types.
+    """
+    found = {}
+    for one in pinned:
+        if one.format == "iceberg" and one.error is None:
+            with suppress(WhyscanError):  # The queries that name the table have that error.
+                fields = one.opened().schema().fields
+                found[one.name] = {field.name: str(field.type) for field in fields}
+    return found
 
 
 class NotGiven(Exception):

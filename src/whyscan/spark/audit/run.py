@@ -13,7 +13,7 @@ from whyscan.errors import UsageError, WhyscanError
 from whyscan.explain.wording import counted
 from whyscan.spark.audit import history
 from whyscan.spark.audit.drift import drifted
-from whyscan.spark.audit.pinned import pin_all
+from whyscan.spark.audit.pinned import column_types, pin_all
 from whyscan.spark.audit.stage import Question, explain_workload
 from whyscan.spark.inventory.tables import inventoried
 from whyscan.spark.source_tables import Source, sources
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from whyscan.spark.audit.pinned import Pinned
     from whyscan.spark.audit.report import Audit
+    from whyscan.spark.workload.known_types import Types
 
 Paths = str | PathLike[str]
 IN_PROCESS = 1 << 26
@@ -76,9 +77,10 @@ def audit(
     question = _question(settings)
     where = settings.get("history")
     before = None if where is None else history.opened(spark, where, form)
-    found = workload if isinstance(workload, Workload) else _read(spark, workload, settings)
     given = _pinned(spark, tables, settings)
-    result, named = explain_workload(spark, found, given, question, settings.get("told"))
+    if not isinstance(workload, Workload):
+        workload = _read(spark, workload, settings, column_types(given))
+    result, named = explain_workload(spark, workload, given, question, settings.get("told"))
     if before is not None:
         fallen = drifted(spark, result, named, question.terms, before)
         result = replace(result, drift=fallen)
@@ -101,7 +103,10 @@ def _question(settings: Settings) -> Question:
 
 
 def _read(
-    spark: SparkSession, workload: DataFrame | Paths | Sequence[Paths], settings: Settings
+    spark: SparkSession,
+    workload: DataFrame | Paths | Sequence[Paths],
+    settings: Settings,
+    types: Types,
 ) -> Workload:
     """In this process where that is little to read, else by executors."""
     from pyspark.sql import DataFrame
@@ -117,8 +122,8 @@ def _read(
     chosen, options = [str(path) for path in paths], settings.get("options", {})
     dialect = settings.get("dialect", "spark")
     if _size(chosen, options) <= IN_PROCESS:
-        return read_workload(chosen, dialect, options=options)
-    return from_frame(workload_frame(spark, chosen, dialect, options=options))
+        return read_workload(chosen, dialect, options=options, types=types)
+    return from_frame(workload_frame(spark, chosen, dialect, options=options, types=types))
 
 
 def _size(paths: Sequence[str], options: Mapping[str, Any]) -> float:

@@ -17,6 +17,7 @@ from whyscan.predicate.parse import dialect_named
 from whyscan.spark.errors import uncarried
 from whyscan.spark.packed import packed
 from whyscan.spark.session import cores
+from whyscan.spark.workload.known_types import NOTHING_KNOWN
 from whyscan.spark.workload.logs import DBT_FILES, LogFile, find_logs, is_hidden, together
 from whyscan.spark.workload.query import ActualScan, Query, Unparsed, Workload
 from whyscan.spark.workload.reading import Form, form_named, gathered, read_log
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from whyscan.spark.workload.known_types import Types
     from whyscan.spark.workload.logs import Log
 
     Batches = Iterable[pa.RecordBatch]
@@ -77,15 +79,17 @@ def workload_frame(
     *,
     form: str | None = None,
     options: Mapping[str, Any] | None = None,
+    types: Types = NOTHING_KNOWN,
 ) -> DataFrame:
     """The queries of files, folders and globs, read by executors; the rows are those of `ROWS`."""
     dialect_named(dialect)
     chosen = None if form is None else form_named(form)
     most = cores(spark) * TASKS_A_CORE
+    columns = {table: dict(found) for table, found in types.items()}
     with uncarried():
         if all(map(_OF_SPARK.match, paths)):
             entries = read_by_spark(spark, paths, most).mapInArrow(
-                _decoding(dialect, chosen), _ENTRIES
+                _decoding(dialect, chosen, columns), _ENTRIES
             )
             return entries.repartition(most, "text").mapInArrow(_gathering, SQL_SCHEMA)
         logs = find_logs(paths, options)
@@ -93,7 +97,7 @@ def workload_frame(
         work = [packed(tuple(bundle)) for bundle in _dealt(logs, min(len(logs), tasks))]
         bundles = spark.createDataFrame(pa.table({"work": pa.array(work, pa.binary())}))
         entries = bundles.repartitionByRange(len(work), "work").mapInArrow(
-            _reading(dialect, chosen), _ENTRIES
+            _reading(dialect, chosen, columns), _ENTRIES
         )
         return entries.repartition(tasks, "text").mapInArrow(_gathering, SQL_SCHEMA)
 
@@ -110,7 +114,9 @@ def read_by_spark(spark: SparkSession, paths: Sequence[str], tasks: int) -> Data
     return files.select("path", "length", "content").repartition(tasks, log)
 
 
-def _decoding(dialect: str, form: Form | None) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+def _decoding(
+    dialect: str, form: Form | None, types: Types
+) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """For `mapInArrow`: files with their content to the entries of their logs."""
 
     def read(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -121,7 +127,7 @@ def _decoding(dialect: str, form: Form | None) -> Callable[[Batches], Iterator[p
                 if not is_hidden(name):
                     files.append(LogFile(folder, name, size, {}, bytes(content)))
         for log in together(files):
-            yield from _packed(read_log(log, dialect, form))
+            yield from _packed(read_log(log, dialect, form, types))
 
     return read
 
@@ -141,7 +147,9 @@ def _size(log: Log) -> int:
     return sum(file.size for file in log.files)
 
 
-def _reading(dialect: str, form: Form | None) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+def _reading(
+    dialect: str, form: Form | None, types: Types
+) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """For `mapInArrow`: bundles of logs to their entries."""
 
     def read(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -149,7 +157,7 @@ def _reading(dialect: str, form: Form | None) -> Callable[[Batches], Iterator[pa
             for work in batch.column("work"):
                 logs: tuple[Log, ...] = pickle.loads(work.as_py())  # noqa: S301 - of the driver
                 for log in logs:
-                    yield from _packed(read_log(log, dialect, form))
+                    yield from _packed(read_log(log, dialect, form, types))
 
     return read
 

@@ -16,6 +16,7 @@ from whyscan.errors import UsageError, WhyscanError
 from whyscan.predicate.parse import dialect_named
 from whyscan.spark.workload.codecs import Tail, lines, plain
 from whyscan.spark.workload.dbt_runs import is_dbt_document, read_dbt, run_of
+from whyscan.spark.workload.known_types import NOTHING_KNOWN
 from whyscan.spark.workload.logs import DBT_FILES, find_logs, is_rolling
 from whyscan.spark.workload.parsing import problem_of
 from whyscan.spark.workload.query import Query, Unparsed, Workload, grouped
@@ -33,6 +34,7 @@ from whyscan.spark.workload.trino_events import read_trino, trino_event
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from whyscan.spark.workload.known_types import Types
     from whyscan.spark.workload.logs import Log, LogFile
 
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
@@ -61,16 +63,18 @@ def read_workload(
     *,
     form: str | None = None,
     options: Mapping[str, Any] | None = None,
+    types: Types = NOTHING_KNOWN,
 ) -> Workload:
     """The queries of files, folders and globs, each distinct text once.
 
     `dialect` is of the texts that do not say theirs; `form` is what the files are, None to tell
-    by looking. `options` are for the stores that they lie in.
+    by looking. `options` are for the stores that they lie in. `types` are those of columns, by
+    the names of their tables: with them, more of an event log's filters can be read.
     """
     dialect_named(dialect)
     chosen = None if form is None else form_named(form)
     logs = find_logs(paths, options)
-    return gathered(chain.from_iterable(read_log(log, dialect, chosen) for log in logs))
+    return gathered(chain.from_iterable(read_log(log, dialect, chosen, types) for log in logs))
 
 
 def form_named(name: str) -> Form:
@@ -96,13 +100,33 @@ def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
             found = list(grouped(found))
             limit = max(HELD_AT_MOST, 2 * len(found))
     queries: list[Query] = []
-    for query in grouped(found):
+    for query in chain.from_iterable(map(_statements, grouped(found))):
         why = problem_of(query.text, query.dialect)
         if why is None:
             queries.append(query)
         else:
             unparsed.append(Unparsed(_first(query.origins), query.text, why, query.times))
-    return Workload(tuple(queries), _grouped(unparsed))
+    return Workload(grouped(queries), _grouped(unparsed))
+
+
+def _statements(query: Query) -> Iterator[Query]:
+    """The statements of an entry that has several, each as often; what each read is not told.
+
+    Definitions of views belong to the statement behind them.
+    """
+    text, dialect = query.text, query.dialect
+    if ";" not in text.rstrip("; \n") or problem_of(text, dialect) is None:
+        yield query
+        return
+    parts = [part for part in read_sql(text, "", dialect) if part.text != text]
+    if not parts:
+        yield query
+    for part in parts:
+        note = "one of several statements of an entry"
+        notes = (*query.notes, note)
+        yield msgspec.structs.replace(
+            query, text=part.text, bytes_read=None, actual=(), notes=notes
+        )
 
 
 def _first(origins: Sequence[str]) -> str:
@@ -120,21 +144,23 @@ def _grouped(unparsed: Iterable[Unparsed]) -> tuple[Unparsed, ...]:
     return tuple(found.values())
 
 
-def read_log(log: Log, dialect: str, form: Form | None = None) -> Iterator[Query | Unparsed]:
+def read_log(
+    log: Log, dialect: str, form: Form | None = None, types: Types = NOTHING_KNOWN
+) -> Iterator[Query | Unparsed]:
     """The entries of one log; a log that cannot be read is an entry that says so."""
     try:
-        yield from _read(log, dialect, form or form_of(log))
+        yield from _read(log, dialect, form or form_of(log), types)
     except WhyscanError as error:
         yield Unparsed(log.name, "", error.message)
 
 
-def _read(log: Log, dialect: str, form: Form) -> Iterator[Query | Unparsed]:
+def _read(log: Log, dialect: str, form: Form, types: Types) -> Iterator[Query | Unparsed]:
     tail = Tail()
     match form:
         case Form.SPARK:
             from whyscan.spark.workload.event_logs import read_events
 
-            yield from read_events(log, tail)
+            yield from read_events(log, tail, types)
         case Form.DBT:
             documents = [_document(file, tail) for file in log.files]
             try:

@@ -9,6 +9,7 @@ reads more, never less.
 from __future__ import annotations
 
 import re
+import struct
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -284,7 +285,7 @@ def literal(value: str, kind: str | None, zone: str | None) -> str:
     Where the type is not known, as text: Spark reads a text as the type that it is compared with.
     """
     if kind is None:
-        if _AMBIGUOUS.fullmatch(value):
+        if _AMBIGUOUS.fullmatch(value) or _is_another_float(value):
             raise UnsureError(value)
         return text_of(value)
     if _is_text(kind):
@@ -308,6 +309,17 @@ def literal(value: str, kind: str | None, zone: str | None) -> str:
     if kind == "boolean" and value in {"true", "false"}:
         return value
     raise UnsureError(value)
+
+
+def _is_another_float(value: str) -> bool:
+    """Whether a float is printed so that is not the number: text is compared as a double."""
+    if not _DOUBLE.fullmatch(value):
+        return False
+    try:
+        (single,) = struct.unpack("f", struct.pack("f", float(value)))
+    except OverflowError:
+        return False
+    return bool(single != float(value))
 
 
 def _instant(value: str, zone: str) -> str:

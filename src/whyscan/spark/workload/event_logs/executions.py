@@ -10,6 +10,7 @@ from whyscan.spark.workload.codecs import lines, plain
 from whyscan.spark.workload.event_logs.connect import sql_of
 from whyscan.spark.workload.event_logs.replay import Execution, Replay
 from whyscan.spark.workload.event_logs.writing import written
+from whyscan.spark.workload.known_types import NOTHING_KNOWN
 from whyscan.spark.workload.parsing import problem_of
 from whyscan.spark.workload.query import ActualScan, Query, Unparsed, total
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from whyscan.spark.workload.codecs import Tail
     from whyscan.spark.workload.event_logs.nodes import ScanNode
+    from whyscan.spark.workload.known_types import Types
     from whyscan.spark.workload.logs import Log
 
 DIALECT = "spark"
@@ -28,8 +30,11 @@ _ROWS = "number of output rows"
 NOTHING_TOLD = "the log has no SQL of it, and its plan no scan of files"
 
 
-def read_events(log: Log, tail: Tail) -> Iterator[Query | Unparsed]:
-    """Every execution that a user started; what it starts itself is a part of it."""
+def read_events(log: Log, tail: Tail, known: Types = NOTHING_KNOWN) -> Iterator[Query | Unparsed]:
+    """Every execution that a user started; what it starts itself is a part of it.
+
+    `known` are the types of columns that plans do not tell.
+    """
     replay = Replay()
     for file in log.files:
         replay.read(lines(plain(file.chunks(), tail, file.shown), tail))
@@ -43,10 +48,12 @@ def read_events(log: Log, tail: Tail) -> Iterator[Query | Unparsed]:
     for execution in replay.executions.values():
         families.setdefault(execution.root, []).append(execution)
     for number, family in sorted(families.items()):
-        yield from _family(replay, family, f"{name}/execution {number}")
+        yield from _family(replay, family, f"{name}/execution {number}", known)
 
 
-def _family(replay: Replay, family: Sequence[Execution], where: str) -> Iterator[Query | Unparsed]:
+def _family(
+    replay: Replay, family: Sequence[Execution], where: str, known: Types
+) -> Iterator[Query | Unparsed]:
     """An execution and those that it started."""
     head = next((one for one in family if one.number == one.root), family[0])
     found = [
@@ -68,7 +75,7 @@ def _family(replay: Replay, family: Sequence[Execution], where: str) -> Iterator
         yield Unparsed(where, head.description, NOTHING_TOLD)
     for execution, scan in found:
         try:
-            sql, notes = written(scan, execution.zone)
+            sql, notes = written(scan, execution.zone, known)
         except ValueError as error:
             yield Unparsed(where, scan.text, str(error))
             continue

@@ -18,7 +18,9 @@ _NO_TABLE = re.compile(r"Scan (?:ExistingRDD|OneRowRelation)\b.*|LocalTableScan"
 _LOG_OF_DELTA = re.compile(r"DeltaLogFileIndex\b|/_delta_log(?:/|\b)")
 # Spark before 3.1 does not count the paths.
 _LOCATION = re.compile(r"(?P<index>\w+)(?:\((?P<count>\d+) paths\))?\[(?P<paths>.*)\]", re.DOTALL)
-_ICEBERG = re.compile(r"\bIcebergScan\(table=(?P<table>[^,]+),|\] (?P<old>\S+) \(branch=")
+_ICEBERG = re.compile(
+    r"\bIceberg(?:CopyOnWrite)?Scan\(table=(?P<table>[^,]+),|\] (?P<old>\S+) \(branch="
+)
 _ATTRIBUTE = re.compile(r"[^,\[\]]+?#\d+L?(?=,|\]|$)")
 
 
