@@ -124,15 +124,6 @@ def test_a_frame_reports_as_text_json_and_in_a_notebook(spark, tables):
     assert "2024-01-03" in report._repr_html_()
 
 
-def test_a_frame_without_a_plan_here_is_refused(spark):
-    class OfConnect:
-        """As a DataFrame of Spark Connect: nothing of the JVM is on this side."""
-
-    with pytest.raises(whyscan.WhyscanError, match="Spark Connect") as caught:
-        explain(OfConnect())
-    assert "explain_sql" in caught.value.hint
-
-
 STATEMENTS = [
     "SELECT * FROM d JOIN i ON d.id = i.id WHERE d.day = '2024-01-02' AND i.id < 20",
     "SELECT * FROM d JOIN h USING (day) WHERE d.day = '2024-01-03'",

@@ -212,7 +212,7 @@ def _iceberg_table(plan: Java) -> Named:
     if _kind(plan.scan()) != "SparkBatchQueryScan":
         raise _Unexplained(f"{name}: its files are chosen by {_kind(plan.scan())}")
     metadata = table.table().operations().current().metadataFileLocation()
-    return Named(name, (_local(metadata),), {}, snapshot=plan.scan().snapshotId())
+    return Named(name, (local(metadata),), {}, snapshot=plan.scan().snapshotId())
 
 
 def _pushed(scan: Java) -> tuple[Java, ...]:
@@ -220,10 +220,10 @@ def _pushed(scan: Java) -> tuple[Java, ...]:
 
 
 def _place(path: Java) -> str:
-    return _local(path.toString())
+    return local(path.toString())
 
 
-def _local(address: str) -> str:
+def local(address: str) -> str:
     """A path of this machine without its scheme, and Hadoop's names of stores as everybody's."""
     if address.startswith("file:"):
         return "/" + address.removeprefix("file:").lstrip("/")

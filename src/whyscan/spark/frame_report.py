@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -22,13 +23,14 @@ from whyscan.pruning.interval import only_null
 from whyscan.pruning.mask import tally
 from whyscan.spark import iceberg_filters
 from whyscan.spark.catalyst import found_scans
+from whyscan.spark.connect_frames import Opened, Server, printed_scans
 from whyscan.statements.report import Origin, Placed, ScanReport, StatementReport, Stayed
 from whyscan.statements.scans import EVERYTHING
 from whyscan.tables import open_snapshot
 from whyscan.tables.travel import Travel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -55,21 +57,24 @@ def explain(
     frame = _frame(query, spark)
     timezone = frame.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
     asked = _Asked(timezone, depth, options, verbose)
-    found = found_scans(frame._jdf)  # noqa: SLF001 - the plan is nowhere else
     scans: list[ScanReport] = []
-    notes = [f"not explained: {line}" for line in found.others]
-    for one in found.scans:
+    found, others = _found(frame, asked)
+    notes = [f"not explained: {line}" for line in others]
+    for name, opened in found:
         try:
-            scans.append(_scan(one, asked))
+            one = opened()
+            scans.append(_scan(one.scan, one.snapshot, asked))
         except WhyscanError as error:
-            notes.append(f"not explained: {one.table.name}: {error.message}")
+            notes.append(f"not explained: {name}: {error.message}")
+        else:
+            notes += [] if one.note is None else [one.note]
     return StatementReport(
         sql=query if isinstance(query, str) else f"DataFrame[{', '.join(frame.columns)}]",
         dialect="spark",
         timezone=timezone,
         operation="select",
         scans=tuple(scans),
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys(notes)),
         seconds=perf_counter() - started,
     )
 
@@ -82,12 +87,23 @@ def _frame(query: DataFrame | str, spark: SparkSession | None) -> DataFrame:
         if session is None:
             raise UsageError("SQL needs a session to be planned in", hint="give it as spark=")
         query = session.sql(query)
-    if not hasattr(query, "_jdf"):
-        raise UsageError(
-            "a DataFrame of Spark Connect has its plan on the server, out of reach",
-            hint="whyscan.explain_sql(sql, tables) explains its SQL without Spark",
-        )
     return query
+
+
+def _found(
+    frame: DataFrame, asked: _Asked
+) -> tuple[list[tuple[str, Callable[[], Opened]]], Sequence[str]]:
+    """The scans, each by what people call it, and a line for each that is none."""
+    if not hasattr(frame, "_jdf"):
+        return printed_scans(Server(frame, asked.options, asked.timezone))
+    found = found_scans(frame._jdf)  # noqa: SLF001 - the plan is nowhere else
+    return [(one.table.name, partial(_opened, one, asked)) for one in found.scans], found.others
+
+
+def _opened(found: FoundScan, asked: _Asked) -> Opened:
+    table = found.table
+    travel = Travel(version=table.version, snapshot=table.snapshot)
+    return Opened(found, open_snapshot(table.places, table.partition_types, asked.options, travel))
 
 
 class _Asked(Struct, frozen=True):
@@ -103,10 +119,7 @@ class _Asked(Struct, frozen=True):
         return {"timezone": self.timezone, "depth": self.depth, "verbose": self.verbose}
 
 
-def _scan(found: FoundScan, asked: _Asked) -> ScanReport:
-    table = found.table
-    travel = Travel(version=table.version, snapshot=table.snapshot)
-    snapshot = open_snapshot(table.places, table.partition_types, asked.options, travel)
+def _scan(found: FoundScan, snapshot: Snapshot, asked: _Asked) -> ScanReport:
     conjuncts, refused = _conjuncts(found, snapshot, asked)
     chosen = conjuncts or (EVERYTHING,)
     text = joined([conjunct.sql for conjunct in chosen]) or EVERYTHING.sql
@@ -117,7 +130,7 @@ def _scan(found: FoundScan, asked: _Asked) -> ScanReport:
     predicate = Predicate(text, "spark", asked.timezone, None, chosen)
     plan = make_plan(snapshot, predicate, options)
     return ScanReport(
-        name=table.name,
+        name=found.table.name,
         alias="",
         columns=columns,
         plan=plan,

@@ -108,7 +108,7 @@ def session(
     if chosen is not None:
         builder = builder.master(chosen)
     local = chosen is not None and chosen.startswith("local")
-    own = _QUIET | (_formats() if formats else {})
+    own = _QUIET | (format_settings() if formats else {})
     if local:
         own |= {key: value for key, value in _of_one_machine() if key not in defaults}
     for key, value in (own | dict(settings or {})).items():
@@ -181,7 +181,7 @@ def _of_one_machine() -> Iterator[tuple[str, str]]:
         yield _DAEMON, "whyscan.spark.daemon"
 
 
-def _formats() -> dict[str, str]:
+def format_settings() -> dict[str, str]:
     """Spark's Delta and Iceberg."""
     jars = sorted((Path(sys.prefix) / "jars").glob("*.jar"))
     if jars:
