@@ -167,7 +167,7 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
     report = report_on(asked, tally, common)
     if plan.counted.limit is not None:
         why = reasons(plan, common.interpreted)
-        report = _limited(report, plan, Outcome.of(plan, common, why))
+        report = after_limit(report, plan, Outcome.of(plan, common, why))
     return replace(
         report,
         listing=listing(plan, why) if verbose else None,
@@ -202,7 +202,7 @@ def report_on(asked: Planned, tally: Tally, common: Common) -> Report:
     )
 
 
-def _limited(report: Report, plan: ScanPlan, outcome: Outcome) -> Report:
+def after_limit(report: Report, plan: Asked, outcome: Outcome) -> Report:
     """What a LIMIT leaves; how much the predicate leaves is no matter where it cuts."""
     counted = _concluded(outcome.levels, whole=report.confidence is not Confidence.INCOMPLETE)
     return replace(

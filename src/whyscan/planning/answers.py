@@ -11,15 +11,18 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from functools import partial, reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from whyscan.planning.judgement import flags
-from whyscan.planning.limit import Unproven, before_limit, cut
+from whyscan.planning.limit import Cut, Unproven, before_limit, cut
 from whyscan.planning.matching import (
     UNCOUNTED,
     counts,
@@ -28,8 +31,7 @@ from whyscan.planning.matching import (
     perhaps_matching,
     surely_matching,
 )
-from whyscan.planning.plan import Limit
-from whyscan.planning.planner import total
+from whyscan.planning.planner import plus, total
 from whyscan.predicate import arrow
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.tree import Literal
@@ -41,12 +43,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from whyscan.planning.judgement import Flags
-    from whyscan.planning.matching import Population
-    from whyscan.planning.plan import Evidence, ScanPlan
+    from whyscan.planning.matching import Counts, Population
+    from whyscan.planning.plan import Evidence, Planned, ScanPlan
     from whyscan.predicate.tree import Expression
-    from whyscan.pruning.exact import Exact
-    from whyscan.pruning.interval import Interval
-    from whyscan.pruning.mask import Mask
+    from whyscan.predicate.types import Type
+    from whyscan.pruning.mask import Mask, Vector
 
 
 class Function(Enum):
@@ -68,36 +69,38 @@ class Answers(Struct, frozen=True):
     """One value for each aggregate, and the plan that is left: it reads no file."""
 
     values: tuple[Literal, ...]
-    plan: ScanPlan
+    plan: Planned
 
 
-def answers(plan: ScanPlan, asked: Sequence[Aggregate]) -> Answers | Unproven:
+def answers(plan: Planned, asked: Sequence[Aggregate]) -> Answers | Unproven:
     """What metadata alone answers, for all aggregates or for none.
 
     The columns of their expressions must be among the predicate's, or `measured` in the plan's
     options.
     """
-    plan = before_limit(plan)
+    parts = plan.each(partial(_Part.of, asked=tuple(asked)))
+    rows = _rows(reduce(plus, (part.low for part in parts)), reduce(plus, (p.high for p in parts)))
     values = []
-    for aggregate in asked:
-        value = _answer(plan, aggregate)
+    for position, aggregate in enumerate(asked):
+        value = rows
+        if aggregate.expression is not None:
+            known = (part.levels[position] for part in parts)
+            value = _answer(reduce(add, filter(None, known)), aggregate, rows)
         if isinstance(value, Unproven):
             return value
         values.append(value)
-    nothing = np.zeros(plan.evidence.files.count, np.bool_)
-    left = cut(plan, Limit(0, ordered=False, before=plan.evidence), nothing, None)
+    nothing = [np.zeros(part.files, np.bool_) for part in parts]
+    left = cut(plan, [Cut(0, ordered=False, files=files, groups=None) for files in nothing])
     return Answers(tuple(values), left)
 
 
-def _answer(plan: ScanPlan, aggregate: Aggregate) -> Literal | Unproven:
-    if aggregate.expression is None:
-        return _rows(plan)
+def _answer(levels: _Levels, aggregate: Aggregate, rows: Literal | Unproven) -> Literal | Unproven:
     found: Literal | Unproven = Unproven("not every file was looked into")
-    for level in _levels(plan, aggregate.expression):
-        if (level.here(level.interval.raises) & level.kept).any():
+    for level in levels.usable():
+        if level.raises:
             return Unproven(f"{level.name} may fail")
         if aggregate.function is Function.COUNT:
-            found = _present(level, _rows(plan))
+            found = _present(level, rows)
         else:
             found = _extreme(level, aggregate.function)
         if isinstance(found, Literal):
@@ -105,39 +108,135 @@ def _answer(plan: ScanPlan, aggregate: Aggregate) -> Literal | Unproven:
     return found
 
 
-def _rows(plan: ScanPlan) -> Literal | Unproven:
+def _rows(low: int | None, high: int | None) -> Literal | Unproven:
     """`count(*)`."""
-    low, high = (total(f(plan.evidence)) for f in (surely_matching, perhaps_matching))
     if low is None or high is None:
         return Unproven("not every file says how many rows it has")
     return Literal(low, BIGINT) if low == high else Unproven(f"{low:,} to {high:,} rows match")
 
 
+class _Part(Struct, frozen=True):
+    """Of one part: how many files it has, at least and at most how many rows of it match.
+
+    `levels` are told of each aggregate that has an expression.
+    """
+
+    files: int
+    low: int | None
+    high: int | None
+    levels: tuple[_Levels | None, ...]
+
+    @classmethod
+    def of(cls, plan: ScanPlan, asked: tuple[Aggregate, ...]) -> _Part:
+        plan = before_limit(plan)
+        evidence = plan.evidence
+        low, high = (total(f(evidence)) for f in (surely_matching, perhaps_matching))
+        levels = (None if a.expression is None else _Levels.of(plan, a.expression) for a in asked)
+        return cls(evidence.files.count, low, high, tuple(levels))
+
+
+class _Levels(Struct, frozen=True):
+    """What is known of an expression: in files, where more than footers describes them.
+
+    In row groups, where a footer was opened; `seen`: those of all files that may match were.
+    """
+
+    files: _Level | None
+    groups: _Level | None
+    seen: bool
+
+    @classmethod
+    def of(cls, plan: ScanPlan, expression: Expression) -> _Levels:
+        files, groups = of_files(plan.evidence), of_row_groups(plan.evidence)
+        only_footers = plan.snapshot.footers_describe_files
+        return cls(
+            None if only_footers else _Level.of(files, expression, plan),
+            None if groups is None else _Level.of(groups, expression, plan),
+            _seen(plan.evidence, files.kept),
+        )
+
+    def __add__(self, other: _Levels) -> _Levels:
+        return _Levels(
+            _together(self.files, other.files),
+            _together(self.groups, other.groups),
+            self.seen and other.seen,
+        )
+
+    def usable(self) -> Iterator[_Level]:
+        if self.files is not None:
+            yield self.files
+        if self.groups is not None and self.seen:
+            yield self.groups
+
+
 class _Level(Struct, frozen=True):
-    """Containers that hold every row which may match, and what is known of an expression there."""
+    """The containers of a level that may match, and what is known of an expression in each."""
 
     name: str
-    rows: Population
-    interval: Interval
-    exact: Exact
+    type: Type
+    raises: bool
+    nan: Flags
+    value: Flags
+    null: Flags
+    present: Flags
+    lower: pa.Array
+    upper: pa.Array
+    lower_attained: Flags
+    upper_attained: Flags
+    nulls: Counts
+    rows: Counts
+    whole: Flags
 
-    @property
-    def kept(self) -> Flags:
-        return self.rows.kept
+    @classmethod
+    def of(cls, rows: Population, expression: Expression, plan: ScanPlan) -> _Level:
+        interval, exact = rows.interval(expression, plan), rows.exact(expression)
+        count, kept = rows.containers.count, rows.kept
+        kind = arrow.arrow_type(interval.type)
 
-    def here(self, mask: Mask) -> Flags:
-        return flags(mask, self.rows.containers.count)
+        def here(mask: Mask) -> Flags:
+            return flags(mask, count)[kept]
+
+        def ends(end: Vector | None) -> pa.Array:
+            return written_out(end, count, kind).filter(pa.array(kept))
+
+        single = both(interval.point(), opposite(interval.null), opposite(interval.nan))
+        alone = here(single) & (rows.every & (rows.sure > 0))[kept]
+        told = exact.nulls
+        return cls(
+            to_sql(expression),
+            interval.type,
+            bool(here(interval.raises).any()),
+            here(interval.nan),
+            here(interval.value),
+            here(interval.null),
+            here(interval.present),
+            ends(interval.lower),
+            ends(interval.upper),
+            (here(exact.lower) & rows.whole[kept]) | alone,
+            (here(exact.upper) & rows.whole[kept]) | alone,
+            (np.full(count, UNCOUNTED) if told is None else counts(told, UNCOUNTED))[kept],
+            rows.rows[kept],
+            rows.whole[kept],
+        )
+
+    def __add__(self, other: _Level) -> _Level:
+        joined = [
+            _concatenated(mine, theirs)
+            for mine, theirs in zip(astuple(self)[3:], astuple(other)[3:], strict=True)
+        ]
+        return _Level(self.name, self.type, self.raises or other.raises, *joined)
 
 
-def _levels(plan: ScanPlan, expression: Expression) -> Iterator[_Level]:
-    """Files, where more than footers describes them; row groups, where those of all were seen."""
-    files, groups = of_files(plan.evidence), of_row_groups(plan.evidence)
-    chosen = [] if plan.snapshot.footers_describe_files else [files]
-    if groups is not None and _seen(plan.evidence, files.kept):
-        chosen.append(groups)
-    for rows in chosen:
-        interval = rows.interval(expression, plan)
-        yield _Level(to_sql(expression), rows, interval, rows.exact(expression))
+def _together(one: _Level | None, other: _Level | None) -> _Level | None:
+    if one is None or other is None:
+        return one or other
+    return one + other
+
+
+def _concatenated(one: Any, other: Any) -> Any:
+    if isinstance(one, pa.Array):
+        return pa.concat_arrays([one, other])
+    return np.concatenate([one, other])
 
 
 def _seen(evidence: Evidence, files: Flags) -> bool:
@@ -149,52 +248,37 @@ def _seen(evidence: Evidence, files: Flags) -> bool:
 
 def _present(level: _Level, rows: Literal | Unproven) -> Literal | Unproven:
     """`count(x)`: all rows less those that are NULL."""
-    null, present = level.here(level.interval.null), level.here(level.interval.present)
-    if isinstance(rows, Unproven) or not (null & level.kept).any():
+    if isinstance(rows, Unproven) or not level.null.any():
         return rows
-    told = level.exact.nulls
-    known = np.full(len(null), UNCOUNTED) if told is None else counts(told, UNCOUNTED)
-    nulls = np.where(null, known, 0)
-    asked = level.kept & present
-    if (asked & ~(level.rows.whole & (nulls != UNCOUNTED))).any():
+    nulls = np.where(level.null, level.nulls, 0)
+    if (level.present & ~(level.whole & (nulls != UNCOUNTED))).any():
         return Unproven(f"nobody counted in how many of the matching rows {level.name} is NULL")
-    return Literal(int((level.rows.rows - nulls)[asked].sum()), BIGINT)
+    return Literal(int((level.rows - nulls)[level.present].sum()), BIGINT)
 
 
 def _extreme(level: _Level, function: Function) -> Literal | Unproven:
     """`min(x)` or `max(x)`: the outermost bound, where a row has it."""
-    interval, name = level.interval, level.name
-    nan, value = (level.here(mask) & level.kept for mask in (interval.nan, interval.value))
-    if nan.any() and (function is Function.MAX or not value.any()):
+    name, value = level.name, level.value
+    if level.nan.any() and (function is Function.MAX or not value.any()):
         return Unproven(f"{name} may be NaN")
     if not value.any():
-        return Literal(None, interval.type)
-    kind = arrow.arrow_type(interval.type)
-    if pa.types.is_null(kind):
+        return Literal(None, level.type)
+    if pa.types.is_null(level.lower.type):
         return Unproven(f"{name} has no order")
     upper = function is Function.MAX
-    ends = written_out(interval.upper if upper else interval.lower, len(value), kind)
-    sure = pa.array(_attained(level, upper=upper) & value)
+    ends = level.upper if upper else level.lower
+    sure = pa.array((level.upper_attained if upper else level.lower_attained) & value)
     if not sure.true_count:
         return Unproven(f"no bound of {name} is sure to be a value of a row that matches")
     outermost = (pc.max if upper else pc.min)(ends.filter(sure))
-    beyond = level.here(may(greater if upper else less, ends, outermost))
+    beyond = flags(may(greater if upper else less, ends, outermost), len(value))
     if (beyond & value).any():
         return Unproven(f"{name} may go beyond the values that bounds are sure of")
     return _literal(outermost, level)
 
 
-def _attained(level: _Level, *, upper: bool) -> Flags:
-    """Where some live row that matches has the bound: it was recorded so, or is the only value."""
-    interval = level.interval
-    recorded = level.here(level.exact.upper if upper else level.exact.lower) & level.rows.whole
-    single = both(interval.point(), opposite(interval.null), opposite(interval.nan))
-    found: Flags = recorded | (level.here(single) & level.rows.every & (level.rows.sure > 0))
-    return found
-
-
 def _literal(outermost: pa.Scalar, level: _Level) -> Literal | Unproven:
-    kind = level.interval.type
+    kind = level.type
     try:
         value = arrow.value(outermost, kind)
     except UnicodeDecodeError:

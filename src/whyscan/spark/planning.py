@@ -22,10 +22,11 @@ from msgspec.structs import astuple, replace
 
 from whyscan.errors import WhyscanError
 from whyscan.explain.listing import listing, listings_together
-from whyscan.explain.report import Effort, make_report, report_on
-from whyscan.explain.tally import Common, Tally
+from whyscan.explain.report import Effort, after_limit, report_on
+from whyscan.explain.tally import Common, Outcome, Tally
 from whyscan.planning.beforehand import Beforehand
-from whyscan.planning.plan import Depth, FileScan, Options, ScanPlan
+from whyscan.planning.limit import CutParts
+from whyscan.planning.plan import Depth, FileScan, Options
 from whyscan.planning.planner import left_closed, make_plan
 from whyscan.planning.pushdown import interpreted
 from whyscan.planning.reasons import reasons
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
     from whyscan.explain.listing import Listing
     from whyscan.explain.report import Report
-    from whyscan.planning.plan import Planned, ScanPlanSummary
+    from whyscan.planning.plan import Planned, ScanPlan, ScanPlanSummary
     from whyscan.predicate.tree import Predicate
     from whyscan.predicate.zones import Zone
     from whyscan.tables.snapshot import Snapshot
@@ -163,8 +164,7 @@ def explain_parts(planned: Parted, *, verbose: bool = False) -> Report:
     tally = reduce(add, planned.each(partial(Tally.of, common=planned.common)))
     report = report_on(planned, tally, planned.common)
     if verbose:
-        listed = planned.each(partial(_listing, told=planned.common.interpreted))
-        report = replace(report, listing=listings_together(listed))
+        report = replace(report, listing=_listed(planned, planned.common))
     read = planned.traffic()
     effort = Effort(read.objects, read.bytes, read.from_cache, perf_counter() - planned.started)
     return replace(report, metadata=effort)
@@ -209,12 +209,16 @@ class Executors:
         return planned_by(self._runs[id(snapshot)][1], snapshot, predicate, options)
 
     def report(self, plan: Planned, *, verbose: bool) -> Report:
-        """Of parts by the executors, of one piece by this process."""
-        if isinstance(plan, Parted):
-            return explain_parts(plan, verbose=verbose)
-        if not isinstance(plan, ScanPlan):
-            raise TypeError(f"{type(plan).__name__} was planned elsewhere")
-        return make_report(plan, verbose=verbose)
+        """Counted by them, with what a LIMIT leaves."""
+        whole = plan.whole if isinstance(plan, CutParts) else plan
+        if not isinstance(whole, Parted):
+            raise TypeError(f"{type(whole).__name__} was planned elsewhere")
+        if not isinstance(plan, CutParts):
+            return explain_parts(whole, verbose=verbose)
+        report = explain_parts(whole)
+        outcome = reduce(add, plan.each(partial(_outcome, common=whole.common)))
+        report = after_limit(report, plan, outcome)
+        return replace(report, listing=_listed(plan, whole.common)) if verbose else report
 
 
 def _divided(spark: SparkSession, snapshot: Snapshot, files_each: int | None) -> Run:
@@ -341,6 +345,14 @@ def _summary(plan: ScanPlan) -> ScanPlanSummary:
 
 def _files(plan: ScanPlan) -> tuple[FileScan, ...]:
     return plan.files
+
+
+def _outcome(plan: ScanPlan, common: Common) -> Outcome:
+    return Outcome.of(plan, common, reasons(plan, common.interpreted))
+
+
+def _listed(planned: Planned, common: Common) -> Listing:
+    return listings_together(planned.each(partial(_listing, told=common.interpreted)))
 
 
 def _listing(plan: ScanPlan, told: tuple[bool, ...]) -> Listing:

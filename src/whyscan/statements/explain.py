@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.planning.plan import ScanPlan
 from whyscan.statements.concurrency import in_parallel
 from whyscan.statements.dynamic import Dynamics, Planned, compared
 from whyscan.statements.findings import findings
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from whyscan.statements.report import Dynamic, Edge
     from whyscan.statements.scans import Asked
     from whyscan.statements.shortcuts import Shortcut
-
-AT_ONCE = "what LIMIT, count, min and max need is found among all files at once, by the driver"
 
 
 class Manner(Struct, frozen=True):
@@ -83,7 +80,7 @@ def explain_statement(
         operation=asked.change.operation,
         scans=tuple(scans),
         joins=_edges(asked, leaves),
-        notes=(*notes(asked.change, [scan.rewrite for scan in scans]), *_at_once(asked, short)),
+        notes=notes(asked.change, [scan.rewrite for scan in scans]),
     )
     found = findings(report, asked, static)
     return replace(report, findings=found, seconds=perf_counter() - started)
@@ -94,11 +91,6 @@ def _short(query: Query, leaves: Sequence[Leaf]) -> dict[str, Shortcut]:
     found = {shortcut.key: shortcut for shortcut in shortcuts(query)}
     placed = {leaf.source.key: leaf for leaf in leaves}
     return {k: short for k, short in found.items() if k in placed and applies(short, placed[k])}
-
-
-def _at_once(asked: Asked, short: Mapping[str, Shortcut]) -> tuple[str, ...]:
-    """That a scan was planned here, although others were asked to."""
-    return (AT_ONCE,) if short and asked.planner is not HERE else ()
 
 
 def _edges(asked: Asked, leaves: Sequence[Leaf]) -> tuple[Edge, ...]:
@@ -134,8 +126,7 @@ def _planned(
             projection=tuple((name,) for name in leaf.columns),
             measured=tuple(measured[id(leaf.base.snapshot)]),
         )
-        planner = HERE if leaf.source.key in short else asked.planner
-        return Planned(leaf, planner.plan(leaf.base.snapshot, condition, options))
+        return Planned(leaf, asked.planner.plan(leaf.base.snapshot, condition, options))
 
     scans = list(zip(leaves, asking, strict=True))
     return in_parallel(planned, scans, by=lambda scan: id(scan[0].base.snapshot))
@@ -146,7 +137,7 @@ def _taken(static: Sequence[Planned], short: Mapping[str, Shortcut]) -> dict[str
     found = {}
     for planned in static:
         shortcut = short.get(planned.leaf.source.key)
-        if shortcut is not None and isinstance(planned.plan, ScanPlan):
+        if shortcut is not None:
             found[planned.leaf.source.key] = take(shortcut, planned.plan)
     return found
 

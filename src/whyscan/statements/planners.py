@@ -25,7 +25,7 @@ class Planner(Protocol):
         ...
 
     def report(self, plan: Planned, *, verbose: bool) -> Report:
-        """On a plan of its own, or on one that is in one piece."""
+        """On a plan of its own, or what a LIMIT leaves of it."""
         ...
 
 

@@ -25,7 +25,7 @@ from whyscan.statements.supply import shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from whyscan.planning.plan import ScanPlan
+    from whyscan.planning.plan import Planned
     from whyscan.predicate.tree import Expression
     from whyscan.statements.placement import Leaf
     from whyscan.statements.relations import Query
@@ -53,7 +53,7 @@ class Shortcut(Struct, frozen=True, eq=False):
 class Taken(Struct, frozen=True):
     """A shortcut's plan, and what to say of it; `values` are the answers, one an aggregate."""
 
-    plan: ScanPlan
+    plan: Planned
     limit: str | None = None
     answer: str | None = None
     values: tuple[Literal, ...] = ()
@@ -143,7 +143,7 @@ def applies(shortcut: Shortcut, leaf: Leaf) -> bool:
     )
 
 
-def take(shortcut: Shortcut, plan: ScanPlan) -> Taken | str:
+def take(shortcut: Shortcut, plan: Planned) -> Taken | str:
     """The plan that is left, or why there is none."""
     if shortcut.aggregates:
         found = answers(plan, shortcut.aggregates)
@@ -170,7 +170,7 @@ def _rows(shortcut: Shortcut) -> tuple[int, int]:
     return (0, 0) if cut is None else (cut.limit or 0, cut.offset or 0)
 
 
-def _said(shortcut: Shortcut, left: ScanPlan) -> str:
+def _said(shortcut: Shortcut, left: Planned) -> str:
     kept = left.summary.files_kept
     order = "" if shortcut.sort is None else f"ORDER BY {to_sql(shortcut.sort.expression)} "
     files = "1 file is" if kept == 1 else f"{kept} files are"

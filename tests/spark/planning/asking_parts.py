@@ -30,7 +30,7 @@ from whyscan.predicate.types import (
 from whyscan.predicate.zones import zone
 from whyscan.spark.planning import Answer, Work, answer, explain_parts, planned_by
 from whyscan.statements.catalogue import Catalogue
-from whyscan.statements.explain import AT_ONCE, explain_statement
+from whyscan.statements.explain import explain_statement
 from whyscan.tables.parts import parts
 
 if TYPE_CHECKING:
@@ -119,10 +119,9 @@ def stated(
 
 
 def comparable_statement(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The same of a statement; that something was planned here is no part of the answer."""
+    """The same of a statement."""
     return {
         **comparable(document),
-        "notes": [note for note in document["notes"] if note != AT_ONCE],
         "scans": [comparable(scan) for scan in document["scans"]],
     }
 

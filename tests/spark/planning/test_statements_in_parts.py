@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -9,12 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
+from memory_table import DataFile, MemoryTable, RowGroup
 from oracle.dice import Dice
 from spark.planning.asking_parts import here, stated
 from statements.generated.changes import Changes
 from statements.generated.queries import Queries
 from statements.generated.worlds import TABLES, World, make
 from whyscan.errors import WhyscanError
+from whyscan.predicate.types import DATE, DOUBLE, INT, STRING
 from whyscan.spark.planning import Executors
 from whyscan.statements.explain import Manner
 
@@ -66,3 +70,48 @@ def test_whatever_the_statement(worlds, resolve, asked, number):
         reject()
 
     assert stated(sql, tables, Manner(resolve, planner=Executors(here)), dialect="duckdb") == whole
+
+
+CUT_SHORT = [
+    "SELECT * FROM t WHERE x > 0 LIMIT 30",
+    "SELECT * FROM t LIMIT 200 OFFSET 90",
+    "SELECT * FROM t LIMIT 0",
+    "SELECT * FROM t LIMIT 100000",
+    "SELECT * FROM t WHERE day = DATE '2024-01-02' LIMIT 5",
+    "SELECT * FROM t ORDER BY day LIMIT 20",
+    "SELECT * FROM t ORDER BY day DESC NULLS FIRST LIMIT 60 OFFSET 10",
+    "SELECT * FROM t ORDER BY x DESC LIMIT 3",
+    "SELECT * FROM t ORDER BY price NULLS LAST LIMIT 9",
+    "SELECT * FROM t ORDER BY x + 1 LIMIT 4",
+    "SELECT count(*) FROM t",
+    "SELECT count(*), count(day), min(day), max(day) FROM t",
+    "SELECT count(word), min(x) FROM t WHERE day > DATE '2024-01-02'",
+    "SELECT max(price) FROM t",
+    "SELECT * FROM t WHERE x > (SELECT max(day) - DATE '2024-01-01' FROM t)",
+]
+
+
+@pytest.mark.parametrize("sql", CUT_SHORT)
+@pytest.mark.parametrize("footers", [False, True], ids=["files", "footers"])
+def test_what_looks_at_all_files_at_once(sql, footers):
+    """40 files in six days and none, some rows of every third deleted, some without statistics."""
+    chance = random.Random(7)
+    files = []
+    for at in range(40):
+        low = chance.randrange(100)
+        told = {"x": (low, low + 40), "word": (b"a", b"b"), "price": (low / 2, low * 2.0)}
+        nulls = {"x": 0, "word": at % 2, "price": at % 4}
+        groups = [RowGroup(10 + at, {} if at % 9 == 8 else told, nulls, nan=True)] * 2
+        day = 19_723 + at % 6 if at % 20 else None
+        files.append(DataFile(f"f{at}", {"day": day}, groups, deleted=0 if footers else at % 3))
+    columns = {"day": DATE, "x": INT, "word": STRING, "price": DOUBLE}
+    table = MemoryTable(columns, files, ("day",), footers_describe_files=footers)
+
+    def divided(whole):
+        pieces = [replace(whole, data=whole.data[at : at + 9]) for at in range(0, 49, 9)]
+        return here(whole, pieces)
+
+    whole = stated(sql, {"t": table}, Manner(verbose=True))
+    found = stated(sql, {"t": table}, Manner(verbose=True, planner=Executors(divided)))
+
+    assert found == whole

@@ -10,7 +10,7 @@ import whyscan
 from commands import whyscan as command
 from spark.planning.asking_parts import comparable_statement, stated
 from whyscan.spark.planning import executors
-from whyscan.statements.explain import AT_ONCE, Manner
+from whyscan.statements.explain import Manner
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -60,21 +60,22 @@ def test_in_parts_of_few_files(spark, tables, sql):
     assert stated(sql, opened, elsewhere) == whole
 
 
-ALL_AT_ONCE = [
+CUT_SHORT = [
     "SELECT id FROM d WHERE day = '2024-01-01' LIMIT 3",
     "SELECT id FROM p ORDER BY id DESC LIMIT 2",
     "SELECT count(*), max(id) FROM p WHERE id < 1000",
 ]
 
 
-@pytest.mark.parametrize("sql", ALL_AT_ONCE)
-def test_what_needs_all_files_at_once_is_planned_here_and_said_to_be(spark, tables, sql):
-    found = whyscan.explain_sql(sql, tables, spark=spark)
+@pytest.mark.parametrize("sql", CUT_SHORT)
+def test_what_looks_at_all_files_at_once(spark, tables, sql):
+    opened = {name: whyscan.open(place).snapshot for name, place in tables.items()}
+    whole = stated(sql, opened, Manner(verbose=True))
+    elsewhere = Manner(verbose=True, planner=executors(spark, files_each=2))
 
-    assert found.notes == (AT_ONCE,)
-    whole = whyscan.explain_sql(sql, tables).to_dict()
-    assert comparable_statement(found.to_dict()) == comparable_statement(whole)
-    assert found.reading.kept < found.reading.total
+    assert stated(sql, opened, elsewhere) == whole
+    (scan,) = whole["scans"]
+    assert scan["levels"][0]["kept"] < scan["levels"][0]["total"]
 
 
 def test_travel_in_time(spark, tables):
