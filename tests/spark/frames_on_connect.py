@@ -41,6 +41,7 @@ def main(address, folder):
         "others": others(spark, tables, folder),
         "hostile": hostile(spark, folder),
         "months": months(spark, folder),
+        "deleted": deleted(spark, folder),
         "chosen": chosen(spark, tables["hive"][0]),
         "settings": settings(spark),
     }
@@ -194,6 +195,15 @@ def months(spark, folder):
         "one": as_number.where("month = 7"),
     }
     return {name: told(whyscan.spark.explain(frame)) for name, frame in frames.items()}
+
+
+def deleted(spark, folder):
+    """Delta reads such files with a filter and a column of its own."""
+    table = f"delta.`{folder}/deleted`"
+    vectors = "TBLPROPERTIES ('delta.enableDeletionVectors' = true)"
+    spark.sql(f"CREATE TABLE {table} USING delta {vectors} AS SELECT id FROM RANGE(0, 50, 1, 2)")
+    spark.sql(f"DELETE FROM {table} WHERE id = 3")
+    return told(whyscan.spark.explain(f"SELECT id FROM {table} WHERE id < 5", spark=spark))
 
 
 def chosen(spark, place):

@@ -224,6 +224,12 @@ def test_a_partition_column_that_may_be_text_is_not_compared_as_a_number(frames)
     assert len(told["one"]["kept"]) == 1
 
 
+def test_rows_that_are_marked_as_deleted_are_no_condition(frames):
+    (scan,) = frames["deleted"]["scans"]
+    assert (scan["placed"], scan["above"]) == (["id < 5"], [])
+    assert (len(scan["kept"]), scan["total"]) == (1, 2)
+
+
 def test_files_that_options_choose_are_not_those_of_the_folder(frames):
     (note,) = frames["chosen"]["notes"]
     assert note.endswith("the server reads other files than those that are there")

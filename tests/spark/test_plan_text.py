@@ -137,6 +137,24 @@ def test_a_type_that_the_table_does_not_have_is_not_compared_with():
     assert "`id` > 5" not in found.read
 
 
+def test_conditions_above_a_projection_are_those_of_the_scan():
+    """As Delta reads files with a deletion vector, with a filter of its own next to them."""
+    text = FILES.replace("VALUE", "x").replace(
+        "* Filter (3)\n+- * ColumnarToRow (2)\n   +- Scan parquet  (1)",
+        "* Filter (5)\n+- * Project (4)\n   +- * Filter (3)\n      +- * ColumnarToRow (2)\n"
+        "         +- Scan parquet  (1)",
+    )
+    text = text.replace("(id#1L > 5)", "(__delta_internal_is_row_deleted#9 = 0)").rstrip("\n") + (
+        "\n\n(4) Project [codegen id : 1]\nOutput [1]: [id#1L]\nInput [1]: [id#1L]\n\n"
+        "(5) Filter [codegen id : 1]\nInput [1]: [id#1L]\nCondition : (id#1L < 9)\n\n"
+    )
+
+    _, found = conditions(text)
+
+    assert set(found.read) == {"`id` < 9", "`s` = 'x'", "`p` = 'x'"}
+    assert found.stayed == ()
+
+
 def test_dynamic_pruning_shows_a_scan_again_and_a_subquery_another():
     text = FILES.replace("VALUE", "x").rstrip("\n") + (
         "\n\n===== Subqueries =====\n\n"

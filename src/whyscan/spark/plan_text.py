@@ -35,7 +35,8 @@ _SUBQUERY = re.compile(
 )
 _SUBQUERIES = "===== Subqueries ====="
 _FIELD = re.compile(r"(?P<label>[A-Z][A-Za-z]*)(?: \[\d+\])? ?: (?P<value>.*)")
-_TRANSPARENT = frozenset({"ColumnarToRow", "InputAdapter"})
+# Whatever rows come out of these went in, with the columns that a condition names by number.
+_TRANSPARENT = frozenset({"ColumnarToRow", "InputAdapter", "Project"})
 _LOCATION = re.compile(r"(?P<index>\w+) \[(?P<paths>.*)\]")
 _SEVERAL = re.compile(r", \.\.\. \d+ entries$")
 _ICEBERG = re.compile(r"IcebergScan\(table=(?P<table>[^,]+), .*?\bsnapshotId=(?P<snapshot>\d+), ")
@@ -212,7 +213,7 @@ def _around(tree: _Tree, node: int) -> Iterator[int]:
 
 
 def _filters(tree: _Tree, around: list[int]) -> Iterator[int]:
-    """The filters right above a scan."""
+    """The filters above a scan, with nothing between that makes other rows."""
     for node in around:
         if tree.names[node] == "Filter":
             yield node

@@ -42,6 +42,8 @@ _ATTRIBUTE = re.compile(r"[^,\[\]]+?#\d+L?(?=,|\]|$)")
 _RUN = re.compile(r"\bsubquery#\d|\bdynamicpruning#\d", re.IGNORECASE)
 _CUT = re.compile(r"\.\.\. \d+ more")
 _UNKNOWN = "unknown"
+_DELETED = "__delta_internal_is_row_deleted#"
+"""What Delta itself asks of the rows of a file with a deletion vector."""
 _PUSHED = re.compile(r"\bfilters=(?P<filters>.*), runtimeFilters=", re.DOTALL)
 _QUOTED = r"'(?P<text>[^']*)'"
 _ONE = re.compile(
@@ -78,7 +80,8 @@ def conditions_of(scan: PrintedScan, snapshot: Snapshot, timezone: str) -> Condi
     names = tuple(token.rpartition("#")[0] for token in tokens)
     pushed, unread = _taken_over(scan.pushed, snapshot, read)
     conjuncts = tuple(dict.fromkeys((*read.conjuncts, *pushed)))
-    stayed = dict.fromkeys([*read.left_out, *others, *unread])
+    left = [text for text in read.left_out if _DELETED not in text]
+    stayed = dict.fromkeys([*left, *others, *unread])
     return Conditions(names, conjuncts, tuple(map(_stayed, stayed)))
 
 
