@@ -46,6 +46,12 @@ MUTANTS = (
         "overlap = both(may(less, a.lower, b.upper), may(less_equal, b.lower, a.upper))",
     ),
     Mutant(
+        "points that are not known are not equal",
+        "interval.py",
+        "overlap = may(equal, a.lower, b.lower)",
+        "overlap = surely(equal, a.lower, b.lower)",
+    ),
+    Mutant(
         "NaN is not greater than a value",
         "interval.py",
         "return either(values, both(a.value, b.nan))",
@@ -177,8 +183,8 @@ MUTANTS = (
     Mutant(
         "a list that holds the upper bound misses it",
         "membership.py",
-        'return pc.fill_null(_search(values, upper, "right"), everything)',
-        'return pc.fill_null(_search(values, upper, "left"), everything)',
+        'return pc.fill_null(search(values, upper, "right"), everything)',
+        'return pc.fill_null(search(values, upper, "left"), everything)',
     ),
     Mutant(
         "NaN is in no list",
@@ -283,15 +289,15 @@ MUTANTS = (
     Mutant(
         "NULLs that were deleted still come first",
         "topk.py",
-        "(nulls - level.gone).clip",
-        "nulls.clip",
+        "(level.nulls - level.gone).clip",
+        "level.nulls.clip",
         "planning",
     ),
     Mutant(
         "values that were deleted still come first",
         "topk.py",
-        "(level.rows - nulls - level.gone).clip",
-        "(level.rows - nulls).clip",
+        "(level.rows - level.nulls - level.gone).clip",
+        "(level.rows - level.nulls).clip",
         "planning",
     ),
     Mutant(
@@ -339,22 +345,22 @@ MUTANTS = (
     Mutant(
         "a maximum does without NaN",
         "answers.py",
-        "if nan.any() and (function is Function.MAX or not value.any()):",
-        "if nan.any() and not value.any():",
+        "if level.nan.any() and (function is Function.MAX or not value.any()):",
+        "if level.nan.any() and not value.any():",
         "planning",
     ),
     Mutant(
         "a bound is a value of some row",
         "answers.py",
-        "level.here(level.exact.upper if upper else level.exact.lower) & level.rows.whole",
-        "level.rows.whole",
+        "(here(exact.upper) & rows.whole[kept]) | alone",
+        "rows.whole[kept] | alone",
         "planning",
     ),
     Mutant(
         "a partition value is one of a row that is there",
         "answers.py",
-        "& level.rows.every & (level.rows.sure > 0))",
-        "& level.rows.every)",
+        "(rows.every & (rows.sure > 0))[kept]",
+        "rows.every[kept]",
         "planning",
     ),
     Mutant(
