@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct, field
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from whyscan.tables.snapshot import Files, Recording, RowGroups, Spec, SpecLine, Traffic
     from whyscan.tables.storage import Store
     from whyscan.tables.stored import Reading
+
+SMALL_LOG = 1 << 22
+"""So many bytes of a log are replayed with the paths of its files."""
 
 
 class DeltaSnapshot(Struct, frozen=True, eq=False):
@@ -113,10 +116,17 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
             leaves(asked.recorded),
             self.partitions,
             self.state.spark_versions,
-            paths=not asked.paths.isdisjoint(live.PATHS),
+            paths=self._is_small or not asked.paths.isdisjoint(live.PATHS),
             modified=file_columns.FILE_MODIFIED in asked.paths,
         )
-        return live.files(self.store, self._replayed(request), asked, cache(self._paths))
+        told = self._replayed(request)
+        read_paths = partial(told.column, replay.PATH) if request.paths else cache(self._paths)
+        return live.files(self.store, told, asked, read_paths)
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether one more replay for the paths would take longer than to take them along."""
+        return sum(file.size for file in self.log.files) <= SMALL_LOG
 
     def _paths(self) -> pa.Array:
         """The paths of the live files, in the order of `files`."""
