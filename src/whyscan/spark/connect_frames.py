@@ -31,6 +31,7 @@ from whyscan.spark.catalyst import FoundScan, Named, local
 from whyscan.spark.errors import uncarried
 from whyscan.spark.plan_text import UnreadableError, read_plan
 from whyscan.spark.printed_filters import Conditions, conditions_of
+from whyscan.spark.workload.event_logs.iceberg import METADATA_TABLES
 from whyscan.tables import open_snapshot
 from whyscan.tables.travel import Travel
 
@@ -50,11 +51,6 @@ _IN_FULL = {
 }
 _EVERY_FILE = {"spark.databricks.delta.stats.skipping": "false"}
 _DELTA_INDEXES = frozenset({"PreparedDeltaFileIndex", "TahoeLogFileIndex"})
-_METADATA = re.compile(
-    r"(all_)?(entries|files|data_files|delete_files|manifests)|history|metadata_log_entries"
-    r"|snapshots|refs|partitions|position_deletes"
-)
-"""What Iceberg's metadata tables are called, behind the name of their table."""
 _VERSIONS_AT_MOST = 32
 """So many versions of a Delta table are tried for the one whose files are read."""
 _TOGETHER = (
@@ -138,7 +134,8 @@ def _iceberg(server: Server, scan: PrintedScan) -> Opened:
     name = str(scan.table)
     place = local(name) if "/" in name else _location(server, name)
     snapshot = open_snapshot((place,), {}, server.options, Travel(snapshot=scan.snapshot))
-    if _METADATA.fullmatch(name.rpartition(".")[2]) and not _has_columns(server, name, snapshot):
+    is_known = re.fullmatch(METADATA_TABLES, name.rpartition(".")[2])
+    if is_known and not _has_columns(server, name, snapshot):
         raise Unexplained("it is metadata of a table")
     conditions = conditions_of(scan, snapshot, server.timezone)
     return Opened(_found(Named(name, (place,), {}, snapshot=scan.snapshot), conditions), snapshot)

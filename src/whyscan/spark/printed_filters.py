@@ -19,6 +19,7 @@ from whyscan.predicate.types import (
     Unit,
 )
 from whyscan.spark.workload.event_logs.catalyst import (
+    IS_DELETED,
     Columns,
     Read,
     members,
@@ -42,8 +43,6 @@ _ATTRIBUTE = re.compile(r"[^,\[\]]+?#\d+L?(?=,|\]|$)")
 _RUN = re.compile(r"\bsubquery#\d|\bdynamicpruning#\d", re.IGNORECASE)
 _CUT = re.compile(r"\.\.\. \d+ more")
 _UNKNOWN = "unknown"
-_DELETED = "__delta_internal_is_row_deleted#"
-"""What Delta itself asks of the rows of a file with a deletion vector."""
 _PUSHED = re.compile(r"\bfilters=(?P<filters>.*), runtimeFilters=", re.DOTALL)
 _QUOTED = r"'(?P<text>[^']*)'"
 _ONE = re.compile(
@@ -80,7 +79,7 @@ def conditions_of(scan: PrintedScan, snapshot: Snapshot, timezone: str) -> Condi
     names = tuple(token.rpartition("#")[0] for token in tokens)
     pushed, unread = _taken_over(scan.pushed, snapshot, read)
     conjuncts = tuple(dict.fromkeys((*read.conjuncts, *pushed)))
-    left = [text for text in read.left_out if _DELETED not in text]
+    left = [text for text in read.left_out if f"{IS_DELETED}#" not in text]
     stayed = dict.fromkeys([*left, *others, *unread])
     return Conditions(names, conjuncts, tuple(map(_stayed, stayed)))
 

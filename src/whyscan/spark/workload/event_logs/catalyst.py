@@ -19,6 +19,8 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+IS_DELETED = "__delta_internal_is_row_deleted"
+"""What Delta itself asks of the rows of a file with a deletion vector: no condition of a query."""
 _COMPARISONS = frozenset({"=", "<=>", ">", ">=", "<", "<="})
 _TESTS = {"isnotnull": "IS NOT NULL", "isnull": "IS NULL"}
 _SEARCHES = {"StartsWith": "startswith", "EndsWith": "endswith", "Contains": "contains"}

@@ -15,6 +15,11 @@ from whyscan.spark.workload.event_logs.catalyst import Read, UnsureError, litera
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+METADATA_TABLES = (
+    r"(?:all_)?(?:(?:data_|delete_)?files|entries|manifests)|history|metadata_log_entries"
+    r"|snapshots|refs|partitions|position_deletes"
+)
+"""What Iceberg's metadata tables are called, behind the name of their table; a pattern."""
 _FILTERS = re.compile(r"\bfilters=(?P<filters>.*?),? (?:runtimeFilters|groupedBy)=", re.DOTALL)
 _VALUE = r"(?:'[^']*'|-?\d+(?:\.\d+)?(?:E-?\d+)?|true|false)"
 _FILTER = re.compile(

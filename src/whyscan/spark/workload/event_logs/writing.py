@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from whyscan.spark.workload.event_logs.catalyst import (
+    IS_DELETED,
     Columns,
     Read,
     members,
@@ -14,7 +15,11 @@ from whyscan.spark.workload.event_logs.catalyst import (
     read_filters,
     without_implied,
 )
-from whyscan.spark.workload.event_logs.iceberg import filters_of, read_iceberg_filters
+from whyscan.spark.workload.event_logs.iceberg import (
+    METADATA_TABLES,
+    filters_of,
+    read_iceberg_filters,
+)
 from whyscan.spark.workload.known_types import NOTHING_KNOWN, types_of
 
 if TYPE_CHECKING:
@@ -30,10 +35,9 @@ _COMPARED = re.compile(
     r"|(?P<listed>[^()#]+)#\d+L? IN(?:SET)? "
 )
 _LONGEST_SHOWN = 200
-_DELETED = "__delta_internal_is_row_deleted"
 _OF_FILES = frozenset(
     {
-        _DELETED,
+        IS_DELETED,
         "_tmp_metadata_row_index",
         "file_path",
         "file_name",
@@ -49,10 +53,7 @@ _OF_ICEBERG = frozenset(
     | {"_last_updated_sequence_number"}
 )
 """Columns that no table of Iceberg's has itself (specification, reserved field ids)."""
-_ABOUT_A_TABLE = re.compile(
-    r".+#\w+|(?:[^.]+\.){3,}(?:history|snapshots|refs|partitions|position_deletes"
-    r"|metadata_log_entries|(?:all_)?(?:(?:data_|delete_)?files|entries|manifests))"
-)
+_ABOUT_A_TABLE = re.compile(rf".+#\w+|(?:[^.]+\.){{3,}}(?:{METADATA_TABLES})")
 """A table of Iceberg's metadata: its catalog, namespace and table stand before what it is of."""
 
 
@@ -106,7 +107,7 @@ def _of_files(scan: ScanNode, zone: str | None) -> Read:
     filters = [scan.metadata.get(key, "[]") for key in ("PartitionFilters", "DataFilters")]
     read = read_filters(filters, _known(scan, filters, zone))
     # Every reader leaves deleted rows out: that is no condition of the query's.
-    asked = tuple(part for part in read.left_out if f"({_DELETED}#" not in part)
+    asked = tuple(part for part in read.left_out if f"({IS_DELETED}#" not in part)
     return Read(read.conjuncts, asked)
 
 
