@@ -34,6 +34,7 @@ def main(address, folder):
         "plan": lambda: values(table.plan("x > 30").to_spark(spark)),
         "no rows": lambda: values(table.plan("x > 3000").to_spark(spark)),
         "reader": lambda: whyscan.spark.reader_of(table.plan("x > 30"), spark).format,
+        "frame": lambda: whyscan.spark.explain(spark.range(3)),
         "corrupt": lambda: after(
             lambda: Path(hive, "country=DE", "1.parquet").write_bytes(b"PAR1 and no more PAR1"),
             lambda: parted(spark, table, "x > 31"),

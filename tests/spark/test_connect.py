@@ -24,7 +24,6 @@ from whyscan.spark.session import format_settings, java_home
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 PROGRAM = Path(__file__).with_name("on_connect.py")
-FRAMES = Path(__file__).with_name("frames_on_connect.py")
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 STARTED_WITHIN = 180
 
@@ -116,11 +115,6 @@ def found(server, folder):
     return ran(PROGRAM, server, folder)
 
 
-@pytest.fixture(scope="module")
-def frames(server, folder):
-    return ran(FRAMES, server, folder)
-
-
 def test_tables_are_planned_by_the_servers_executors(found):
     assert found["in parts"] == found["as people ask"] == found["one process"]
 
@@ -147,97 +141,11 @@ def test_a_plan_made_here_is_read_there(found):
     assert found["reader"] == "whyscan"
 
 
-def test_a_frame_keeps_the_files_that_its_statement_keeps(frames):
-    assert {sql: frame for sql, (frame, _) in frames["statements"].items()} == {
-        sql: statement for sql, (_, statement) in frames["statements"].items()
-    }
-
-
-@pytest.mark.parametrize("name", ["delta", "iceberg", "hive"])
-def test_a_scan_is_planned_by_the_conditions_that_were_written(frames, name):
-    (scan,), mine = frames["written"][name]
-    assert scan["kept"] == mine
-    assert 0 < len(mine) < scan["total"]
-    assert {"day = DATE '2024-01-03'", "nested.x < 50"} <= set(scan["placed"])
-    assert scan["above"] == []
-
-
-def test_travel_in_time_is_that_of_the_frame(frames):
-    found = {
-        name: [(len(scan["kept"]), scan["total"]) for scan in told["scans"]]
-        for name, told in frames["travel"].items()
-    }
-    assert found == {
-        "delta 0": [(1, 1)],
-        "delta": [(2, 2)],
-        "delta 0 by option": [(1, 1)],
-        "iceberg first": [(1, 1)],
-        "iceberg tag": [(0, 1)],
-        "iceberg": [(2, 2)],
-        "iceberg since": [],
-        "iceberg files": [],
-    }
-    assert [scan["version"] for scan in frames["travel"]["delta 0"]["scans"]] == [0]
-    assert frames["travel"]["iceberg files"]["notes"] == [
-        "not explained: ice.frames.grown.files: it is metadata of a table"
-    ]
-
-
-def test_values_of_a_run_stay_above_and_a_subquerys_files_are_not_told(frames):
-    told = frames["values of a run"]
-    assert [scan["above"] for scan in told["scans"]] == [
-        ["its values are known when the query runs"],
-        ["its values are known when the query runs"],
-    ]
-    (note,) = told["notes"]
-    assert "it is read in a subquery" in note
-
-
-def test_what_is_no_table_of_files_is_said_to_be_left_out(frames):
-    told = frames["others"]
-    assert [scan["placed"] for scan in told["scans"]] == [["id < 3"]]
-    assert [note.rpartition(": ")[2] for note in told["notes"]] == [
-        "it is in the cache",
-        "it is no table of Parquet files at one place",
-    ]
-
-
-def test_whatever_a_value_holds_no_file_of_its_rows_is_left_out(frames):
-    exact = 0
-    for asked, (told, needed) in frames["hostile"].items():
-        if isinstance(told, str):
-            assert "in two ways" in told, asked
-            continue
-        (scan,) = told["scans"]
-        assert set(needed) <= set(scan["kept"]), asked
-        assert scan["kept"] == needed or scan["above"], asked
-        exact += scan["kept"] == needed
-    assert exact > len(frames["hostile"]) / 3
-
-
-def test_a_partition_column_that_may_be_text_is_not_compared_as_a_number(frames):
-    told = {name: found["scans"][0] for name, found in frames["months"].items()}
-    assert len(told["text"]["kept"]) == len(told["number"]["kept"]) == 12
-    assert told["number"]["above"] == [
-        "the server does not tell the type of a partition column in it"
-    ]
-    assert len(told["one"]["kept"]) == 1
-
-
-def test_rows_that_are_marked_as_deleted_are_no_condition(frames):
-    (scan,) = frames["deleted"]["scans"]
-    assert (scan["placed"], scan["above"]) == (["id < 5"], [])
-    assert (len(scan["kept"]), scan["total"]) == (1, 2)
-
-
-def test_files_that_options_choose_are_not_those_of_the_folder(frames):
-    (note,) = frames["chosen"]["notes"]
-    assert note.endswith("the server reads other files than those that are there")
-    assert frames["chosen"]["scans"] == []
-
-
-def test_settings_are_as_they_were(frames):
-    assert frames["settings"] == ["77", "25"]
+def test_a_frame_of_the_server_is_refused_with_the_way_that_works(found):
+    kind, line, hint = found["frame"]
+    assert kind == "UsageError"
+    assert "Spark Connect" in line
+    assert "explain_sql" in hint
 
 
 def test_an_error_of_an_executor_is_the_one_line_that_it_was(found):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -23,14 +22,13 @@ from whyscan.pruning.interval import only_null
 from whyscan.pruning.mask import tally
 from whyscan.spark import iceberg_filters
 from whyscan.spark.catalyst import found_scans
-from whyscan.spark.connect_frames import Opened, Server, printed_scans
 from whyscan.statements.report import Origin, Placed, ScanReport, StatementReport, Stayed
 from whyscan.statements.scans import EVERYTHING
 from whyscan.tables import open_snapshot
 from whyscan.tables.travel import Travel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -51,23 +49,21 @@ def explain(
     """What each scan of a DataFrame reads, and why, by the conditions that Spark gives it.
 
     `query` may be SQL for `spark.sql`. The DataFrame is optimised, and not run. `options` are those
-    of the tables' storage. What is not explained, a cached table for one, stands in the notes.
+    of the tables' storage. A scan that is not explained, such as a cached table, has a note. On
+    Spark Connect the plan stays on the server: there `whyscan.explain_sql` explains the statement.
     """
     started = perf_counter()
     frame = _frame(query, spark)
     timezone = frame.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
-    asked = _Asked(timezone, depth, options, verbose)
+    asked = _Asked(timezone, depth, verbose)
+    plan = found_scans(_optimised(frame))
     scans: list[ScanReport] = []
-    found, others = _found(frame, asked)
-    notes = [f"not explained: {line}" for line in others]
-    for name, opened in found:
+    notes = [f"not explained: {line}" for line in plan.others]
+    for scan in plan.scans:
         try:
-            one = opened()
-            scans.append(_scan(one.scan, one.snapshot, asked))
+            scans.append(_scan(scan, _snapshot(scan, options), asked))
         except WhyscanError as error:
-            notes.append(f"not explained: {name}: {error.message}")
-        else:
-            notes += [] if one.note is None else [one.note]
+            notes.append(f"not explained: {scan.table.name}: {error.message}")
     return StatementReport(
         sql=query if isinstance(query, str) else f"DataFrame[{', '.join(frame.columns)}]",
         dialect="spark",
@@ -90,20 +86,20 @@ def _frame(query: DataFrame | str, spark: SparkSession | None) -> DataFrame:
     return query
 
 
-def _found(
-    frame: DataFrame, asked: _Asked
-) -> tuple[list[tuple[str, Callable[[], Opened]]], Sequence[str]]:
-    """The scans, each by what people call it, and a line for each that is none."""
+def _optimised(frame: DataFrame) -> Any:
+    """The query execution of a DataFrame, which holds its optimised plan, in the JVM."""
     if not hasattr(frame, "_jdf"):
-        return printed_scans(Server(frame, asked.options, asked.timezone))
-    found = found_scans(frame._jdf)  # noqa: SLF001 - the plan is nowhere else
-    return [(one.table.name, partial(_opened, one, asked)) for one in found.scans], found.others
+        raise UsageError(
+            "a DataFrame of Spark Connect has its plan on the server, which gives it to nobody",
+            hint='whyscan.explain_sql("SELECT …", tables={…}) explains the same query',
+        )
+    return frame._jdf  # noqa: SLF001 - the plan is nowhere else
 
 
-def _opened(found: FoundScan, asked: _Asked) -> Opened:
-    table = found.table
+def _snapshot(scan: FoundScan, options: Mapping[str, Any]) -> Snapshot:
+    table = scan.table
     travel = Travel(version=table.version, snapshot=table.snapshot)
-    return Opened(found, open_snapshot(table.places, table.partition_types, asked.options, travel))
+    return open_snapshot(table.places, table.partition_types, options, travel)
 
 
 class _Asked(Struct, frozen=True):
@@ -111,7 +107,6 @@ class _Asked(Struct, frozen=True):
 
     timezone: str
     depth: str
-    options: Mapping[str, Any]
     verbose: bool
 
     @property

@@ -61,11 +61,10 @@ _QUIET = {
 _DAEMON = "spark.python.daemon.module"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 # Ten times the usual: a third of the CPU of a start went into optimising what hardly runs again.
-# Another second went into verifying thousands of classes, which are Spark's own.
 _SHORT_LIVED = (
     "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
     "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000 "
-    "-XX:+UseParallelGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+    "-XX:+UseParallelGC"
 )
 
 DELTA = "io.delta:delta-spark_4.1_2.13:4.4.0"
