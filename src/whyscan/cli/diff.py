@@ -9,7 +9,6 @@ import click
 from whyscan.cli import options, suggestions
 from whyscan.cli.parameters import PERCENT
 from whyscan.cli.progress import Progress
-from whyscan.cli.startup import load_arrow
 from whyscan.errors import UsageError
 from whyscan.table import open as open_table
 
@@ -58,7 +57,6 @@ def diff(table: str, other: str | None, predicate: str, **asked: Any) -> int:
 
 def _difference(places: tuple[str, str], predicate: str, asked: Mapping[str, Any]) -> Difference:
     with Progress() as progress:
-        load_arrow()
         before = _report(places[0], asked["before"], predicate, asked, progress)
         after = _report(places[1], asked["after"], predicate, asked, progress)
     from whyscan.explain.diff import compare

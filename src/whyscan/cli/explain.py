@@ -13,7 +13,7 @@ from whyscan.cli.formats import FORMS, LISTS_FILES, rendered
 from whyscan.cli.gates import gates_of_table
 from whyscan.cli.progress import Progress
 from whyscan.cli.spark_session import MASTER, spark_session
-from whyscan.cli.startup import load_arrow, loading_the_parser, start_duckdb
+from whyscan.cli.startup import loading_the_parser, start_duckdb
 from whyscan.errors import UsageError
 from whyscan.statement import RESOLVE_LIMIT
 from whyscan.table import open as open_table
@@ -89,8 +89,6 @@ def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int
     Exit codes: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not evaluate.
     """
     start_duckdb(places)
-    # First: whatever else imports Arrow does so with its documentation.
-    load_arrow()
     if asked["master"] is not None and not asked["on_spark"]:
         raise UsageError("--master goes with --spark")
     if asked["sql"] is not None:

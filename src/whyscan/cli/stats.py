@@ -8,7 +8,6 @@ import click
 
 from whyscan.cli import options, suggestions
 from whyscan.cli.progress import Progress
-from whyscan.cli.startup import load_arrow
 from whyscan.table import open as open_table
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ def stats(table: str, columns: tuple[str, ...], **asked: Any) -> None:
     COLUMNs are those to measure, all by default. Nothing but metadata is read.
     """
     with Progress() as progress:
-        load_arrow()
         opened = open_table(
             table,
             partition_types=options.partition_types(asked),
