@@ -6,6 +6,7 @@ read the log of a hundred thousand files. Where it cannot be had so, the package
 
 from __future__ import annotations
 
+import atexit
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -99,6 +100,15 @@ def _connect() -> duckdb.DuckDBPyConnection:
     # With its sides swapped a join gives rows in the order of a hash, not in that of the log.
     connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
     return connection
+
+
+@atexit.register
+def _close_idle() -> None:
+    """DuckDB's binding reports connections that outlive the interpreter as leaks."""
+    process = os.getpid()
+    first = _coming.pop(process, None)
+    for connection in (*_idle.pop(process, []), *(() if first is None else (first.result(),))):
+        connection.close()
 
 
 def _used(connection: duckdb.DuckDBPyConnection) -> int:
