@@ -85,8 +85,75 @@ def test_a_known_shape_lifts_a_predicate_on_its_source(lake, source, columns, pa
 
 
 @pytest.mark.parametrize(
+    ("source", "column", "value", "hit", "miss"),
+    [
+        ("date", "date: (CAST(x AS DATE))", "2024-03-05", "2024-03-05", "2024-03-06"),
+        ("date", "date: ((CAST((x) AS DATE)))", "2024-03-05", "2024-03-05", "2024-03-06"),
+        ("date", "date: ( to_date( ( `x` ) ) )", "2024-03-05", "2024-03-05", "2024-03-06"),
+        ("date", "date: x::date", "2024-03-05", "2024-03-05", "2024-03-06"),
+        ("date", "integer: YEAR(CAST(x AS DATE))", "2024", "2024-12-31", "2025-01-01"),
+        ("date", "integer: (YEAR(to_date(x)))", "2024", "2024-12-31", "2025-01-01"),
+        ("date", "integer: year((x)::DATE)", "2024", "2024-12-31", "2025-01-01"),
+        ("date", "integer: EXTRACT(YEAR FROM x)", "2024", "2024-12-31", "2025-01-01"),
+        ("date", "integer: date_part('YEAR', (x))", "2024", "2024-12-31", "2025-01-01"),
+        ("date", "date: trunc(CAST(x AS DATE), 'MM')", "2024-02-01", "2024-02-29", "2024-03-01"),
+        ("date", "string: date_format(CAST(x AS DATE), 'yyyy-MM')", "2024-02", "2024-02-29",
+         "2024-03-01"),
+        ("string", "string: (SUBSTRING((x), 1, 2))", "ab", "abz", "ac"),
+        ("string", "string: (x)", "ab", "ab", "abc"),
+    ],
+)  # fmt: skip
+def test_parentheses_and_the_date_of_a_source_change_no_shape(
+    lake, source, column, value, hit, miss
+):
+    kind, _, expression = column.partition(": ")
+    generated(lake, source, [("g", kind, expression)])
+    lake.commit(lake.add("f", partition={"g": value}))
+
+    assert (lake.kept(f"x = '{hit}'"), lake.kept(f"x = '{miss}'")) == (["f"], [])
+
+
+@pytest.mark.parametrize(
+    ("source", "column", "value"),
+    [
+        ("timestamp_ntz", "integer: HOUR(CAST(x AS DATE))", "0"),
+        ("timestamp_ntz", "string: date_format(CAST(x AS DATE), 'yyyy-MM-dd-HH')", "2024-03-05-00"),
+        ("timestamp_ntz", "date: CAST(date_trunc('MONTH', x) AS DATE)", "2024-03-01"),
+        ("long", "long: (x) % (10)", "5"),
+        ("long", "long: (x % 10)", "5"),
+        ("string", "string: concat((x), ')')", "5"),
+    ],
+)
+def test_what_the_parentheses_hold_together_is_no_shape(lake, source, column, value):
+    kind, _, expression = column.partition(": ")
+    generated(lake, source, [("g", kind, expression)])
+    lake.commit(lake.add("f", partition={"g": value}))
+
+    literal = {"long": "77", "string": "'77'"}.get(source, "TIMESTAMP_NTZ'1999-01-01 07:00:00'")
+    assert lake.kept(f"x = {literal}") == ["f"]
+
+
+def test_the_date_on_which_the_month_of_an_instant_starts(lake):
+    generated(lake, "timestamp", [("g", "date", "(CAST(date_trunc('MONTH', x) AS DATE))")])
+    lake.commit(lake.add("f", partition={"g": "2024-03-01"}))
+
+    assert lake.kept("x = TIMESTAMP'2024-02-29 06:00:00Z'") == ["f"]
+    assert lake.kept("x = TIMESTAMP'2024-04-01 17:59:59Z'") == ["f"]
+    assert lake.kept("x = TIMESTAMP'2024-02-29 05:59:59Z'") == []
+    assert lake.kept("x = TIMESTAMP'2024-04-01 18:00:00Z'") == []
+
+
+@pytest.mark.parametrize(
     ("columns", "partition"),
     [
+        (
+            [
+                ("d", "integer", "YEAR(CAST(x AS DATE))"),
+                ("m", "integer", "(MONTH(CAST(x AS DATE)))"),
+                ("e", "integer", "DAY((CAST((x) AS DATE)))"),
+            ],
+            {"d": "2024", "m": "3", "e": "5"},
+        ),
         (DATE, {"d": "2024-03-05"}),
         (PARTS, {"y": "2024", "m": "3", "d": "5"}),
         ([("f", "string", "DATE_FORMAT(x, 'yyyy-MM-dd')")], {"f": "2024-03-05"}),

@@ -4,12 +4,14 @@
 |---|---|
 | `CAST(x AS DATE)`, `DATE(x)`, `TO_DATE(x)` | the start of the day |
 | `TRUNC(x, 'MM')`, `DATE_TRUNC('HOUR', x)` | the start of the unit |
-| `YEAR(x)`, `MONTH(x)`, `DAY(x)`, `HOUR(x)` | one field of the calendar |
+| `YEAR(x)`, `MONTH(x)`, `DAY(x)`, `HOUR(x)`, `EXTRACT(YEAR FROM x)` | one field of the calendar |
 | `DATE_FORMAT(x, 'yyyy-MM')` | several fields as text, from the year down |
 | `SUBSTRING(x, 1, n)`, `LEFT(x, n)` | the first n characters |
 | `x` | the same |
 
-Everything else is a function we know nothing about, and lifts nothing.
+The date of x may stand for x, as in `YEAR(CAST(x AS DATE))`, where no hour is asked for; so may
+`CAST(DATE_TRUNC('MONTH', x) AS DATE)` for the start of the month, of an instant. Parentheses around
+an operand change nothing. Everything else is a function that lifts nothing.
 """
 
 from __future__ import annotations
@@ -22,8 +24,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 
 from whyscan.predicate.types import DateType, StringType, TimestampType
+from whyscan.tables.delta.partitions import is_instant
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from whyscan.predicate.tree import Path
     from whyscan.tables.delta.schema import DeltaColumn, DeltaSchema
 
@@ -130,13 +135,58 @@ def _formatted(found: re.Match[str]) -> Shape | None:
     return Formatted(pattern, tuple(units)) if units and not rest else None
 
 
+_DATES = (
+    r"\s*CAST\({x}\sAS\s+DATE\s*\)\s*",
+    r"\s*(?:DATE|TO_DATE)\({x}\)\s*",
+    r"{x}::\s*DATE\s*",
+)
+"""How the date of x is written."""
+_READINGS: tuple[tuple[str, _Reader], ...] = (
+    (r"TRUNC\({x},\s*'(?P<unit>\w+)'\s*\)", lambda m: _start(m, Unit.MONTH)),
+    (r"DATE_TRUNC\(\s*'(?P<unit>\w+)'\s*,{x}\)", lambda m: _start(m, Unit.HOUR)),
+    (r"(?P<unit>YEAR|MONTH|DAY|DAYOFMONTH|HOUR)\({x}\)", _field),
+    (r"EXTRACT\(\s*(?P<unit>YEAR|MONTH|DAY|HOUR)\s+FROM\s{x}\)", _field),
+    (r"DATE_PART\(\s*'(?P<unit>YEAR|MONTH|DAY|HOUR)'\s*,{x}\)", _field),
+    (r"DATE_FORMAT\({x},\s*'(?P<format>[^']*)'\s*\)", _formatted),
+)
+"""What is read from a moment x."""
+
+
+def _of_date(reader: _Reader) -> _Reader:
+    """What is read from the date of x: the same as from x, but for its hour."""
+
+    def read(found: re.Match[str]) -> Shape | None:
+        shape = reader(found)
+        match shape:
+            case Start(unit) | CalendarField(unit):
+                return shape if unit < Unit.HOUR else None
+            case Formatted(units=units):
+                return shape if Unit.HOUR not in units else None
+            case _:
+                return shape
+
+    return read
+
+
+def _days() -> Iterator[tuple[str, _Reader]]:
+    for date in _DATES:
+        yield date.format(x=_COLUMN).strip(), lambda _: Start(Unit.DAY)
+    for pattern, reader in _READINGS:
+        yield pattern.format(x=_COLUMN), reader
+        for date in _DATES:
+            yield pattern.format(x=date.format(x=_COLUMN)), _of_date(reader)
+
+
+_INSTANT_STARTS = tuple(
+    re.compile(
+        date.format(x=rf"\s*DATE_TRUNC\(\s*'(?P<unit>\w+)'\s*,{_COLUMN}\)\s*"), re.IGNORECASE
+    )
+    for date in _DATES
+)
+"""The date on which a unit starts. Of a wall clock's time a zone may have skipped that date."""
+
 _SHAPES: tuple[tuple[str, _Reader], ...] = (
-    (rf"CAST\({_COLUMN}\sAS\s+DATE\s*\)", lambda _: Start(Unit.DAY)),
-    (rf"(?:DATE|TO_DATE)\({_COLUMN}\)", lambda _: Start(Unit.DAY)),
-    (rf"TRUNC\({_COLUMN},\s*'(?P<unit>\w+)'\s*\)", lambda m: _start(m, Unit.MONTH)),
-    (rf"DATE_TRUNC\(\s*'(?P<unit>\w+)'\s*,{_COLUMN}\)", lambda m: _start(m, Unit.HOUR)),
-    (rf"(?P<unit>YEAR|MONTH|DAY|DAYOFMONTH|HOUR)\({_COLUMN}\)", _field),
-    (rf"DATE_FORMAT\({_COLUMN},\s*'(?P<format>[^']*)'\s*\)", _formatted),
+    *_days(),
     (
         rf"SUBSTR(?:ING)?\({_COLUMN},\s*[01]\s*,\s*(?P<width>[1-9]\d{{0,8}})\s*\)",
         lambda m: Prefix(int(m["width"])),
@@ -149,7 +199,11 @@ _COMPILED = tuple((re.compile(shape, re.IGNORECASE), reader) for shape, reader i
 
 def read_generation(schema: DeltaSchema, column: DeltaColumn) -> Generated | None:
     """What a generated column is of its source; None where it is not one, or of no known shape."""
-    text = (column.generated_as or "").strip()
+    text = _without_parentheses(column.generated_as or "")
+    for pattern in _INSTANT_STARTS:
+        start = pattern.fullmatch(text)
+        if start is not None:
+            return _start_of_instant(schema, column, start)
     for pattern, reader in _COMPILED:
         found = pattern.fullmatch(text)
         if found is None:
@@ -160,6 +214,40 @@ def read_generation(schema: DeltaSchema, column: DeltaColumn) -> Generated | Non
             return None
         return Generated(source, shape)
     return None
+
+
+def _start_of_instant(
+    schema: DeltaSchema, column: DeltaColumn, found: re.Match[str]
+) -> Generated | None:
+    shape, source = _start(found, Unit.DAY), _resolved(schema, _path(found["x"]))
+    if shape is None or source is None or not isinstance(column.type, DateType):
+        return None
+    return Generated(source, shape) if is_instant(source.type) else None
+
+
+_TOKEN = re.compile(r"'[^']*'|`(?:[^`]|``)+`|\s+|\w+|.", re.DOTALL)
+
+
+def _without_parentheses(text: str) -> str:
+    """The text without parentheses around a whole operand: `(YEAR((x)))` is `YEAR(x)`."""
+    pieces = _TOKEN.findall(text)
+    opened: list[int] = []
+    pairs: dict[int, int] = {}
+    for at, piece in enumerate(pieces):
+        if piece == "(":
+            opened.append(at)
+        elif piece == ")":
+            if not opened:
+                return text.strip()
+            pairs[opened.pop()] = at
+    needless: set[int] = set()
+    for first, last in pairs.items():
+        before = next((t for t in reversed(pieces[:first]) if not t.isspace()), "(")
+        behind = next((t for t in pieces[last + 1 :] if not t.isspace()), ")")
+        if before in ("(", ",") and (behind in (")", ",", ":") or behind.upper() == "AS"):
+            needless |= {first, last}
+    kept = (" " if at in needless else piece for at, piece in enumerate(pieces))
+    return "".join(kept).strip()
 
 
 def _path(text: str) -> Path:
