@@ -51,6 +51,22 @@ def files(scan):
     return sorted(Path(file.path).stem for file in scan.plan)
 
 
+@pytest.mark.parametrize(
+    ("on", "where", "expected"),
+    [
+        ("a.month = b.month + 1", "b.month = 4", ["o5a", "o5b"]),
+        ("a.month - 1 = b.month", "b.month = 4", ["o5a", "o5b"]),
+        ("a.day = date_add(b.day, 31)", "b.day = DATE '2024-03-20'", ["o4b"]),
+        ("a.month > b.month", "b.month = 5", ["o6a", "o6b"]),
+        ("a.month BETWEEN b.month AND b.month + 1", "b.month = 5", ["o5a", "o5b", "o6a", "o6b"]),
+    ],
+)
+def test_a_constant_keeps_the_files_that_an_expression_of_it_leaves(on, where, expected, tables):
+    sql = f"SELECT a.id FROM orders a JOIN orders b ON {on} WHERE {where}"
+    report = whyscan.explain_sql(sql, tables, dialect="spark")
+    assert next(files(scan) for scan in report.scans if scan.alias == "a") == expected
+
+
 def test_a_chain_of_three_hundred_tables_is_pruned_at_its_far_end(tables):
     joins = " ".join(f"JOIN orders t{n} ON t{n}.id = t{n - 1}.id" for n in range(1, 300))
     report = whyscan.explain_sql(

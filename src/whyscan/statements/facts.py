@@ -7,6 +7,7 @@ about the columns of one source alone may filter that source's rows.
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -34,7 +35,14 @@ from whyscan.predicate.tree import (
     type_of,
     walk,
 )
-from whyscan.predicate.types import BOOLEAN, DateType, IntegerType, StringType
+from whyscan.predicate.types import (
+    BOOLEAN,
+    DateType,
+    DecimalType,
+    IntegerType,
+    StringType,
+    TimestampType,
+)
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.interval import only_null
@@ -43,7 +51,7 @@ from whyscan.statements.relations import Condition, keys_of
 from whyscan.statements.report import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from whyscan.predicate.tree import Expression
@@ -139,6 +147,8 @@ def spread(facts: Sequence[Fact], supplied: Callable[[Column], Sequence[Fact]]) 
     `supplied` tells what is known of a column's values at run time: it holds of its equals, and
     only through an equality that no NULL can pass.
     """
+    by_constants = _with_constants(facts)
+    facts = [*facts, *by_constants]
     equal: dict[Column, list[Equality]] = {}
     for equality in equalities(facts):
         equal.setdefault(equality.column, []).append(equality)
@@ -147,6 +157,7 @@ def spread(facts: Sequence[Fact], supplied: Callable[[Column], Sequence[Fact]]) 
         return found
     told = [known for column in equal for known in supplied(column)]
     seen = {(id(known), column) for known in (*facts, *told) for column in known.columns}
+    seen |= {(id(known), column) for known, columns in by_constants.items() for column in columns}
     pending = deque((known, known) for known in (*facts, *told) if _spreads(known))
     while pending and len(found) < len(facts) + MOST_DERIVED:
         root, known = pending.popleft()
@@ -162,7 +173,87 @@ def spread(facts: Sequence[Fact], supplied: Callable[[Column], Sequence[Fact]]) 
                 found.append(derived)
                 if len(derived.columns) == 1:
                     pending.append((root, derived))
-    return found
+    return [*found, *_with_constants(found)]
+
+
+class Constant(Struct, frozen=True, eq=False):
+    """What a column equals, the condition that says so, and the columns that it follows from."""
+
+    value: Expression
+    sql: str
+    columns: frozenset[Column]
+
+
+def _with_constants(facts: Sequence[Fact]) -> dict[Fact, frozenset[Column]]:
+    """What comparisons of several sources say of one where the others' columns have one value.
+
+    `a.month = b.month + 1 AND b.month = 4`: `a.month = 4 + 1`, which may be a constant in turn.
+    What equals a column of another source as it is has its facts from `equalities`. Each fact comes
+    with the columns whose values it follows from.
+    """
+    several = [f for f in facts if len(f.keys) > 1 and not _is_opaque(f.expression)]
+    constants = dict(_constants(dict.fromkeys(facts, frozenset())))
+    derived: dict[Fact, frozenset[Column]] = {}
+    written: set[Expression] = {f.expression for f in facts if isinstance(f.expression, Comparison)}
+    while several and constants and len(derived) < MOST_DERIVED:
+        made = dict(f for known in several for f in _substituted(known, constants, written))
+        fresh = {column: c for column, c in _constants(made) if column not in constants}
+        derived |= made
+        constants |= fresh
+        if not fresh:
+            break
+    return derived
+
+
+def _constants(facts: Mapping[Fact, frozenset[Column]]) -> Iterator[tuple[Column, Constant]]:
+    """Columns that equal something without columns, of types that equality tells apart."""
+    for known, columns in facts.items():
+        match known.expression:
+            case Comparison(Comparator.EQUAL, Column() as column, value) | Comparison(
+                Comparator.EQUAL, value, Column() as column
+            ) if isinstance(column.type, _SAME_IN_PLACE):
+                if known.origin is not Origin.JOIN and _is_constant(value, column):
+                    yield column, Constant(value, known.written, columns | {column})
+            case _:
+                continue
+
+
+def _is_constant(value: Expression, column: Column) -> bool:
+    return not columns_of(value) and not _is_opaque(value) and type_of(value) == column.type
+
+
+def _substituted(
+    known: Fact, constants: Mapping[Column, Constant], written: set[Expression]
+) -> Iterator[tuple[Fact, frozenset[Column]]]:
+    """The fact about each of its sources alone, where the other columns are constants."""
+    for key in sorted(known.keys):
+        others = [column for column in known.columns if column.path[0] != key]
+        if _is_carried(known.expression, key) or not all(column in constants for column in others):
+            continue
+        values = {column: constants[column].value for column in others}
+        expression = substituted(known.expression, partial(_value_of, values))
+        if expression is None or (isinstance(expression, Comparison) and expression in written):
+            continue
+        if isinstance(expression, Comparison):
+            written.add(expression)
+        via = " AND ".join(dict.fromkeys(constants[column].sql for column in others))
+        follows = frozenset[Column]().union(*(constants[column].columns for column in others))
+        yield Fact(expression, known.written, None, Origin.SPREAD, via), follows
+
+
+def _value_of(values: Mapping[Column, Expression], column: Column) -> Expression:
+    return values.get(column, column)
+
+
+def _is_carried(expression: Expression, key: str) -> bool:
+    """An equality with a column of another source, through which facts spread as they are."""
+    if not isinstance(expression, Comparison) or expression.operator not in _SAME:
+        return False
+    for side in (expression.left, expression.right):
+        inner = side.operand if isinstance(side, Cast) and _widens(side) else side
+        if isinstance(inner, Column) and inner.path[0] != key:
+            return True
+    return False
 
 
 def _spreads(known: Fact) -> bool:
@@ -185,6 +276,9 @@ def _carried(known: Fact, equality: Equality) -> Fact | None:
 
 _SAME_IN_ALL = (IntegerType, DateType, StringType)
 """Types whose equal values are the same in every way: 0.0 = -0.0, and yet 1 / x differs."""
+
+_SAME_IN_PLACE = (*_SAME_IN_ALL, TimestampType, DecimalType)
+"""Types of which a constant may take a column's place."""
 
 
 def _compares(expression: Expression) -> bool:

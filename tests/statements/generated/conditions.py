@@ -151,6 +151,6 @@ class Conditions:
         if not pairs:
             return None
         one, other = self.dice.pick(pairs)
-        if self.dice.one_in(8):
+        if self.dice.one_in(3):
             return f"{self.wrapped(one)} = {self.wrapped(other)}"
         return f"{one.text} {'=' if not self.dice.one_in(6) else '<='} {other.text}"
