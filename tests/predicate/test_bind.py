@@ -190,8 +190,8 @@ name COLLATE utf8_lcase = 'x'       | a collation                         | name
 ts - ts > INTERVAL 1 DAY            | arithmetic on times other than with an interval | ts
 unix_timestamp(name, 'yyyy') = 1    | a time read by a format             | name
 make_date(2024, 2, 30) = day        | a date that is none                 | day
-make_date(2024, id, 1) = day        | a number that is no literal         | id, day
-id & 1 = 1                          | bitwiseand is not supported         | id
+id & 1 ^ 2 = 1                      | operators on bits whose order is not written | id
+id << 1 = 2                         | bitwiseleftshift is not supported   | id
 timestampdiff(HOUR, ts, ts) = 1     | the function timestampdiff is not known | ts
 _metadata.file_block_start = 0      | where in its file a split begins    |
 (id, big) < (1, 2)                  | an order of tuples                  | id, big

@@ -289,7 +289,8 @@ name:b = 1
   snowflake  ?
 day >= make_date(2024, 3, 1)
   spark      day >= DATE '2024-03-01'
-  duckdb     ?
+  duckdb     day >= DATE '2024-03-01'
+  postgres   ?
 big >= unix_timestamp('2024-03-01 12:34:56')
   spark      big >= 1709296496
 strftime(ts, '%Y-%m-%d') = '2024-03-01'
@@ -311,6 +312,18 @@ CAST(name AS VARCHAR(3)) = 'x'
   trino      id = 1 AND name = 'x'
 name ~ '^a'
   postgres   name RLIKE '^a'
+  duckdb     name RLIKE '^a' AND (REGEXP_MATCHES(name, '^a'))
+name SIMILAR TO 'a.*'
+  duckdb     name RLIKE '^(?:a.*)$'
+  postgres   ?
+id & 12 = 4
+  spark      (id & 12) = 4
+  duckdb     (id & 12) = 4
+  trino      ?
+bitwise_and(id, 12) = 4
+  trino      (id & 12L) = 4
+bitand(id, 12) = 4
+  snowflake  (id & 12L) = 4
 regexp_like(name, '^a')
   trino      name RLIKE '^a'
   snowflake  ?

@@ -32,6 +32,8 @@ from whyscan.predicate.types import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from whyscan.predicate.tree import Expression
 
 _SIMPLE = {
@@ -86,6 +88,38 @@ def negative(operand: Operand, scope: Scope) -> Expression:
             return negative(Operand(casts.implicit(operand, DOUBLE, scope), operand.origin), scope)
         case expression:
             raise scope.problem(f"cannot negate {type_of(expression)}", operand)
+
+
+def positive(operand: Operand, scope: Scope) -> Expression:
+    """`positive(operand)`: itself; of a text the number that it spells."""
+    kind = type_of(operand.expression)
+    if isinstance(kind, StringType):
+        return casts.implicit(operand, DOUBLE, scope)
+    if not (is_numeric(kind) or isinstance(kind, IntervalType | NullType)):
+        raise scope.problem(f"{kind} has no sign", operand)
+    return operand.expression
+
+
+_BITS: dict[str, Callable[..., int]] = {
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "~": operator.invert,
+}
+
+
+def bits(name: str, operands: Sequence[Operand], scope: Scope) -> Expression:
+    """`a & b`, `a | b`, `a ^ b`, `~a` of integers, in the type of the wider."""
+    if not all(isinstance(type_of(o.expression), IntegerType | NullType) for o in operands):
+        raise Uninterpreted("bits of what is no integer")
+    met = casts.together(operands, scope)
+    literals = [o for o in met.operands if isinstance(o, Literal)]
+    if any(literal.value is None for literal in literals):
+        return Literal(None, met.type)
+    if len(literals) == len(operands):
+        values = [literal.value for literal in literals]
+        return Literal(_BITS[name](*values), met.type)
+    return Call(name, met.operands, met.type)
 
 
 def _between_intervals(operation: Operation, left: Operand, right: Operand) -> Expression:

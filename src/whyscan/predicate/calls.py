@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from whyscan.predicate import arithmetic, casts, conditionals, moments, strings
+from whyscan.predicate.arguments import made
 from whyscan.predicate.dialects import Family
 from whyscan.predicate.functions import call
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted
@@ -29,6 +30,7 @@ from whyscan.predicate.types import (
     TINYINT,
     DecimalType,
     FloatType,
+    IntegerType,
     Type,
 )
 
@@ -119,6 +121,25 @@ def _quotient(arguments: Arguments) -> Expression:
 
 def _negative(arguments: Arguments) -> Expression:
     return arithmetic.negative(arguments.expect(1).operand(0), arguments.scope)
+
+
+def _positive(arguments: Arguments) -> Expression:
+    """`positive(x)`: x, a number."""
+    return arithmetic.positive(arguments.expect(1).operand(0), arguments.scope)
+
+
+def _bits(operator: str, count: int = 2) -> Builder:
+    """`bitwise_and(a, b)`: what elsewhere is an operator, of bigints."""
+
+    def build(arguments: Arguments) -> Expression:
+        scope = arguments.scope
+        operands = arguments.expect(count).operands()
+        if not all(isinstance(type_of(o.expression), IntegerType) for o in operands):
+            raise Uninterpreted("bits of what is no integer")
+        wide = [made(casts.implicit(operand, BIGINT, scope)) for operand in operands]
+        return arithmetic.bits(operator, wide, scope)
+
+    return build
 
 
 def _date_part(arguments: Arguments) -> Expression:
@@ -258,7 +279,7 @@ _SPARK: dict[str, Builder] = {
             "md5", "octet_length", "regexp_replace", "repeat", "rlike", "rpad", "sha2",
             "timestamp_micros", "timestamp_millis", "timestamp_seconds", "unix_date",
             "unix_micros", "unix_millis", "unix_seconds", "weekday", "weekofyear", "xxhash64",
-            "add_months", "format_string", "next_day", "split_part", "translate",
+            "add_months", "format_string", "next_day", "split_part", "substring_index", "translate",
         )
     },
     **dict.fromkeys(("regexp", "regexp_like"), _plain("rlike")),
@@ -273,6 +294,8 @@ _SPARK: dict[str, Builder] = {
     "regexp_extract": strings.regexp_extract,
     "pmod": strings.pmod,
     "negative": _negative,
+    "positive": _positive,
+    "nanvl": conditionals.nanvl,
     "div": _quotient,
     "nvl2": conditionals.nvl2,
     "decode": conditionals.decode,
@@ -287,6 +310,8 @@ _SPARK: dict[str, Builder] = {
     "to_timestamp_ntz": moments.to_timestamp_ntz,
     "timestamp": moments.to_timestamp,
     "make_date": moments.make_date,
+    "try_to_date": moments.try_to_date,
+    "try_to_timestamp": moments.try_to_timestamp,
     "make_timestamp": moments.make_timestamp(TIMESTAMP),
     "make_timestamp_ltz": moments.make_timestamp(TIMESTAMP),
     "make_timestamp_ntz": moments.make_timestamp(TIMESTAMP_NTZ),
@@ -309,6 +334,10 @@ _SPARK: dict[str, Builder] = {
 }  # fmt: skip
 _TRINO: dict[str, Builder] = {
     **_SHARED_BY_THE_SIX,
+    "bitwise_and": _bits("&"),
+    "bitwise_or": _bits("|"),
+    "bitwise_xor": _bits("^"),
+    "bitwise_not": _bits("~", 1),
     "is_nan": conditionals.is_nan,
     "regexp_like": _plain("rlike", 2),
     "date_trunc": moments.date_trunc,
@@ -326,6 +355,7 @@ _TRINO: dict[str, Builder] = {
 _DUCKDB: dict[str, Builder] = {
     **_SHARED_BY_THE_SIX,
     "md5": _plain("md5", 1),
+    "make_date": moments.make_date,
     "contains": _plain("contains", 2),
     "prefix": _plain("startswith", 2),
     "suffix": _plain("endswith", 2),
@@ -390,6 +420,10 @@ _BIGQUERY: dict[str, Builder] = {
 _SNOWFLAKE: dict[str, Builder] = {
     **_SHARED_BY_THE_SIX,
     "contains": _plain("contains", 2),
+    "bitand": _bits("&"),
+    "bitor": _bits("|"),
+    "bitxor": _bits("^"),
+    "bitnot": _bits("~", 1),
     "md5": _plain("md5", 1),
     "iff": conditionals.choose,
     "nvl2": conditionals.nvl2,

@@ -20,7 +20,7 @@ from whyscan.predicate.tree import (
     Not,
     type_of,
 )
-from whyscan.predicate.types import NULL, StringType
+from whyscan.predicate.types import DOUBLE, FLOAT, NULL, StringType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,6 +101,15 @@ def is_nan(arguments: Arguments) -> Expression:
     operand = arguments.expect(1).operand(0)
     found = call("isnan", [operand], arguments.scope)
     return case([(IsNull(operand.expression), NOTHING)], made(found), arguments.scope)
+
+
+def nanvl(arguments: Arguments) -> Expression:
+    """`nanvl(a, b)`: a, or b where a is NaN; doubles unless both are floats."""
+    operands, scope = arguments.expect(2).operands(), arguments.scope
+    if not all(type_of(operand.expression) == FLOAT for operand in operands):
+        operands = tuple(made(casts.implicit(o, DOUBLE, scope)) for o in operands)
+    first, second = (operand.expression for operand in operands)
+    return Call("nanvl", (first, second), type_of(first))
 
 
 def equal_null(arguments: Arguments) -> Expression:

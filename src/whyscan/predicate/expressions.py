@@ -13,6 +13,7 @@ from sqlglot import exp
 from whyscan.errors import SyntaxProblem
 from whyscan.predicate import (
     arithmetic,
+    bit_operators,
     calls,
     casts,
     constants,
@@ -26,12 +27,13 @@ from whyscan.predicate.comparisons import all_of, any_of, between, compare, is_o
 from whyscan.predicate.conditionals import NOTHING, case, choose
 from whyscan.predicate.datatypes import type_named
 from whyscan.predicate.dialects import Family
+from whyscan.predicate.functions import call
 from whyscan.predicate.opaque import column, member, opaque
 from whyscan.predicate.parse import chain, unwrapped
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted, span_of
 from whyscan.predicate.tokens import MAX_DEPTH, called
 from whyscan.predicate.tree import Comparator, Failure, IsNull, Literal, Not, Operation, type_of
-from whyscan.predicate.types import DATE, StringType
+from whyscan.predicate.types import DATE, STRING, StringType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -245,7 +247,23 @@ def _regular(node: exp.Expr, scope: Scope) -> Expression:
     if scope.dialect.family is Family.OTHER:
         raise Uninterpreted("a regular expression that may not regard case")
     arguments = Arguments([node.this, node.expression], scope, _binder(scope))
-    return calls.builder_of("rlike", Family.SPARK)(arguments)
+    partly = calls.builder_of("rlike", Family.SPARK)(arguments)
+    if scope.dialect.family is not Family.DUCKDB:
+        return partly
+    # DuckDB 1 matches the whole text with `~`, DuckDB 2 a part of it (measured).
+    return all_of([partly, opaque(node, "a match of a part or of the whole text", scope)])
+
+
+def _similar(node: exp.Expr, scope: Scope) -> Expression:
+    """DuckDB's `s SIMILAR TO 'a'`: a regular expression of the whole text."""
+    if scope.dialect.family is not Family.DUCKDB:
+        raise Uninterpreted("SIMILAR TO in this dialect")
+    match bind_value(node.expression, scope).expression:
+        case Literal(str() as pattern, _):
+            whole = Operand(Literal(f"^(?:{pattern})$", STRING), node.expression)
+            return call("rlike", (bind_value(node.this, scope), whole), scope)
+        case _:
+            raise Uninterpreted("a pattern that is not a string literal")
 
 
 def _binder(scope: Scope) -> Callable[[exp.Expr], Operand]:
@@ -298,8 +316,15 @@ def _arithmetic(node: exp.Expr, scope: Scope) -> Expression:
     return result.expression
 
 
+def _bits(node: exp.Expr, scope: Scope) -> Expression:
+    return bit_operators.bind(node, scope, _binder(scope))
+
+
 def _joined(node: exp.Expr, scope: Scope) -> Expression:
-    parts = [bind_value(part, scope) for part in chain(node, exp.DPipe)]
+    written = chain(node, exp.DPipe)
+    if bit_operators.has_bare_bits(written):
+        raise Uninterpreted("operators on bits whose order is not written")
+    parts = [bind_value(part, scope) for part in written]
     if scope.dialect.family is Family.OTHER:
         raise Uninterpreted("|| in this dialect")
     return strings.joined(parts, scope)
@@ -422,6 +447,7 @@ _CONDITIONS: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.ILike: _like,
     exp.Escape: _escaped,
     exp.RegexpLike: _regular,
+    exp.SimilarTo: _similar,
 }
 _VALUES: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.Column: column,
@@ -445,6 +471,8 @@ _VALUES: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.Cast: _cast,
     exp.TryCast: _cast,
     **dict.fromkeys(_OPERATIONS, _arithmetic),
+    **dict.fromkeys(bit_operators.OPERATORS, _bits),
+    exp.BitwiseNot: _bits,
     exp.DPipe: _joined,
     exp.Concat: _adjacent,
     exp.Case: _case,

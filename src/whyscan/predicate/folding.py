@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.clock import Clock
     from whyscan.predicate.tree import Value
 
+_LAST_YEAR = 9999
 _NULL_TOLERANT = {
     "concat_ws",
     "format_string",
@@ -198,6 +199,14 @@ def _date_sub(literals: list[Literal], clock: Clock) -> Value:
     return _day(literals[0], clock) - _integer(literals[1])
 
 
+def _make_date(literals: list[Literal], _: Clock) -> Value:
+    """Spark raises where there is no such day."""
+    year, month, day = map(_integer, literals)
+    if not 0 <= year <= _LAST_YEAR or min(month, day) < 1:
+        return None
+    return temporal.parse_date(f"{year:04}-{month}-{day}")
+
+
 def _add_months(literals: list[Literal], clock: Clock) -> Value:
     return temporal.add_months(_day(literals[0], clock), _integer(literals[1]))
 
@@ -346,6 +355,7 @@ _COMPUTED: dict[str, Compute] = {
     "date_sub": _date_sub,
     "add_months": _add_months,
     "datediff": _datediff,
+    "make_date": _make_date,
     "next_day": _next_day,
     "from_utc_timestamp": _shifted(zones.to_wall),
     "to_utc_timestamp": _shifted(zones.to_instant),

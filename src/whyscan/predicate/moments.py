@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from whyscan.errors import TypeProblem
 from whyscan.predicate import arithmetic, casts, formats, intervals, temporal, zones
 from whyscan.predicate.arguments import Arguments, made
 from whyscan.predicate.dialects import Family
 from whyscan.predicate.functions import call
 from whyscan.predicate.literals import convert
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted
-from whyscan.predicate.tree import Failure, Literal, Operation, type_of
+from whyscan.predicate.tree import Call, Failure, Literal, Operation, type_of
 from whyscan.predicate.types import (
     BIGINT,
     DATE,
@@ -226,12 +227,29 @@ def unix_timestamp(arguments: Arguments) -> Expression:
 
 
 def make_date(arguments: Arguments) -> Expression:
-    """`make_date(2024, 3, 1)` of literals; Spark raises where there is no such day."""
-    year, month, day = (arguments.expect(3).integer(i) for i in range(3))
-    found = temporal.parse_date(f"{year:04}-{month}-{day}") if 0 <= year <= _LAST_YEAR else None
-    if found is None:
+    """`make_date(2024, 3, 1)`; Spark raises where there is no such day."""
+    made_date = call("make_date", arguments.expect(3).operands(), arguments.scope)
+    if isinstance(made_date, Call) and all(isinstance(a, Literal) for a in made_date.arguments):
         raise Uninterpreted("a date that is none")
-    return Literal(found, DATE)
+    return made_date
+
+
+def try_to_date(arguments: Arguments) -> Expression:
+    return _try_cast_or_read(arguments.expect(1, 2), DATE)
+
+
+def try_to_timestamp(arguments: Arguments) -> Expression:
+    return _try_cast_or_read(arguments.expect(1, 2), TIMESTAMP)
+
+
+def _try_cast_or_read(arguments: Arguments, target: Type) -> Expression:
+    """`try_to_date(x)`: TRY_CAST; with a format only of literals, as without `try_`."""
+    if len(arguments) > 1:
+        try:
+            return _cast_or_read(arguments, target)
+        except TypeProblem as problem:
+            raise Uninterpreted("a time read by a format") from problem
+    return casts.explicit(arguments.operand(0), target, Failure.NULL, arguments.scope)
 
 
 def make_timestamp(target: Type) -> Callable[[Arguments], Expression]:

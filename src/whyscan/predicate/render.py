@@ -65,9 +65,10 @@ class Binding(IntEnum):
     AND = 2
     NOT = 3
     PREDICATE = 4
-    SUM = 5
-    PRODUCT = 6
-    ATOM = 7
+    BITS = 5
+    SUM = 6
+    PRODUCT = 7
+    ATOM = 8
 
 
 class Text(NamedTuple):
@@ -147,6 +148,11 @@ def _render(expression: Expression) -> Text:
         case Call("rlike", (subject, pattern)):
             sides = (_render(side).within(Binding.SUM) for side in (subject, pattern))
             return Text(" RLIKE ".join(sides), Binding.PREDICATE)
+        case Call("~", (operand,)):
+            return Text(f"~{_render(operand).within(Binding.ATOM)}", Binding.BITS)
+        case Call("&" | "|" | "^" as operator, arguments):
+            sides = (_render(side).within(Binding.SUM) for side in arguments)
+            return Text(f" {operator} ".join(sides), Binding.BITS)
         case Call():
             return _call(expression.function, expression.arguments)
         case Opaque():

@@ -401,3 +401,11 @@ def inverted(x: int, kind) -> int:
 
 def bits_and(a: int, b: int, kind) -> int:
     return a & b
+
+
+def bits_or(a: int, b: int, kind) -> int:
+    return a | b
+
+
+def bits_xor(a: int, b: int, kind) -> int:
+    return a ^ b

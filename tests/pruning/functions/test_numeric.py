@@ -74,6 +74,12 @@ CASES = [
     ("mod", INT, INT, (-7,), scalars.mod, True),
     ("~", INT, INT, (), scalars.inverted, True),
     ("&", INT, INT, (12,), scalars.bits_and, True),
+    ("&", BIGINT, BIGINT, (-8,), scalars.bits_and, True),
+    ("|", TINYINT, INT, (12,), scalars.bits_or, True),
+    ("^", BIGINT, BIGINT, (7,), scalars.bits_xor, True),
+    ("~", BIGINT, BIGINT, (), scalars.inverted, True),
+    ("positive", INT, INT, (), lambda x, _: x, True),
+    ("positive", DOUBLE, DOUBLE, (), lambda x, _: x, True),
 ]
 
 
@@ -89,6 +95,24 @@ def test_functions_of_numbers(case, seed):
         seed,
         exact=exact,
     )
+
+
+@pytest.mark.parametrize("name", ["&", "|", "^"])
+@pytest.mark.parametrize("kind", [TINYINT, BIGINT], ids=str)
+@some
+@given(seed=seeds)
+def test_bits_of_two_columns(name, kind, seed):
+    scalar = {"&": scalars.bits_and, "|": scalars.bits_or, "^": scalars.bits_xor}[name]
+    check(calling(name, kind), scalars.strict(lambda x, y: scalar(x, y, kind)), (kind, kind), seed)
+
+
+@some
+@given(seed=seeds)
+def test_the_other_number_where_one_is_nan(seed):
+    def nanvl(a, b):
+        return b if a is not None and math.isnan(a) else a
+
+    check(calling("nanvl", DOUBLE), nanvl, (DOUBLE, DOUBLE), seed)
 
 
 def test_unknown_functions_are_anything_and_may_raise():

@@ -89,11 +89,23 @@ def make_date(call: Call, arguments: Sequence[Interval], _: Zone) -> Interval:
     """Never falls in the year, then the month, then the day; raises for a date that is none."""
     if [isinstance(x.type, IntegerType) for x in arguments] != [True] * 3:
         return anything(call.type, raises=True)
-    years, months, days = (bounds_of(argument) for argument in arguments)
+    years = bounds_of(arguments[0])
+    months = _within_reach(arguments[1], MONTHS_A_YEAR)
+    days = _within_reach(arguments[2], LONGEST_MONTH)
     first, last = (paired(_month_of, y, m) for y, m in zip(years, months, strict=True))
     bounds = paired(_nearest_day, first, days[0]), paired(_nearest_day, last, days[1])
     found = overflowing(call.type, bounds, arguments)
     return failing(found, opposite(_exist(arguments)), Failure.RAISE)
+
+
+def _within_reach(numbers: Interval, most: int) -> tuple[Vector, Vector]:
+    """The bounds of numbers that are no date elsewhere than from 1 to `most`."""
+    lower, upper = bounds_of(numbers)
+    first, last = pa.scalar(1, pa.int64()), pa.scalar(most, pa.int64())
+    return (
+        first if lower is None else pc.coalesce(lower, first),
+        last if upper is None else pc.coalesce(upper, last),
+    )
 
 
 def _month_of(years: Vector, months: Vector) -> Vector:

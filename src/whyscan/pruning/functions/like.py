@@ -22,10 +22,11 @@ from msgspec import Struct
 from whyscan.predicate.tree import Comparator
 from whyscan.predicate.types import STRING, StringType
 from whyscan.pruning.comparison import compare
+from whyscan.pruning.functions.letter_cases import spellings
 from whyscan.pruning.functions.letters import lowered
 from whyscan.pruning.functions.utf8 import CHARACTER
 from whyscan.pruning.interval import Interval, between, equal, less_equal
-from whyscan.pruning.mask import Mask, Vector, all_of, both, keep, may, opposite, surely
+from whyscan.pruning.mask import Mask, Vector, all_of, any_of, both, keep, may, opposite, surely
 from whyscan.pruning.truth import ANY, Truth
 
 if TYPE_CHECKING:
@@ -73,7 +74,20 @@ def like(x: Interval, expression: Like) -> Truth:
         return _matches(x, parsed(expression.pattern, expression.escape))
     # Spark lowers the pattern before it reads it: an upper-case escape is none any more.
     pattern = parsed(expression.pattern.translate(ASCII_LOWER), expression.escape)
-    return _matches(lowered(STRING, x), None if pattern is None else _ascii(pattern))
+    if pattern is None:
+        return ANY
+    found = _matches(lowered(STRING, x), _ascii(pattern))
+    return Truth(
+        lambda: both(found.true, _may_begin_with(x, _ascii(pattern).prefix.decode())),
+        lambda: found.false,
+        lambda: found.null,
+        lambda: found.raises,
+    )
+
+
+def _may_begin_with(x: Interval, prefix: str) -> Mask:
+    """Some text may start with a spelling of the prefix."""
+    return any_of(starts_with(x, start.encode()).true for start in spellings(prefix))
 
 
 def starts_with(x: Interval, prefix: bytes) -> Truth:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,7 @@ from whyscan.pruning.functions.corners import number
 from whyscan.pruning.functions.floats import outward, saturated
 from whyscan.pruning.functions.rules import (
     Entry,
+    all_points,
     as_vector,
     constant,
     decreasing,
@@ -32,11 +34,22 @@ from whyscan.pruning.functions.rules import (
     strict,
     wide,
 )
-from whyscan.pruning.interval import Interval, anything, defined, greater, hull, less, less_equal
-from whyscan.pruning.mask import Mask, Vector, both, either, keep, may, opposite, surely
+from whyscan.pruning.interval import (
+    Interval,
+    anything,
+    defined,
+    greater,
+    greatest,
+    hull,
+    inner,
+    least,
+    less,
+    less_equal,
+)
+from whyscan.pruning.mask import Mask, Vector, both, choose, either, keep, may, opposite, surely
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from whyscan.predicate.types import Type
     from whyscan.pruning.functions.rules import Kernel
@@ -297,15 +310,58 @@ def _pmod(kind: Type, x: Interval, divisor: Interval) -> Interval:
     )
 
 
-def _bits(kernel: Kernel) -> Callable[..., Interval]:
+Bits: TypeAlias = Callable[[Interval, Interval], tuple[Vector | None, Vector | None]]
+"""Bounds of an operation on bits, from the bounds of its operands."""
+
+
+def _bits(kernel: Kernel, bounds: Bits) -> Callable[..., Interval]:
     """Exact on points: sign extension makes the bits of every width those of 64."""
 
-    def rule(kind: Type, *arguments: Interval) -> Interval:
-        if all(isinstance(x.type, IntegerType) for x in arguments):
-            return pointwise(kind, arguments, kernel)
-        return anything(kind, raises=True)
+    def rule(kind: Type, x: Interval, y: Interval) -> Interval:
+        if not all(isinstance(operand.type, IntegerType) for operand in (x, y)):
+            return anything(kind, raises=True)
+        exact, single = pointwise(kind, [x, y], kernel), all_points([x, y])
+        lower, upper = bounds(x, y)
+        return replace(
+            exact,
+            lower=choose(single, exact.lower, lower),
+            upper=choose(single, exact.upper, upper),
+        )
 
     return rule
+
+
+def _not_negative(x: Interval) -> Mask:
+    return surely(less_equal, ZERO_INTEGER, x.lower)
+
+
+def _common_bits(x: Interval, y: Interval) -> tuple[Vector | None, Vector | None]:
+    """x & y: from zero up to an operand that is not negative, which loses bits and gains none."""
+    first, second = _not_negative(x), _not_negative(y)
+    lower = keep(either(first, second), ZERO_INTEGER)
+    return lower, inner(least, keep(first, x.upper), keep(second, y.upper))
+
+
+def _bits_of_either(x: Interval, y: Interval) -> tuple[Vector | None, Vector | None]:
+    """x | y of what is not negative: no less than either, and no longer than the longer."""
+    sure = both(_not_negative(x), _not_negative(y))
+    return keep(sure, inner(greatest, x.lower, y.lower)), keep(sure, _ones(x.upper, y.upper))
+
+
+def _bits_of_one(x: Interval, y: Interval) -> tuple[Vector | None, Vector | None]:
+    """x ^ y of what is not negative: not negative, and no longer than the longer."""
+    sure = both(_not_negative(x), _not_negative(y))
+    return keep(sure, ZERO_INTEGER), keep(sure, _ones(x.upper, y.upper))
+
+
+def _ones(a: Vector | None, b: Vector | None) -> Vector | None:
+    """All bits up to the highest one of two numbers that are not negative."""
+    if a is None or b is None:
+        return None
+    ones = pc.bit_wise_or(a, b)
+    for shift in (1, 2, 4, 8, 16, 32):
+        ones = pc.bit_wise_or(ones, pc.shift_right(ones, pa.scalar(shift)))
+    return ones
 
 
 def _invert_bits(kind: Type, x: Interval) -> Interval:
@@ -317,8 +373,8 @@ def _invert_bits(kind: Type, x: Interval) -> Interval:
 
 NUMERIC: Mapping[str, Entry] = MappingProxyType(
     {
-        "&": Entry(_bits(pc.bit_wise_and), 2),
-        "^": Entry(_bits(pc.bit_wise_xor), 2),
+        "&": Entry(_bits(pc.bit_wise_and, _common_bits), 2),
+        "^": Entry(_bits(pc.bit_wise_xor, _bits_of_one), 2),
         "abs": Entry(_abs, 1),
         "bround": Entry(_bround, 1, 2),
         "ceil": Entry(_ceil, 1),
@@ -339,7 +395,7 @@ NUMERIC: Mapping[str, Entry] = MappingProxyType(
         "sign": Entry(_sign, 1),
         "signum": Entry(_sign, 1),
         "sqrt": Entry(_of_doubles(_sqrt), 1),
-        "|": Entry(_bits(pc.bit_wise_or), 2),
+        "|": Entry(_bits(pc.bit_wise_or, _bits_of_either), 2),
         "~": Entry(_invert_bits, 1),
     }
 )

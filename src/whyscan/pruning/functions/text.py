@@ -3,51 +3,88 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from whyscan.predicate.arrow import arrow_type
-from whyscan.predicate.types import BinaryType, IntegerType, StringType
+from whyscan.predicate.types import BinaryType, StringType
 from whyscan.pruning.functions.letters import lowered, uppered
 from whyscan.pruning.functions.like import starts_with
-from whyscan.pruning.functions.rules import Entry, all_points, as_vector, constant, strict
+from whyscan.pruning.functions.regular import beginnings
+from whyscan.pruning.functions.rules import Entry, as_vector, constant, strict
+from whyscan.pruning.functions.text_parts import (
+    head,
+    ltrim,
+    rtrim,
+    split_part,
+    substring,
+    substring_index,
+    trim,
+)
+from whyscan.pruning.functions.text_points import on_points, plain_value
 from whyscan.pruning.functions.utf8 import (
     ABOVE,
-    MOST_CHARACTERS,
     count_characters,
-    first_characters,
-    has_characters,
     joined,
     shared_prefix,
 )
-from whyscan.pruning.interval import Interval, anything, equal
-from whyscan.pruning.mask import Vector, both, choose, either, keep, surely
-from whyscan.pruning.truth import to_boolean
+from whyscan.pruning.interval import Interval, anything
+from whyscan.pruning.mask import (
+    Vector,
+    any_of,
+    both,
+    choose,
+    either,
+    keep,
+    opposite,
+    surely,
+)
+from whyscan.pruning.truth import Truth, disjunction, to_boolean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from whyscan.predicate.types import Type
     from whyscan.pruning.functions.rules import Kernel
     from whyscan.pruning.mask import Mask
 
-Plain: TypeAlias = str | int | bool
 LONGEST_RESULT = 10_000
 """Characters that `repeat` and the pads may make here: a plan does not fill the memory."""
 
 
-def _substring(
-    kind: Type, x: Interval, position: Interval, length: Interval | None = None
-) -> Interval:
-    """substring(x, 1, n): rises with x. From elsewhere it is exact on points alone."""
-    arguments = [x, position] if length is None else [x, position, length]
-    count = None if length is None else constant(length)
-    if constant(position) in (0, 1) and isinstance(count, int) and isinstance(x.type, StringType):
-        return strict(kind, arguments, _head(x, max(count, 0)))
-    return on_points(_substring_of)(kind, *arguments)
+def _concat_ws(kind: Type, separator: Interval, *parts: Interval) -> Interval:
+    """concat_ws(d, x, …): NULLs are left out; where none may be NULL, x || d || y."""
+    between = [p for part in parts for p in (separator, part)][1:]
+    if not all(isinstance(part.type, StringType) for part in (separator, *parts)):
+        return anything(kind, raises=True)
+    sure = opposite(any_of(part.null for part in parts))
+    text = _concat(kind, *between) if parts else None
+    return Interval(
+        kind,
+        None if text is None else keep(sure, text.lower),
+        None if text is None else keep(sure, text.upper),
+        value=separator.value,
+        null=separator.null,
+        raises=any_of(part.raises for part in (separator, *parts)),
+    )
+
+
+def _rlike(kind: Type, x: Interval, pattern: Interval) -> Interval:
+    """rlike(x, p): as the texts with which a match begins; regular.py reads them."""
+    text = plain_value(constant(pattern))
+    start = beginnings(text) if isinstance(text, str) and isinstance(x.type, StringType) else None
+    if start is None:
+        return replace(strict(kind, [x, pattern]), raises=True)
+    found = disjunction([starts_with(x, beginning.encode()) for beginning in start.texts])
+    whole = to_boolean(found)
+    if not start.whole:
+        whole = replace(
+            to_boolean(Truth(lambda: found.true, lambda: x.value, lambda: x.null, lambda: True)),
+            raises=True,
+        )
+    return replace(whole, type=kind)
 
 
 def _left(kind: Type, x: Interval, length: Interval) -> Interval:
@@ -55,23 +92,7 @@ def _left(kind: Type, x: Interval, length: Interval) -> Interval:
     count = constant(length)
     if not isinstance(count, int) or not isinstance(x.type, StringType):
         return strict(kind, [x, length])
-    return strict(kind, [x, length], _head(x, max(count, 0)))
-
-
-def _head(x: Interval, count: int) -> tuple[Vector | None, Vector | None]:
-    """The bounds of the first `count` characters.
-
-    An upper bound that is cut inside them is taken up to the cut, and whatever may follow it.
-    """
-    counted = min(count, MOST_CHARACTERS)
-    lower = None if x.lower is None else first_characters(x.lower, counted)
-    if x.upper is None:
-        return lower, None
-    head = first_characters(x.upper, counted)
-    whole = equal(head, x.upper)
-    if counted == count:
-        whole = pc.or_(whole, has_characters(x.upper, count))
-    return lower, pc.if_else(whole, head, joined(head, ABOVE))
+    return strict(kind, [x, length], head(x, max(count, 0)))
 
 
 def _concat(kind: Type, *parts: Interval) -> Interval:
@@ -133,62 +154,6 @@ def _startswith(kind: Type, x: Interval, prefix: Interval) -> Interval:
 # Exact on points: functions of Python's own text, each of whose laws was measured on Spark.
 
 
-def on_points(function: Callable[..., Plain | None]) -> Callable[..., Interval]:
-    """The function on each distinct point; all but one argument must be constants.
-
-    None, and bytes that are no text, stand for a result that is not known.
-    """
-
-    def rule(kind: Type, *arguments: Interval) -> Interval:
-        whole = strict(kind, arguments)
-        varying = [i for i, x in enumerate(arguments) if constant(x) is None]
-        texts = all(isinstance(x.type, StringType | IntegerType) for x in arguments)
-        if len(varying) > 1 or not texts or all_points(arguments) is False:
-            return whole
-        index = varying[0] if varying else 0
-        fixed = [_plain(constant(x)) for x in arguments]
-
-        def result(point: object) -> Plain | bytes | None:
-            given = [*fixed[:index], _plain(point), *fixed[index + 1 :]]
-            found = None if None in given else function(*given)
-            return found.encode() if isinstance(found, str) else found
-
-        argument = arguments[index]
-        point = _by_distinct(result, keep(argument.point(), argument.lower), arrow_type(kind))
-        return replace(whole, lower=point, upper=point)
-
-    return rule
-
-
-def _plain(value: object) -> Plain | None:
-    """A constant as Python has it; None for bytes that are no text."""
-    if isinstance(value, bytes):
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            return None
-    return value if isinstance(value, int) else None
-
-
-def _by_distinct(
-    function: Callable[[object], object], values: Vector | None, kind: pa.DataType
-) -> Vector | None:
-    if values is None:
-        return None
-    if isinstance(values, pa.Scalar):
-        return pa.scalar(function(values.as_py()), kind)
-    encoded = values.dictionary_encode()
-    results = [function(value) for value in encoded.dictionary.to_pylist()]
-    return pa.array(results, kind).take(encoded.indices)
-
-
-def _substring_of(text: str, position: int, length: int = 2**31 - 1) -> str:
-    """Counted from 1, from the end if negative; a part before the start counts and is empty."""
-    start = position - 1 if position > 0 else len(text) + position if position < 0 else 0
-    stop = start + max(length, 0)
-    return text[max(start, 0) : max(stop, 0)]
-
-
 def _right_of(text: str, count: int) -> str:
     return text[-count:] if count > 0 else ""
 
@@ -237,10 +202,11 @@ def _initcap_of(text: str) -> str | None:
 TEXT: Mapping[str, Entry] = MappingProxyType(
     {
         "ascii": Entry(on_points(lambda text: ord(text[0]) if text else 0), 1),
-        "btrim": Entry(on_points(lambda text: text.strip(" ")), 1),
+        "btrim": Entry(trim, 1),
         "char_length": Entry(_length, 1),
         "character_length": Entry(_length, 1),
         "concat": Entry(_concat, 1, None),
+        "concat_ws": Entry(_concat_ws, 1, None),
         "contains": Entry(on_points(lambda text, part: part in text), 2),
         "endswith": Entry(on_points(lambda text, end: text.endswith(end)), 2),
         "initcap": Entry(on_points(_initcap_of), 1),
@@ -252,19 +218,22 @@ TEXT: Mapping[str, Entry] = MappingProxyType(
         "locate": Entry(on_points(_locate_of), 2, 3),
         "lower": Entry(lowered, 1),
         "lpad": Entry(on_points(_lpad_of), 2, 3),
-        "ltrim": Entry(on_points(lambda text: text.lstrip(" ")), 1),
+        "ltrim": Entry(ltrim, 1),
         "octet_length": Entry(on_points(lambda text: len(text.encode())), 1),
         "position": Entry(on_points(_locate_of), 2, 3),
         "repeat": Entry(on_points(_repeat_of), 2),
         "replace": Entry(on_points(_replace_of), 2, 3),
         "reverse": Entry(on_points(lambda text: text[::-1]), 1),
+        "rlike": Entry(_rlike, 2),
         "right": Entry(on_points(_right_of), 2),
         "rpad": Entry(on_points(_rpad_of), 2, 3),
-        "rtrim": Entry(on_points(lambda text: text.rstrip(" ")), 1),
+        "rtrim": Entry(rtrim, 1),
+        "split_part": Entry(split_part, 3),
         "startswith": Entry(_startswith, 2),
-        "substr": Entry(_substring, 2, 3),
-        "substring": Entry(_substring, 2, 3),
-        "trim": Entry(on_points(lambda text: text.strip(" ")), 1),
+        "substr": Entry(substring, 2, 3),
+        "substring": Entry(substring, 2, 3),
+        "substring_index": Entry(substring_index, 3),
+        "trim": Entry(trim, 1),
         "ucase": Entry(uppered, 1),
         "upper": Entry(uppered, 1),
     }
