@@ -21,19 +21,19 @@ from whyscan.predicate import (
     moments,
     patterns,
     strings,
+    system_functions,
 )
 from whyscan.predicate.arguments import Arguments
 from whyscan.predicate.comparisons import all_of, any_of, between, compare, is_one_of, is_true
 from whyscan.predicate.conditionals import NOTHING, case, choose
 from whyscan.predicate.datatypes import type_named
 from whyscan.predicate.dialects import Family
-from whyscan.predicate.functions import call
 from whyscan.predicate.opaque import column, member, opaque
 from whyscan.predicate.parse import chain, unwrapped
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted, span_of
 from whyscan.predicate.tokens import MAX_DEPTH, called
 from whyscan.predicate.tree import Comparator, Failure, IsNull, Literal, Not, Operation, type_of
-from whyscan.predicate.types import DATE, STRING, StringType
+from whyscan.predicate.types import DATE, StringType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -244,26 +244,12 @@ def _quantified(
 def _regular(node: exp.Expr, scope: Scope) -> Expression:
     if node.args.get("full_match") or node.args.get("flag"):
         raise Uninterpreted("a regular expression with flags, or of the whole text")
-    if scope.dialect.family is Family.OTHER:
-        raise Uninterpreted("a regular expression that may not regard case")
-    arguments = Arguments([node.this, node.expression], scope, _binder(scope))
-    partly = calls.builder_of("rlike", Family.SPARK)(arguments)
-    if scope.dialect.family is not Family.DUCKDB:
-        return partly
-    # DuckDB 1 matches the whole text with `~`, DuckDB 2 a part of it (measured).
-    return all_of([partly, opaque(node, "a match of a part or of the whole text", scope)])
+    sides = bind_value(node.this, scope), bind_value(node.expression, scope)
+    return patterns.regular(node, sides, scope)
 
 
 def _similar(node: exp.Expr, scope: Scope) -> Expression:
-    """DuckDB's `s SIMILAR TO 'a'`: a regular expression of the whole text."""
-    if scope.dialect.family is not Family.DUCKDB:
-        raise Uninterpreted("SIMILAR TO in this dialect")
-    match bind_value(node.expression, scope).expression:
-        case Literal(str() as pattern, _):
-            whole = Operand(Literal(f"^(?:{pattern})$", STRING), node.expression)
-            return call("rlike", (bind_value(node.this, scope), whole), scope)
-        case _:
-            raise Uninterpreted("a pattern that is not a string literal")
+    return patterns.similar(bind_value(node.this, scope), bind_value(node.expression, scope), scope)
 
 
 def _binder(scope: Scope) -> Callable[[exp.Expr], Operand]:
@@ -370,6 +356,13 @@ def _call(node: exp.Expr, scope: Scope) -> Expression:
     return calls.builder_of(name, scope.dialect.family)(arguments)
 
 
+def _dotted(node: exp.Expr, scope: Scope) -> Expression:
+    """A column by a dotted name, or a function of a catalog: `ice.system.days(ts)`."""
+    if isinstance(node.expression, exp.Anonymous):
+        return system_functions.bind(node, scope, _binder(scope))
+    return column(node, scope)
+
+
 def _window(node: exp.Expr, scope: Scope) -> Expression:
     raise scope.problem(
         "a window function has no place in a condition: it sees one row",
@@ -451,7 +444,7 @@ _CONDITIONS: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
 }
 _VALUES: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.Column: column,
-    exp.Dot: column,
+    exp.Dot: _dotted,
     exp.Bracket: column,
     exp.JSONExtract: member,
     **dict.fromkeys(

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.predicate import casts
+from whyscan.predicate.comparisons import all_of
 from whyscan.predicate.dialects import Family
+from whyscan.predicate.functions import call
+from whyscan.predicate.opaque import opaque
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.tree import Like, Literal
 from whyscan.predicate.types import STRING
 
 if TYPE_CHECKING:
+    from sqlglot import exp
+
     from whyscan.predicate.tree import Expression
 
 
@@ -70,3 +75,25 @@ def _checked(pattern: str, escape: str, at: Operand, scope: Scope) -> str:
 def ignoring_case(expression: Like) -> Expression:
     """ILIKE of the same."""
     return Like(expression.operand, expression.pattern, expression.escape, ignore_case=True)
+
+
+def regular(node: exp.Expr, sides: tuple[Operand, Operand], scope: Scope) -> Expression:
+    """`text RLIKE pattern`: a part of the text matches.
+
+    DuckDB 1 matches the whole text with `~`, DuckDB 2 a part of it (measured): a match of a part is
+    needed in both, and says no more.
+    """
+    if scope.dialect.family is Family.OTHER:
+        raise Uninterpreted("a regular expression that may not regard case")
+    partly = call("rlike", sides, scope)
+    if scope.dialect.family is not Family.DUCKDB:
+        return partly
+    return all_of([partly, opaque(node, "a match of a part or of the whole text", scope)])
+
+
+def similar(operand: Operand, pattern: Operand, scope: Scope) -> Expression:
+    """DuckDB's `operand SIMILAR TO pattern`: a regular expression of the whole text."""
+    if scope.dialect.family is not Family.DUCKDB:
+        raise Uninterpreted("SIMILAR TO in this dialect")
+    whole = Literal(f"^(?:{_text_of(pattern)})$", STRING)
+    return call("rlike", (operand, Operand(whole, pattern.origin)), scope)

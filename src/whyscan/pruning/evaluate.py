@@ -40,7 +40,7 @@ from whyscan.pruning.grid import compared_on_grid, listed_on_grid
 from whyscan.pruning.interval import Interval, anything, hull, of_literal, only_null, restrict
 from whyscan.pruning.mask import Mask, both, either
 from whyscan.pruning.membership import member
-from whyscan.pruning.transforms import in_bucket
+from whyscan.pruning.transforms import called, in_bucket, is_transform
 from whyscan.pruning.truth import Truth
 
 if TYPE_CHECKING:
@@ -115,6 +115,8 @@ def interval_of(expression: Expression, batch: Batch) -> Interval:
             return replace(only_null(expression.type), raises=interval_of(one, batch).raises)
         case Call():
             arguments = [interval_of(e, batch) for e in expression.arguments]
+            if is_transform(expression):
+                return called(expression, arguments, batch.containers)
             return apply(expression, arguments, batch.zone)
         case Coalesce():
             return coalesced([interval_of(e, batch) for e in expression.operands])

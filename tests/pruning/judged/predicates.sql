@@ -139,3 +139,27 @@ upper(s) = 'ABC'
 lower(substring(s, 1, 2)) = 'eu'
 concat(s, '-x') = 'a-x'
 length(s) > 30
+-- transforms of Iceberg
+ice.system.days(ts) = DATE '2024-03-01'
+ice.system.days(ts) < DATE '1970-01-01'
+ice.system.days(n) >= DATE '2024-03-01'
+ice.system.days(d) = DATE '2024-03-01'
+ice.system.hours(ts) = 0
+ice.system.hours(ts) < 0
+ice.system.hours(n) >= 474816
+ice.system.months(ts) = 650
+ice.system.months(d) < 0
+ice.system.months(n) BETWEEN 649 AND 650
+ice.system.years(ts) = 54
+ice.system.years(d) < 0
+ice.system.years(ts) = -1
+ice.system.bucket(16, i) = 3
+ice.system.bucket(16, l) IN (1, 2, 3)
+ice.system.bucket(4, s) = 1
+ice.system.bucket(4, d) = 1
+ice.system.bucket(4, ts) <> 1
+ice.system.truncate(10, i) = 20
+ice.system.truncate(10, i) < 0
+ice.system.truncate(7, l) >= 14
+ice.system.truncate(2, s) = 'ab'
+ice.system.truncate(2, s) > 'ab'

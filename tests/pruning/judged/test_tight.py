@@ -16,7 +16,10 @@ from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.interval import Interval
 from whyscan.pruning.mask import tally
 
+DAY = 86_400_000_000
 MARCH = 19_783  # 2024-03-01
+MARCH_TIMES = (MARCH * DAY, MARCH * DAY + DAY - 1)
+LATER_TIMES = (MARCH * DAY + DAY, MARCH * DAY + 2 * DAY)
 MARCH_2024 = {"year": (2024, 2024), "month": (3, 3)}
 MARCH_TEXT = {"ys": ("2024", "2024"), "ms": ("03", "03")}
 WHOLE_YEARS = {"year": (2022, 2023), "month": (1, 12), "day": (1, 31)}
@@ -80,6 +83,16 @@ CASES = [
     ("rtrim(s) = 'abc'", {"s": ("b", "c")}, "none"),
     ("trim(s) = 'abc'", {"s": ("b", "c")}, "none"),
     ("trim(s) = 'b'", {"s": ("b", "c")}, "some"),
+    ("ice.system.days(ts) = DATE '2024-03-01'", {"ts": MARCH_TIMES}, "all"),
+    ("system.days(ts) = DATE '2024-03-01'", {"ts": LATER_TIMES}, "none"),
+    ("system.hours(n) < 24", {"n": (DAY, 2 * DAY)}, "none"),
+    ("system.months(d) = 650", {"d": (MARCH, MARCH + 30)}, "all"),
+    ("system.years(d) = 53", {"d": (MARCH, MARCH + 30)}, "none"),
+    ("system.bucket(16, i) = 16", {"i": (0, 99)}, "none"),
+    ("system.truncate(10, i) = 20", {"i": (20, 29)}, "all"),
+    ("system.truncate(10, i) = 20", {"i": (30, 39)}, "none"),
+    ("system.truncate(2, s) = 'ab'", {"s": ("ab", "abz")}, "all"),
+    ("system.truncate(2, s) = 'ab'", {"s": ("ac", "az")}, "none"),
 ]  # fmt: skip
 
 

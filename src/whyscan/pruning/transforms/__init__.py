@@ -5,6 +5,7 @@ literals, and `in_bucket` does so for the one transform that cannot be read back
 """
 
 from whyscan.pruning.transforms.buckets import in_bucket
+from whyscan.pruning.transforms.called import called, is_transform
 from whyscan.pruning.transforms.forward import forward
 from whyscan.pruning.transforms.preimage import (
     exactness,
@@ -39,9 +40,11 @@ __all__ = [
     "Unknown",
     "Void",
     "Year",
+    "called",
     "exactness",
     "forward",
     "in_bucket",
+    "is_transform",
     "of_partition_values",
     "parse_transform",
     "partition_interval",
