@@ -1,4 +1,4 @@
-"""Iceberg's transforms as functions of a predicate: partitions of the same transform decide them."""
+"""Iceberg's transforms as functions of a predicate: partitions of the same one decide them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ CASES = [
 
 
 @pytest.mark.parametrize("schema", ["system", "ice.system", "ICE.System"])
-@pytest.mark.parametrize(("kind", "transform", "values", "predicate", "kept"), CASES)
-def test_a_partition_of_the_transform_decides_it(
-    lake, schema, kind, transform, values, predicate, kept
-):
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[3])
+def test_a_partition_of_the_transform_decides_it(lake, schema, case):
+    kind, transform, values, predicate, kept = case
     table = lake({"x": kind}, part(1, transform, "p"))
     table.manifest([table.file(str(value), partition={"p": value}) for value in values])
     table.commit()

@@ -94,6 +94,8 @@ def positive(operand: Operand, scope: Scope) -> Expression:
     """`positive(operand)`: itself; of a text the number that it spells."""
     kind = type_of(operand.expression)
     if isinstance(kind, StringType):
+        if not scope.dialect.is_spark:
+            raise Uninterpreted("the sign of a text")
         return casts.implicit(operand, DOUBLE, scope)
     if not (is_numeric(kind) or isinstance(kind, IntervalType | NullType)):
         raise scope.problem(f"{kind} has no sign", operand)

@@ -211,6 +211,7 @@ _COMMON: dict[str, Builder] = {
         )
     },
     **{name: _trimmed(name) for name in ("ltrim", "rtrim")},
+    "positive": _positive,
     "floor": _whole("floor"),
     "ceil": _whole("ceil"),
     "ceiling": _whole("ceil"),
@@ -294,7 +295,6 @@ _SPARK: dict[str, Builder] = {
     "regexp_extract": strings.regexp_extract,
     "pmod": strings.pmod,
     "negative": _negative,
-    "positive": _positive,
     "nanvl": conditionals.nanvl,
     "div": _quotient,
     "nvl2": conditionals.nvl2,

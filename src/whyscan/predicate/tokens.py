@@ -147,6 +147,7 @@ def span_of(token: Token) -> Span:
 
 def mark_calls(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with `CALL_MARK` before the name of every function that is called."""
+    tokens = _with_signs(tokens)
     marked = list(tokens)
     for index, following in enumerate(tokens[1:]):
         token = tokens[index]
@@ -164,6 +165,51 @@ def mark_calls(tokens: Sequence[Token]) -> list[Token]:
                 token.end,
             )
     return marked
+
+
+_BEFORE_AN_OPERAND = {
+    TokenType.L_PAREN, TokenType.COMMA, TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE,
+    TokenType.GT, TokenType.GTE, TokenType.NULLSAFE_EQ, TokenType.AND, TokenType.OR, TokenType.NOT,
+    TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.BETWEEN,
+    TokenType.WHEN, TokenType.THEN, TokenType.ELSE, TokenType.CASE, TokenType.WHERE, TokenType.ON,
+    TokenType.SELECT, TokenType.HAVING,
+}  # fmt: skip
+_NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
+
+
+def _with_signs(tokens: Sequence[Token]) -> Sequence[Token]:
+    """`+x` as `positive(x)`: the parser drops the sign, which makes a number of a text in Spark."""
+    if not any(token.token_type is TokenType.PLUS for token in tokens):
+        return tokens
+    made: list[Token] = []
+    closing: dict[int, int] = {}
+    for index, token in enumerate(tokens):
+        before = tokens[index - 1].token_type if index else TokenType.L_PAREN
+        if token.token_type is TokenType.PLUS and before in _BEFORE_AN_OPERAND:
+            end = _name_end(tokens, index + 1)
+            if end is not None:
+                made += [_as(token, TokenType.VAR, "positive"), _as(token, TokenType.L_PAREN, "(")]
+                closing[end] = closing.get(end, 0) + 1
+                continue
+        made.append(token)
+        made += [_as(token, TokenType.R_PAREN, ")")] * closing.get(index, 0)
+    return made
+
+
+def _name_end(tokens: Sequence[Token], start: int) -> int | None:
+    """Where a column's dotted name ends that starts there; None for anything else."""
+    end = start
+    while end < len(tokens) and tokens[end].token_type in _NAMES:
+        if end + 1 >= len(tokens) or tokens[end + 1].token_type is not TokenType.DOT:
+            called_ = end + 1 < len(tokens) and tokens[end + 1].token_type is TokenType.L_PAREN
+            return None if called_ else end
+        end += 2
+    return None
+
+
+def _as(token: Token, kind: TokenType, text: str) -> Token:
+    """A token that nobody wrote, in the place of another."""
+    return Token(kind, text, token.line, token.col, token.start, token.end)
 
 
 def join_quotes(tokens: Sequence[Token], text: str) -> list[Token]:

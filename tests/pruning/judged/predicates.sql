@@ -27,6 +27,9 @@ nanvl(x, 0D) > 3
 nanvl(x, z) < 0
 nanvl(x, i) = 40
 nanvl(x, NULL) IS NULL
++i > 30
++s = '2024.0'
++s + 1 = 2025
 -- dates out of parts
 make_date(year, month, day) = DATE '2024-03-01'
 make_date(year, month, day) >= DATE '2024-03-01'
