@@ -12,7 +12,6 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from msgspec.structs import replace
 
 from whyscan.predicate import arrow
 from whyscan.predicate.tree import In, Literal, columns_of, type_of, walk
@@ -28,32 +27,30 @@ from whyscan.predicate.types import (
     Type,
     UuidType,
 )
-from whyscan.pruning.containers import Buckets, Containers
-from whyscan.pruning.interval import Interval, meet
-from whyscan.pruning.transforms import (
-    Bucket,
-    forward,
-    of_partition_values,
-    partition_interval,
-    result_type,
-)
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.interval import Interval
 from whyscan.pruning.unscaled import scaled_to, unscaled_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from whyscan.predicate.tree import Column, Expression, Path, Value
-    from whyscan.pruning.transforms import Transform
-    from whyscan.tables.snapshot import Spec
 
 PROBES_AT_MOST = 4_096
 LITERALS_AT_MOST = 8
 
 
-def probes(expression: Expression, known: Collection[Path]) -> Containers:
-    """Containers over the columns of `known`; the others stay "anything"."""
+def probes(
+    expression: Expression, known: Collection[Path], *, printable: bool = False
+) -> Containers:
+    """Containers over the columns of `known`; the others stay "anything".
+
+    `printable` leaves out text that is not printable ASCII, for which text functions have no rule.
+    """
     columns = [column for column in columns_of(expression) if column.path in known]
     pools = [_pool(column, expression) for column in columns]
+    if printable:
+        pools = [[value for value in pool if _is_printable(value)] for pool in pools]
     tuples = list(islice(product(*pools), PROBES_AT_MOST))
     return Containers(
         count=len(tuples),
@@ -65,33 +62,8 @@ def probes(expression: Expression, known: Collection[Path]) -> Containers:
     )
 
 
-def partitioned(imagined: Containers, spec: Spec) -> Containers:
-    """The partitions into which the probes fall: what is known of a file is its partition alone.
-
-    A column without a partition field of its own is anything.
-    """
-    intervals: dict[Path, Interval] = {}
-    buckets: list[Buckets] = []
-    for path, point in imagined.partition.items():
-        for transform in spec.get(path, ()):
-            values = _forward(transform, point)
-            if values is None:
-                continue
-            if isinstance(transform, Bucket):
-                buckets.append(Buckets(path, transform.count, values.lower, values.upper))
-            reached = partition_interval(transform, point.type, values)
-            intervals[path] = meet(intervals[path], reached) if path in intervals else reached
-    return replace(imagined, partition=intervals, buckets=tuple(buckets))
-
-
-def _forward(transform: Transform, point: Interval) -> Interval | None:
-    """The partition value of each probe; None where the transform has none that we know."""
-    if not isinstance(point.lower, pa.Array):
-        return None
-    values = forward(transform, point.type, point.lower)
-    if values is None:
-        return None
-    return of_partition_values(result_type(transform, point.type), values)
+def _is_printable(value: Value) -> bool:
+    return not isinstance(value, str) or (value.isascii() and value.isprintable())
 
 
 def _points(kind: Type, values: list[Value]) -> Interval:

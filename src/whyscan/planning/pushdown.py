@@ -9,7 +9,8 @@ import numpy as np
 from msgspec import Struct
 
 from whyscan.planning.judgement import flags
-from whyscan.planning.probes import partitioned, probes
+from whyscan.planning.partition_proofs import decided_by_partitions
+from whyscan.planning.probes import probes
 from whyscan.predicate.tree import columns_of
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.transforms import Identity
@@ -132,20 +133,25 @@ def class_of(
 ) -> Class:
     """The class of a conjunct or of a part of one; `interpreted` where that is known."""
     named, partition = _named(expression), partition_columns(asked)
-    ran = here.ran and here.settled
-    if interpreted is None:
-        interpreted = ran or _settled_by_points(expression, named, asked.zone)
-    if (
+    exact = (
         named <= partition
         and here.settled
-        and (ran or _settled_by_partitions(expression, named, asked))
-    ):
+        and (here.ran or _decided_by_every_spec(expression, asked))
+    )
+    if interpreted is None:
+        interpreted = exact or _settled_by_points(expression, named, asked.zone)
+    if exact:
         pushdown = Pushdown.EXACT
-    elif here.prunes or here.ran or can_exclude(expression, here.recorded, asked.zone):
+    elif here.prunes or here.ran or can_exclude(expression, _recorded(here, asked), asked.zone):
         pushdown = Pushdown.INEXACT
     else:
         pushdown = Pushdown.UNSUPPORTED
-    return Class(_bucket(named, partition), pushdown, interpreted)
+    return Class(_bucket(named, partition), pushdown, interpreted or exact)
+
+
+def _recorded(here: Here, asked: Asked) -> Collection[Path]:
+    """The columns that have statistics or partition values; without files, by the live specs."""
+    return here.recorded if here.files else {*here.recorded, *partition_columns(asked)}
 
 
 def _named(expression: Expression) -> set[Path]:
@@ -165,16 +171,13 @@ def _settled_by_points(expression: Expression, named: Collection[Path], zone: Zo
     return bool((_possible(found, imagined) <= 1).all())
 
 
-def _settled_by_partitions(expression: Expression, named: Collection[Path], asked: Asked) -> bool:
-    """Under every live spec, the partition of each imagined value leaves one answer."""
-    imagined = probes(expression, named)
-    for spec in asked.snapshot.specs:
-        known = {path: (Identity(),) for path in PSEUDO_COLUMNS} | dict(spec)
-        containers = partitioned(imagined, known)
-        found = evaluate(expression, containers, asked.zone)
-        if (_possible(found, containers) > 1).any():
-            return False
-    return True
+def _decided_by_every_spec(expression: Expression, asked: Asked) -> bool:
+    """Every partition value that the live specs admit leaves TRUE impossible or the only value."""
+    constants = {path: (Identity(),) for path in PSEUDO_COLUMNS}
+    return all(
+        decided_by_partitions(expression, {**constants, **spec}, asked.zone)
+        for spec in asked.snapshot.specs
+    )
 
 
 def _possible(found: Truth, containers: Containers) -> npt.NDArray[np.int8]:
