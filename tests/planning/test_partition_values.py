@@ -253,3 +253,49 @@ def test_spark_says_true_where_duckdb_says_false(spark: SparkSession) -> None:
     assert [*spark.createDataFrame([("abc",)], "q string").selectExpr(*WRITTEN).first()] == [
         True
     ] * len(WRITTEN)
+
+
+DECIDED = [
+    # condition on the partition columns q (abc, DE, NULL) and p (1, 2, NULL)
+    *["upper(q) = 'DE'", "lower(q) = 'abc'", "initcap(q) = 'Abc'", "q ILIKE 'de'", "q LIKE '%b%'"],
+    *["q rlike '^[A-Z]+$'", "length(q) > 2", "md5(q) < '8'", "substring(q, 1, 1) IN ('a', 'D')"],
+    *["concat(q, p) = 'DE2'", "concat_ws('-', q, p) = 'abc-1'", "length(q) > p", "q || p IS NULL"],
+    *["coalesce(upper(q), 'none') = 'none'", "NOT (upper(q) = 'DE')", "upper(q) <=> NULL"],
+    *["p % 2 = 1", "p * 2 >= 3", "1 / p > 0", "repeat(q, p) = 'DEDE'"],
+    *["upper(q) = 'DE' OR p = 1", "CASE WHEN upper(q) = 'DE' THEN p = 2 ELSE FALSE END"],
+    *["cast(p AS STRING) = '2'", "p BETWEEN length(q) - 1 AND length(q)"],
+]
+OPEN = [
+    "soundex(q) = 'D000'",
+    "upper(q) = 'DE' OR soundex(q) = 'D000'",
+    "upper(q) = 'DE' AND v > 0",
+]
+
+
+def three_partitions(folder: Path) -> None:
+    import pyarrow.parquet as pq
+
+    empty = "__HIVE_DEFAULT_PARTITION__"
+    for q, p in (("abc", 1), ("DE", 2), (empty, empty)):
+        partition = folder / f"q={q}" / f"p={p}"
+        partition.mkdir(parents=True)
+        pq.write_table(pa.table({"v": [1, 2]}), partition / "0.parquet")
+
+
+@pytest.mark.parametrize("sql", DECIDED)
+def test_what_every_partition_value_decides_is_exact_and_silent(tmp_path: Path, sql: str) -> None:
+    three_partitions(tmp_path)
+    report = whyscan.open(str(tmp_path)).explain(sql).to_dict()
+    assert [c["pushdown"] for c in report["conjuncts"]] == ["exact"]
+    assert report["confidence"] == "exact"
+    assert report["residual"] is None
+    assert "UNINTERPRETED" not in {f["code"] for f in report["findings"]}
+    assert report["levels"][0]["kept"] == report["levels"][0]["all"]
+
+
+@pytest.mark.parametrize("sql", OPEN)
+def test_what_some_partition_value_leaves_open_is_not_exact(tmp_path: Path, sql: str) -> None:
+    three_partitions(tmp_path)
+    report = whyscan.open(str(tmp_path)).explain(sql).to_dict()
+    assert report["confidence"] != "exact"
+    assert not all(c["pushdown"] == "exact" for c in report["conjuncts"])

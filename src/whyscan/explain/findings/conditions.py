@@ -65,6 +65,8 @@ def conditions(facts: Facts) -> Iterator[Finding]:
 def _uninterpreted(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[Finding]:
     if facts.classes[position].interpreted or _mismatched(facts, position, conjunct):
         return
+    if not facts.files.kept or facts.workings.conjuncts[position].here.settled:
+        return  # No file stays for it.
     for sql, why in unread(conjunct):
         yield Finding(
             Code.UNINTERPRETED,
