@@ -3,6 +3,8 @@
 Where a fix changes the predicate it is asked again; where the table, it is written again.
 """
 
+import random
+from datetime import date
 from pathlib import Path
 
 import deltalake
@@ -495,17 +497,91 @@ def test_a_negation_excludes_only_files_of_one_value(predicate):
 # Layout.
 
 
-def test_overlapping_bounds_tell_their_depth_and_the_depth_of_a_sorted_table(tmp_path):
-    spread = [([n, n + 90],) for n in range(10)]
-    table = written(tmp_path / "spread", ("x",), spread)
-    found = finding(table, "x = 45", "WIDE_BOUNDS")
-    everything = sorted(n for (part,) in spread for n in part)
-    clustered = [(everything[i : i + 2],) for i in range(0, 20, 2)]
-    again = written(tmp_path / "clustered", ("x",), clustered)
+def drawn(count):
+    """Rows of (whole number, decimal-like double, text, year and day of a date), evenly spread."""
+    rng = random.Random(14)
+    day = date(2020, 1, 1).toordinal()
+    return [
+        (
+            rng.randrange(1000),
+            rng.random() * 1000,
+            f"{rng.randrange(10**6):06d}",
+            date.fromordinal(day + rng.randrange(1461)),
+        )
+        for _ in range(count)
+    ]
 
-    assert found["evidence"] == {"median_depth": 10, "ideal_depth": 1, "files": 10}
-    assert finding(again, "x = 45", "WIDE_BOUNDS") is None
-    assert depth_of(again, "x") == found["effect"]["after"] == 1
+
+def in_files(folder, rows, files=24):
+    columns = ("x", "r", "s", "d")
+    size = len(rows) // files
+    parts = [rows[at : at + size] for at in range(0, len(rows), size)]
+    return written(folder, columns, [tuple(zip(*part, strict=True)) for part in parts])
+
+
+SORTED_HELPS = [
+    ("x = 77", "x", "x"),
+    ("x BETWEEN 100 AND 149", "x", "x"),
+    ("x IN (5, 500, 995)", "x", "x"),
+    ("r < 100", "r", "r"),
+    ("s = '123456'", "s", "s"),
+    ("s LIKE '12%'", "s", "s"),
+    ("d >= DATE '2023-11-01'", "d", "d"),
+    ("date_trunc('month', d) = DATE '2021-05-01'", "d", "d"),
+    ("year(d) = 2021 AND d < DATE '2021-02-15'", "d", "d"),
+    # Of two columns the one that spares more is named.
+    ("x > 500 AND r < 20", "r", "r"),
+]
+SORTED_DOES_NOT_HELP = [
+    *["s LIKE '%foo%'", "length(s) > 3", "x % 10 = 3", "x <> 77", "x >= 0", "x > 100"],
+    *["r > 900", "x IS NULL OR x = 5", "s LIKE '_2%'", "x = 77 OR r > 5", "my_function(x) = 1"],
+]
+
+
+@pytest.fixture(scope="module")
+def scattered(tmp_path_factory):
+    return in_files(tmp_path_factory.mktemp("scattered") / "t", drawn(2_400))
+
+
+@pytest.mark.parametrize(("predicate", "column", "by"), SORTED_HELPS)
+def test_overlapping_bounds_give_what_a_sorted_table_would_read(
+    scattered, tmp_path, predicate, column, by
+):
+    found = finding(scattered, predicate, "WIDE_BOUNDS", depth="files")
+    at = "xrsd".index(by)
+    clustered = in_files(tmp_path / "t", sorted(drawn(2_400), key=lambda row: row[at]))
+
+    assert f"by {column}: sorted by it, an estimated " in found["fix"]
+    assert found["effect"]["before"] == len(kept(scattered, predicate, depth="files"))
+    estimated = found["evidence"]
+    assert (
+        estimated["estimated_files_at_least"]
+        <= len(kept(clustered, predicate, depth="files"))
+        <= estimated["estimated_files_at_most"]
+        == found["effect"]["after"]
+    )
+    assert finding(clustered, predicate, "WIDE_BOUNDS", depth="files") is None
+
+
+@pytest.mark.parametrize("predicate", SORTED_DOES_NOT_HELP)
+def test_no_clustering_is_advised_where_a_sorted_table_reads_as_much(scattered, predicate):
+    assert finding(scattered, predicate, "WIDE_BOUNDS", depth="files") is None
+
+
+def test_no_clustering_is_advised_where_next_to_nothing_is_read():
+    wide = [DataFile(f"{n}", {}, [RowGroup(5, {"x": (0, 1000)})]) for n in range(6)]
+    narrow = [DataFile(f"n{n}", {}, [RowGroup(5, {"x": (2000 + n, 2000 + n)})]) for n in range(294)]
+    table = MemoryTable({"x": INT}, wide + narrow, footers_describe_files=False)
+
+    assert files_level(table, "x = 77", depth="files")["kept"] == 6
+    assert finding(table, "x = 77", "WIDE_BOUNDS", depth="files") is None
+
+
+def test_no_clustering_is_advised_where_each_partition_is_one_file():
+    files = [DataFile(f"p={p}", {"p": p}, [RowGroup(5, {"x": (0, 1000)})]) for p in range(20)]
+    table = MemoryTable({"p": INT, "x": INT}, files, ("p",), footers_describe_files=False)
+
+    assert finding(table, "x = 77", "WIDE_BOUNDS", depth="files") is None
 
 
 def depth_of(snapshot, name):
@@ -517,7 +593,7 @@ def depth_of(snapshot, name):
     return overlap(column.lower, column.upper).median
 
 
-def test_depth_is_of_files_and_of_the_partitions_that_were_asked_for():
+def test_the_rows_of_a_partition_stay_in_it():
     files = [
         DataFile(
             f"p={p}/{n}", {"p": p}, [RowGroup(5, {"x": (n, 9)}), RowGroup(5, {"x": (90, 99 + n)})]
@@ -527,8 +603,29 @@ def test_depth_is_of_files_and_of_the_partitions_that_were_asked_for():
     ]
     table = MemoryTable({"p": INT, "x": INT}, files, ("p",))
 
-    found = finding(table, "p = 1 AND x > 95", "WIDE_BOUNDS")
-    assert found["evidence"]["median_depth"] == found["evidence"]["files"] == 5
+    found = finding(table, "p = 1 AND x > 97", "WIDE_BOUNDS")
+    assert "cluster the table by x within its partitions" in found["fix"]
+    assert (found["effect"]["before"], found["effect"]["after"]) == (5, 2)
+
+
+@pytest.mark.parametrize(
+    ("ends", "ideal"),
+    [
+        ([(1, 1000)] * 24, 1),
+        ([(1, 2)] * 24, 12),
+        ([(n % 2, n % 2) for n in range(24)], 12),
+        ([(n % 2 * 500, n % 2 * 500) for n in range(24)], 12),
+        ([(0.5, 1.5)] * 24, 1),
+        ([(date(2024, 1, 1), date(2024, 1, 4))] * 24, 6),
+        # Of text no more values are known than its bounds.
+        ([("DE", "IT")] * 24, 12),
+    ],
+)
+def test_the_ideal_depth_goes_by_the_values_that_there_may_be(ends, ideal):
+    from whyscan.planning.depth import overlap
+
+    lower, upper = zip(*ends, strict=True)
+    assert overlap(pa.array(lower), pa.array(upper)).ideal == ideal
 
 
 def test_a_column_of_few_values_cannot_be_told_apart_further():

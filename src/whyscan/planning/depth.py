@@ -21,7 +21,7 @@ class Overlap(Struct, frozen=True):
 
     `depths` has for each container how many, itself among them, hold a value of its own on
     average; `widths` the share of the column's whole extent that it spans. `ideal` is what a
-    sorted table would have: more than 1 for a column with fewer values than files.
+    sorted table would have at best: more than 1 where the column has fewer values than files.
     """
 
     files: int
@@ -70,14 +70,33 @@ def overlap_of(lower: pa.Array, upper: pa.Array, count: int) -> Overlap:
     below, above = ranks[: len(lower)], ranks[len(lower) :]
     places = _places(ends, ranks)
     scale = count / len(lower)
-    ideal = max(1, -(-len(lower) // len(places)))
     extent = places[-1] - places[0]
+    ideal = max(1, -(-len(lower) // _values_at_most(below, above, ends)))
     return Overlap(
         files=count,
         ideal=round(ideal * scale) if ideal > 1 else 1,
         depths=_depths(below, above, places) * scale,
         widths=(places[above] - places[below]) / (extent or 1),
     )
+
+
+def _values_at_most(
+    below: npt.NDArray[np.int64], above: npt.NDArray[np.int64], ends: pa.Array
+) -> int:
+    """How many values the column may have, no more than it has containers.
+
+    Containers of one value each have just those. Between two whole numbers there are as many as
+    fit, between two other numbers and times any number; of text only the bounds are values.
+    """
+    bounds = int(max(below.max(), above.max())) + 1
+    if (below == above).all() or not pa.types.is_primitive(ends.type):
+        return bounds
+    if pa.types.is_boolean(ends.type):
+        return bounds
+    if pa.types.is_integer(ends.type) or pa.types.is_date32(ends.type):
+        extent = pc.min_max(ends.view(pa.int32()) if pa.types.is_date32(ends.type) else ends)
+        return int(min(extent["max"].as_py() - extent["min"].as_py() + 1, len(below)))
+    return len(below)
 
 
 def _depths(

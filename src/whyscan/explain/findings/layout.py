@@ -9,14 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.explain.file_bounds import ends
+from whyscan.explain.findings.clustering import wide_bounds
 from whyscan.explain.findings.finding import Code, Effect, Facts, Finding, Severity
 from whyscan.explain.wording import counted, size
 from whyscan.planning.depth import overlap_of, sampled
-from whyscan.planning.judgement import bits
-from whyscan.planning.plan import ScanPlan
-from whyscan.planning.pushdown import partition_columns
-from whyscan.planning.reason_codes import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from whyscan.planning.depth import Overlap
-    from whyscan.planning.plan import Planned
+    from whyscan.planning.plan import Planned, ScanPlan
     from whyscan.predicate.tree import Column
 
     Ends = Callable[[Column, ScanPlan], tuple[pa.Array, pa.Array] | None]
@@ -41,42 +37,8 @@ MANY = 32
 
 def layout(facts: Facts) -> Iterator[Finding]:
     """All of this family."""
-    yield from _wide_bounds(facts)
+    yield from wide_bounds(facts)
     yield from _small_files(facts)
-
-
-def _wide_bounds(facts: Facts) -> Iterator[Finding]:
-    columns = tuple(
-        column
-        for column in facts.plan.predicate.columns()
-        if column.path not in partition_columns(facts.plan) and _is_asked(facts, column)
-    )
-    known = _known(facts.plan)
-    new = tuple(column for column in columns if column not in known)
-    if new:
-        found = zip(new, overlaps(facts.plan, new, _wanted), strict=True)
-        known |= {column: tuple(_of_column(".".join(column.path), o)) for column, o in found}
-    for column in columns:
-        yield from known[column]
-
-
-def _known(plan: Planned) -> dict[Column, tuple[Finding, ...]]:
-    """What was found before among the same partitions of a table that is asked many questions."""
-    if not isinstance(plan, ScanPlan):
-        return {}
-    cells = plan.counted.cells
-    partitions = None if cells is None else cells.by_block(plan.counted.by_partition.kept)
-    if cells is None or partitions is None:
-        return {}
-    key = ("overlap", np.packbits(partitions).tobytes())
-    found: dict[Column, tuple[Finding, ...]] = cells.blocks.noted(key, dict)
-    return found
-
-
-def _is_asked(facts: Facts, column: Column) -> bool:
-    """Several files straddle a conjunct on the column."""
-    about = facts.about(".".join(column.path))
-    return facts.stays.named(Reason.STRADDLES, about) >= DEEP
 
 
 def overlaps(plan: Planned, columns: Sequence[Column], ends: Ends) -> Iterator[Overlap | None]:
@@ -102,13 +64,6 @@ def overlaps(plan: Planned, columns: Sequence[Column], ends: Ends) -> Iterator[O
 def _within(at: npt.NDArray[np.int64], start: int, end: int) -> npt.NDArray[np.int64]:
     """Those of the positions that are in a part, as positions in it."""
     return at[(at >= start) & (at < end)] - start
-
-
-def _wanted(column: Column, plan: ScanPlan) -> tuple[pa.Array, pa.Array] | None:
-    """Those of the files of the partitions that were asked for: no row moves to another."""
-    known = ends(column, plan)
-    here = bits(plan.counted.each_file(plan.counted.by_partition.kept))
-    return None if known is None else (known[0].filter(here), known[1].filter(here))
 
 
 def _both(found: tuple[pa.Array, pa.Array] | None) -> tuple[pa.Array, pa.Array] | None:
@@ -142,20 +97,6 @@ def _joined(known: Sequence[tuple[pa.Array, pa.Array]]) -> tuple[pa.Array, pa.Ar
         pa.concat_arrays([end.cast(stored) for end in e]) for e in zip(*known, strict=True)
     )
     return lower, upper
-
-
-def _of_column(name: str, found: Overlap | None) -> Iterator[Finding]:
-    if found is None or found.median < DEEP * found.ideal:
-        return
-    yield Finding(
-        Code.WIDE_BOUNDS,
-        Severity.WARNING,
-        f"bounds of {name} overlap: a value of it falls into {found.median:,} of "
-        f"{counted(found.files, 'file')} (median), where {found.ideal:,} would do",
-        f"cluster the table by {name}: a value then falls into {counted(found.ideal, 'file')}",
-        {"median_depth": found.median, "ideal_depth": found.ideal, "files": found.files},
-        effect=Effect("median depth", found.median, found.ideal),
-    )
 
 
 def _sizes(plan: ScanPlan) -> pa.Array:
