@@ -2,8 +2,9 @@
 
 import pytest
 
+from delta.conftest import Lake, bounds
 from lakes import delta_users, one_file, prices, users
-from memory_table import RowGroup
+from memory_table import DataFile, MemoryTable, RowGroup
 from reports import explained
 from whyscan.predicate.types import DOUBLE, INT
 
@@ -53,3 +54,84 @@ def test_findings_have_their_code_and_their_numbers(table, predicate, expected):
     assert findings.keys() == expected.keys()
     for code, part in expected.items():
         assert part in findings[code]
+
+
+def blind(columns, files=104):
+    """Files without bounds of any column."""
+    data = [DataFile(f"{n}", {}, [RowGroup(5)]) for n in range(files)]
+    return MemoryTable(dict.fromkeys(columns, INT), data, footers_describe_files=False)
+
+
+def by_day(partitions=50):
+    """A file a partition; x is one value in each, y the same in all."""
+    data = [
+        DataFile(f"p={p}", {"p": p}, [RowGroup(5, {"x": (p, p), "y": (0, 9)}, {"x": 0, "y": 0})])
+        for p in range(partitions)
+    ]
+    return MemoryTable({"p": INT, "x": INT, "y": INT}, data, ("p",), footers_describe_files=False)
+
+
+@pytest.mark.parametrize(
+    "predicate", ["a > 1", "a > 1 AND b < 5", "a > 1 AND b < 5 AND c = 3", "a > b OR c = 3"]
+)
+def test_columns_that_the_same_files_lack_are_one_finding(predicate):
+    findings = explained(blind("abc"), predicate, depth="files")["findings"]
+    (found,) = (f for f in findings if f["code"] == "NO_STATISTICS")
+
+    named = [name for name in "abc" if name in predicate.split()]
+    listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+    assert f"104 of 104 files cannot be skipped by {listed}:" in found["message"]
+    assert found["fix"] == f"rewrite those files with statistics for {listed}"
+
+
+@pytest.mark.parametrize(
+    ("properties", "setting"),
+    [
+        (
+            {"delta.dataSkippingNumIndexedCols": "1"},
+            "('delta.dataSkippingNumIndexedCols' = '3')",
+        ),
+        (
+            {"delta.dataSkippingStatsColumns": "a"},
+            "('delta.dataSkippingStatsColumns' = 'a,b,c')",
+        ),
+    ],
+)
+def test_one_setting_gives_statistics_of_all_columns_that_lack_them(tmp_path, properties, setting):
+    lake = Lake(tmp_path / "t")
+    lake.create({"a": "long", "b": "long", "c": "long"}, properties=properties)
+    lake.commit(lake.add("f", bounds("a", 1, 2)))
+    findings = explained(lake.open(), "b = 1 AND c = 2", depth="files")["findings"]
+    (found,) = (f for f in findings if f["code"] == "BEYOND_STATISTICS_BUDGET")
+
+    assert found["rewrite"].endswith(setting)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "severity"),
+    [
+        ("y = 5", "warning"),
+        ("x > 10 AND y = 5", "warning"),
+        # Every row that is read matches.
+        ("x > 10", None),
+        ("y >= 0", None),
+        # Nothing is read.
+        ("y = 50", None),
+        # Statistics remove 98 percent.
+        ("x = 7 AND y = 5", "info"),
+    ],
+)
+def test_a_missing_partition_filter_is_a_warning_where_it_can_matter(predicate, severity):
+    findings = explained(by_day(), predicate, depth="files")["findings"]
+    found = next((f["severity"] for f in findings if f["code"] == "NO_PARTITION_FILTER"), None)
+
+    assert found == severity
+
+
+@pytest.mark.parametrize("predicate", ["y = 50 AND b = 1", "p = 99 AND b = 1"])
+def test_statistics_are_not_missed_where_nothing_is_read(predicate):
+    table = by_day()
+    table.columns = {**table.columns, "b": INT}
+    codes = {f["code"] for f in explained(table, predicate, depth="files")["findings"]}
+
+    assert "NO_STATISTICS" not in codes

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from whyscan.planning.plan import ScanPlan
     from whyscan.predicate.tree import Conjunct, Expression
 
+FEW = 0.1
+"""Where statistics leave so small a share of the files, a partition filter spares little."""
+
 REPACKED_AT_MOST = 200_000
 """Files that are sorted by their partition to see what tidy manifests would spare."""
 
@@ -46,18 +49,23 @@ def _no_partition_filter(facts: Facts) -> Iterator[Finding]:
     sources = facts.plan.snapshot.partition_sources
     if not sources or {c.path for c in facts.plan.predicate.columns()} & set(sources):
         return
+    read, total = facts.files.kept, facts.files.total
+    if facts.files.every == read:
+        return  # Nothing is read, or all that is read is wanted.
     names = ", ".join(".".join(path) for path in sources)
     message = f"the table is partitioned by {names}, and no conjunct names a partition column"
-    known = facts.files.kept and not facts.workings.closed
-    told = implied(facts.plan) if known else None
+    told = None if facts.workings.closed else implied(facts.plan)
+    few = read <= FEW * total
     if told is None:
-        fix = f"if the query allows it, add a condition on {names}"
-        yield Finding(Code.NO_PARTITION_FILTER, Severity.WARNING, message, fix)
+        if not few:
+            message = f"{message}: {read:,} of {counted(total, 'file')} are read"
+            fix = f"if the query allows it, add a condition on {names}"
+            yield Finding(Code.NO_PARTITION_FILTER, Severity.WARNING, message, fix, {"files": read})
         return
     rewrite = to_sql(told.expression)
     yield Finding(
         Code.NO_PARTITION_FILTER,
-        Severity.WARNING,
+        Severity.INFO if few else Severity.WARNING,
         f"{message}; the files that can match lie in {told.values:,} of its "
         f"{counted(told.of_values, 'value')} of {told.column}",
         f"add {rewrite}: no row of this version is lost by it, and partition values alone then "

@@ -12,9 +12,8 @@ from whyscan.planning.reason_codes import Reason
 from whyscan.tables.snapshot import Collected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from whyscan.explain.coverage import Coverage
     from whyscan.planning.plan import Asked
     from whyscan.predicate.tree import Column
     from whyscan.tables.snapshot import Recording
@@ -32,10 +31,29 @@ def statistics(facts: Facts) -> Iterator[Finding]:
 
 
 def _absent(facts: Facts) -> Iterator[Finding]:
+    """One finding for the columns that as many files lack, whatever the number of columns."""
+    if facts.files.every == facts.files.kept:
+        return  # No file stays that bounds could remove.
     columns = {".".join(c.path): c for c in facts.plan.predicate.columns()}
-    for column in facts.workings.coverage:
-        if column.mode != "exact":
-            yield _of_column(facts, column, columns[column.column])
+    together: dict[tuple[Code, int, int], list[Column]] = {}
+    for coverage in facts.workings.coverage:
+        if coverage.mode != "exact":
+            column = columns[coverage.column]
+            lacking = coverage.files - coverage.files_with_bounds
+            key = (_code(facts.plan, column), coverage.files, lacking)
+            together.setdefault(key, []).append(column)
+    for (code, files, lacking), lacked in together.items():
+        yield _of_columns(facts, code, lacked, files, lacking)
+
+
+def _code(plan: Asked, column: Column) -> Code:
+    match plan.snapshot.recording(column).collected:
+        case Collected.NEVER:
+            return Code.TYPE_WITHOUT_STATISTICS
+        case Collected.BEYOND_BUDGET:
+            return Code.BEYOND_STATISTICS_BUDGET
+        case _:
+            return Code.NO_STATISTICS
 
 
 class Remedy(Struct, frozen=True):
@@ -51,47 +69,71 @@ def remedy(plan: Asked, column: Column) -> Remedy:
     recording = plan.snapshot.recording(column)
     if recording.collected is Collected.NEVER:
         return Remedy(recording.why, None, None)
-    setting = _setting(plan, recording)
-    fix = f"rewrite those files with statistics for {'.'.join(column.path)}"
-    if setting is not None:
-        fix = f"{setting}, then rewrite those files"
-    return Remedy(recording.why or "the writer did not record them", fix, setting)
-
-
-def _of_column(facts: Facts, told: Coverage, column: Column) -> Finding:
-    found = remedy(facts.plan, column)
-    lacking = told.files - told.files_with_bounds
-    message = (
-        f"{lacking:,} of {counted(told.files, 'file')} cannot be skipped by {told.column}: without "
-        "bounds it may be anything there"
+    setting = _setting(plan, [recording])
+    return Remedy(
+        recording.why or "the writer did not record them",
+        _rewrite_files(setting, ".".join(column.path)),
+        setting,
     )
-    evidence = {"files": told.files, "files_without_bounds": lacking}
-    message = f"{message} ({found.why})"
-    fix = found.fix
-    if fix is None:
-        return Finding(Code.TYPE_WITHOUT_STATISTICS, Severity.INFO, message, None, evidence)
-    beyond = facts.plan.snapshot.recording(column).collected is Collected.BEYOND_BUDGET
+
+
+def _rewrite_files(setting: str | None, names: str) -> str:
+    if setting is not None:
+        return f"{setting}, then rewrite those files"
+    return f"rewrite those files with statistics for {names}"
+
+
+def _of_columns(
+    facts: Facts, code: Code, columns: Sequence[Column], files: int, lacking: int
+) -> Finding:
+    names = _listed([".".join(column.path) for column in columns])
+    may_be = "it" if len(columns) == 1 else "each of them"
+    message = (
+        f"{lacking:,} of {counted(files, 'file')} cannot be skipped by {names}: without bounds "
+        f"{may_be} may be anything there ({_why(facts.plan, columns)})"
+    )
+    evidence: dict[str, int | float | str] = {"files": files, "files_without_bounds": lacking}
+    if code is Code.TYPE_WITHOUT_STATISTICS:
+        return Finding(code, Severity.INFO, message, None, evidence)
+    setting = _setting(facts.plan, [facts.plan.snapshot.recording(c) for c in columns])
+    fix = _rewrite_files(setting, names)
     effect = _by_footers(facts)
     if effect is not None:
         gone = effect.before - effect.after
         fix += f"; by their footers {gone:,} of {effect.before:,} would go"
-    return Finding(
-        Code.BEYOND_STATISTICS_BUDGET if beyond else Code.NO_STATISTICS,
-        Severity.WARNING,
-        message,
-        fix,
-        evidence,
-        found.setting,
-        effect,
-    )
+    return Finding(code, Severity.WARNING, message, fix, evidence, setting, effect)
 
 
-def _setting(plan: Asked, recording: Recording) -> str | None:
-    """The statement that has writers record the column."""
-    if recording.setting is None:
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _why(plan: Asked, columns: Sequence[Column]) -> str:
+    """The reason of all, or that of each column with its name."""
+    reasons = {".".join(c.path): remedy(plan, c).why for c in columns}
+    if len(set(reasons.values())) == 1:
+        return next(iter(reasons.values()))
+    return "; ".join(f"{name}: {why}" for name, why in reasons.items())
+
+
+def _setting(plan: Asked, recordings: Sequence[Recording]) -> str | None:
+    """The statement that has writers record the columns."""
+    properties: dict[str, list[str]] = {}
+    for recording in recordings:
+        if recording.setting is not None:
+            name, value = recording.setting
+            properties.setdefault(name, []).append(value)
+    if not properties:
         return None
-    name, value = recording.setting
-    return f"ALTER TABLE {_name(plan)} SET TBLPROPERTIES ('{name}' = '{value}')"
+    pairs = (f"'{name}' = '{_widest(values)}'" for name, values in properties.items())
+    return f"ALTER TABLE {_name(plan)} SET TBLPROPERTIES ({', '.join(pairs)})"
+
+
+def _widest(values: Sequence[str]) -> str:
+    """Of numbers the greatest; of lists of columns one list with all of them."""
+    if all(value.isdigit() for value in values):
+        return max(values, key=int)
+    return ",".join(dict.fromkeys(name for value in values for name in value.split(",")))
 
 
 def _name(plan: Asked) -> str:
