@@ -15,6 +15,8 @@ from whyscan.explain.phrases import (
     ground,
     overlapping,
     removed,
+    selected,
+    version_of,
 )
 from whyscan.explain.wording import REASONS, inert, inert_sql, sizes
 
@@ -98,7 +100,8 @@ def _asked(report: Report) -> Iterator[str]:
 def subject_line(subject: Subject) -> str:
     """The table's address and what is known of it."""
     about = [subject.format]
-    about += [] if subject.version is None else [f"version {subject.version}"]
+    if version := version_of(subject):
+        about.append(version)
     if subject.partitioned_by:
         about.append("partitioned by " + ", ".join(map(code, subject.partitioned_by)))
     return f"{code(subject.uri)} ({', '.join(about)})"
@@ -114,7 +117,7 @@ def level_lines(report: Report) -> Iterator[str]:
 
 def _fate(level: Level) -> str:
     """What was checked, and on a line of its own what there was nothing to check with."""
-    return "<br>".join(told for told in (fate(level), blind(level)) if told)
+    return "<br>".join(told for told in (fate(level), selected(level), blind(level)) if told)
 
 
 def _weight(level: Level) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from whyscan.explain.document import moment
 from whyscan.explain.findings import UNITS
@@ -43,7 +43,41 @@ def share_read(report: Report) -> str:
         if level.in_kept_files is not None and level.kept < level.in_kept_files
     ]
     weight = sizes(files.bytes_kept, files.bytes_total)
-    return ", ".join([*parts, weight] if weight else parts)
+    if weight:
+        parts.append(f"{weight}{_selected_part(report)}")
+    return ", ".join(parts)
+
+
+def _selected_part(report: Report) -> str:
+    """With `-s` two numbers of bytes are there, and each has its name."""
+    if report.selection is None:
+        return ""
+    read = report.selection.bytes
+    columns = "" if read is None else f" ({size(read)} in the selected columns)"
+    return f" in whole files{columns}"
+
+
+def selected(level: Level) -> str | None:
+    """The bytes of the selected columns on a level; None where nothing was selected."""
+    if not level.selected_total:
+        return None
+    return f"in the selected columns {sizes(level.selected_kept, level.selected_total)}"
+
+
+class Versioned(Protocol):
+    """A table with its format and, where the format has versions, its version."""
+
+    @property
+    def format(self) -> str: ...
+    @property
+    def version(self) -> int | None: ...
+
+
+def version_of(table: Versioned) -> str | None:
+    """`version 5`, and `snapshot 5` of an Iceberg table; None where the format has none."""
+    if table.version is None:
+        return None
+    return f"{'snapshot' if table.format == 'iceberg' else 'version'} {table.version}"
 
 
 def why(report: Report) -> str:
@@ -133,9 +167,8 @@ def removed(share: Share) -> str:
 def ground(report: Report) -> Iterator[tuple[str, str]]:
     """What the numbers rest on, and what they leave to do."""
     yield "confidence", report.confidence.value
-    if report.table.version is not None:
-        kind = "snapshot" if report.table.format == "iceberg" else "version"
-        yield "rests on", "; ".join(filter(None, (f"{kind} {report.table.version}", specs(report))))
+    if version := version_of(report.table):
+        yield "rests on", "; ".join(filter(None, (version, specs(report))))
     yield "matching rows", _rows(report)
     yield "left to check", inert_sql(report.residual or "nothing")
     yield from _statistics(report)
@@ -169,8 +202,9 @@ def _statistics(report: Report) -> Iterator[tuple[str, str]]:
 def _selected(report: Report) -> Iterator[tuple[str, str]]:
     if report.selection is not None:
         names = inert(", ".join(report.selection.columns))
-        read = size(report.selection.bytes)
-        yield "selected", f"{names}, with what the predicate names: {read} to read"
+        read = report.selection.bytes
+        chunks = "not known" if read is None else size(read)
+        yield "selected", f"{names}, with what the predicate names; their column chunks: {chunks}"
 
 
 def _terms(report: Report) -> str:

@@ -16,6 +16,8 @@ from whyscan.explain.phrases import (
     ground,
     overlapping,
     removed,
+    selected,
+    version_of,
 )
 from whyscan.explain.proofs import PROOFS
 from whyscan.explain.wording import REASONS, inert, inert_sql, sizes
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from whyscan.explain.conjuncts import ConjunctLine, PartLine
     from whyscan.explain.findings import Finding
     from whyscan.explain.gates import Assertion
-    from whyscan.explain.levels import Level
     from whyscan.explain.report import Report
 
 NARROW_BAR = 10
@@ -62,8 +63,8 @@ def subject(report: Report, page: Page) -> str:
     """`lake/users (delta, version 5, partitioned by country)`."""
     told = report.table
     about = [told.format]
-    if told.version is not None:
-        about.append(f"version {told.version}")
+    if version := version_of(told):
+        about.append(version)
     if told.partitioned_by:
         about.append("partitioned by " + inert(", ".join(told.partitioned_by)))
     return f"{inert(page.place(told.uri))} ({', '.join(about)})"
@@ -80,14 +81,8 @@ def funnel_lines(report: Report, page: Page) -> Iterator[str]:
         bar = page.bar(level.kept, level.total, length)
         cells = (name.ljust(names), bar, count.rjust(counts), weight.rjust(weights))
         yield GAP.join(cells).rstrip()
-        for known in filter(None, (fate(level), _selected(level), blind(level))):
+        for known in filter(None, (fate(level), selected(level), blind(level))):
             yield page.wrap(known, indent=" " * (names + len(GAP)))
-
-
-def _selected(level: Level) -> str | None:
-    if not level.selected_total:
-        return None
-    return f"in the selected columns {sizes(level.selected_kept, level.selected_total)}"
 
 
 def conjunct_lines(report: Report, page: Page) -> Iterator[str]:

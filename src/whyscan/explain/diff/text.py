@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from whyscan.explain.diff.files import SAME
 from whyscan.explain.layout import Ink, Page, in_paragraphs, table, title_lines
-from whyscan.explain.phrases import LEVEL_NAMES, gate, removed
+from whyscan.explain.phrases import LEVEL_NAMES, gate, removed, version_of
 from whyscan.explain.wording import counted, inert, inert_sql, percent, size
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _asked(difference: Difference, page: Page) -> Iterator[str]:
 
 
 def _subject(report: Report, page: Page) -> str:
-    version = "" if report.table.version is None else f", version {report.table.version}"
+    version = f", {named}" if (named := version_of(report.table)) else ""
     return f"{inert(page.place(report.table.uri))} ({report.table.format}{version})"
 
 

@@ -63,12 +63,13 @@ def _no_partition_filter(facts: Facts) -> Iterator[Finding]:
             yield Finding(Code.NO_PARTITION_FILTER, Severity.WARNING, message, fix, {"files": read})
         return
     rewrite = to_sql(told.expression)
+    kind = "snapshot" if facts.plan.snapshot.format == "iceberg" else "version"
     yield Finding(
         Code.NO_PARTITION_FILTER,
         Severity.INFO if few else Severity.WARNING,
         f"{message}; the files that can match lie in {told.values:,} of its "
         f"{counted(told.of_values, 'value')} of {told.column}",
-        f"add {rewrite}: no row of this version is lost by it, and partition values alone then "
+        f"add {rewrite}: no row of this {kind} is lost by it, and partition values alone then "
         f"rule out {told.outside:,} of {counted(facts.workings.listed, 'file')}",
         {"values": told.values, "of_values": told.of_values},
         rewrite,

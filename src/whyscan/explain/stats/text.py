@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.explain.layout import GAP, Ink, Page, columns, in_paragraphs, table, title_lines
-from whyscan.explain.phrases import LEVEL_NAMES
+from whyscan.explain.phrases import LEVEL_NAMES, version_of
 from whyscan.explain.stats.phrases import answer, held, remarks, share, spread
 from whyscan.explain.wording import counted, inert, percent, size
 
@@ -40,7 +40,8 @@ def text(stats: TableStats, page: Page | None = None) -> str:
 def _subject(stats: TableStats, page: Page) -> Iterator[str]:
     subject = stats.table
     about = [subject.format]
-    about += [] if subject.version is None else [f"version {subject.version}"]
+    if version := version_of(subject):
+        about.append(version)
     if subject.partitioned_by:
         about.append("partitioned by " + inert(", ".join(subject.partitioned_by)))
     yield page.wrap(

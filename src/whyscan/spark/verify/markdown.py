@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from whyscan.explain.layout import in_paragraphs
 from whyscan.explain.markdown import code, grid, plain
+from whyscan.explain.phrases import version_of
 from whyscan.spark.verify import words
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def markdown(found: Verification) -> str:
 
 
 def _subject(table: TableProof) -> Iterator[str]:
-    about = table.format if table.version is None else f"{table.format}, version {table.version}"
+    about = ", ".join(filter(None, (table.format, version_of(table))))
     yield f"{code(table.uri)} ({about}): {words.amount(table)}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.explain.layout import Ink, Page, headed, in_paragraphs, title_lines
+from whyscan.explain.phrases import version_of
 from whyscan.explain.wording import inert, inert_sql
 from whyscan.spark.verify import words
 
@@ -29,7 +30,7 @@ def text(found: Verification, page: Page | None = None) -> str:
 
 
 def _subject(table: TableProof, page: Page) -> Iterator[str]:
-    about = table.format if table.version is None else f"{table.format}, version {table.version}"
+    about = ", ".join(filter(None, (table.format, version_of(table))))
     yield page.wrap(f"table   {inert(page.place(table.uri))} ({about})", hanging=" " * 8)
     yield page.wrap(f"read    {words.amount(table)}", hanging=" " * 8)
     if table.columns:
