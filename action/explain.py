@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 VALUES = ("min-pruning", "min-pruning-bytes", "max-files", "max-bytes", "baseline")
-FLAGS = ("assert-stats", "require-partition-filter")
+FLAGS = ("require-partition-filter",)
 WHYSCAN = Path(sysconfig.get_path("scripts")) / "whyscan"
 RESULTS = {0: "pass", 1: "fail"}
 NO_QUESTION = 2
@@ -53,8 +53,11 @@ def main() -> int:
 
 def questions() -> Iterator[Sequence[str]]:
     """The words of each: predicates of the table, then statements."""
-    for predicate in lines("WHERE"):
+    predicates = list(lines("WHERE"))
+    for predicate in predicates:
         yield [f"--where={predicate}", "--", os.environ["TABLE"]]
+    if not predicates and os.environ["TABLE"] and any(statistics()):
+        yield ["--", os.environ["TABLE"]]
     tables = [f"--table={table}" for table in lines("TABLES")]
     for statement in lines("SQL"):
         yield [f"--sql={statement}", *tables]
@@ -93,7 +96,17 @@ def options() -> Iterator[str]:
     for name in FLAGS:
         if given(name) == "true":
             yield f"--{name}"
+    yield from statistics()
     yield from lines("ARGS")
+
+
+def statistics() -> Iterator[str]:
+    """`true` for the columns that are asked about, or the names of columns."""
+    columns = given("assert-stats")
+    if columns == "true":
+        yield "--assert-stats"
+    elif columns not in {"", "false"}:
+        yield f"--assert-stats={columns}"
 
 
 def given(name: str) -> str:

@@ -28,6 +28,8 @@ class Question(TypedDict, total=False):
     """How a predicate is read and how far down to look; the defaults are the command line's.
 
     `verbose` is for a report that lists every live file: no manifest may stay closed.
+    `assert_stats` counts and names the files of the snapshot that lack statistics of these columns;
+    True: of the predicate's columns, or of all where it names none.
     """
 
     dialect: str
@@ -36,6 +38,7 @@ class Question(TypedDict, total=False):
     full: bool
     assume_no_nan: bool
     verbose: bool
+    assert_stats: bool | Sequence[str]
 
 
 class When(TypedDict, total=False):

@@ -25,7 +25,8 @@ def assert_prunes(table: Table | Location, predicate: str, **asked: Any) -> Repo
     """Fail unless the predicate prunes as asked; without a gate, unless it removes a file.
 
     `asked` are the gates of the command line (min_pruning=90, max_files=10, …), and whatever
-    `Table.explain` takes. The report is returned for more questions.
+    `Table.explain` takes; `assert_stats` may be a list of columns. The report is returned for more
+    questions.
     """
     __tracebackhide__ = True
     from whyscan.explain.gates import Gates
@@ -33,6 +34,8 @@ def assert_prunes(table: Table | Location, predicate: str, **asked: Any) -> Repo
     from whyscan.table import open as open_table
 
     gates = {name: asked.pop(name) for name in GATES if name in asked}
+    if asserted := gates.get("assert_stats"):
+        asked["assert_stats"], gates["assert_stats"] = asserted, True
     opened = table if isinstance(table, Table) else open_table(table)
     report = opened.explain(predicate, **asked).gated(Gates(**gates))
     if not report.passed or (not gates and _removes_nothing(report)):

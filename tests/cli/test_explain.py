@@ -66,7 +66,31 @@ def test_a_failed_gate_ends_with_1_and_the_report_is_still_printed(whyscan, argu
     assert valid(json.loads(run.out))["result"] == ("fail" if code else "pass")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--assert-stats", "users"),
+        ("users", "--assert-stats"),
+        ("--assert-stats=age", "users"),
+        ("users", "--assert-stats=age,id"),
+        ("users", "--assert-stats=age", "-w", BOTH),
+    ],
+)
+def test_statistics_are_asserted_without_a_predicate(whyscan, arguments):
+    run = whyscan("explain", *arguments, "--format", "json")
+
+    (assertion,) = valid(json.loads(run.out))["assertions"]
+    assert (run.code, assertion["name"], assertion["result"]) == (0, "stats_complete", "pass")
+
+
 WRONG = {
+    "no column to assert": (("users", "--assert-stats="), 2, "names no column"),
+    "an unknown column to assert": (("users", "--assert-stats=agee"), 3, "unknown column 'agee'"),
+    "columns to assert of a statement": (
+        ("--sql", "SELECT 1", "--assert-stats=age"),
+        2,
+        "goes with one TABLE",
+    ),
     "no predicate": (("users",), 2, "explain needs -w PREDICATE"),
     "no table": (("-w", "a = 1"), 2, "explain needs a TABLE"),
     "an unknown flag": (("users", "-w", BOTH, "--frob"), 2, "--frob"),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from delta.conftest import Lake, bounds
 from lakes import delta_users, empty, users
 from memory_table import DataFile, MemoryTable, RowGroup
 from reports import explain, valid
@@ -79,3 +80,79 @@ def test_sizes_are_read_in_powers_of_1000_and_1024(text, size):
 def test_what_is_no_size_is_refused(text):
     with pytest.raises(UsageError, match="not a size"):
         parse_size(text)
+
+
+def partly_blind(*, by_footers=False):
+    """Twelve files in two partitions: x is known in all, y in none of the second partition."""
+    data = [
+        DataFile(
+            f"p={p}/{n}.parquet",
+            {"p": p},
+            [RowGroup(5, {"x": (0, 9), "y": (0, 9)} if p == 1 else {"x": (0, 9)})],
+        )
+        for p in (1, 2)
+        for n in range(12)
+    ]
+    return MemoryTable({"p": INT, "x": INT, "y": INT}, data, ("p",), by_footers)
+
+
+@pytest.mark.parametrize("by_footers", [False, True], ids=["log", "footers"])
+@pytest.mark.parametrize(
+    ("predicate", "asserted", "columns"),
+    [
+        ("true", True, ["y"]),
+        ("x > 1", True, []),
+        ("y > 1", True, ["y"]),
+        # The files that the partition rules out are files of the snapshot.
+        ("p = 1 AND y > 1", True, ["y"]),
+        ("p = 1", True, []),
+        ("y > 1", ["x"], []),
+        ("true", ["x", "y"], ["y"]),
+    ],
+)
+def test_statistics_are_asserted_of_every_file_of_the_snapshot(
+    predicate, asserted, columns, by_footers
+):
+    report = explain(partly_blind(by_footers=by_footers), predicate, assert_stats=asserted)
+    document = valid(report.gated(Gates(assert_stats=True)).to_dict())
+
+    (assertion,) = document["assertions"]
+    if not columns:
+        assert (assertion["actual"], assertion["result"]) == (100, "pass")
+        assert "files_without_statistics" not in assertion
+        return
+    assert (assertion["actual"], assertion["result"]) == (50, "fail")
+    assert assertion["files_without_statistics"] == {
+        "count": 12,
+        "of": 24,
+        "columns": columns,
+        "files": [f"p=2/{n}.parquet" for n in range(10)],
+    }
+
+
+def test_files_without_statistics_are_named_in_words_and_not_when_redacted():
+    report = explain(partly_blind(), "true", assert_stats=True).gated(Gates(assert_stats=True))
+
+    told = " ".join(repr(report).split())
+    assert "12 of 24 files lack statistics of y: p=2/0.parquet, " in told
+    assert "p=2/9.parquet and 2 more" in told
+    assert "p=2/0" not in repr(report.redacted())
+    assert "12 of 24 files lack statistics of y" in " ".join(repr(report.redacted()).split())
+
+
+def test_a_column_that_writers_are_not_told_to_record_is_checked_by_name_alone(tmp_path):
+    lake = Lake(tmp_path / "t")
+    lake.create(
+        {"a": "long", "b": "long", "flag": "boolean"},
+        properties={"delta.dataSkippingNumIndexedCols": "1"},
+    )
+    lake.commit(lake.add("f", bounds("a", 1, 2)))
+
+    def holds(asserted):
+        report = explain(lake.open(), "true", assert_stats=asserted, depth="files")
+        return report.gated(Gates(assert_stats=True)).passed
+
+    assert holds(True)
+    assert holds(["a"])
+    assert not holds(["b"])
+    assert not holds(["flag"])

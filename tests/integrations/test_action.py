@@ -182,6 +182,14 @@ def test_every_gate_and_more_arguments_reach_the_program(act, workspace):
     assert len(report["files"]) == 6
 
 
+@pytest.mark.parametrize(("asserted", "code"), [("true", 0), ("age", 0), ("agee", 3)])
+def test_statistics_are_asserted_without_a_predicate(act, asserted, code):
+    done = act(table="lake/users", assert_stats=asserted)
+
+    assert done.code == code
+    assert ("100 %, at least 100 % asked" in done.summary) is not bool(code)
+
+
 def test_statements_are_asked_of_the_tables_by_name(act, workspace):
     (workspace / "old.sql").write_text("SELECT *\nFROM users u\nWHERE u.country = 'DE'\n")
     joined = "SELECT * FROM users JOIN flat USING (id) WHERE users.age > 40"

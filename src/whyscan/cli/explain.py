@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     from whyscan.explain.report import Report
 
 
-@click.command(short_help="Which files a predicate reads, and why.")
+EVERY_ROW = "true"
+"""The predicate of a check of statistics alone."""
+
+
+@click.command(
+    cls=options.WithColumnsOfStatistics, short_help="Which files a predicate reads, and why."
+)
 @click.argument("places", metavar="[TABLE]...", nargs=-1, shell_complete=suggestions.places)
 @options.predicate(required=False)
 @click.option(
@@ -86,6 +92,8 @@ def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int
     With --sql, every table of a whole statement; a gate is for all that it reads, or with a
     name before it for one table.
 
+    Without -w, --assert-stats checks every file of the table.
+
     Exit codes: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not evaluate.
     """
     start_duckdb(places)
@@ -94,7 +102,15 @@ def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int
     if asked["sql"] is not None:
         from whyscan.cli.statement import explain_statement
 
+        if asked["assert_stats_columns"] is not None:
+            raise UsageError(
+                "--assert-stats=COLUMNS goes with one TABLE",
+                hint="with --sql, --assert-stats checks the columns that each scan is filtered by",
+            )
         return explain_statement({**asked, "places": places, "predicate": predicate})
+    asserted = options.asserted_statistics(asked)
+    if predicate is None and asserted:
+        predicate = EVERY_ROW
     if not places or predicate is None:
         what = "a TABLE" if not places else "-w PREDICATE"
         hint = "whyscan explain TABLE -w PREDICATE, or whyscan explain --sql QUERY"
@@ -128,7 +144,10 @@ def _report(places: tuple[str, ...], predicate: str, asked: Mapping[str, Any]) -
                 **options.version(asked),
             )
         progress.watch(table.snapshot.traffic)
-        question = options.terms(asked) | {"verbose": asked["verbose"]}
+        question = options.terms(asked) | {
+            "verbose": asked["verbose"],
+            "assert_stats": options.asserted_statistics(asked),
+        }
         columns = options.columns(asked["select"])
         if not asked["on_spark"]:
             return table.explain(predicate, columns, **question)

@@ -45,6 +45,7 @@ def _by_name(asked: Mapping[str, Any]) -> dict[str | None, dict[str, Any]]:
     """The gates without a name under None, and those of each name; the last one said holds."""
     found: dict[str | None, dict[str, Any]] = defaultdict(dict)
     found[None].update({flag: asked[flag] for flag in FLAGS})
+    found[None]["assert_stats"] |= asked["assert_stats_columns"] is not None
     for gate in THRESHOLDS:
         for name, threshold in asked[gate]:
             found[name][gate] = threshold

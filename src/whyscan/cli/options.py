@@ -116,6 +116,30 @@ def gate(name: str, kind: click.ParamType[Any], metavar: str, about: str) -> Cal
     )
 
 
+class WithColumnsOfStatistics(click.Command):
+    """`--assert-stats=a,b` names columns; `--assert-stats` alone takes no value behind it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        named = [
+            arg.replace("--assert-stats=", "--assert-stats-columns=", 1)
+            if arg.startswith("--assert-stats=")
+            else arg
+            for arg in args[:end]
+        ]
+        return super().parse_args(ctx, [*named, *args[end:]])
+
+
+def asserted_statistics(asked: Mapping[str, Any]) -> bool | list[str]:
+    """The columns of which every file must have statistics; True: those of the predicate."""
+    if asked["assert_stats_columns"] is not None:
+        found = [name for name in columns(asked["assert_stats_columns"]) or () if name]
+        if not found:
+            raise UsageError("--assert-stats= names no column", hint="--assert-stats=a,b")
+        return found
+    return bool(asked["assert_stats"])
+
+
 REDACT = click.option("--redact", is_flag=True, help="Hide literals and values, for sharing.")
 
 GATES = options(
@@ -123,7 +147,13 @@ GATES = options(
     gate("--min-pruning-bytes", PERCENT, "PCT", "Likewise of bytes."),
     gate("--max-files", click.IntRange(min=0), "N", "Fail above."),
     gate("--max-bytes", SIZE, "SIZE", "Fail above: 10GB, 500MiB."),
-    click.option("--assert-stats", is_flag=True, help="Fail where a column lacks bounds."),
+    click.option(
+        "--assert-stats",
+        is_flag=True,
+        help="Fail where a file lacks statistics of the predicate's columns; of any column without "
+        "-w; of a and b with --assert-stats=a,b.",
+    ),
+    click.option("--assert-stats-columns", metavar="COLS", hidden=True),
     click.option(
         "--require-partition-filter",
         is_flag=True,

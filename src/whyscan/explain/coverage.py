@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from msgspec import Struct
 
 from whyscan.planning.judgement import flags
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from whyscan.planning.plan import Evidence, ScanPlan
     from whyscan.predicate.tree import Column
     from whyscan.pruning.containers import Containers
+
+
+EXAMPLES_AT_MOST = 10
+"""As many files are named."""
 
 
 class Coverage(Struct, frozen=True):
@@ -42,6 +47,46 @@ class Coverage(Struct, frozen=True):
     @property
     def percent(self) -> float:
         return 100.0 * self.files_with_bounds / self.files if self.files else 100.0
+
+
+class Lacking(Struct, frozen=True):
+    """The files that lack statistics of a column; some by name, and the columns that they lack."""
+
+    columns: tuple[str, ...]
+    total: int
+    files: int
+    examples: tuple[str, ...]
+
+    def __add__(self, other: Lacking) -> Lacking:
+        return Lacking(
+            tuple(dict.fromkeys((*self.columns, *other.columns))),
+            self.total + other.total,
+            self.files + other.files,
+            (*self.examples, *other.examples)[:EXAMPLES_AT_MOST],
+        )
+
+    @property
+    def percent(self) -> float:
+        """The share of files that have all of them."""
+        return 100.0 * (self.total - self.files) / self.total if self.total else 100.0
+
+
+def lacking(plan: ScanPlan) -> Lacking | None:
+    """The files that lack statistics of a column that must have them; None for no such column."""
+    columns = plan.options.complete
+    if columns is None:
+        return None
+    evidence = plan.evidence
+    blind = np.zeros(evidence.files.count, np.bool_)
+    names: list[str] = []
+    for column in columns:
+        without = ~_bounded_files(column, plan, evidence)
+        if without.any():
+            names.append(".".join(column.path))
+        blind |= without
+    at = np.flatnonzero(blind)[:EXAMPLES_AT_MOST]
+    examples = evidence.files.paths.take(pa.array(at)).to_pylist() if len(at) else []
+    return Lacking(tuple(names), evidence.files.count, int(blind.sum()), tuple(examples))
 
 
 def coverage(plan: ScanPlan) -> tuple[Coverage, ...]:

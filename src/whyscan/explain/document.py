@@ -273,7 +273,22 @@ def of_assertion(assertion: Assertion) -> Json:
         "threshold": assertion.threshold,
         "actual": assertion.actual,
         "result": assertion.result,
+        **_lacking(assertion),
         **_exemption(assertion),
+    }
+
+
+def _lacking(assertion: Assertion) -> Json:
+    if assertion.lacking is None:
+        return {}
+    lacking = assertion.lacking
+    return {
+        "files_without_statistics": {
+            "count": lacking.files,
+            "of": lacking.total,
+            "columns": list(lacking.columns),
+            "files": list(lacking.examples),
+        }
     }
 
 

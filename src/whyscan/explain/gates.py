@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.planning.pushdown import Bucket, Pushdown
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
+    from whyscan.explain.coverage import Lacking
     from whyscan.explain.findings import Finding
     from whyscan.explain.report import Report
 
@@ -47,7 +49,8 @@ class Exemption(Struct, frozen=True):
 class Assertion(Struct, frozen=True):
     """One gate's outcome. What could not be measured (`actual` is None) does not pass.
 
-    `exemption` covers a gate that failed; one that `expired` does so no longer.
+    `exemption` covers a gate that failed; one that `expired` does so no longer. `lacking` are the
+    files that a gate on statistics failed for.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Assertion(Struct, frozen=True):
     passed: bool
     exemption: Exemption | None = None
     expired: bool = False
+    lacking: Lacking | None = None
 
     @property
     def result(self) -> str:
@@ -91,10 +95,19 @@ def assertions(report: Report, gates: Gates) -> Iterator[Assertion]:
     read = Reading(files.total, files.kept, files.bytes_total, files.bytes_kept)
     yield from assertions_on(read, gates)
     if gates.assert_stats:
-        covered = min((column.percent for column in report.statistics), default=100.0)
-        yield at_least("stats_complete", 100, covered)
+        yield _stats_complete(report)
     if gates.require_partition_filter:
         yield at_least("partition_filter", 1, _partition_filters(report))
+
+
+def _stats_complete(report: Report) -> Assertion:
+    """Of every file of the snapshot where the question asked for that, else of those looked at."""
+    lacking = report.lacking
+    if lacking is None:
+        covered = min((column.percent for column in report.statistics), default=100.0)
+        return at_least("stats_complete", 100, covered)
+    outcome = at_least("stats_complete", 100, lacking.percent)
+    return replace(outcome, lacking=lacking) if lacking.files else outcome
 
 
 def assertions_on(read: Reading, gates: Gates) -> Iterator[Assertion]:

@@ -11,6 +11,7 @@ from whyscan.explain.wording import counted, inert, inert_sql, percent, size, si
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from whyscan.explain.coverage import Lacking
     from whyscan.explain.gates import Assertion
     from whyscan.explain.levels import Level
     from whyscan.explain.report import Effort, Report
@@ -20,6 +21,9 @@ LEVEL_NAMES = {"manifests": "manifests", "files": "files", "row_groups": "row gr
 PERCENT_GATES = frozenset(
     {"min_pruning", "min_pruning_bytes", "stats_complete", "baseline", "baseline_bytes"}
 )
+COLUMNS_NAMED = 8
+"""More columns than this are counted, not named."""
+
 POINT_GATES = frozenset({"regression", "regression_bytes"})
 AT_MOST_GATES = frozenset({"max_files", "max_bytes"}) | POINT_GATES
 
@@ -223,7 +227,23 @@ def gate(assertion: Assertion) -> str:
     actual, threshold = (
         _measure(assertion.name, n) for n in (assertion.actual, assertion.threshold)
     )
-    return f"{assertion.name}: {actual}, {bound} {threshold} asked{_let_off(assertion)}"
+    named = _lacking(assertion.lacking)
+    return f"{assertion.name}: {actual}, {bound} {threshold} asked{named}{_let_off(assertion)}"
+
+
+def _lacking(lacking: Lacking | None) -> str:
+    """`; 3 of 9 files lack statistics of a or b: x.parquet, y.parquet and 1 more`."""
+    if lacking is None:
+        return ""
+    columns = " or ".join(lacking.columns[:COLUMNS_NAMED])
+    if len(lacking.columns) > COLUMNS_NAMED:
+        columns = f"one of {len(lacking.columns):,} columns"
+    files = ", ".join(lacking.examples)
+    more = lacking.files - len(lacking.examples)
+    if files and more:
+        files += f" and {more:,} more"
+    told = f"; {lacking.files:,} of {counted(lacking.total, 'file')} lack statistics of {columns}"
+    return inert(f"{told}: {files}" if files else told)
 
 
 def _let_off(assertion: Assertion) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from whyscan.explain.evidence import Cause
     from whyscan.explain.file_bounds import ColumnBounds
     from whyscan.explain.findings import Finding
+    from whyscan.explain.gates import Assertion
     from whyscan.explain.listing import Listing
     from whyscan.explain.report import Report
 
@@ -57,8 +58,17 @@ def redacted(report: Report, key: bytes | None = None) -> Report:
         residual=None if report.residual is None else hide.sql(report.residual),
         findings=tuple(hide.finding(finding) for finding in report.findings),
         listing=None if report.listing is None else hide.listing(report.listing),
+        assertions=tuple(_without_names(assertion) for assertion in report.assertions),
+        lacking=None,
         notes=(*report.notes, "values are redacted: ? is a literal, bounds are ranks"),
     )
+
+
+def _without_names(assertion: Assertion) -> Assertion:
+    """A path may hold partition values."""
+    if assertion.lacking is None:
+        return assertion
+    return replace(assertion, lacking=replace(assertion.lacking, examples=()))
 
 
 class Redactor:

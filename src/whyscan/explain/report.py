@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from whyscan.explain.coverage import Coverage
+    from whyscan.explain.coverage import Coverage, Lacking
     from whyscan.planning.attribution import Overlap
     from whyscan.planning.plan import Asked, Planned, ScanPlan
     from whyscan.planning.reason_codes import Reason
@@ -88,7 +88,10 @@ class Effort(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """What a predicate reads of a table, and why. `listing` is None unless it was asked for."""
+    """What a predicate reads of a table, and why. `listing` is None unless it was asked for.
+
+    `lacking` are the files without statistics, None where the question does not assert any.
+    """
 
     table: Subject
     question: Question
@@ -109,6 +112,7 @@ class Report(Struct, frozen=True):
     listing: Listing | None
     assertions: tuple[Assertion, ...]
     metadata: Effort
+    lacking: Lacking | None = None
 
     @property
     def files_level(self) -> Level:
@@ -199,6 +203,7 @@ def report_on(asked: Planned, tally: Tally, common: Common) -> Report:
         listing=None,
         assertions=(),
         metadata=Effort(0, 0, None, 0.0),
+        lacking=workings.lacking,
     )
 
 

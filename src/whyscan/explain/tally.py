@@ -15,7 +15,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 from whyscan.explain.conjuncts import ConjunctCount, count_conjuncts
-from whyscan.explain.coverage import Coverage, coverage
+from whyscan.explain.coverage import Coverage, Lacking, coverage, lacking
 from whyscan.explain.levels import (
     Level,
     Removed,
@@ -105,7 +105,8 @@ class Workings(Struct, frozen=True):
     `closed` are in the other manifests, of which `manifests_opened` are none. `footers`: some were
     to be opened, and `unreached` says of how many files they could not be. Of the float columns in
     `maybe_nan` NaN alone keeps a container. `old_bytes` lie under an old spec. Footers were opened
-    of `blind` files that have no statistics of their own, and leave `blind_kept` of them.
+    of `blind` files that have no statistics of their own, and leave `blind_kept` of them. `lacking`
+    are the files without statistics that must have them, None where nobody asserts that.
     """
 
     conjuncts: tuple[ConjunctCount, ...]
@@ -121,6 +122,7 @@ class Workings(Struct, frozen=True):
     old_bytes: int | None
     blind: int
     blind_kept: int
+    lacking: Lacking | None = None
 
     @classmethod
     def of(cls, plan: ScanPlan, why: Why) -> Workings:
@@ -141,6 +143,7 @@ class Workings(Struct, frozen=True):
             old_bytes=total(evidence.bytes.take(pa.array(why.named(Reason.OLD_SPEC)))),
             blind=blind,
             blind_kept=blind_kept,
+            lacking=lacking(plan),
         )
 
     def __add__(self, other: Workings) -> Workings:
@@ -160,6 +163,9 @@ class Workings(Struct, frozen=True):
             old_bytes=plus(self.old_bytes, other.old_bytes),
             blind=self.blind + other.blind,
             blind_kept=self.blind_kept + other.blind_kept,
+            lacking=None
+            if self.lacking is None or other.lacking is None
+            else self.lacking + other.lacking,
         )
 
 

@@ -48,6 +48,7 @@ class Options(Struct, frozen=True):
     those above the files, so that every live file can be listed. Of the columns in `measured`
     statistics are read beside the predicate's. The conjuncts at the positions `never_run` are
     interpreted alone: another part of the table has partition values on which they cannot be run.
+    Files without statistics of the columns in `complete` are counted and named; None: no check.
     """
 
     depth: Depth = Depth.AUTO
@@ -57,6 +58,7 @@ class Options(Struct, frozen=True):
     projection: tuple[Path, ...] | None = None
     measured: tuple[Column, ...] = ()
     never_run: frozenset[int] = frozenset()
+    complete: tuple[Column, ...] | None = None
 
 
 class FileScan(Struct, frozen=True):

@@ -71,7 +71,8 @@ class _Planner(Struct, frozen=True):
     @property
     def columns(self) -> tuple[Column, ...]:
         """Those whose statistics are read."""
-        return tuple(dict.fromkeys((*self.predicate.columns(), *self.options.measured)))
+        checked = self.options.complete or ()
+        return tuple(dict.fromkeys((*self.predicate.columns(), *self.options.measured, *checked)))
 
     def evidence(self) -> Evidence:
         manifests = self.manifests()

@@ -11,13 +11,16 @@ from whyscan.errors import Span, UnknownColumn, UsageError
 from whyscan.planning.plan import Depth, Options
 from whyscan.predicate.mentions import mentioned
 from whyscan.predicate.session import Session
+from whyscan.predicate.tree import Column
+from whyscan.tables.snapshot import Collected
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from whyscan.predicate.names import Columns
     from whyscan.predicate.tree import Path, Predicate
+    from whyscan.predicate.types import Field
     from whyscan.tables.snapshot import Snapshot
 
 
@@ -27,7 +30,53 @@ def bind_request(
     """The bound predicate and how to plan it; `columns` None reads them all."""
     projection = None if columns is None else projection_of(columns, snapshot)
     options = replace(options_of(question), projection=projection)
-    return _bound(text, snapshot, session_of(question)), options
+    predicate = _bound(text, snapshot, session_of(question))
+    asserted = question.get("assert_stats", False)
+    if asserted is not False:
+        # A file that nobody looks at may lack them.
+        complete = _complete(asserted, predicate, snapshot)
+        options = replace(options, complete=complete, full=True)
+    return predicate, options
+
+
+def _complete(
+    asserted: bool | Sequence[str],  # noqa: FBT001 - a value of a mapping
+    predicate: Predicate,
+    snapshot: Snapshot,
+) -> tuple[Column, ...]:
+    """The named columns; else those of the predicate; else all that writers record bounds of."""
+    if not isinstance(asserted, bool):
+        return leaf_columns(snapshot, list(asserted))
+    partitioned = {*snapshot.partition_sources}
+    if named := predicate.columns():
+        return tuple(c for c in named if c.path not in partitioned and c.path[0] != "_metadata")
+    return tuple(
+        column
+        for column in leaf_columns(snapshot)
+        if column.path not in partitioned and snapshot.recording(column).collected is Collected.YES
+    )
+
+
+def leaf_columns(snapshot: Snapshot, names: Sequence[str] | None = None) -> tuple[Column, ...]:
+    """The columns of those names, or all; of a struct its members."""
+    columns = {".".join(c.path): c for c in _leaves(snapshot.schema(names or ()).fields)}
+    if names is None:
+        return tuple(columns.values())
+    unknown = next((name for name in names if name not in columns), None)
+    if unknown is not None:
+        raise UnknownColumn(f"unknown column {unknown!r}", hint=f"known are {', '.join(columns)}")
+    return tuple(columns[name] for name in names)
+
+
+def _leaves(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
+    from whyscan.predicate.types import StructType
+
+    for field in fields:
+        path = (*above, field.name)
+        if isinstance(field.type, StructType):
+            yield from _leaves(field.type.fields, path)
+        else:
+            yield Column(path, field.type)
 
 
 def options_of(question: Mapping[str, Any]) -> Options:

@@ -9,21 +9,18 @@ import numpy as np
 import pyarrow as pa
 from msgspec import Struct
 
-from whyscan.errors import UnknownColumn
 from whyscan.explain.report import Effort, Subject
 from whyscan.explain.stats.columns import ColumnStats, Read, column_stats
 from whyscan.explain.stats.distribution import Distribution, of_array
 from whyscan.planning.depth import overlap
 from whyscan.planning.planner import FOOTERS_AT_MOST
-from whyscan.predicate.tree import Column
-from whyscan.predicate.types import StructType
+from whyscan.planning.request import leaf_columns
 from whyscan.predicate.zones import zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.predicate.tree import Path
-    from whyscan.predicate.types import Field
+    from whyscan.predicate.tree import Column
     from whyscan.tables.snapshot import Files, Manifests, RowGroups, Snapshot
 
 
@@ -61,7 +58,7 @@ class TableStats(Struct, frozen=True):
 def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: bool) -> TableStats:
     """Measure the named columns, or all; `full` opens footers of however many files."""
     started = perf_counter()
-    columns = _columns(snapshot, names)
+    columns = leaf_columns(snapshot, names)
     files = snapshot.files(columns, zone("UTC"))
     groups, unchecked = _opened(snapshot, files, columns, full=full)
     read = Read(snapshot, files, groups)
@@ -122,22 +119,3 @@ def _overlaps(above: Manifests) -> Iterator[ManifestOverlap]:
             found = overlap(interval.lower, interval.upper)
             if found is not None:
                 yield ManifestOverlap(".".join(path), found.median, found.ideal)
-
-
-def _columns(snapshot: Snapshot, names: Sequence[str] | None) -> tuple[Column, ...]:
-    known = {".".join(c.path): c for c in _leaves(snapshot.schema(names or ()).fields)}
-    if names is None:
-        return tuple(known.values())
-    unknown = next((name for name in names if name not in known), None)
-    if unknown is not None:
-        raise UnknownColumn(f"unknown column {unknown!r}", hint=f"known are {', '.join(known)}")
-    return tuple(known[name] for name in names)
-
-
-def _leaves(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
-    for field in fields:
-        path = (*above, field.name)
-        if isinstance(field.type, StructType):
-            yield from _leaves(field.type.fields, path)
-        else:
-            yield Column(path, field.type)
