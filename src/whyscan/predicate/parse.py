@@ -37,6 +37,18 @@ _STATEMENT = {
 _SPINES = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 
 
+TYPED_LITERALS = frozenset(
+    {
+        exp.DataType.Type.DATE,
+        exp.DataType.Type.TIMESTAMP,
+        exp.DataType.Type.TIMESTAMPTZ,
+        exp.DataType.Type.TIMESTAMPLTZ,
+        exp.DataType.Type.TIMESTAMPNTZ,
+    }
+)
+"""The types whose name may stand before a text."""
+
+
 class Fragment(Struct, frozen=True):
     """One top-level AND fragment: its tree, and its text as it was written."""
 
@@ -70,8 +82,21 @@ def parse(text: str, dialect: str = "spark") -> Syntax:
 def sql_of(tree: exp.Expr, dialect: str) -> str:
     """The tree as text of its dialect: near to what was written, where that has no position."""
     # The parser's warnings are about running the text; nobody does.
-    text = tree.sql(dialect=dialect, normalize_functions=False, unsupported_level=ErrorLevel.IGNORE)
+    written = tree.transform(_typed_literal, dialect)
+    text = written.sql(
+        dialect=dialect, normalize_functions=False, unsupported_level=ErrorLevel.IGNORE
+    )
     return text.replace(tokens_.CALL_MARK, "")
+
+
+def _typed_literal(node: exp.Expr, dialect: str) -> exp.Expr:
+    """`DATE '2024-03-01'`, which the parser turns into a cast of text."""
+    if type(node) is not exp.Cast or not isinstance(node.this, exp.Literal):
+        return node
+    if not node.this.is_string or node.to.this not in TYPED_LITERALS:
+        return node
+    kind = node.to.sql(dialect=dialect).partition("(")[0]
+    return exp.Var(this=f"{kind} {node.this.sql(dialect=dialect)}")
 
 
 def conjuncts(tree: exp.Expr) -> list[exp.Expr]:
