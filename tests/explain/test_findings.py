@@ -3,10 +3,12 @@
 import pytest
 
 from delta.conftest import Lake, bounds
+from iceberg.by_hand import Lake as IcebergLake
+from iceberg.by_hand import summary
 from lakes import delta_users, one_file, prices, users
 from memory_table import DataFile, MemoryTable, RowGroup
-from reports import explained
-from whyscan.predicate.types import DOUBLE, INT
+from reports import explain, explained
+from whyscan.predicate.types import DOUBLE, INT, STRING
 
 CASES = {
     "a plain predicate": (users(), "country = 'DE' AND age > 40", {}),
@@ -135,3 +137,50 @@ def test_statistics_are_not_missed_where_nothing_is_read(predicate):
     codes = {f["code"] for f in explained(table, predicate, depth="files")["findings"]}
 
     assert "NO_STATISTICS" not in codes
+
+
+def modes(values):
+    """A file a partition value."""
+    data = [DataFile(f"mode={v}", {"mode": v}, [RowGroup(5, {"x": (0, 9)})]) for v in values]
+    columns = {"mode": STRING, "x": INT}
+    return MemoryTable(columns, data, ("mode",), footers_describe_files=False)
+
+
+@pytest.mark.parametrize(
+    ("values", "predicate", "listed"),
+    [
+        (["RAIL", "AIR", None], "mode = 'air'", "'AIR', 'RAIL'"),
+        (["AIR", "AIR"], "mode = 'air' AND x = 5", "'AIR'"),
+        (["AIR", "sea"], "upper(mode) = 'ROAD'", "'AIR', 'sea'"),
+        (
+            [f"m{n:02d}" for n in range(20)],
+            "mode = 'air'",
+            "'m00', 'm01', 'm02', 'm03', 'm04', 'm05', 'm06', 'm07' and 12 more",
+        ),
+        # It is not the partition column that removes them all.
+        (["AIR", "RAIL"], "mode = 'AIR' AND x = 50", None),
+        ([None], "mode = 'air'", None),
+    ],
+)
+def test_a_partition_value_that_is_not_there_shows_those_that_are(values, predicate, listed):
+    report = explain(modes(values), predicate, depth="files")
+    (found,) = (f for f in report.findings if f.code == "NOTHING_KEPT")
+
+    assert found.evidence.get("partition_values") == listed
+    told = f"the values of the partition column mode are {listed}"
+    assert (told in found.message) is (listed is not None)
+    assert "'AIR'" not in repr(report.redacted()).replace("mode = 'AIR'", "")
+
+
+def test_closed_manifests_show_between_which_values_a_partition_column_lies(tmp_path):
+    identity = {"source-id": 1, "field-id": 1000, "name": "mode", "transform": "identity"}
+    lake = IcebergLake(tmp_path / "t", {"mode": "string"}, [identity])
+    for low, high in (("AIR", "MAIL"), ("RAIL", "TRUCK")):
+        lake.manifest(
+            [lake.file(f"{v}", {}, partition={"mode": v}) for v in (low, high)],
+            summaries=[summary(low.encode(), high.encode())],
+        )
+    findings = explained(lake.commit().open(), "mode = 'air'", depth="files")["findings"]
+
+    (found,) = (f for f in findings if f["code"] == "NOTHING_KEPT")
+    assert "the partition column mode lie between 'AIR' and 'TRUCK'" in found["message"]

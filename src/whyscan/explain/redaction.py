@@ -108,8 +108,13 @@ class Redactor:
             message = message.replace(rewrite, hidden)
             fix = None if fix is None else fix.replace(rewrite, hidden)
             rewrite = hidden
+        evidence = dict(finding.evidence)
+        if values := evidence.get("partition_values"):
+            message = message.replace(str(values), "?")
+            evidence["partition_values"] = "?"
         return replace(
             finding,
+            evidence=evidence,
             message=self.text(message),
             fix=None if fix is None else self.text(fix),
             rewrite=rewrite,

@@ -70,6 +70,51 @@ def listed(asked: Planned, column: Column, position: int) -> Expression | None:
     return _in(column, distinct)
 
 
+def partition_values(asked: Planned, column: Column) -> pa.Array | None:
+    """The distinct values of an identity partition column in the files that are listed, sorted.
+
+    None where the column is no such one.
+    """
+    if column not in _identities(asked):
+        return None
+    parts = asked.each(partial(_values, column=column))
+    if any(part is None for part in parts):
+        return None
+    whole = pa.chunked_array([part for part in parts if part is not None and len(part)] or [[]])
+    distinct = pc.unique(whole).drop_null()
+    return distinct.take(pc.sort_indices(distinct)).cast(arrow.arrow_type(column.type))
+
+
+def partition_extent(asked: Planned, column: Column) -> pa.Array | None:
+    """The least and the greatest value by the summaries of manifests; None where one has none."""
+    parts = asked.each(partial(_extent, column=column))
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or column not in _identities(asked):
+        return None
+    ends = pc.min_max(pa.chunked_array(known))
+    return pa.array([ends["min"].as_py(), ends["max"].as_py()], known[0].type)
+
+
+def _extent(plan: ScanPlan, column: Column) -> pa.Array | None:
+    above = plan.counted.manifests
+    interval = None if above is None else above.manifests.containers.partition.get(column.path)
+    if interval is None:
+        return None
+    ends = [end for end in (interval.lower, interval.upper) if isinstance(end, pa.Array)]
+    if len(ends) < 2 or any(end.null_count for end in ends):  # noqa: PLR2004 - two ends
+        return None
+    whole = pa.concat_arrays(ends)
+    return whole if _is_text(whole) or not isinstance(column.type, StringType) else None
+
+
+def _is_text(values: pa.Array) -> bool:
+    try:
+        values.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False
+    return True
+
+
 def _kept_values(plan: ScanPlan, columns: Sequence[Column]) -> list[pa.Table | None]:
     return [_counted(plan, column, plan.counted.judgement.kept) for column in columns]
 

@@ -6,14 +6,25 @@ from typing import TYPE_CHECKING
 
 from whyscan.explain.findings.finding import Code, Effect, Facts, Finding, Severity
 from whyscan.explain.wording import REASONS, counted, percent
+from whyscan.planning.implied import partition_extent, partition_values
 from whyscan.planning.reason_codes import Reason
 from whyscan.planning.replan import without
+from whyscan.predicate import arrow
+from whyscan.predicate.render import to_sql
+from whyscan.predicate.tree import Literal, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import pyarrow as pa
+
+    from whyscan.predicate.tree import Column
+
 FEWEST_FILES = 4
 """Of fewer files nobody expects any to go."""
+
+VALUES_AT_MOST = 8
+"""As many values of a partition column are listed."""
 
 WEAK = 0.9
 """A share of files: whatever keeps as many removes next to nothing."""
@@ -38,14 +49,43 @@ def _nothing_kept(facts: Facts) -> Iterator[Finding]:
         left = facts.read_with(without(facts.plan, alone[0])).files
         message += f": {sql} removes them all; without it {left:,} would stay"
         effect = Effect("files", 0, left)
+    evidence: dict[str, int | float | str] = {"files": files.total}
+    if there := _values_there(facts):
+        name, verb, values = there
+        evidence["partition_values"] = values
+        message += f"; the values of the partition column {name} {verb} {values}"
     yield Finding(
         Code.NOTHING_KEPT,
         Severity.WARNING,
         message,
         "if rows were expected, check the literals: their spelling, case, type and time zone",
-        {"files": files.total},
+        evidence,
         effect=effect,
     )
+
+
+def _values_there(facts: Facts) -> tuple[str, str, str] | None:
+    """The partition column of a condition that removes every file, a verb, and its values."""
+    for line, conjunct in zip(facts.conjuncts, facts.plan.predicate.conjuncts, strict=True):
+        if line.alone.files < facts.files.total:
+            continue
+        for column in columns_of(conjunct.expression):
+            name = ".".join(column.path)
+            if facts.workings.closed:
+                ends = partition_extent(facts.plan, column)
+                if ends is not None and len(ends):
+                    return name, "lie between", " and ".join(_shown(ends, column))
+                continue
+            values = partition_values(facts.plan, column)
+            if values is not None and len(values):
+                more = len(values) - VALUES_AT_MOST
+                listed = ", ".join(_shown(values[:VALUES_AT_MOST], column))
+                return name, "are", f"{listed} and {more:,} more" if more > 0 else listed
+    return None
+
+
+def _shown(values: pa.Array, column: Column) -> list[str]:
+    return [to_sql(Literal(arrow.value(value, column.type), column.type)) for value in values]
 
 
 def _weak(facts: Facts) -> Iterator[Finding]:
