@@ -647,6 +647,17 @@ def test_small_files_would_be_few(tmp_path):
     assert finding(again, "x >= 0", "SMALL_FILES") is None
 
 
+@pytest.mark.parametrize(("partitions", "after"), [(1, 1), (10, 10), (100, None)])
+def test_small_files_of_different_partitions_stay_apart(partitions, after):
+    files = [
+        DataFile(f"{n}", {"p": n % partitions}, [RowGroup(5, {"x": (0, 9)})]) for n in range(100)
+    ]
+    table = MemoryTable({"p": INT, "x": INT}, files, ("p",), footers_describe_files=False)
+    found = finding(table, "x = 5", "SMALL_FILES", depth="files")
+
+    assert (found and found["effect"]["after"]) == after
+
+
 def test_large_files_are_not_small(tmp_path):
     lake = DeltaLake(tmp_path / "t")
     lake.create({"x": "long"})

@@ -241,7 +241,7 @@ def _files_when_sorted(bounds: Bounds, asked: Ranges) -> tuple[int, int]:
     weights = np.ones(len(lower))
     if not bounds.rows.null_count:
         weights = bounds.rows.to_numpy().astype(np.float64)
-    group = _groups(bounds.partition, len(lower))
+    group = partition_numbers(bounds.partition, len(lower))
     files = np.bincount(group)
     per_file = np.maximum(np.bincount(group, weights) / files, 1e-9)
     least, most, pieces = (np.zeros(len(files)) for _ in range(3))
@@ -327,7 +327,7 @@ def _ranked(
     return np.array([rank[v] for v in lower]), np.array([rank[v] for v in upper]), places
 
 
-def _groups(partition: pa.Table, count: int) -> npt.NDArray[np.int64]:
+def partition_numbers(partition: pa.Table, count: int) -> npt.NDArray[np.int64]:
     """The number of each file's partition."""
     codes = np.zeros(count, np.int64)
     for column in partition.columns:

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.explain.findings.clustering import wide_bounds
+from whyscan.explain.findings.clustering import partition_numbers, wide_bounds
 from whyscan.explain.findings.finding import Code, Effect, Facts, Finding, Severity
+from whyscan.explain.listing import partitions_together
 from whyscan.explain.wording import counted, size
 from whyscan.planning.depth import overlap_of, sampled
 
@@ -99,22 +100,30 @@ def _joined(known: Sequence[tuple[pa.Array, pa.Array]]) -> tuple[pa.Array, pa.Ar
     return lower, upper
 
 
-def _sizes(plan: ScanPlan) -> pa.Array:
-    """What is known of the bytes of the files to read."""
+def _sizes(plan: ScanPlan) -> tuple[pa.Array, pa.Table]:
+    """The bytes of the files to read, where they are known, and their partitions."""
     found = plan.counted
-    sizes = found.chosen(found.files.bytes, found.judgement.kept)
-    return sizes.drop_null().cast(pa.int64())
+    at = pa.array(np.sort(found.positions(found.judgement.kept)))
+    sizes = found.files.bytes.take(at).cast(pa.int64())
+    known_sizes, partition = sizes.is_valid(), found.files.partition
+    if partition.num_columns:
+        partition = partition.take(at).filter(known_sizes)
+    return sizes.drop_null(), partition
 
 
 def _small_files(facts: Facts) -> Iterator[Finding]:
+    """Files that compaction would make fewer: no row moves to another partition."""
     if facts.files.kept < MANY:
         return
-    sizes = pa.chunked_array(facts.plan.each(_sizes), pa.int64())
+    parts = [part for part in facts.plan.each(_sizes) if len(part[0])]
+    sizes = pa.concat_arrays([sizes for sizes, _ in parts]) if parts else pa.nulls(0, pa.int64())
     if len(sizes) < MANY:
         return
     median = int(pc.quantile(sizes, 0.5)[0].as_py())
     weight = int(pc.sum(sizes).as_py())
-    enough = max(1, -(-weight // TARGET))
+    partition = partitions_together([(table, len(sizes)) for sizes, table in parts])
+    weights = np.bincount(partition_numbers(partition, len(sizes)), sizes.to_numpy())
+    enough = int(np.maximum(np.ceil(weights / TARGET), 1).sum())
     if median >= SMALL or enough * 2 > len(sizes):
         return
     yield Finding(
