@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from whyscan.masking import MASK, credential_spans, mask_credentials
+
 
 class Span(Struct, frozen=True):
     """Where in the predicate's text: offsets of the first character and of the one behind."""
@@ -26,14 +28,14 @@ class Span(Struct, frozen=True):
 
 
 class WhyscanError(Exception):
-    """One clear line, and what to do about it."""
+    """One clear line, and what to do about it. Credentials in locations are masked in both."""
 
     exit_code = 3
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.message = mask_credentials(message)
+        self.hint = None if hint is None else mask_credentials(hint)
+        super().__init__(self.message)
 
 
 class UsageError(WhyscanError):
@@ -43,7 +45,7 @@ class UsageError(WhyscanError):
 
 
 class PredicateError(WhyscanError):
-    """The predicate cannot be evaluated; `span` says where in `text`."""
+    """The predicate cannot be evaluated; `span` says where in `text`, the real one."""
 
     def __init__(
         self,
@@ -56,6 +58,29 @@ class PredicateError(WhyscanError):
         super().__init__(message, hint=hint)
         self.text = text
         self.span = span
+
+    def shown(self) -> tuple[str | None, Span | None]:
+        """Text and span for display: without credentials."""
+        masked = [] if self.text is None else credential_spans(self.text)
+        if self.text is None or not masked:
+            return self.text, self.span
+        return mask_credentials(self.text), self.span and _shifted(self.span, masked)
+
+
+def _shifted(span: Span, masked: list[tuple[int, int]]) -> Span:
+    """The same words in the masked text; a span inside of a credential is the mask."""
+
+    def moved(offset: int, *, is_end: bool) -> int:
+        shift = 0
+        for start, stop in masked:
+            if offset >= stop:
+                shift += len(MASK) - (stop - start)
+            elif offset > start:
+                return start + shift + len(MASK) * is_end
+        return offset + shift
+
+    start, end = moved(span.start, is_end=False), moved(span.end, is_end=True)
+    return Span(start, max(end, start))
 
 
 class SyntaxProblem(PredicateError):

@@ -42,6 +42,7 @@ def explain_sql(
     that they are joined with by those keys.
     With `spark`, its executors read the metadata and plan each scan: the answer is the same.
     """
+    from whyscan.explain.masked import masked
     from whyscan.planning.request import options_of, session_of
     from whyscan.statements.catalogue import Catalogue
     from whyscan.statements.explain import Manner, explain_statement
@@ -50,7 +51,7 @@ def explain_sql(
     checked(Question, question)
     lake = tables if isinstance(tables, Lake) else Lake(tables, options)
     catalogue = Catalogue(lake, lake.opened)
-    return explain_statement(
+    report = explain_statement(
         sql,
         catalogue,
         session_of(question),
@@ -61,6 +62,7 @@ def explain_sql(
             planner=HERE if spark is None else _executors(spark),
         ),
     )
+    return masked(report)
 
 
 def _executors(spark: SparkSession) -> Planner:

@@ -127,21 +127,24 @@ class Table(Struct, frozen=True):
         """
         verbose = question.get("verbose", False)
         if spark is not None:
+            from whyscan.explain.masked import masked
             from whyscan.spark.planning import explain_parts
 
             parted = self.plan(predicate, columns, spark=spark, **question)
-            return explain_parts(parted, verbose=verbose)
+            return masked(explain_parts(parted, verbose=verbose))
         plan = self.plan(predicate, columns, **question)
         # Only now: its import brings the parser, beside whose own a log is read.
+        from whyscan.explain.masked import masked
         from whyscan.explain.report import make_report
 
-        return make_report(plan, verbose=verbose)
+        return masked(make_report(plan, verbose=verbose))
 
     def stats(self, columns: Sequence[str] | None = None, *, full: bool = False) -> TableStats:
         """How the table lies, column by column; `full` opens footers of however many files."""
+        from whyscan.explain.masked import masked
         from whyscan.explain.stats import profile
 
-        return profile(self.snapshot, columns, full=full)
+        return masked(profile(self.snapshot, columns, full=full))
 
 
 def open(  # noqa: A001 - the public name, as in `whyscan.open`

@@ -11,6 +11,7 @@ from tempfile import NamedTemporaryFile
 from typing import IO, TYPE_CHECKING, TextIO
 
 from whyscan.errors import StorageError
+from whyscan.masking import mask_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,9 +32,9 @@ def write(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """To standard error, as far as anybody listens."""
+    """To standard error, as far as anybody listens, without credentials."""
     try:
-        _send(text, sys.stderr)
+        _send(mask_credentials(text), sys.stderr)
     except OSError:
         return
 

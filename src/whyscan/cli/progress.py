@@ -8,6 +8,8 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Self
 
+from whyscan.masking import mask_credentials
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
@@ -75,7 +77,7 @@ def steps() -> Iterator[Callable[[str], None]]:
 
     def tell(step: str) -> None:
         if sys.stderr.isatty():
-            sys.stderr.write(f"{CLEAR}{step}")
+            sys.stderr.write(f"{CLEAR}{mask_credentials(step)}")
             sys.stderr.flush()
 
     try:

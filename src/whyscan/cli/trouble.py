@@ -12,8 +12,9 @@ def describe(error: WhyscanError) -> str:
     from whyscan.explain.wording import inert, inert_sql
 
     lines = [f"error: {inert_sql(error.message)}"]
-    if isinstance(error, PredicateError) and error.text is not None and error.span is not None:
-        lines += _underlined(error.text, error.span)
+    text, span = error.shown() if isinstance(error, PredicateError) else (None, None)
+    if text is not None and span is not None:
+        lines += _underlined(text, span)
     if error.hint is not None:
         lines.append(f"hint: {inert(error.hint)}")
     return "\n".join(lines) + "\n"

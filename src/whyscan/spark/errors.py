@@ -19,7 +19,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from whyscan import errors
-from whyscan.errors import Span, WhyscanError
+from whyscan.errors import PredicateError, Span, WhyscanError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,10 +43,11 @@ class CarriedError(Exception):
 
 
 def to_text(error: WhyscanError) -> str:
-    """An error as one line of ASCII, whatever names are in it."""
+    """An error as one line of ASCII, whatever names are in it: Spark writes it into its logs."""
     told: dict[str, Any] = {"class": type(error).__name__} | vars(error)
-    if isinstance(told.get("span"), Span):
-        told["span"] = [told["span"].start, told["span"].end]
+    if isinstance(error, PredicateError):
+        told["text"], span = error.shown()
+        told["span"] = None if span is None else [span.start, span.end]
     return json.dumps(told)
 
 

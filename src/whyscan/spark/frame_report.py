@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.errors import PredicateError, UsageError, WhyscanError
+from whyscan.explain.masked import masked
 from whyscan.explain.report import make_report
 from whyscan.planning.planner import make_plan
 from whyscan.planning.request import bind_request
@@ -64,7 +65,7 @@ def explain(
             scans.append(_scan(scan, _snapshot(scan, options), asked))
         except WhyscanError as error:
             notes.append(f"not explained: {scan.table.name}: {error.message}")
-    return StatementReport(
+    report = StatementReport(
         sql=query if isinstance(query, str) else f"DataFrame[{', '.join(frame.columns)}]",
         dialect="spark",
         timezone=timezone,
@@ -73,6 +74,7 @@ def explain(
         notes=tuple(dict.fromkeys(notes)),
         seconds=perf_counter() - started,
     )
+    return masked(report)
 
 
 def _frame(query: DataFrame | str, spark: SparkSession | None) -> DataFrame:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 from whyscan.errors import UsageError, WhyscanError
+from whyscan.masking import mask_credentials
 from whyscan.spark import stage
 from whyscan.spark.audit.totals import place
 from whyscan.spark.errors import uncarried
@@ -81,8 +82,8 @@ class Earlier(Struct, frozen=True):
 
 
 def digest(sql: str) -> str:
-    """What tells two texts apart, and tells nothing of them."""
-    return sha256(sql.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    """What tells two texts apart, and tells nothing of them; a signature may differ."""
+    return sha256(mask_credentials(sql).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def summaries(audit: Audit) -> pa.Table:
@@ -102,11 +103,11 @@ def _row(audit: Audit, query: QueryLine, at: int, table: TableLine) -> dict[str,
     return {
         "run": audit.run.id,
         "at": audit.run.at,
-        "shape": query.shape,
+        "shape": mask_credentials(query.shape),
         "digest": digest(query.sql),
         "scan": at,
-        "table": table.name,
-        "uri": place(table.uri),
+        "table": mask_credentials(table.name),
+        "uri": place(table.uri),  # Of a table that was opened: an address with credentials is not.
         "format": table.format,
         "snapshot": None if table.version is None else str(table.version),
         "times": query.times,

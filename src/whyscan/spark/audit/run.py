@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from msgspec.structs import replace
 
 from whyscan.errors import UsageError, WhyscanError
+from whyscan.explain.masked import masked
 from whyscan.explain.wording import counted
 from whyscan.spark.audit import history
 from whyscan.spark.audit.drift import drifted
@@ -86,7 +87,7 @@ def audit(
         result = replace(result, drift=fallen)
     if where is not None:
         history.append(spark, result, where, form)
-    return result
+    return masked(result)
 
 
 def _check(settings: Settings) -> None:

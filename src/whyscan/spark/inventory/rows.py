@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from whyscan.explain.masked import masked_array
 from whyscan.explain.values import json_values
 from whyscan.predicate.arrow import arrow_type
 from whyscan.predicate.tree import Column
@@ -84,7 +85,7 @@ class Rows(Struct, frozen=True):
         count = self.containers.count
         told = {
             "level": pa.repeat(self.level, count),
-            "path": self.paths,
+            "path": masked_array(self.paths),
             "partition": self.partition,
             "ordinal": self.ordinal,
             "bytes": self.bytes,

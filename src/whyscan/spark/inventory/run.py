@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import WhyscanError
+from whyscan.explain.masked import masked
 from whyscan.explain.wording import counted
 from whyscan.spark.errors import from_text, to_text, uncarried
 from whyscan.spark.inventory import direct
@@ -82,7 +83,7 @@ def inventory(
     opened = [one for one in found if isinstance(one, Opened)]
     frame = spread(spark, opened).mapInArrow(reading_what_can_be_read(chosen), ddl(SCHEMA))
     lost = [
-        failed({"table": one.name, "uri": one.uri}, to_text(one.error))
+        failed(masked({"table": one.name, "uri": one.uri}), to_text(one.error))
         for one in found
         if isinstance(one, TableLine) and one.error is not None
     ]
@@ -106,7 +107,7 @@ def write_inventory(
     known = place.known(spark)
     lines = run.lines(given, Opener(depth, known, settings.get("partition_types", {})))
     run.take_up_again(lines, {row.table: row for row in known.values()})
-    return InventoryRun(
+    report = InventoryRun(
         tuple(lines[source.name] for source in given),
         place.containers,
         place.tables,
@@ -114,6 +115,7 @@ def write_inventory(
         depth,
         perf_counter() - started,
     )
+    return masked(report)
 
 
 class _Run(Struct, frozen=True):

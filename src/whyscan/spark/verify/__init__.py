@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from whyscan.explain.masked import masked
 from whyscan.spark.verify.result import Verification
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def verify(
         table = open_snapshot([str(table)], {}, {})
     snapshot = getattr(table, "snapshot", table)
     conditions = [Condition(text, dialect) for text in texts]
-    return Verification((prove(spark, snapshot, conditions, settings),))
+    return masked(Verification((prove(spark, snapshot, conditions, settings),)))
 
 
 def verify_workload(
@@ -78,7 +79,7 @@ def verify_workload(
     """The predicates of a workload, each on its table; `sample` of them that ran most often."""
     from whyscan.spark.verify.workload import verify_workload
 
-    return verify_workload(spark, found, tables, _settings(asking), sample)
+    return masked(verify_workload(spark, found, tables, _settings(asking), sample))
 
 
 def _settings(asking: Asking) -> Settings:

@@ -1,0 +1,101 @@
+"""A report without credentials: `mask_credentials` for every text of a record.
+
+Reports pass through here where they are handed out, before any writer wraps or escapes their text.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.masking import mask_credentials
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+T = TypeVar("T")
+
+PLAN = "plan"
+"""The field of a scan that holds its plan, which reads the table by the real text."""
+_MAY_HOLD_CREDENTIALS = r"://|[?&;#][^=]*=|%3[Dd]|@.*/|:/|//"
+
+
+def masked(record: T) -> T:
+    """The same record, and the same object where there is nothing to mask."""
+    return cast("T", _masked(record))
+
+
+def _masked(value: Any) -> Any:
+    match value:
+        case Enum():
+            return value
+        case str():
+            return mask_credentials(value)
+        case bytes():
+            # The ends of a range of text are bytes.
+            text = value.decode("utf-8", "surrogateescape")
+            shown = mask_credentials(text)
+            return value if shown is text else shown.encode("utf-8", "surrogateescape")
+        case Struct():
+            return _masked_struct(value)
+        case tuple() | list():
+            return _masked_sequence(value)
+        case dict():
+            return _masked_mapping(value)
+        case pa.Array() | pa.ChunkedArray():
+            return masked_array(value)
+        case pa.Table():
+            columns = [masked_array(column) for column in value.columns]
+            same = all(new is old for new, old in zip(columns, value.columns, strict=True))
+            return value if same else pa.table(columns, schema=value.schema)
+        case _:
+            return value
+
+
+def _masked_struct(record: Struct) -> Struct:
+    names = [name for name in record.__struct_fields__ if name != PLAN]
+    old = {name: getattr(record, name) for name in names}
+    new = {name: _masked(value) for name, value in old.items()}
+    changed = {name: new[name] for name in names if new[name] is not old[name]}
+    return replace(record, **changed) if changed else record
+
+
+def _masked_sequence(values: Sequence[Any]) -> Sequence[Any]:
+    new = [_masked(value) for value in values]
+    same = all(one is other for one, other in zip(new, values, strict=True))
+    return values if same else type(values)(new)  # type: ignore[call-arg]
+
+
+def _masked_mapping(values: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    new = {_masked(key): _masked(value) for key, value in values.items()}
+    same = all(
+        one is other and new[one] is value
+        for one, (other, value) in zip(new, values.items(), strict=False)
+    )
+    return values if same and len(new) == len(values) else new
+
+
+def masked_array(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Texts of an array or of its dictionary. Bounds of text are kept as bytes."""
+    kind = array.type
+    if isinstance(array, pa.ChunkedArray):
+        chunks = [masked_array(chunk) for chunk in array.chunks]
+        same = all(new is old for new, old in zip(chunks, array.chunks, strict=True))
+        return array if same else pa.chunked_array(chunks, kind)
+    if pa.types.is_dictionary(kind):
+        words = masked_array(array.dictionary)
+        if words.equals(array.dictionary):
+            return array
+        return pa.DictionaryArray.from_arrays(array.indices, words)
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind)):
+        return array
+    if not pc.any(pc.match_substring_regex(array, _MAY_HOLD_CREDENTIALS)).as_py():
+        return array
+    old = array.to_pylist()
+    new = _masked_sequence(old)
+    return array if new is old else pa.array(new, kind)

@@ -1,0 +1,168 @@
+"""No output of any command holds a credential that stands in a location.
+
+Generated: commands x formats x places where a location can be written x kinds of credentials.
+"""
+
+import json
+from itertools import product
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+SECRET = "sEcReT0123456789"
+LOCATIONS = {
+    "keys": f"s3://AKIAKEY:{SECRET}@bucket/t",
+    "keys with a slash": f"s3://AKIAKEY:xx/{SECRET}@bucket/t",
+    "password": f"https://user:{SECRET}@host/t",
+    "azure": f"az://container/t?sv=1&sig={SECRET}",
+    "signature": f"https://host/t?X-Amz-Signature={SECRET}&X-Amz-Date=1",
+    "credential": f"https://host/t?X-Amz-Credential={SECRET}",
+    "token": f"https://host/t?X-Amz-Security-Token={SECRET}",
+    "google": f"gs://b/t?X-Goog-Signature={SECRET}",
+    "jdbc user": f"jdbc:postgresql://u:{SECRET}@host/db",
+    "jdbc password": f"jdbc:sqlserver://host;password={SECRET}",
+    "path password": f"lake/t?password={SECRET}",
+    "path token": f"lake/t?access_token={SECRET}",
+    "path keys": f"s3//AKIAKEY:{SECRET}@bucket/t",
+    "scheme": f"hdfs://user:{SECRET}@namenode/t",
+}
+FORMS = ("text", "json", "markdown", "html", "sarif", "junit")
+REDACTED = ((), ("--redact",))
+
+# Where a location is the table: each fails, and the error is all that is written.
+AS_TABLE = {
+    "explain TABLE": ("explain", "{}", "-w", "a = 1"),
+    "explain two": ("explain", "urls", "{}", "-w", "url = 'x'"),
+    "explain glob": ("explain", "{}/*.parquet", "-w", "a = 1"),
+    "explain metadata": ("explain", "{}/metadata/v1.metadata.json", "-w", "a = 1"),
+    "explain --table": ("explain", "--sql", "SELECT * FROM t", "--table", "t={}"),
+    "explain --sql": ("explain", "--sql", "SELECT * FROM parquet.`{}` WHERE a = 1"),
+    "explain delta": ("explain", "--sql", "SELECT * FROM delta.`{}` JOIN urls"),
+    "explain name": ("explain", "--sql", "SELECT * FROM `{}`"),
+    "explain duckdb": ("explain", "--sql", "FROM read_parquet('{}')", "--dialect", "duckdb"),
+    "explain merge": ("explain", "--sql", "MERGE INTO delta.`{}` t USING s ON t.a = s.a"),
+    "explain syntax": ("explain", "--sql", "SELECT * FROM parquet.`{}` WHERE ("),
+    "explain command": ("explain", "--sql", "COPY INTO t FROM '{}'"),
+    "explain unread": ("explain", "--sql", "CREATE EXTERNAL TABLE t LOCATION '{}'"),
+    "explain dbt": ("explain", "--sql", "{{{{ config(x='{}') }}}} SELECT * FROM {{{{ nope( }}}}"),
+    "explain predicate file": ("explain", "urls", "-w", "@{}"),
+    "explain statement file": ("explain", "--sql", "@{}"),
+    "explain baseline": ("explain", "urls", "-w", "url = 'x'", "--baseline", "{}"),
+    "explain output": ("explain", "urls", "-w", "url = 'x'", "-o", "{}/x"),
+    "explain unknown column": ("explain", "urls", "-w", "nope = '{}'"),
+    "explain bad literal": ("explain", "urls", "-w", "n = '{}' AND n = DATE '{}'"),
+    "explain option": ("explain", "urls", "-w", "url = 'x'", "--optoin", "{}"),
+    "scan": ("scan", "{}", "-w", "a = 1"),
+    "scan output": ("scan", "urls", "-w", "url = 'x'", "-o", "{}/x.csv"),
+    "stats": ("stats", "{}"),
+    "stats column": ("stats", "urls", "{}"),
+    "diff": ("diff", "{}", "urls", "-w", "a = 1"),
+    "diff other": ("diff", "urls", "{}", "-w", "url = 'x'"),
+    "diff version": ("diff", "urls", "--from", "{}", "-w", "url = 'x'"),
+    "no command": ("{}",),
+}
+
+# Where a location is a value: each works, and the report shows the value.
+AS_VALUE = {
+    "explain": ("explain", "urls", "-v", "-w", "url = '{}'"),
+    "explain more": ("explain", "urls", "-v", "-w", "url > '{}' AND upper(url) = '{}' OR n = 1"),
+    "explain list": ("explain", "urls", "-v", "-w", "url IN ('{}', 'https://b') AND n > 5"),
+    "explain --sql": (
+        "explain",
+        "--sql",
+        "SELECT * FROM u JOIN v ON u.n = v.n WHERE u.url LIKE '{}%' AND v.url = '{}'",
+        "--table",
+        "u=urls",
+        "--table",
+        "v=urls",
+    ),
+    "explain unread": ("explain", "urls", "-v", "-w", "soundex(url) = '{}'"),
+}
+ONLY_TEXT_AND_JSON = {
+    "diff": ("diff", "urls", "urls", "-v", "-w", "url = '{}'"),
+    "stats": ("stats", "urls"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table whose values, and so whose bounds, are locations with credentials."""
+    folder = tmp_path_factory.mktemp("secrets")
+    (folder / "urls").mkdir()
+    for number, location in enumerate(LOCATIONS.values()):
+        rows = pa.table({"url": [location, location + "x"], "n": [number, number + 1]})
+        pq.write_table(rows, folder / "urls" / f"{number:02}.parquet")
+    return folder
+
+
+def checked(run, folder):
+    """The run, after a search of all that it wrote, in the folder as well."""
+    assert SECRET not in run.out
+    assert SECRET not in run.err
+    for path in folder.rglob("*"):
+        if path.is_file() and path.suffix != ".parquet":
+            assert SECRET.encode() not in path.read_bytes(), path
+    return run
+
+
+@pytest.mark.parametrize("kind", LOCATIONS)
+@pytest.mark.parametrize("command", AS_TABLE)
+def test_an_error_about_a_location_hides_its_credentials(whyscan, folder, command, kind):
+    arguments = [word.format(*[LOCATIONS[kind]] * 2) for word in AS_TABLE[command]]
+
+    run = checked(whyscan(*arguments, cwd=folder), folder)
+
+    assert (run.code in {2, 3}, run.out) == (True, ""), run
+    assert run.err.startswith("error: ")
+    assert "whyscan itself failed" not in run.err
+
+
+@pytest.mark.parametrize("kind", LOCATIONS)
+@pytest.mark.parametrize(("command", "form", "redact"), list(product(AS_VALUE, FORMS, REDACTED)))
+def test_a_report_about_a_location_hides_its_credentials(
+    whyscan, folder, command, form, redact, kind
+):
+    arguments = [word.format(*[LOCATIONS[kind]] * 2) for word in AS_VALUE[command]]
+
+    run = checked(whyscan(*arguments, "--format", form, *redact, cwd=folder), folder)
+
+    assert run.code == 0, run.err
+    assert run.out
+
+
+@pytest.mark.parametrize("kind", ["keys", "azure", "jdbc password"])
+@pytest.mark.parametrize("form", ["text", "json", "html"])
+@pytest.mark.parametrize("command", ONLY_TEXT_AND_JSON)
+def test_other_reports_hide_credentials(whyscan, folder, command, form, kind):
+    if (command, form) == ("diff", "html"):
+        pytest.skip("diff has no page")
+    arguments = [word.format(LOCATIONS[kind]) for word in ONLY_TEXT_AND_JSON[command]]
+
+    run = checked(whyscan(*arguments, "--format", form, cwd=folder), folder)
+
+    assert run.code == 0, run.err
+
+
+@pytest.mark.parametrize("kind", LOCATIONS)
+def test_a_baseline_and_a_file_of_a_report_hide_credentials(whyscan, folder, kind, tmp_path):
+    where = f"url = '{LOCATIONS[kind]}'"
+    baseline, page = tmp_path / "baseline.json", tmp_path / "page.html"
+    common = ("explain", "urls", "-w", where, "--baseline", baseline)
+
+    first = whyscan(*common, "--update-baseline", "--format=html", "-o", page, cwd=folder)
+    second = whyscan(*common, cwd=folder)
+
+    assert (first.code, second.code) == (0, 0), first.err + second.err
+    checked(second, tmp_path)
+    assert page.exists()
+
+
+def test_planning_uses_the_real_text(whyscan, folder):
+    """The masked literal would match nothing; the real one is in exactly one file."""
+    for location in LOCATIONS.values():
+        run = whyscan("explain", "urls", "-w", f"url = '{location}'", "--format=json", cwd=folder)
+        rows = whyscan("scan", "urls", "-w", f"url = '{location}'", "-s", "url", cwd=folder)
+
+        assert json.loads(run.out)["levels"][0]["kept"] == 1
+        assert location in rows.out.replace('""', '"'), "rows are the table's own data"
