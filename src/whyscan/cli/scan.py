@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,12 +12,11 @@ import click
 from whyscan.cli import options, suggestions
 from whyscan.cli.output import silence, whole_file
 from whyscan.cli.progress import Progress
+from whyscan.cli.startup import ended_as_by_hand
 from whyscan.errors import StorageError, UsageError
 from whyscan.table import open as open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from whyscan.plans import Plan
 
 PIPE = Path("-")
@@ -56,7 +53,7 @@ def scan(places: tuple[str, ...], predicate: str | None, **asked: Any) -> None:
     form = _form(asked["form"], asked["output"])
     _refuse_existing(asked["output"], force=asked["force"])
     where = "true" if predicate is None else options.read_predicate(predicate)
-    with _ended_as_by_hand(), Progress() as progress:
+    with ended_as_by_hand(), Progress() as progress:
         table = open_table(
             places,
             partition_types=options.partition_types(asked),
@@ -66,16 +63,6 @@ def scan(places: tuple[str, ...], predicate: str | None, **asked: Any) -> None:
         progress.watch(table.snapshot.traffic)
         plan = table.plan(where, options.columns(asked["select"]), **options.terms(asked))
         _write(plan, form, asked["output"])
-
-
-@contextmanager
-def _ended_as_by_hand() -> Iterator[None]:
-    """A job that is ended from outside removes what it began, as after Ctrl-C."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _form(given: str | None, output: Path) -> str:

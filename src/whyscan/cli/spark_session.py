@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from whyscan.cli.startup import let_pandas_in
+from whyscan.cli.startup import ended_as_by_hand, let_pandas_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,14 +44,15 @@ def spark_session(master: str | None, *, formats: bool = False) -> Iterator[Spar
 
     _ENDING.wait()
     before = _running()
-    spark = session(master, formats=formats)
-    try:
-        yield spark
-    finally:
-        if before is None and _is_of_this_machine(spark):
-            _ENDING.begin(spark)
-        elif before is None:
-            spark.stop()
+    with ended_as_by_hand():
+        spark = session(master, formats=formats)
+        try:
+            yield spark
+        finally:
+            if before is None and _is_of_this_machine(spark):
+                _ENDING.begin(spark)
+            elif before is None:
+                spark.stop()
 
 
 def _is_of_this_machine(spark: SparkSession) -> bool:

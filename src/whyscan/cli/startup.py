@@ -5,11 +5,12 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import signal
 import sys
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -73,6 +74,19 @@ def loading_the_parser(places: Iterable[str]) -> Iterator[None]:
     finally:
         if remote:
             parser.join()
+
+
+@contextmanager
+def ended_as_by_hand() -> Iterator[None]:
+    """A job that is ended from outside removes what it began, as after Ctrl-C."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def end(code: int) -> NoReturn:

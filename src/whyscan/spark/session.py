@@ -14,6 +14,7 @@ import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING
 
 from whyscan.errors import UsageError, WhyscanError
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _CORES_OF_A_SERVER = 4
 _ANSWERS_WITHIN = 15
+_REMOVALS = 10
+_BETWEEN_REMOVALS = 0.1
 JAVAS = frozenset({"17", "21"})
 """What Spark 4.1 runs on with Arrow: 25 took away what Arrow's memory rests on."""
 
@@ -199,6 +202,9 @@ def _environment(*, local: bool) -> dict[str, str]:
     if "SPARK_HOME" not in os.environ:
         ours["SPARK_CONF_DIR"] = str(_quiet_logs())
     ours = {name: value for name, value in ours.items() if name not in os.environ}
+    if local:
+        # Spark kills its Python workers: what they leave behind goes with this process.
+        ours["TMPDIR"] = str(_scratch() / "workers")
     return ours | {"JAVA_HOME": str(java_home(_scratch() / "java"))}
 
 
@@ -212,8 +218,18 @@ def _quiet_logs() -> Path:
 def _scratch() -> Path:
     """A folder that goes with this process."""
     folder = Path(tempfile.mkdtemp(prefix="whyscan-spark-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "workers").mkdir()
+    atexit.register(_remove, folder)
     return folder
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, again where a worker that is about to end has written into it meanwhile."""
+    for _ in range(_REMOVALS):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        sleep(_BETWEEN_REMOVALS)
 
 
 def machines_java() -> str | None:
