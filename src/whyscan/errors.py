@@ -88,7 +88,12 @@ class SyntaxProblem(PredicateError):
 
 
 class UnknownColumn(PredicateError):
-    """The schema has no such column, or several that answer to the name."""
+    """The schema has no such column, or several that answer to the name.
+
+    `literal` is the name in quotes where it is compared with text: quotes may be all that lacks.
+    """
+
+    literal: str | None = None
 
 
 class UnknownTable(PredicateError):

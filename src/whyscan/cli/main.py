@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 from importlib import import_module
@@ -47,6 +48,16 @@ class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
         return list(COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Refuse a name that is no command, with the nearest one as the hint."""
+        if args[0] in COMMANDS or args[0].startswith("-"):
+            return super().resolve_command(ctx, args)
+        near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+        hint = f"did you mean {near[0]}?" if near else "whyscan --help shows what there is"
+        raise UsageError(f"No such command {args[0]!r}.", hint=hint)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
@@ -102,8 +113,17 @@ def _misuse(error: click.ClickException) -> UsageError:
     """Click's own complaints look like ours."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = "whyscan" if context is None else context.command_path
+    near = getattr(error, "possibilities", None)
+    if near:
+        return UsageError(error.message, hint=f"did you mean {_nearest(error.message, near)}?")
     message = " ".join(error.format_message().split())
     return UsageError(message, hint=f"{command} --help shows what there is")
+
+
+def _nearest(message: str, near: Sequence[str]) -> str:
+    """The word of those that is most like the one that the message quotes."""
+    wrong = message.split("'")[1] if message.count("'") > 1 else message
+    return max(near, key=lambda word: difflib.SequenceMatcher(None, wrong, word).ratio())
 
 
 def _internal(error: Exception) -> int:

@@ -151,12 +151,13 @@ def _unknown(parts: Sequence[Part], part: Part, names: Sequence[str], text: str)
     )
 
 
-def suggestion(name: str, names: Sequence[str]) -> str | None:
-    """A near name, or all of them where they are few."""
+def suggestion(name: str, names: Sequence[str], literal: str | None = None) -> str | None:
+    """A near name, the literal that may be meant, or all names where they are few."""
     by_lower = {known.lower(): known for known in names}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    if near:
-        return f"did you mean {by_lower[near[0]]}?"
+    if near or literal is not None:
+        meant = [by_lower[found] for found in near] + [text for text in [literal] if text]
+        return f"did you mean {' or '.join(meant)}?"
     if 0 < len(names) <= _FEW:
         return "the columns are " + ", ".join(names)
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -12,7 +13,7 @@ from whyscan.predicate.dialects import Family
 from whyscan.predicate.parse import sql_of
 from whyscan.predicate.scope import Scope, Uninterpreted
 from whyscan.predicate.tree import Column, Opaque
-from whyscan.predicate.types import StructType
+from whyscan.predicate.types import StringType, StructType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,10 +27,36 @@ def opaque(node: exp.Expr, why: str, scope: Scope) -> Opaque:
 
 def column(node: exp.Expr, scope: Scope) -> Column:
     """The column that a dotted name means."""
-    found = names.resolve(_parts(node), scope.columns, scope.syntax.text)
+    try:
+        found = names.resolve(_parts(node), scope.columns, scope.syntax.text)
+    except UnknownColumn as problem:
+        problem.literal = _literal_meant(node, scope)
+        if problem.literal is not None:
+            problem.hint = names.suggestion(
+                node.name, scope.columns.schema.names(), problem.literal
+            )
+        raise
     if found.path[-1] in {"file_block_start", "file_block_length"} and len(found.path) > 1:
         raise Uninterpreted("where in its file a split begins")
     return found
+
+
+def _literal_meant(node: exp.Expr, scope: Scope) -> str | None:
+    """The word in quotes where it is compared with a column of text: `mode = AIR`."""
+    if not isinstance(node, exp.Column) or len(node.parts) > 1:
+        return None
+    if not isinstance(node.parent, exp.Predicate):
+        return None
+    for other in node.parent.iter_expressions():
+        if not isinstance(other, exp.Column) or id(other) == id(node):
+            continue
+        with suppress(UnknownColumn, Uninterpreted):
+            found = names.resolve(_parts(other), scope.columns, scope.syntax.text)
+            if isinstance(found.type, StringType):
+                place = _part(node.this).span
+                word = scope.syntax.text[place.start : place.end].strip('"`[]')
+                return f"'{word or node.name}'"
+    return None
 
 
 def member(node: exp.Expr, scope: Scope) -> Column:

@@ -96,7 +96,7 @@ class Frame(Struct, frozen=True, dict=True):
         names = [field.name for source in self.own.values() for field in source.fields]
         text, span = self.scope.syntax.text, problem.span
         name = "" if span is None else text[span.start : span.end].split(".")[-1]
-        hint = suggestion(name, names)
+        hint = suggestion(name, names, problem.literal)
         raise UnknownColumn(problem.message, text=text, span=span, hint=hint) from problem
 
     def _texts(self, node: exp.Expr) -> tuple[str, str]:
