@@ -153,7 +153,7 @@ def test_a_refused_option_does_not_show_its_value():
 
 
 def test_an_unknown_scheme_is_a_typed_error():
-    with pytest.raises(StorageError, match="cannot open nowhere://bucket"):
+    with pytest.raises(StorageError, match="no client for nowhere:// storage"):
         find(["nowhere://bucket/t"], {}, lambda _: True)
 
 

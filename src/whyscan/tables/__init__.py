@@ -101,8 +101,10 @@ def _open_files(
     from whyscan.tables.parquet.paths import is_visible_folder
     from whyscan.tables.parquet.snapshot import open_parquet
     from whyscan.tables.parquet.type_names import type_named
-    from whyscan.tables.places import find
+    from whyscan.tables.places import find, refuse_folder_of_tables
 
     given = {name: type_named(text) for name, text in partition_types.items()}
     found = find(places, options, is_visible_folder)
+    if len(places) == 1:
+        refuse_folder_of_tables(places[0], found)
     return open_parquet(found.store, found.objects, given)

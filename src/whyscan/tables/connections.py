@@ -26,6 +26,7 @@ from whyscan.errors import StorageError, UsageError
 from whyscan.tables import azure_variables, environment
 from whyscan.tables.aws_profiles import read_profile
 from whyscan.tables.cache import users_cache
+from whyscan.tables.schemes import require_supported
 from whyscan.tables.storage import REMOTE_AT_ONCE
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ class _Settings(Struct, frozen=True):
 
 def connect(address: str, options: Mapping[str, Any]) -> Connection:
     """Open a store. Nothing is asked of it yet."""
+    require_supported(address.partition("://")[0])
     given = {key.lower(): value for key, value in options.items()}
     settings = _settings(address, given)
     return Connection(

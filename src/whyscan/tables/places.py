@@ -11,7 +11,8 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from itertools import takewhile
+from collections import deque
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -22,6 +23,7 @@ from msgspec import Struct
 
 from whyscan.errors import TableError, UsageError
 from whyscan.tables import azure_variables
+from whyscan.tables.schemes import miswritten
 from whyscan.tables.storage import Store, local_store
 
 if TYPE_CHECKING:
@@ -36,6 +38,11 @@ _HOST = re.compile(r"[\w.-]*(?::\d+)?|\[[\da-fA-F:.]+\](?::\d+)?")
 _HOST_IN_CONTAINER = re.compile(r"(?:[\w.$-]+@)?[\w.-]*(?::\d+)?")
 # A lone `?` is a wildcard.
 _QUERY = re.compile(r"\?[\w.-]+=")
+
+
+_SHOWN = 5
+_LOOKED_AT = 200
+_DEEPEST = 2
 
 
 class Place(Struct, frozen=True):
@@ -119,6 +126,7 @@ def parse(text: str) -> Place:
         # Java writes `file:/lake/t`, and so does whatever Spark says of a place.
         return _local(unquote(text.removeprefix("file:").removeprefix("//")))
     if _SCHEME.match(text) is None:
+        _refuse_miswritten(text)
         return _local(str(Path(text).expanduser()))
     scheme, _, rest = text.partition("://")
     host, _, path = rest.partition("/")
@@ -128,6 +136,14 @@ def parse(text: str) -> Place:
             hint="use the cloud's own environment variables, a profile or --option",
         )
     return _remote(scheme.lower(), host, path.strip("/"))
+
+
+def _refuse_miswritten(text: str) -> None:
+    """`s3:/bucket/t`, `hdfs:/t`: no file of that name is there, and a store was meant."""
+    scheme, colon, rest = text.partition(":")
+    problem = miswritten(scheme.lower(), rest) if colon else None
+    if problem is not None and not os.path.lexists(text):
+        raise problem
 
 
 def _names_secrets(scheme: str, host: str, path: str) -> bool:
@@ -261,6 +277,57 @@ def _glob_piece(piece: str) -> str:
     if len(piece) > 1:
         return re.sub(r"^\[!", "[^", piece)
     return re.escape(piece)
+
+
+def refuse_folder_of_tables(named: str, found: Found) -> None:
+    """A folder that holds Delta or Iceberg tables and no files of its own is no table.
+
+    Read as one, its files would show deleted rows, and rows of one table as another's.
+    """
+    paths = found.objects["path"]
+    parts = pc.replace_substring_regex(paths, "/.*", "").unique().to_pylist()
+    own = set(pc.filter(paths, pc.invert(pc.match_substring(paths, "/"))).to_pylist())
+    folders = sorted(part for part in parts if part not in own and not part.startswith(("_", ".")))
+    if parse(named).pattern is not None or any("=" in name for name in folders):
+        return
+    if any(name.endswith((".parquet", ".parq", ".pq")) for name in own):
+        return
+    tables = _tables_among(found, folders)
+    if not tables:
+        return
+    above = tables[0].rpartition("/")[0]
+    names = tables if above else folders
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    every = "/".join(part for part in (named.rstrip("/"), above, "*") if part)
+    raise TableError(
+        f"{found.store.uri} is a folder of tables: {', '.join(names[:_SHOWN])}{more}",
+        hint=f"name one of them: {found.store.shown(tables[0])}; "
+        f"audit takes all of them: --table '{every}'",
+    )
+
+
+def _tables_among(found: Found, folders: Sequence[str]) -> list[str]:
+    """Folders that are Delta or Iceberg tables, or hold some; only the first ones are looked at."""
+    store = found.store
+    if store.folder is None:
+        paths = found.objects["path"]
+        marked = pc.match_substring_regex(paths, r"/_delta_log/|/metadata/[^/]*\.metadata\.json")
+        roots = pc.replace_substring_regex(
+            paths.filter(marked), r"/(_delta_log|metadata)/.*", ""
+        ).unique()
+        return sorted(roots.to_pylist())
+    pending, tables = deque(folders), []
+    for _ in range(_LOOKED_AT):
+        if not pending:
+            break
+        name = pending.popleft()
+        folder = Path(store.folder, name)
+        if (folder / "_delta_log").is_dir() or any(folder.glob("metadata/*.metadata.json*")):
+            tables.append(name)
+        elif name.count("/") < _DEEPEST:
+            inner = (one for one in islice(folder.iterdir(), _LOOKED_AT) if one.is_dir())
+            pending += (f"{name}/{one.name}" for one in inner if "=" not in one.name)
+    return tables
 
 
 def _distinct(objects: pa.Table) -> pa.Table:

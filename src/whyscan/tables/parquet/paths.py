@@ -109,7 +109,8 @@ def _require_one_base(folders: Sequence[_Folder]) -> None:
     if len(bases) > 1:
         raise TableError(
             f"partition folders begin at different places: {_some(bases)}",
-            hint="open each of them as a table of its own, or name the files by a glob",
+            hint="name each of them as a table of its own, or the files by a glob; "
+            "audit takes a glob of tables: --table 'lake/*'",
         )
 
 
