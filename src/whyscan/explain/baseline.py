@@ -20,14 +20,17 @@ them. An exemption without a predicate holds for every question on its table.
 from __future__ import annotations
 
 import json
+import os
 from datetime import date
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from whyscan.errors import UsageError
 from whyscan.explain.gates import Assertion, Exemption, at_least, percent_pruned
+from whyscan.predicate.canonical import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from whyscan.explain.report import Report
 
 SCHEMA_VERSION = "1.0"
+_SPELLINGS = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 
 
 class Key(Struct, frozen=True):
@@ -44,6 +48,36 @@ class Key(Struct, frozen=True):
     predicate: str
     dialect: str
     timezone: str
+
+    def is_same(self, other: Key) -> bool:
+        """Whether the other is this question, in other spellings perhaps."""
+        return (
+            (self.dialect.lower(), self.timezone) == (other.dialect.lower(), other.timezone)
+            and same_table(self.table, other.table)
+            and same_sql(self.predicate, other.predicate, self.dialect)
+        )
+
+
+def same_table(one: str, other: str) -> bool:
+    """Whether two names lead to one place: `./t`, `t/` and `file:///lake/t` may be one table."""
+    return one == other or _place(one) == _place(other)
+
+
+def same_sql(one: str, other: str, dialect: str) -> bool:
+    """Whether two texts are one question, whatever their blanks, parentheses and case."""
+    return one == other or canonical(one, dialect) == canonical(other, dialect)
+
+
+def _place(name: str) -> str:
+    """A place in one spelling. Several places are one name with blanks between them."""
+    if " " in name and not os.path.lexists(name):
+        return " ".join(map(_place, name.split()))
+    scheme, mark, rest = name.partition("://")
+    if mark and scheme.lower() != "file":
+        scheme = _SPELLINGS.get(scheme.lower(), scheme.lower())
+        return f"{scheme}://{rest.rstrip('/')}"
+    path = unquote(name.removeprefix("file:")) if name.lower().startswith("file:/") else name
+    return os.path.abspath(f"/{path.lstrip('/')}" if path.startswith("//") else path)  # noqa: PTH100 - links stay
 
 
 class Shares(Struct, frozen=True):
@@ -63,7 +97,7 @@ class Baseline(Struct, frozen=True):
 
     def check(self, key: Key, report: Report) -> Iterator[Assertion]:
         """A question that the baseline does not know does not pass: nobody agreed to it."""
-        known = self.questions.get(key)
+        known = next((self.questions[one] for one in self._spellings(key)), None)
         if known is None:
             yield Assertion("baseline", 0.0, None, passed=False)
             return
@@ -76,17 +110,36 @@ class Baseline(Struct, frozen=True):
             yield at_least("baseline_bytes", asked, now.pruned_bytes)
 
     def updated(self, key: Key, report: Report) -> Baseline:
-        """The same, with this question as it is now."""
-        return replace(self, questions={**self.questions, key: shares(report)})
+        """The same, with this question as it is now, in the spelling that the file has of it."""
+        spellings = list(self._spellings(key))
+        others = {one: kept for one, kept in self.questions.items() if one not in spellings}
+        spelled = spellings[0] if spellings else key
+        return replace(self, questions={**others, spelled: shares(report)})
+
+    def _spellings(self, key: Key) -> Iterator[Key]:
+        """The questions of the file that are this one."""
+        if key in self.questions:
+            yield key
+        yield from (one for one in self.questions if one != key and one.is_same(key))
 
     def excuse(self, key: Key, assertion: Assertion, today: date) -> Assertion:
         """A gate that failed, with the exemption that covers it."""
         if assertion.passed:
             return assertion
         for exemption in self.exemptions:
-            if exemption.covers(key.table, key.predicate, assertion.name):
+            if _covers(exemption, key, assertion.name):
                 return replace(assertion, exemption=exemption, expired=exemption.until < today)
         return assertion
+
+
+def _covers(exemption: Exemption, key: Key, gate: str) -> bool:
+    """Whether an exemption is from this gate for this question."""
+    predicate = exemption.predicate
+    return (
+        exemption.gate == gate
+        and same_table(exemption.table, key.table)
+        and (predicate is None or same_sql(predicate, key.predicate, key.dialect))
+    )
 
 
 def shares(report: Report) -> Shares:

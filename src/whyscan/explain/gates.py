@@ -38,13 +38,6 @@ class Exemption(Struct, frozen=True):
     until: date
     predicate: str | None = None
 
-    def covers(self, table: str, predicate: str, gate: str) -> bool:
-        return (
-            self.table == table
-            and self.gate == gate
-            and (self.predicate is None or self.predicate == predicate)
-        )
-
 
 class Assertion(Struct, frozen=True):
     """One gate's outcome. What could not be measured (`actual` is None) does not pass.
