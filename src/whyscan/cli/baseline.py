@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from whyscan.cli.options import read_regular
 from whyscan.cli.output import write_file
 from whyscan.errors import UsageError
 
@@ -81,11 +82,13 @@ def _read(path: Path, *, may_be_new: bool) -> Baseline:
     from whyscan.explain.baseline import Baseline, read_baseline
 
     try:
-        return read_baseline(path.read_text("utf-8"), str(path))
+        return read_baseline(read_regular(path), str(path))
     except FileNotFoundError as error:
         if may_be_new:
             return Baseline()
         hint = "--update-baseline writes it"
         raise UsageError(f"there is no baseline {path}", hint=hint) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the baseline {path}: {error}") from error
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        why = "it is not UTF-8" if isinstance(error, UnicodeError) else why
+        raise UsageError(f"cannot read the baseline {path}: {why}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from whyscan.table import When
 
 GATE_FAILED = 1
+_LONGEST = 1 << 26
 _TERMS = ("dialect", "timezone", "depth", "full", "assume_no_nan")
 
 
@@ -199,15 +201,33 @@ def read_statement(sql: str) -> str:
 
 
 def _read(word: str, what: str, hint: str) -> str:
-    if word == "-":
-        return sys.stdin.read().strip()
-    if not word.startswith("@"):
+    if word != "-" and not word.startswith("@"):
         return word
+    if word == "-":
+        where, source = "standard input", sys.stdin.read
+    else:
+        where, source = word[1:], lambda _: read_regular(Path(word[1:]))
     try:
-        return Path(word[1:]).read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(f"cannot read the {what} from {word[1:]}: {why}", hint=hint) from error
+        text = source(_LONGEST + 1)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        why = "it is not UTF-8" if isinstance(error, UnicodeError) else why
+        raise UsageError(f"cannot read the {what} from {where}: {why}", hint=hint) from error
+    if len(text) > _LONGEST:
+        raise UsageError(f"the {what} from {where} is longer than {_LONGEST:,} characters")
+    return text.strip()
+
+
+def read_regular(path: Path) -> str:
+    """The text of a file. A pipe or a device may never end: `-` reads a pipe."""
+    facts = path.stat()
+    if stat.S_ISDIR(facts.st_mode):
+        raise ValueError("it is a folder")
+    if not stat.S_ISREG(facts.st_mode):
+        raise ValueError("it is not a regular file; - reads standard input")
+    if facts.st_size > _LONGEST:
+        raise ValueError(f"it is longer than {_LONGEST:,} bytes")
+    return path.read_text("utf-8")
 
 
 def columns(select: str | None) -> list[str] | None:

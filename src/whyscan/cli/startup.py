@@ -9,7 +9,6 @@ import signal
 import sys
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from pathlib import Path
 from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, NoReturn
 
@@ -52,7 +51,7 @@ def let_pandas_in() -> None:
 
 def start_duckdb(places: Iterable[str]) -> None:
     """DuckDB reads the log of a Delta table, and starts beside all that is imported before."""
-    if any(Path(place, "_delta_log").is_dir() for place in places):
+    if any(os.path.isdir(f"{place}/_delta_log") for place in places):  # noqa: PTH112 - never raises
         from whyscan.tables import duckdb_engine
 
         duckdb_engine.start()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.tokens import Item
 
 MAX_CHARACTERS = 10_000_000
+_SHOWN = 80
 DIALECTS = tuple(sorted(dialect.value for dialect in Dialects if dialect.value))
 
 _STATEMENT = {
@@ -143,6 +144,11 @@ def tokenize(text: str, dialect: Dialect) -> list[Token]:
             f"the SQL is longer than {MAX_CHARACTERS:,} characters",
             hint="join with a table of the values instead",
         )
+    if not _is_unicode(text):
+        raise SyntaxProblem(
+            f"the SQL holds bytes that are not UTF-8: {ascii(text)[:_SHOWN]}",
+            hint="write it in UTF-8, or the bytes as X'ff'",
+        )
     try:
         tokens = dialect.tokenize(text)
     except TokenError as error:
@@ -156,6 +162,15 @@ def tokenize(text: str, dialect: Dialect) -> list[Token]:
         raise SyntaxProblem(f"the SQL has more than {tokens_.MAX_TOKENS:,} tokens")
     doubled = "''" in text or '""' in text
     return tokens_.join_quotes(tokens, text) if doubled else tokens
+
+
+def _is_unicode(text: str) -> bool:
+    """Half characters stand for bytes that a terminal or a file gave, and nobody can write them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _unclosed(text: str) -> Span:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,18 +23,54 @@ LISTING = pa.schema([("path", pa.string()), ("size", pa.int64()), ("modified", p
 """A row an object: its path below the store's folder, its bytes, when it was written (UTC)."""
 
 
+MOST_WAYS = 1000
+"""Links may lead to a folder in so many ways: each is another place of its files in the table."""
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether there is a folder; a name that no file can have names none."""
+    return os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises for names that are too long
+
+
+def is_there(path: str | Path) -> bool:
+    """Whether there is anything of that name; a name that no file can have names nothing."""
+    return os.path.exists(path)  # noqa: PTH110 - likewise
+
+
+def require_regular(place: str) -> None:
+    """Refuse a pipe or a device: opening one may wait for ever."""
+    try:
+        mode = os.stat(place).st_mode  # noqa: PTH116 - a Path each would take ten times as long
+    except (OSError, ValueError):
+        return  # Whoever opens it says why it cannot.
+    if not stat.S_ISREG(mode):
+        raise TableError(f"{place} is not a regular file")
+
+
 def walk(folder: str, under: str, enter: Callable[[str], bool]) -> pa.Table:
-    """Every file at any depth below `under`; folders whose name `enter` refuses stay shut."""
+    """Every file at any depth below `under`; folders whose name `enter` refuses stay shut.
+
+    A folder that links lead to in several ways is listed in each of them, as engines do; links
+    that lead there in very many ways are refused.
+    """
     top = str(Path(folder, under))
     paths: list[str] = []
     sizes: list[int] = []
     times: list[int] = []
+    ways = Counter[tuple[int, int]]()
     pending = [(top, f"{under}/" if under else "", frozenset[tuple[int, int]]())]
     while pending:
         place, prefix, above = pending.pop()
         try:
             with os.scandir(place) as entries:
-                seen = above | {_identity(Path(place).stat())}
+                itself = _identity(Path(place).stat())
+                ways[itself] += 1
+                if ways[itself] > MOST_WAYS:
+                    raise TableError(
+                        f"links lead to {place} in more than {MOST_WAYS:,} ways",
+                        hint="name a folder below the links",
+                    )
+                seen = above | {itself}
                 for entry in entries:
                     if entry.is_dir():
                         if enter(entry.name) and not _is_loop(entry, seen):
@@ -79,7 +116,7 @@ def sizes(folder: str, paths: Sequence[str]) -> list[int | None]:
     In a folder that is not there nothing is looked for.
     """
     parents = [path.rpartition("/")[0] for path in paths]
-    there = {parent for parent in set(parents) if Path(folder, parent).exists()}
+    there = {parent for parent in set(parents) if is_there(Path(folder, parent))}
     return [
         # A Path each would take ten times as long.
         _size(os.path.join(folder, path)) if parent in there else None  # noqa: PTH118

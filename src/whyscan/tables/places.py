@@ -12,6 +12,7 @@ import difflib
 import os
 import re
 from collections import deque
+from contextlib import suppress
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from msgspec import Struct
 
 from whyscan.errors import TableError, UsageError
 from whyscan.tables import azure_variables
+from whyscan.tables.disk import is_folder, is_there
 from whyscan.tables.schemes import miswritten
 from whyscan.tables.storage import Store, local_store
 
@@ -84,7 +86,7 @@ def folder_of(named: str, options: Mapping[str, Any]) -> Store | None:
     place = parse(named)
     if place.pattern is not None or _is_file(place):
         return None
-    if not place.store and not Path(place.path).is_dir():
+    if not place.store and not is_folder(place.path):
         return None
     return _open(place.store, place.path, options)
 
@@ -170,7 +172,7 @@ def _remote(scheme: str, host: str, path: str) -> Place:
 def _local(text: str) -> Place:
     # Not Path.resolve: the table is shown by the name that it was given, links and all.
     path = os.path.abspath(text)  # noqa: PTH100
-    return Place("", path) if Path(path).exists() else _split("", path)
+    return Place("", path) if is_there(path) else _split("", path)
 
 
 def _split(store: str, path: str) -> Place:
@@ -202,7 +204,7 @@ def _is_file(place: Place) -> bool:
         return False
     if place.store:
         return place.path.endswith((".parquet", ".parq", ".pq"))
-    return Path(place.path).exists() and not Path(place.path).is_dir()
+    return is_there(place.path) and not is_folder(place.path)
 
 
 def _below(path: str, root: str) -> str:
@@ -228,9 +230,11 @@ def _open(address: str, root: str, options: Mapping[str, Any]) -> Store:
 
 def _require_folder(path: str) -> None:
     place = Path(path)
-    if place.is_dir():
+    if is_folder(place):
         return
-    siblings = [p.name for p in place.parent.iterdir()] if place.parent.is_dir() else []
+    siblings: list[str] = []
+    with suppress(OSError, ValueError):
+        siblings = [p.name for p in place.parent.iterdir()]
     near = difflib.get_close_matches(place.name, siblings, n=1)
     raise TableError(
         f"there is no {path}",

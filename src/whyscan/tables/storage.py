@@ -149,7 +149,7 @@ class Store(Struct, frozen=True, eq=False):
     def which_hold(self, folders: Sequence[str]) -> Sequence[bool]:
         """Whether there is anything in each folder; a store is asked for all of them at once."""
         if self.folder is not None:
-            return [Path(self.folder, folder).is_dir() for folder in folders]
+            return [disk.is_folder(Path(self.folder, folder)) for folder in folders]
         with ThreadPoolExecutor(len(folders)) as pool:
             return list(pool.map(self._holds_objects, folders))
 
@@ -256,6 +256,7 @@ class Store(Struct, frozen=True, eq=False):
     def _fetch_local(self, asked: Range) -> pa.Buffer:
         import obstore
 
+        disk.require_regular(f"{self.folder}/{asked.path}")
         with refusals(self.shown(asked.path)):
             return pa.py_buffer(
                 obstore.get_range(self.backend, asked.path, start=asked.start, length=asked.length)

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 from whyscan.errors import StorageError, TableError, UsageError
 from whyscan.tables.connections import everywhere
+from whyscan.tables.disk import is_folder, is_there, require_regular
 from whyscan.tables.places import glob_regex, parse, recorded_folder
 
 if TYPE_CHECKING:
@@ -149,9 +150,10 @@ def _one_file(place: Place, options: Mapping[str, Any]) -> LogFile | None:
     folder, _, name = place.path.rpartition("/")
     above = f"{place.store}/{folder}" if place.store else folder or "/"
     if not place.store:
-        path = Path(place.path)
-        is_file = path.exists() and not path.is_dir()
-        return LogFile(above, name, path.stat().st_size, options) if is_file else None
+        if not is_there(place.path) or is_folder(place.path):
+            return None
+        require_regular(place.path)
+        return LogFile(above, name, Path(place.path).stat().st_size, options)
     listing = recorded_folder(above, options).find(name)
     sizes = listing["size"].to_pylist()
     return LogFile(above, name, sizes[0], options) if sizes else None
