@@ -127,12 +127,12 @@ class Baseline(Struct, frozen=True):
         if assertion.passed:
             return assertion
         for exemption in self.exemptions:
-            if _covers(exemption, key, assertion.name):
+            if covers(exemption, key, assertion.name):
                 return replace(assertion, exemption=exemption, expired=exemption.until < today)
         return assertion
 
 
-def _covers(exemption: Exemption, key: Key, gate: str) -> bool:
+def covers(exemption: Exemption, key: Key, gate: str) -> bool:
     """Whether an exemption is from this gate for this question."""
     predicate = exemption.predicate
     return (
