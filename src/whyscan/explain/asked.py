@@ -12,9 +12,12 @@ from whyscan.explain.values import json_values
 from whyscan.explain.wording import inert
 from whyscan.predicate import arrow
 from whyscan.predicate.types import (
+    BIGINT,
+    INT,
     BinaryType,
     BooleanType,
     DateType,
+    DecimalType,
     FloatType,
     IntegerType,
     IntervalType,
@@ -54,9 +57,9 @@ def asked_ends(domain: Domain | None, kind: Type) -> tuple[pa.Array, pa.Array]:
     if not isinstance(values, tuple):
         ends = values if len(values) <= MOST_MARKS else None
         return (ends, ends) if ends is not None else (values[:1], values[-1:])
-    step = 1 if isinstance(kind, IntegerType | DateType) else 0
+    whole = isinstance(kind, IntegerType | DateType)
     lows = [r.low for r in values]
-    highs = [None if r.high is None else r.high - step if step else r.high for r in values]
+    highs = [_last(r.high, kind) if whole and r.high is not None else r.high for r in values]
     return _stored(lows, kind), _stored(highs, kind)
 
 
@@ -97,7 +100,9 @@ def _end(high: Key, kind: Type) -> str:
     """Below a value. Of whole numbers and dates people name the last one."""
     last = ("at most", _predecessor(high, kind))
     if isinstance(kind, IntegerType | DateType | IntervalType | BooleanType):
-        return f"{last[0]} {_text(last[1], kind)}"
+        return (
+            f"below {_text(high, kind)}" if last[1] is None else f"{last[0]} {_text(last[1], kind)}"
+        )
     return _shorter(("below", high), last, kind)
 
 
@@ -117,8 +122,18 @@ def _predecessor(key: Key, kind: Type) -> Key | None:
             return math.nextafter(key, -math.inf)
         case BooleanType():
             return False if key else None
-        case _:
+        case DateType():
+            return None if key <= INT.least else key - 1
+        case DecimalType():
             return key - 1
+        case _:
+            return None if key <= BIGINT.least else key - 1
+
+
+def _last(high: Key, kind: Type) -> Key:
+    """The last value below; of the least value itself, because nothing is below it."""
+    before = _predecessor(high, kind)
+    return high if before is None else before
 
 
 def _text(key: Key, kind: Type) -> str:

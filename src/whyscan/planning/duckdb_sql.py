@@ -277,6 +277,13 @@ def _split_part(call: Call, arguments: list[str]) -> str:
             raise NotTheSame
 
 
+def _joined_by(_: Call, arguments: list[str]) -> str:
+    """A separator and something to separate, without which DuckDB does not know the function."""
+    if len(arguments) == 1:
+        raise NotTheSame
+    return f"concat_ws({', '.join(arguments)})"
+
+
 LONGEST_PADDED = 1_000
 
 _REGEXP_SYNTAX = re.compile(
@@ -349,7 +356,7 @@ SAME_MEANING: Mapping[str, Template] = MappingProxyType(
         "rpad": _padded("rpad"),
         "split_part": _split_part,
         "translate": _plain("translate({0}, {1}, {2})", 3),
-        "concat_ws": lambda _, arguments: f"concat_ws({', '.join(arguments)})",
+        "concat_ws": _joined_by,
         "instr": _plain("instr({0}, {1})", 2),
         "contains": _plain("contains({0}, {1})", 2),
         "startswith": _plain("starts_with({0}, {1})", 2),

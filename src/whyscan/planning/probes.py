@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from whyscan.predicate import arrow
+from whyscan.predicate import arrow, temporal
 from whyscan.predicate.tree import In, Literal, columns_of, type_of, walk
 from whyscan.predicate.types import (
     BinaryType,
@@ -122,10 +122,7 @@ def _around(value: Value, kind: Type) -> list[Value]:
         case bool() | None | bytes():
             return [value]
         case int():
-            inside = range(value - 1, value + 2)
-            if isinstance(kind, IntegerType):
-                return [n for n in inside if kind.least <= n <= kind.greatest]
-            return list(inside)
+            return [n for n in range(value - 1, value + 2) if _is_of(n, kind)]
         case float():
             return [value, value - 1, value + 1]
         case Decimal() if isinstance(kind, DecimalType):
@@ -134,6 +131,17 @@ def _around(value: Value, kind: Type) -> list[Value]:
             return [value]
         case str():
             return [value, value + "\0", value[:-1]]
+
+
+def _is_of(number: int, kind: Type) -> bool:
+    """Whether the type has the integer, or the time that it stands for."""
+    match kind:
+        case IntegerType():
+            return kind.least <= number <= kind.greatest
+        case DateType():
+            return temporal.is_day(number)
+        case _:
+            return temporal.fits(number)
 
 
 def _around_decimal(value: Decimal, kind: DecimalType) -> list[Value]:

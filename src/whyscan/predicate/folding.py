@@ -15,6 +15,7 @@ from whyscan.predicate.types import (
     TIMESTAMP,
     TIMESTAMP_NTZ,
     BinaryType,
+    DateType,
     FloatType,
     IntegerType,
     StringType,
@@ -50,7 +51,8 @@ def fold(call: Call, clock: Clock) -> Literal | None:
         return None
     try:
         value = compute(literals, clock)
-    except (Inconvertible, ArithmeticError):
+    except (ValueError, ArithmeticError):
+        # Inconvertible is a ValueError, as is what Python makes of NaN: left to evaluation.
         return None
     return None if value is None or not _in_range(value, call) else Literal(value, call.type)
 
@@ -58,9 +60,13 @@ def fold(call: Call, clock: Clock) -> Literal | None:
 def _in_range(value: Value, call: Call) -> bool:
     if isinstance(call.type, IntegerType) and isinstance(value, int):
         return call.type.least <= value <= call.type.greatest
-    return not isinstance(call.type, TimestampType) or (
-        isinstance(value, int) and temporal.fits(value)
-    )
+    match call.type:
+        case TimestampType():
+            return isinstance(value, int) and temporal.fits(value)
+        case DateType():
+            return isinstance(value, int) and temporal.is_day(value)
+        case _:
+            return True
 
 
 Compute = Callable[[list[Literal], "Clock"], "Value"]

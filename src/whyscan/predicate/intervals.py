@@ -115,7 +115,8 @@ def add(moment: Literal, interval: Literal, clock: Clock) -> Literal:
             moved = _add_to_timestamp(ticks(moment), kind, interval, clock)
         case kind:
             raise Uninterpreted(f"an interval added to {kind}")
-    if not temporal.fits(moved):
+    inside = temporal.is_day if isinstance(moment.type, DateType) else temporal.fits
+    if not inside(moved):
         raise Uninterpreted("a time out of range")
     return Literal(moved, moment.type)
 

@@ -57,6 +57,7 @@ _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _DOUBLE = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[dDfF]?", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+_INT64 = 2.0**63
 _SPECIAL_DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1}
 
 
@@ -267,6 +268,8 @@ def _to_date(literal: Literal, clock: Clock) -> int | None:
             day = temporal.parse_date(text) if day is None else day
             if day is None:
                 raise Inconvertible("not a date")
+            if not temporal.is_day(day):
+                raise Inconvertible("out of range for date")
             return day
         case Literal(int() as units, TimestampType() as kind):
             return _wall(units, kind, clock) // (86_400 * kind.unit.per_second)
@@ -305,6 +308,8 @@ def _to_timestamp(literal: Literal, target: TimestampType, clock: Clock) -> int 
 def _from_seconds(number: float | Decimal, target: TimestampType) -> int:
     if isinstance(number, float) and not math.isfinite(number):
         raise Inconvertible("not a timestamp")
+    if isinstance(number, float) and abs(number) > _INT64:
+        raise Inconvertible(f"out of range for {target}")
     return int(number * target.unit.per_second)
 
 

@@ -22,6 +22,7 @@ _FEBRUARY = 2
 """Years of the arithmetic below begin behind it, so that a leap day is a year's last."""
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _SPACE = "".join(map(chr, range(0x21))) + "\x7f"
+_INT32 = 1 << 31
 _INT64 = 1 << 63
 _LAST_OF_FOUR_DIGITS = 9999
 
@@ -155,3 +156,8 @@ def format_wall(wall: int, per_second: int) -> str:
 def fits(value: int) -> bool:
     """Whether a 64-bit integer holds it."""
     return -_INT64 <= value < _INT64
+
+
+def is_day(days: int) -> bool:
+    """Whether a date holds it: 32 bits."""
+    return -_INT32 <= days < _INT32

@@ -57,7 +57,7 @@ def without_zero(divisor: Ends) -> Ends:
 
 def without(mask: Mask, divisor: Ends) -> Ends:
     """The divisor, and one where the mask says yes."""
-    yes, one = as_vector(mask), number(1, divisor[0])
+    yes, one = as_vector(mask), _other_than_zero(divisor[0])
     return pc.if_else(yes, one, divisor[0]), pc.if_else(yes, one, divisor[1])
 
 
@@ -96,6 +96,13 @@ def remainder(left: Ends, divisor: Ends, unit: pa.Scalar) -> Ends:
     rises = pc.and_(pc.equal(c, d), pc.equal(pc.subtract(a, first), pc.subtract(b, last)))
     first, last, lower, upper = alike(first, last, lower, upper)
     return pc.if_else(rises, first, lower), pc.if_else(rises, last, upper)
+
+
+def _other_than_zero(like: Vector) -> pa.Scalar:
+    """1, or a half where the type has no room before the point."""
+    if pa.types.is_decimal(like.type) and like.type.precision == like.type.scale:
+        return pa.scalar(Decimal("0.5"), like.type)
+    return number(1, like)
 
 
 def number(value: int, like: Vector) -> pa.Scalar:

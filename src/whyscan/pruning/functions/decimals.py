@@ -28,6 +28,7 @@ from whyscan.pruning.functions.rules import (
     ends,
     fitted,
     greatest_of,
+    least_of,
     strict,
 )
 from whyscan.pruning.interval import Interval, anything, defined, greater
@@ -164,9 +165,17 @@ def _slackened(bounds: Ends, kind: DecimalType) -> Ends:
     """One unit further out where Spark rounds a long product twice."""
     if _whole_digits(bounds) <= PRODUCT_DIGITS:
         return bounds
-    unit = pa.scalar(Decimal(1).scaleb(-kind.scale), pa.decimal256(kind.scale + 1, kind.scale))
-    lower, upper = (half_up(end, kind.scale) for end in bounds)
+    # What lies far outside of the type overflows: it is brought near, to leave room for the unit.
+    room = pa.decimal256(kind.precision + 2, kind.scale)
+    unit = pa.scalar(Decimal(1).scaleb(-kind.scale), room)
+    lower, upper = (_brought_near(half_up(end, kind.scale), room) for end in bounds)
     return pc.subtract(lower, unit), pc.add(upper, unit)
+
+
+def _brought_near(values: Vector, room: pa.DataType) -> Vector:
+    most = pa.scalar(Decimal((0, (9,) * room.precision, -room.scale)), values.type)
+    inside = least_of(greatest_of(values, pc.negate(most)), most)
+    return inside.cast(room)
 
 
 def _remainder(whole: Interval, a: Ends, b: Ends, kind: DecimalType) -> Interval:
