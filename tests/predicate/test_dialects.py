@@ -23,7 +23,6 @@ day = DATE '2024-03-01'             | day = DATE '2024-03-01'
 ts >= '2024-03-01'                  | ts >= TIMESTAMP '2024-03-01 00:00:00Z'
 name LIKE 'a%' AND name NOT LIKE '%b' | name LIKE 'a%' AND name NOT LIKE '%b'
 name LIKE 'a!_%' ESCAPE '!'         | name LIKE 'a!_%' ESCAPE '!'
-day - INTERVAL '7' DAY > '2024-01-01' | day - INTERVAL '7' DAY > DATE '2024-01-01'
 CAST(ts AS DATE) = '2024-03-01'     | CAST(ts AS DATE) = DATE '2024-03-01'
 CASE WHEN id = 1 THEN 'x' END = 'x' | CASE WHEN id = 1 THEN 'x' END = 'x'
 coalesce(name, 'x') = 'y'           | coalesce(name, 'x') = 'y'
@@ -48,6 +47,13 @@ TIMESTAMP '2024-03-01 00:00:00' <= ntz
   duckdb     TIMESTAMP_NTZ '2024-03-01 00:00:00' <= ntz
   postgres   TIMESTAMP_NTZ '2024-03-01 00:00:00' <= ntz
   snowflake  TIMESTAMP_NTZ '2024-03-01 00:00:00' <= ntz
+day - INTERVAL '7' DAY > '2024-01-01'
+  spark      day - INTERVAL '7' DAY > DATE '2024-01-01'
+  trino      day - INTERVAL '7' DAY > DATE '2024-01-01'
+  snowflake  day - INTERVAL '7' DAY > DATE '2024-01-01'
+  duckdb     CAST(day - INTERVAL '7' DAY AS TIMESTAMP_NTZ) > TIMESTAMP_NTZ '2024-01-01 00:00:00'
+  postgres   CAST(day - INTERVAL '7' DAY AS TIMESTAMP_NTZ) > TIMESTAMP_NTZ '2024-01-01 00:00:00'
+  bigquery   CAST(day - INTERVAL '7' DAY AS TIMESTAMP_NTZ) > TIMESTAMP_NTZ '2024-01-01 00:00:00'
 name LIKE 'a\_b'
   spark      name LIKE 'a\\_b'
   postgres   name LIKE 'a\\_b'
@@ -177,9 +183,24 @@ date_trunc('month', ts) = '2024-03-01'
 date_trunc('month', day) = '2024-03-01'
   spark      date_trunc('month', CAST(day AS TIMESTAMP)) = TIMESTAMP '2024-03-01 00:00:00Z'
   trino      trunc(day, 'month') = DATE '2024-03-01'
-  duckdb     trunc(day, 'month') = DATE '2024-03-01'
-  postgres   trunc(day, 'month') = DATE '2024-03-01'
+  duckdb     CAST(trunc(day, 'month') AS TIMESTAMP_NTZ) = TIMESTAMP_NTZ '2024-03-01 00:00:00'
+  postgres   CAST(trunc(day, 'month') AS TIMESTAMP) = TIMESTAMP '2024-03-01 00:00:00Z'
   snowflake  trunc(day, 'month') = DATE '2024-03-01'
+date_trunc('day', day) = '2024-03-01'
+  spark      date_trunc('day', CAST(day AS TIMESTAMP)) = TIMESTAMP '2024-03-01 00:00:00Z'
+  trino      day = DATE '2024-03-01'
+  presto     day = DATE '2024-03-01'
+  athena     day = DATE '2024-03-01'
+  snowflake  day = DATE '2024-03-01'
+  databricks date_trunc('day', CAST(day AS TIMESTAMP)) = TIMESTAMP '2024-03-01 00:00:00Z'
+  duckdb     CAST(day AS TIMESTAMP_NTZ) = TIMESTAMP_NTZ '2024-03-01 00:00:00'
+  postgres   CAST(day AS TIMESTAMP) = TIMESTAMP '2024-03-01 00:00:00Z'
+  redshift   ?
+date_trunc('hour', day) = '2024-03-01'
+  trino      ?
+  duckdb     ?
+date_trunc(day, DAY) = '2024-03-01'
+  bigquery   day = DATE '2024-03-01'
 date_trunc('month', ntz) = '2024-03-01'
   spark      date_trunc('month', CAST(ntz AS TIMESTAMP)) = TIMESTAMP '2024-03-01 00:00:00Z'
   trino      date_trunc('month', ntz) = TIMESTAMP_NTZ '2024-03-01 00:00:00'
@@ -211,7 +232,7 @@ date_add('day', 7, day) > '2024-01-01'
   trino      day + INTERVAL '7' DAY > DATE '2024-01-01'
 date_add(day, INTERVAL 7 DAY) > '2024-01-01'
   bigquery   day + INTERVAL '7' DAY > DATE '2024-01-01'
-  duckdb     day + INTERVAL '7' DAY > DATE '2024-01-01'
+  duckdb     CAST(day + INTERVAL '7' DAY AS TIMESTAMP_NTZ) > TIMESTAMP_NTZ '2024-01-01 00:00:00'
 dateadd(month, -1, ts) > '2024-01-01'
   snowflake  ts + INTERVAL '-1' MONTH > TIMESTAMP '2024-01-01 00:00:00Z'
   spark      ts + INTERVAL '-1' MONTH > TIMESTAMP '2024-01-01 00:00:00Z'
@@ -328,7 +349,7 @@ regexp_like(name, '^a')
   trino      name RLIKE '^a'
   snowflake  ?
 SAFE_CAST(name AS INT64) = 5
-  bigquery   TRY_CAST(name AS BIGINT) = 5
+  bigquery   ?
 name = E'a\'b'
   postgres   name = 'a\'b'
 name = "x"

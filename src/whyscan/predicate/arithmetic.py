@@ -8,11 +8,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from whyscan.predicate import casts, intervals, zones
-from whyscan.predicate.coercion import arithmetic_type, as_decimal, is_numeric
+from whyscan.predicate.coercion import arithmetic_type, as_decimal, exact_digits, is_numeric
 from whyscan.predicate.dialects import Division, Family
-from whyscan.predicate.literals import EXACT, Inconvertible, exact, rounded
+from whyscan.predicate.functions import call
+from whyscan.predicate.literals import EXACT, MAX_DIGITS, Inconvertible, exact, rounded
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted
-from whyscan.predicate.tree import Arithmetic, Call, Cast, Literal, Operation, type_of
+from whyscan.predicate.tree import Arithmetic, Call, Cast, Literal, Operation, type_of, walk
 from whyscan.predicate.types import (
     BIGINT,
     DATE,
@@ -20,6 +21,7 @@ from whyscan.predicate.types import (
     FLOAT,
     INT,
     TIMESTAMP,
+    TIMESTAMP_NTZ,
     DateType,
     DecimalType,
     FloatType,
@@ -52,10 +54,12 @@ def arithmetic(operation: Operation, left: Operand, right: Operand, scope: Scope
         case (IntervalType(), IntervalType()):
             return _between_intervals(operation, left, right)
         case (DateType() | TimestampType(), IntervalType()):
-            return _moved(operation, left, right, scope)
+            return moved(operation, left, right, scope)
         case (IntervalType(), DateType() | TimestampType()) if operation is Operation.ADD:
-            return _moved(operation, right, left, scope)
+            return moved(operation, right, left, scope)
         case (DateType(), IntegerType()) if operation in {Operation.ADD, Operation.SUBTRACT}:
+            if scope.dialect.family is Family.OTHER:
+                raise Uninterpreted("a date and a number in this dialect")
             return _days_on(operation, left, right, scope)
         case (DateType(), DateType()) if scope.dialect.family in _DAY_COUNTING:
             if operation is Operation.SUBTRACT:
@@ -134,8 +138,15 @@ def _between_intervals(operation: Operation, left: Operand, right: Operand) -> E
     raise Uninterpreted("arithmetic on intervals")
 
 
-def _moved(operation: Operation, moment: Operand, span: Operand, scope: Scope) -> Expression:
-    """A date or timestamp plus or minus an interval. A date and hours make a timestamp."""
+def absolute(operand: Operand, scope: Scope) -> Expression:
+    """`abs(operand)`; Snowflake's integers have room for that of the least bigint."""
+    if scope.dialect.family is Family.SNOWFLAKE and type_of(operand.expression) == BIGINT:
+        operand = _unbounded(operand)
+    return call("abs", [operand], scope)
+
+
+def moved_in_kind(operation: Operation, moment: Operand, span: Operand, scope: Scope) -> Expression:
+    """A date or timestamp plus or minus an interval; a date stays one, but for hours."""
     if operation not in {Operation.ADD, Operation.SUBTRACT}:
         raise Uninterpreted("arithmetic on times other than with an interval")
     interval = span.expression
@@ -144,13 +155,27 @@ def _moved(operation: Operation, moment: Operand, span: Operand, scope: Scope) -
     start = moment.expression
     whole_days = interval.type == intervals.MONTHS or intervals.ticks(interval) % zones.DAY == 0
     if type_of(start) == DATE and not whole_days:
-        start = casts.implicit(moment, TIMESTAMP, scope)
+        start = casts.implicit(
+            moment, TIMESTAMP if scope.dialect.is_spark else TIMESTAMP_NTZ, scope
+        )
     if type_of(start) == TIMESTAMP and _counts_days(interval, scope):
         raise Uninterpreted("days on a clock that is put forward and back")
     if isinstance(start, Literal):
         forward = interval if operation is Operation.ADD else intervals.negated(interval)
         return intervals.add(start, forward, scope.clock)
     return Arithmetic(operation, start, interval, type_of(start))
+
+
+_TIMES_FROM_DATES = {Family.DUCKDB, Family.POSTGRES, Family.BIGQUERY}
+"""Where a date and an interval make a timestamp, of days too."""
+
+
+def moved(operation: Operation, moment: Operand, span: Operand, scope: Scope) -> Expression:
+    """`moment + span` as it is written with the operator."""
+    found = moved_in_kind(operation, moment, span, scope)
+    if type_of(found) == DATE and scope.dialect.family in _TIMES_FROM_DATES:
+        return casts.implicit(Operand(found, moment.origin), TIMESTAMP_NTZ, scope)
+    return found
 
 
 def _counts_days(interval: Literal, scope: Scope) -> bool:
@@ -168,7 +193,7 @@ def _counts_days(interval: Literal, scope: Scope) -> bool:
 def _days_on(operation: Operation, date: Operand, days: Operand, scope: Scope) -> Expression:
     match (date.expression, days.expression):
         case (Literal(), Literal(int() as count, _)):
-            return _moved(operation, date, _days(count), scope)
+            return moved_in_kind(operation, date, _days(count), scope)
         case (start, count):
             name = "date_add" if operation is Operation.ADD else "date_sub"
             return Call(name, (start, count), DATE)
@@ -179,8 +204,8 @@ def _days(count: int) -> Operand:
 
 
 def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) -> Expression:
-    if scope.dialect.wide_integers:
-        left, right = _wide(left), _wide(right)
+    if not scope.dialect.is_spark:
+        left, right = _elsewhere(operation, left, right, scope)
     operation, left, right = _as_written(operation, left, right, scope)
     left, right = _from_strings(left, right, scope)
     left, right = _exact_beside_decimal(left, right), _exact_beside_decimal(right, left)
@@ -191,6 +216,8 @@ def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) 
     kind = arithmetic_type(operation, first, second)
     if kind is None:
         raise scope.problem(f"cannot compute {first} {operation.value} {second}", left)
+    if isinstance(kind, DecimalType) and not scope.dialect.is_spark:
+        _require_digits(operation, first, second, scope)
     if isinstance(kind, FloatType):
         left = Operand(casts.implicit(left, kind, scope), left.origin)
         right = Operand(casts.implicit(right, kind, scope), right.origin)
@@ -199,6 +226,59 @@ def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) 
         return folded
     operands = (_decimal(left.expression, kind), _decimal(right.expression, kind))
     return Arithmetic(operation, *operands, kind)
+
+
+def _elsewhere(
+    operation: Operation, left: Operand, right: Operand, scope: Scope
+) -> tuple[Operand, Operand]:
+    """Integers as wide as another dialect's may be, so that nothing overflows which has a value.
+
+    Where the dialect's are narrower it raises, and no row is at stake.
+    """
+    both = (left.expression, right.expression)
+    constant = all(isinstance(expression, Literal) for expression in both)
+    if scope.dialect.family is Family.OTHER and not constant:
+        raise Uninterpreted("arithmetic in this dialect")
+    if scope.dialect.wide_integers or constant:
+        wide = _wide(left), _wide(right)
+    else:
+        wide = _wide_call(left), _wide_call(right)
+    long = any(type_of(expression) == BIGINT for expression in both)
+    if scope.dialect.family is Family.SNOWFLAKE and long and operation in _SIMPLE and not constant:
+        return _unbounded(wide[0]), _unbounded(wide[1])
+    return wide
+
+
+def _wide_call(operand: Operand) -> Operand:
+    """What a function gives: a bigint in some dialects where Spark's is an int."""
+    called = any(isinstance(node, Call) for node in walk(operand.expression))
+    return _wide(operand) if called else operand
+
+
+def _unbounded(operand: Operand) -> Operand:
+    """Snowflake's integers have 38 digits."""
+    match (operand.expression, type_of(operand.expression)):
+        case (Literal(int() as value, _), IntegerType()):
+            return Operand(exact(Decimal(value)), operand.origin)
+        case (expression, IntegerType() as kind):
+            return Operand(Cast(expression, as_decimal(kind)), operand.origin)
+        case _:
+            return operand
+
+
+_BIGQUERY_DIGITS = (29, 9)
+
+
+def _require_digits(operation: Operation, first: Type, second: Type, scope: Scope) -> None:
+    """Refuse decimals that Spark would round or that would overflow: dialects have other limits."""
+    if DecimalType not in map(type, (first, second)):
+        return
+    needed = exact_digits(operation, as_decimal(first), as_decimal(second))
+    if sum(needed) > MAX_DIGITS:
+        raise Uninterpreted("decimals of more digits than 38")
+    limits = _BIGQUERY_DIGITS if scope.dialect.family is Family.BIGQUERY else needed
+    if needed > limits or needed[1] > limits[1]:
+        raise Uninterpreted("decimals of more digits than the dialect has")
 
 
 def _wide(operand: Operand) -> Operand:
@@ -235,6 +315,8 @@ def _as_written(
     fractional = floating or (operation is Operation.DIVIDE and division is Division.NULLABLE)
     if fractional and scope.dialect.floats_divide_by_zero and not _is_a_number(right.expression):
         raise Uninterpreted("division by what may be zero")
+    if division is Division.NULLABLE and not is_numeric(kinds[1]):
+        raise Uninterpreted("division by text")
     if division is Division.NULLABLE:
         right = Operand(_null_if_zero(right.expression), right.origin)
     if operation is not Operation.DIVIDE or scope.dialect.is_spark or floating:
@@ -256,11 +338,28 @@ def _divided(left: Operand, right: Operand, scope: Scope) -> tuple[Operation, Op
             )
             return Operation.DIVIDE, left, right
         case Division.TRUNCATED if whole:
+            _require_integers((left, right), scope)
             return Operation.QUOTIENT, left, right
         case Division.FRACTIONAL if whole:
             return Operation.DIVIDE, left, right
         case _:
             raise Uninterpreted("division of decimals in this dialect")
+
+
+_INTEGERS_IN_POSTGRES = {
+    *("abs", "datediff", "greatest", "instr", "least", "length", "negative", "nullif"),
+    "octet_length",
+}
+
+
+def _require_integers(operands: tuple[Operand, ...], scope: Scope) -> None:
+    """Refuse integers of Spark that are none in Postgres, as parts of a time: `/` cuts nothing."""
+    if scope.dialect.family is not Family.POSTGRES:
+        return
+    for operand in operands:
+        for node in walk(operand.expression):
+            if isinstance(node, Call) and node.function not in _INTEGERS_IN_POSTGRES:
+                raise Uninterpreted("division of what may be no integer")
 
 
 def _null_if_zero(divisor: Expression) -> Expression:

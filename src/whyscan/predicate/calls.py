@@ -147,11 +147,41 @@ def _date_part(arguments: Arguments) -> Expression:
     return part(arguments.expect(2).word(0), arguments.operand(1), arguments.scope)
 
 
+def _round(arguments: Arguments) -> Expression:
+    """Halves away from zero. To tens and hundreds integers become doubles in some dialects."""
+    kind = type_of(arguments.expect(1, 2).operand(0).expression)
+    tens = len(arguments) > 1 and isinstance(kind, IntegerType)
+    if tens and not arguments.scope.dialect.is_spark:
+        raise Uninterpreted("rounding of integers")
+    return _plain("round")(arguments)
+
+
 def _exact_round(arguments: Arguments) -> Expression:
     """Postgres' round, which takes halves of doubles to the even neighbour."""
-    if isinstance(type_of(arguments.operand(0).expression), FloatType):
+    if isinstance(type_of(arguments.expect(1, 2).operand(0).expression), FloatType):
         raise Uninterpreted("rounding halves to even")
-    return _plain("round")(arguments)
+    return _round(arguments)
+
+
+def _absolute(arguments: Arguments) -> Expression:
+    return arithmetic.absolute(arguments.expect(1).operand(0), arguments.scope)
+
+
+_EXACT_ROOTS = {Family.POSTGRES, Family.BIGQUERY}
+
+
+def _of_doubles(name: str, count: int) -> Builder:
+    """Spark's, which makes doubles of decimals: some dialects compute them in decimals."""
+
+    def build(arguments: Arguments) -> Expression:
+        kinds = [type_of(o.expression) for o in arguments.expect(count).operands()]
+        exact = any(isinstance(k, DecimalType) for k in kinds)
+        floating = any(isinstance(k, FloatType) for k in kinds)
+        if exact and not floating and arguments.scope.dialect.family in _EXACT_ROOTS:
+            raise Uninterpreted("a root or power of decimals")
+        return _plain(name, count)(arguments)
+
+    return build
 
 
 def _trimmed(name: str) -> Builder:
@@ -179,7 +209,7 @@ def _logarithm(name: str) -> Builder:
     def build(arguments: Arguments) -> Expression:
         if arguments.scope.dialect.floats_divide_by_zero:
             raise Uninterpreted("the logarithm of what may be zero")
-        return _plain(name, 1)(arguments)
+        return _of_doubles(name, 1)(arguments)
 
     return build
 
@@ -205,28 +235,30 @@ def _one(make: Callable[[Operand, Scope], Expression]) -> Builder:
 _COMMON: dict[str, Builder] = {
     **{
         name: _plain(name, 1)
-        for name in (
-            "lower", "upper", "abs", "sqrt", "exp",
-            "year", "quarter", "month", "day", "hour", "minute", "reverse",
-        )
+        for name in ("lower", "upper", "year", "quarter", "month", "day", "hour", "minute")
     },
-    **{name: _trimmed(name) for name in ("ltrim", "rtrim")},
     "positive": _positive,
     "floor": _whole("floor"),
     "ceil": _whole("ceil"),
     "ceiling": _whole("ceil"),
-    "ln": _logarithm("ln"),
-    "replace": _plain("replace", 3),
-    "power": _plain("power", 2),
-    "pow": _plain("power", 2),
     "coalesce": conditionals.coalesce,
     "nullif": conditionals.nullif,
     "char_length": strings.length,
     "character_length": strings.length,
-}  # fmt: skip
+}
+"""What no dialect means anything else by."""
 _SHARED_BY_THE_SIX: dict[str, Builder] = {
+    "abs": _absolute,
+    "reverse": _plain("reverse", 1),
+    **{name: _trimmed(name) for name in ("ltrim", "rtrim")},
+    "sqrt": _of_doubles("sqrt", 1),
+    "exp": _of_doubles("exp", 1),
+    "power": _of_doubles("power", 2),
+    "pow": _of_doubles("power", 2),
+    "ln": _logarithm("ln"),
+    "replace": strings.replaced,
     "length": strings.length,
-    "round": _plain("round", 1, 2),
+    "round": _round,
     "mod": _remainder,
     "concat": strings.concat,
     "least": conditionals.least,
@@ -253,7 +285,7 @@ _SHARED_BY_THE_SIX: dict[str, Builder] = {
     "day_of_month": _plain("day", 1),
     "log10": _logarithm("log10"),
     "log2": _logarithm("log2"),
-    "cbrt": _plain("cbrt", 1),
+    "cbrt": _of_doubles("cbrt", 1),
     "now": _now,
     "current_timestamp": _now,
     "current_date": lambda a: moments.current_date(a.expect(0).scope),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -10,8 +11,9 @@ from msgspec import Struct
 from whyscan.errors import TypeProblem
 from whyscan.predicate.coercion import common_type_of, is_numeric
 from whyscan.predicate.dialects import Family
-from whyscan.predicate.literals import Inconvertible, convert
+from whyscan.predicate.literals import Inconvertible, convert, exact
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted
+from whyscan.predicate.shared_casts import require_shared
 from whyscan.predicate.tree import Cast, Failure, Literal, type_of
 from whyscan.predicate.types import (
     BIGINT,
@@ -50,16 +52,26 @@ def implicit(operand: Operand, target: Type, scope: Scope) -> Expression:
     """The operand as `target`: a literal is converted, anything else cast where it must be."""
     expression = operand.expression
     source = type_of(expression)
+    if target == BINARY and isinstance(source, StringType) and not scope.dialect.is_spark:
+        return _bytes_of(expression, scope.dialect.family)
     if isinstance(expression, Literal):
         converted = _folded(operand, expression, target, scope)
         if converted is not None:
+            _check_meaning(expression, target, Failure.RAISE, scope)
             return converted
     if _stands_alike(source, target):
         return expression
     if not castable(source, target):
         raise scope.problem(f"cannot use {source} as {target}", operand)
+    _check_meaning(expression, target, Failure.RAISE, scope)
     _check_clock(source, target, scope)
     return Cast(expression, target)
+
+
+def _check_meaning(expression: Expression, target: Type, failure: Failure, scope: Scope) -> None:
+    """Spark's casts are Spark's; those of another dialect must be listed."""
+    if not scope.dialect.is_spark:
+        require_shared(expression, target, failure, scope.dialect.family)
 
 
 def _check_clock(source: Type, target: Type, scope: Scope) -> None:
@@ -75,11 +87,9 @@ def explicit(operand: Operand, target: Type, failure: Failure, scope: Scope) -> 
     source = type_of(expression)
     if not castable(source, target):
         raise scope.problem(f"cannot cast {source} to {target}", operand)
-    if not scope.dialect.is_spark:
-        if isinstance(source, StringType) and target == BINARY:
-            return _bytes_of(expression, scope.dialect.family)
-        if _is_sparks_own(source, target, failure):
-            raise Uninterpreted("a cast that dialects do in different ways")
+    if target == BINARY and isinstance(source, StringType) and not scope.dialect.is_spark:
+        return _bytes_of(expression, scope.dialect.family)
+    _check_meaning(expression, target, failure, scope)
     if isinstance(expression, Literal):
         try:
             converted = convert(expression, target, scope.clock)
@@ -103,25 +113,22 @@ def explicit(operand: Operand, target: Type, failure: Failure, scope: Scope) -> 
     return Cast(expression, target, failure)
 
 
-def _is_sparks_own(source: Type, target: Type, failure: Failure) -> bool:
-    """Casts that other dialects do in other ways.
-
-    They round to integers where Spark cuts, write bytes and times as other texts, and TRY_CAST
-    reads other texts than Spark's. Where CAST would raise for a text, no row is at stake.
-    """
-    match (source, target):
-        case (FloatType() | DecimalType(), IntegerType()) | (FloatType(), DecimalType()):
-            return True
-        case (BinaryType() | TimestampType(), StringType()):
-            return True
-        case (StringType(), DateType() | TimestampType() | BooleanType()):
-            return failure is Failure.NULL
-        case (TimestampType(), _):
-            return is_numeric(target)
-        case (_, TimestampType()):
-            return is_numeric(source)
-        case _:
-            return False
+def require_fraction(operand: Operand, digits: int) -> None:
+    """Refuse a cast to a timestamp of so many places that would round the operand's seconds."""
+    match operand.expression:
+        case Literal(str() as text, _):
+            fraction = re.search(r"\.([0-9]+)", text)
+            finest = len(fraction[1]) if fraction else 0
+        case expression:
+            match type_of(expression):
+                case DateType() | NullType():
+                    finest = 0
+                case TimestampType(unit=Unit.MICROSECOND) | StringType():
+                    finest = 6
+                case _:
+                    finest = 9
+    if finest > digits:
+        raise Uninterpreted("a cast that rounds timestamps")
 
 
 _ESCAPED = re.compile(r"\\x([0-9A-Fa-f]{2})")
@@ -156,6 +163,8 @@ def meet(left: Operand, right: Operand, scope: Scope) -> tuple[Expression, Expre
 
 def together(operands: Sequence[Operand], scope: Scope) -> Meeting:
     """All operands in the type in which Spark compares them."""
+    if not scope.dialect.is_spark:
+        operands = _exact_beside_decimals(operands)
     target = _meeting_type(operands, scope)
     try:
         return _in_type(operands, target, scope)
@@ -164,6 +173,31 @@ def together(operands: Sequence[Operand], scope: Scope) -> Meeting:
             raise
         # Nanoseconds reach from 1677 to 2262: a literal outside is compared in microseconds.
         return _in_type(operands, TimestampType(target.instant), scope)
+
+
+def _exact_beside_decimals(operands: Sequence[Operand]) -> Sequence[Operand]:
+    """Text beside a decimal is a decimal elsewhere than in Spark, which makes doubles of both.
+
+    Of how many places is the dialect's affair, so that the text must have no more than the decimal.
+    """
+    kinds = [type_of(operand.expression) for operand in operands]
+    places = min((k.scale for k in kinds if isinstance(k, DecimalType)), default=None)
+    if places is None or not any(isinstance(kind, StringType) for kind in kinds):
+        return operands
+    return [_as_exact(operand, places) for operand in operands]
+
+
+def _as_exact(operand: Operand, places: int) -> Operand:
+    match operand.expression:
+        case Literal(str() as text, _) if re.fullmatch(r"[+-]?[0-9]{1,18}(\.[0-9]{1,18})?", text):
+            number = exact(Decimal(text))
+            if isinstance(number.type, DecimalType) and number.type.scale <= places:
+                return Operand(number, operand.origin)
+        case expression if not isinstance(type_of(expression), StringType):
+            return operand
+        case _:
+            pass
+    raise Uninterpreted("text beside a decimal")
 
 
 def _in_type(operands: Sequence[Operand], target: Type, scope: Scope) -> Meeting:
@@ -187,6 +221,8 @@ def _meeting_type(operands: Sequence[Operand], scope: Scope) -> Type:
     target = common_type_of(kinds)
     if target is None:
         raise _incomparable(operands, kinds, scope)
+    if isinstance(target, StringType):
+        require_case(scope)
     if isinstance(target, DecimalType) and _all_whole(operands):
         return BIGINT
     if target == DOUBLE and scope.dialect.narrow_floats and FLOAT in kinds and DOUBLE not in kinds:
@@ -194,6 +230,12 @@ def _meeting_type(operands: Sequence[Operand], scope: Scope) -> Type:
     if target == UUID and not _strings_are_literals(operands):
         return STRING
     return target
+
+
+def require_case(scope: Scope) -> None:
+    """Refuse to compare text in a dialect that may take 'a' for 'A'."""
+    if scope.dialect.text_ignores_case:
+        raise Uninterpreted("text that is compared without regard to case")
 
 
 def _incomparable(operands: Sequence[Operand], kinds: Sequence[Type], scope: Scope) -> Exception:

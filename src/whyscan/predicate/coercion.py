@@ -161,6 +161,16 @@ def _decimal_result(operation: Operation, left: DecimalType, right: DecimalType)
             return adjusted(min(p1 - s1, p2 - s2) + scale, scale)
 
 
+def exact_digits(operation: Operation, left: DecimalType, right: DecimalType) -> tuple[int, int]:
+    """The digits before and behind the point of an exact result."""
+    whole = (left.precision - left.scale, right.precision - right.scale)
+    match operation:
+        case Operation.MULTIPLY:
+            return sum(whole), left.scale + right.scale
+        case _:
+            return max(whole) + 1, max(left.scale, right.scale)
+
+
 def adjusted(precision: int, scale: int) -> DecimalType:
     """Beyond 38 digits the fraction gives way, down to six digits of it."""
     if precision <= MAX_PRECISION:

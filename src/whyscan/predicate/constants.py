@@ -55,9 +55,11 @@ def _bytes(node: exp.HexString, scope: Scope) -> Literal:
     return Literal(bytes.fromhex(digits if len(digits) % 2 == 0 else "0" + digits), BINARY)
 
 
-def interval(node: exp.Expr, _: Scope) -> Literal:
+def interval(node: exp.Expr, scope: Scope) -> Literal:
     """`INTERVAL 7 DAYS`, `INTERVAL '1 02:03' DAY TO MINUTE`, `INTERVAL '1 day 2 hours'`."""
     text = _interval_text(node.this)
+    if "." in text and not scope.dialect.is_spark:
+        raise Uninterpreted("a fraction of a unit, which dialects round in different ways")
     unit = node.args.get("unit")
     match unit:
         case None:

@@ -50,12 +50,11 @@ _SAME_EVERYWHERE: dict[exp.DType, Type] = {
     _KIND.TIMESTAMPLTZ: TIMESTAMP,
     _KIND.TIMESTAMPNTZ: TIMESTAMP_NTZ,
     _KIND.DATETIME: TIMESTAMP_NTZ,
-    _KIND.TIMESTAMP_S: TIMESTAMP_NTZ,
-    _KIND.TIMESTAMP_MS: TIMESTAMP_NTZ,
     _KIND.TIMESTAMP_NS: TimestampType(instant=False, unit=Unit.NANOSECOND),
     _KIND.UUID: UUID,
 }
 _TEXT = {_KIND.TEXT, _KIND.VARCHAR, _KIND.NVARCHAR, _KIND.CHAR, _KIND.NCHAR}
+_CHAR = {_KIND.CHAR, _KIND.NCHAR}
 MAX_PRECISION = 38
 
 
@@ -76,9 +75,16 @@ def type_named(written: exp.DataType, dialect: Dialect) -> Type:
     return DOUBLE if found == FLOAT and dialect.family is Family.SNOWFLAKE else found
 
 
+def fraction_digits(written: exp.DataType, dialect: Dialect) -> int:
+    """Of how many places the seconds of a written timestamp type are."""
+    digits = [int(parameter.name) for parameter in written.expressions]
+    return digits[0] if digits else dialect.timestamp_digits
+
+
 def _text(written: exp.DataType, dialect: Dialect) -> Type:
-    # Spark's CAST takes varchar(n) for string; elsewhere it cuts.
-    if written.expressions and not dialect.is_spark:
+    # Spark's CAST takes varchar(n) for string; elsewhere it cuts, and CHAR is one character.
+    cuts = written.expressions or (written.this in _CHAR and dialect.family is not Family.DUCKDB)
+    if cuts and not dialect.is_spark:
         raise Uninterpreted("a cast that cuts strings")
     return STRING
 

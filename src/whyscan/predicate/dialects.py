@@ -47,6 +47,8 @@ class Dialect(Struct, frozen=True):
     `narrow_floats`: a float beside an exact number is compared as a float, in Spark as a double.
     `instants_in_utc`: what day an instant is on is asked in UTC, whatever the session's zone.
     `wide_integers`: none has fewer than 64 bits, so that nothing overflows before that.
+    `timestamp_digits`: a second's places in TIMESTAMP without more; a cast rounds to them.
+    `text_ignores_case`: 'a' equals 'A', or is like it, unless a collation says otherwise.
     """
 
     family: Family
@@ -62,6 +64,8 @@ class Dialect(Struct, frozen=True):
     extremes_skip_null: bool = False
     concat_skips_null: bool = False
     bare_units: bool = False
+    timestamp_digits: int = 0
+    text_ignores_case: bool = False
 
     @property
     def is_spark(self) -> bool:
@@ -76,6 +80,7 @@ _SPARK = Dialect(
     default_decimal=(10, 0),
     extremes_skip_null=True,
     bare_units=True,
+    timestamp_digits=6,
 )
 _TRINO = Dialect(
     Family.TRINO,
@@ -84,6 +89,7 @@ _TRINO = Dialect(
     floats_divide_by_zero=True,
     narrow_floats=True,
     instants_in_utc=True,
+    timestamp_digits=3,
 )
 _DUCKDB = Dialect(
     Family.DUCKDB,
@@ -93,6 +99,7 @@ _DUCKDB = Dialect(
     narrow_floats=True,
     extremes_skip_null=True,
     concat_skips_null=True,
+    timestamp_digits=6,
 )
 _POSTGRES = Dialect(
     Family.POSTGRES,
@@ -101,6 +108,7 @@ _POSTGRES = Dialect(
     lenient_escape=True,
     extremes_skip_null=True,
     concat_skips_null=True,
+    timestamp_digits=6,
 )
 _BIGQUERY = Dialect(
     Family.BIGQUERY,
@@ -110,6 +118,7 @@ _BIGQUERY = Dialect(
     wide_integers=True,
     instants_in_utc=True,
     bare_units=True,
+    timestamp_digits=6,
 )
 _SNOWFLAKE = Dialect(
     Family.SNOWFLAKE,
@@ -117,8 +126,10 @@ _SNOWFLAKE = Dialect(
     default_decimal=(38, 0),
     wide_integers=True,
     bare_units=True,
+    timestamp_digits=9,
 )
 _OTHER = Dialect(Family.OTHER)
+_CASELESS = Dialect(Family.OTHER, text_ignores_case=True)
 
 _DIALECTS = {
     "spark": _SPARK,
@@ -130,6 +141,7 @@ _DIALECTS = {
     "postgres": _POSTGRES,
     "bigquery": _BIGQUERY,
     "snowflake": _SNOWFLAKE,
+    **dict.fromkeys(("mysql", "singlestore", "sqlite", "teradata", "tsql", "fabric"), _CASELESS),
 }
 
 

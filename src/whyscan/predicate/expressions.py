@@ -26,14 +26,15 @@ from whyscan.predicate import (
 from whyscan.predicate.arguments import Arguments
 from whyscan.predicate.comparisons import all_of, any_of, between, compare, is_one_of, is_true
 from whyscan.predicate.conditionals import NOTHING, case, choose
-from whyscan.predicate.datatypes import type_named
+from whyscan.predicate.datatypes import fraction_digits, type_named
 from whyscan.predicate.dialects import Family
+from whyscan.predicate.never_boolean import refuse_other_values
 from whyscan.predicate.opaque import column, member, opaque
 from whyscan.predicate.parse import chain, unwrapped
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted, span_of
 from whyscan.predicate.tokens import MAX_DEPTH, called
 from whyscan.predicate.tree import Comparator, Failure, IsNull, Literal, Not, Operation, type_of
-from whyscan.predicate.types import DATE, StringType
+from whyscan.predicate.types import DATE, StringType, TimestampType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -76,7 +77,16 @@ def _condition(node: exp.Expr, scope: Scope) -> Expression:
     bind = _CONDITIONS.get(type(node))
     if bind is not None:
         return bind(node, scope)
-    return casts.as_condition(bind_value(node, scope), scope)
+    return casts.as_condition(_boolean_value(node, scope), scope)
+
+
+def _boolean_value(node: exp.Expr, scope: Scope) -> Operand:
+    """A value that must be boolean where it stands."""
+    try:
+        return bind_value(node, scope)
+    except Uninterpreted:
+        refuse_other_values(unwrapped(node), scope)
+        raise
 
 
 def refuse_text(conjuncts: Sequence[exp.Expr], scope: Scope) -> None:
@@ -194,12 +204,11 @@ def _long_list(node: exp.Expr, scope: Scope) -> Sequence[Item] | None:
 
 def _is(node: exp.Expr, scope: Scope) -> Expression:
     """IS NULL, IS TRUE, IS FALSE, IS UNKNOWN; never NULL themselves."""
-    operand = bind_value(node.this, scope)
     match node.expression:
         case exp.Null():
-            found: Expression = IsNull(operand.expression)
+            found: Expression = IsNull(bind_value(node.this, scope).expression)
         case exp.Boolean() as wanted:
-            found = is_true(operand, bool(wanted.this), scope)
+            found = is_true(_boolean_value(node.this, scope), bool(wanted.this), scope)
         case _:
             raise Uninterpreted("IS with something else than NULL, TRUE or FALSE")
     return Not(found) if node.args.get("negate") else found
@@ -279,7 +288,10 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
     # In Spark's dialect the parser makes a TryCast of every CAST; only TRY_CAST is `safe`.
     failure = Failure.NULL if node.args.get("safe") else Failure.RAISE
     target = type_named(node.args["to"], scope.dialect)
-    return casts.explicit(bind_value(node.this, scope), target, failure, scope)
+    operand = bind_value(node.this, scope)
+    if isinstance(target, TimestampType) and not scope.dialect.is_spark:
+        casts.require_fraction(operand, fraction_digits(node.args["to"], scope.dialect))
+    return casts.explicit(operand, target, failure, scope)
 
 
 def _arithmetic(node: exp.Expr, scope: Scope) -> Expression:
@@ -339,6 +351,7 @@ def _when(subject: Operand | None, node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _if(node: exp.Expr, scope: Scope) -> Expression:
+    _boolean_value(node.this, scope)
     otherwise = node.args.get("false")
     nodes = [node.this, node.args["true"], *([] if otherwise is None else [otherwise])]
     return choose(Arguments(nodes, scope, _binder(scope)))
@@ -397,6 +410,8 @@ def _trim(node: exp.Expr, scope: Scope) -> Expression:
 def _position(node: exp.Expr, scope: Scope) -> Expression:
     if node.args.get("position") is not None or node.args.get("occurrence") is not None:
         raise Uninterpreted("a position from a position")
+    if scope.dialect.family is Family.OTHER:
+        raise Uninterpreted("a position in this dialect")
     arguments = Arguments([node.this, node.args["substr"]], scope, _binder(scope))
     return calls.builder_of("instr", Family.SPARK)(arguments)
 

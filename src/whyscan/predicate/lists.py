@@ -12,6 +12,7 @@ from whyscan.predicate import casts, constants, temporal
 from whyscan.predicate.comparisons import as_set, is_one_of
 from whyscan.predicate.literals import EXACT, MAX_DIGITS
 from whyscan.predicate.scope import Operand, Scope
+from whyscan.predicate.shared_casts import is_plain_time
 from whyscan.predicate.tree import Failure, In, Literal, type_of
 from whyscan.predicate.types import (
     BIGINT,
@@ -50,6 +51,8 @@ def _of_one_kind(kind: Type, items: Sequence[Item], scope: Scope) -> Sequence[Va
     written = {(item.kind, item.prefix) for item in items}
     if kind == FLOAT and scope.dialect.narrow_floats:
         return None
+    if kind == STRING and scope.dialect.text_ignores_case:
+        return None
     match kind:
         case StringType() if written == {(TokenType.STRING, None)}:
             return [item.text for item in items]
@@ -62,7 +65,8 @@ def _of_one_kind(kind: Type, items: Sequence[Item], scope: Scope) -> Sequence[Va
         case DateType() if {kind for kind, _ in written} == {TokenType.STRING} and {
             prefix for _, prefix in written
         } <= {None, TokenType.DATE}:
-            days = [temporal.parse_date(item.text) for item in items]
+            plain = scope.dialect.is_spark or all(is_plain_time(i.text, kind) for i in items)
+            days = [temporal.parse_date(item.text) for item in items] if plain else [None]
             return None if None in days else days
         case _:
             return None

@@ -14,7 +14,7 @@ from whyscan.predicate.dialects import Family
 from whyscan.predicate.functions import call
 from whyscan.predicate.literals import convert
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted
-from whyscan.predicate.tree import Call, Failure, Literal, Operation, type_of
+from whyscan.predicate.tree import Arithmetic, Call, Failure, Literal, Operation, type_of
 from whyscan.predicate.types import (
     BIGINT,
     DATE,
@@ -25,6 +25,7 @@ from whyscan.predicate.types import (
     DateType,
     DecimalType,
     IntegerType,
+    IntervalType,
     StringType,
     TimestampType,
 )
@@ -82,12 +83,21 @@ def truncated(unit: str, moment: Operand, scope: Scope) -> Expression:
 
 
 def truncated_in_kind(unit: str, moment: Operand, scope: Scope) -> Expression:
-    """`date_trunc` as everybody else has it: a date stays a date."""
+    """`date_trunc` as everybody else has it: a date stays a date.
+
+    Spark's `trunc` of a date knows no unit below the week: a day is the date itself.
+    """
     if not isinstance(type_of(moment.expression), DateType):
         return truncated(unit, moment, scope)
     if unit not in _DATE_UNITS:
         raise Uninterpreted(f"a date cut to the {unit}")
-    return call("trunc", (moment, _word(unit)), scope)
+    cut = moment.expression if unit == "day" else call("trunc", (moment, _word(unit)), scope)
+    kind = _CUT_DATES.get(scope.dialect.family)
+    return cut if kind is None else casts.implicit(Operand(cut, moment.origin), kind, scope)
+
+
+_CUT_DATES = {Family.DUCKDB: TIMESTAMP_NTZ, Family.POSTGRES: TIMESTAMP}
+"""What `date_trunc` makes of a date where it is no date."""
 
 
 def _word(text: str) -> Operand:
@@ -404,7 +414,11 @@ def date_sub_interval(arguments: Arguments) -> Expression:
 def _plus(operation: Operation, moment: Operand, interval: Operand, scope: Scope) -> Expression:
     if not isinstance(type_of(moment.expression), DateType | TimestampType):
         raise Uninterpreted("a time made of text")
-    return arithmetic.arithmetic(operation, moment, interval, scope)
+    if not isinstance(type_of(interval.expression), IntervalType):
+        raise Uninterpreted("a time and something else than an interval")
+    if scope.dialect.family is Family.DUCKDB:
+        return arithmetic.moved(operation, moment, interval, scope)
+    return arithmetic.moved_in_kind(operation, moment, interval, scope)
 
 
 def _interval(arguments: Arguments, count: int, unit: int) -> Operand:
@@ -436,7 +450,10 @@ def datediff_borders(arguments: Arguments) -> Expression:
 def datediff_bigquery(arguments: Arguments) -> Expression:
     """`date_diff(end, start, DAY)`."""
     _only_days(arguments.expect(3).word(2))
-    return call("datediff", (arguments.operand(0), arguments.operand(1)), arguments.scope)
+    end, start = arguments.operand(0), arguments.operand(1)
+    if not all(type_of(o.expression) == DATE for o in (start, end)):
+        raise Uninterpreted("whole days between timestamps")
+    return call("datediff", (end, start), arguments.scope)
 
 
 def _only_days(word: str) -> None:
@@ -455,5 +472,5 @@ def minus_one(name: str, operand: Operand, scope: Scope) -> Expression:
 
 
 def _shifted(operation: Operation, name: str, operand: Operand, scope: Scope) -> Expression:
-    part = call(name, [operand], scope)
-    return arithmetic.arithmetic(operation, made(part), made(Literal(1, INT)), scope)
+    part, one = call(name, [operand], scope), Literal(1, INT)
+    return arithmetic.fold(operation, part, one, INT) or Arithmetic(operation, part, one, INT)

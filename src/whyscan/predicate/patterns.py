@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def like(operand: Operand, pattern: Operand, escape: str | None, scope: Scope) -> Like:
     """`operand LIKE pattern`; `escape` is the character in force, None for none."""
     text = _text_of(pattern)
+    casts.require_case(scope)
     if escape is None and "\\" in text and scope.dialect.family is Family.OTHER:
         raise Uninterpreted("what a backslash means in a pattern of this dialect")
     subject = casts.implicit(operand, STRING, scope)

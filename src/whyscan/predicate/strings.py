@@ -49,6 +49,18 @@ def joined(operands: Sequence[Operand], scope: Scope) -> Expression:
     return call("concat", operands, scope)
 
 
+def replaced(arguments: Arguments) -> Expression:
+    """`replace(s, old, new)`. Trino puts `new` between all letters where `old` is empty."""
+    operands = arguments.expect(3).operands()
+    if not arguments.scope.dialect.is_spark:
+        match operands[1].expression:
+            case Literal(str() as old, _) if old:
+                pass
+            case _:
+                raise Uninterpreted("the replacement of what may be nothing")
+    return call("replace", operands, arguments.scope)
+
+
 def substring(arguments: Arguments) -> Expression:
     """`substring(s, position, length)`; elsewhere than in Spark only from a positive position."""
     operands = list(arguments.expect(2, 3).operands())
@@ -114,6 +126,6 @@ def trim(side: str, operand: Operand, characters: Operand | None, scope: Scope) 
 
 def trimmed(name: str, operand: Operand, scope: Scope) -> Expression:
     """Without the blanks at an end, which are all white space in some dialects."""
-    if scope.dialect.family in {Family.BIGQUERY, Family.TRINO}:
+    if scope.dialect.family in {Family.BIGQUERY, Family.TRINO, Family.OTHER}:
         raise Uninterpreted("trimming of all white space")
     return call(name, [operand], scope)
