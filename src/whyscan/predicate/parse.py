@@ -13,6 +13,7 @@ from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from whyscan.errors import Span, SyntaxProblem, UsageError
+from whyscan.predicate import keywords
 from whyscan.predicate import tokens as tokens_
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _STATEMENT = {
     TokenType.UPDATE,
     TokenType.WITH,
 }
+_SPARKS = {"spark", "databricks"}
 _SPINES = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 
 
@@ -160,6 +162,10 @@ def tokenize(text: str, dialect: Dialect) -> list[Token]:
         ) from error
     if len(tokens) > tokens_.MAX_TOKENS:
         raise SyntaxProblem(f"the SQL has more than {tokens_.MAX_TOKENS:,} tokens")
+    tokens_.check_shifts(tokens, text)
+    keywords.check_numbers(tokens, text)
+    if type(dialect).__name__.lower() in _SPARKS:
+        tokens = keywords.as_spark_reads(tokens, text)
     doubled = "''" in text or '""' in text
     return tokens_.join_quotes(tokens, text) if doubled else tokens
 

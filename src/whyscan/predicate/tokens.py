@@ -140,6 +140,22 @@ def check_depth(tokens: Sequence[Token], text: str) -> None:
         previous = kind
 
 
+def check_shifts(tokens: Sequence[Token], text: str) -> None:
+    """Refuse `a > > b`, which the parser takes for `a >> b`; `ARRAY<ARRAY<INT> >` is a type."""
+    types = 0
+    for previous, token in pairwise(tokens):
+        kind = token.token_type
+        if kind is TokenType.LT and (types or previous.token_type in _NESTED_TYPE):
+            types += 1
+        elif kind is TokenType.GT and types:
+            types -= 1
+        elif kind in _SHIFTS and kind is previous.token_type and previous.end + 1 < token.start:
+            raise SyntaxProblem("this does not belong here", text=text, span=span_of(token))
+
+
+_SHIFTS = {TokenType.LT, TokenType.GT}
+
+
 def span_of(token: Token) -> Span:
     """Where a token stands."""
     return Span(token.start, token.end + 1)
