@@ -7,6 +7,7 @@ WhyscanError            exit 3
 │   ├── UnknownColumn   no such column, or more than one
 │   ├── UnknownTable    a statement names a table that nobody gave
 │   └── TypeProblem     a comparison or a cast that has no meaning
+│       └── NoCondition a value that is not boolean where a condition stands
 ├── EvaluationProblem   what a predicate makes of a row cannot be told, or is an error
 ├── TableError          the table cannot be opened
 │   └── CorruptFile     a metadata object that cannot be read; names it
@@ -102,6 +103,10 @@ class UnknownTable(PredicateError):
 
 class TypeProblem(PredicateError):
     """The types do not go together, or a literal cannot take the type it must."""
+
+
+class NoCondition(TypeProblem):
+    """A value that is not boolean stands where a condition must."""
 
 
 class EvaluationProblem(WhyscanError):

@@ -111,7 +111,13 @@ def test_an_operator_with_a_blank_in_it_is_a_syntax_error(predicate):
         bind(predicate, PEOPLE)
 
 
-ACCEPTED = ["age >> 1 = 2", "age << 1 = 2", "age < .5", "CAST(s AS ARRAY<ARRAY<INT> >) IS NULL"]
+ACCEPTED = [
+    "age >> 1 = 2",
+    "age << 1 = 2",
+    "age < .5",
+    "CAST(s AS ARRAY<ARRAY<INT> >) IS NULL",
+    "CAST(s AS MAP<DATE, INT>) IS NULL",
+]
 
 
 @pytest.mark.parametrize("predicate", ACCEPTED)

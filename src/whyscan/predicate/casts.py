@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from whyscan.errors import TypeProblem
+from whyscan.errors import NoCondition, TypeProblem
 from whyscan.predicate.coercion import common_type_of, is_numeric
 from whyscan.predicate.dialects import Family
 from whyscan.predicate.literals import Inconvertible, convert, exact
@@ -330,8 +330,7 @@ def as_condition(operand: Operand, scope: Scope) -> Expression:
     raise no_condition(operand, scope)
 
 
-def no_condition(operand: Operand, scope: Scope) -> TypeProblem:
+def no_condition(operand: Operand, scope: Scope) -> NoCondition:
     """What to raise for an operand that is no boolean."""
     kind = type_of(operand.expression)
-    hint = "compare it with something"
-    return scope.problem(f"a condition is boolean, this is {kind}", operand, hint=hint)
+    return scope.no_condition(f"a condition is boolean, this is {kind}", operand)

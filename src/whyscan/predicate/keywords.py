@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from sqlglot import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from whyscan.errors import SyntaxProblem
@@ -16,7 +17,8 @@ from whyscan.predicate.tokens import span_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_LITERALS = {
+# The parser takes the names of types for columns by itself, and `ARRAY<DATE>` is a type.
+_READ_AS_THEY_ARE = (Parser.TYPE_TOKENS - {TokenType.UNION}) | {
     TokenType.CURRENT_DATE,
     TokenType.CURRENT_TIMESTAMP,
     TokenType.CURRENT_USER,
@@ -26,6 +28,7 @@ _LITERALS = {
     TokenType.NUMBER,
     TokenType.STRING,
     TokenType.TRUE,
+    TokenType.VAR,
 }
 _COMPARATORS = {
     TokenType.EQ,
@@ -93,7 +96,7 @@ def as_spark_reads(tokens: list[Token], text: str) -> list[Token]:
 def _is_a_name(tokens: Sequence[Token], named: Sequence[Token], index: int) -> bool:
     """A keyword between what stands before a value and what stands behind one."""
     token = tokens[index]
-    if token.token_type in _LITERALS or token.token_type is TokenType.VAR:
+    if token.token_type in _READ_AS_THEY_ARE:
         return token.text.lower() == "if" and _stands_alone(tokens, named, index)
     return _stands_alone(tokens, named, index)
 
@@ -102,6 +105,9 @@ def _stands_alone(tokens: Sequence[Token], named: Sequence[Token], index: int) -
     before = named[index - 1].token_type if index else None
     behind = tokens[index + 1].token_type if index + 1 < len(tokens) else None
     if before is not None and before not in _BEFORE_A_VALUE:
+        return False
+    if before is None and behind is TokenType.OR:
+        # CREATE OR REPLACE.
         return False
     if behind in _SIGNS and tokens[index].text.lower() in _BEFORE_A_SIGN:
         return False

@@ -50,13 +50,10 @@ _TYPES = (IntegerType, FloatType, DecimalType, DateType, TimestampType, BinaryTy
 
 
 def refuse_other_values(node: exp.Expr, scope: Scope) -> None:
-    """Raise TypeProblem for a node that cannot be boolean."""
+    """Raise NoCondition for a node that cannot be boolean."""
     if isinstance(node, _NODES) or _is_of_other_type(node, scope):
-        raise scope.problem(
-            "a condition is boolean, this is not",
-            Operand(Literal(None, NULL), node),
-            hint="compare it with something",
-        )
+        at = Operand(Literal(None, NULL), node)
+        raise scope.no_condition("a condition is boolean, this is not", at)
 
 
 def _is_of_other_type(node: exp.Expr, scope: Scope) -> bool:

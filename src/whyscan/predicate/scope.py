@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from sqlglot import exp
 
-from whyscan.errors import Span, TypeProblem
+from whyscan.errors import NoCondition, Span, TypeProblem
 
 if TYPE_CHECKING:
     from whyscan.predicate.clock import Clock
@@ -34,6 +34,11 @@ class Scope(Struct, frozen=True):
     def problem(self, message: str, at: Operand, hint: str | None = None) -> TypeProblem:
         """A TypeProblem that underlines where it arose."""
         return TypeProblem(message, text=self.syntax.text, span=at.span, hint=hint)
+
+    def no_condition(self, message: str, at: Operand) -> NoCondition:
+        """A NoCondition that underlines where it arose."""
+        hint = "compare it with something"
+        return NoCondition(message, text=self.syntax.text, span=at.span, hint=hint)
 
 
 class Operand(Struct, frozen=True):

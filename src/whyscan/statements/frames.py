@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from sqlglot import exp
 
-from whyscan.errors import TypeProblem, UnknownColumn
+from whyscan.errors import NoCondition, TypeProblem, UnknownColumn
 from whyscan.predicate import calls
 from whyscan.predicate.expressions import bind_condition, bind_value
 from whyscan.predicate.lazy import lazy
 from whyscan.predicate.names import FILE_ALIASES, METADATA, Columns, suggestion
+from whyscan.predicate.never_boolean import refuse_other_values
 from whyscan.predicate.opaque import column
 from whyscan.predicate.parse import sql_of, unwrapped
 from whyscan.predicate.rewrite import substituted
@@ -64,12 +65,16 @@ class Frame(Struct, frozen=True, dict=True):
         self.check(node)
         sql, bare = self._texts(node)
         why = fixed(node)
+        if why is not None and self.scope.dialect.is_spark:
+            refuse_other_values(unwrapped(node), self._bound)
         if why is None:
             try:
                 bound = self._keyed(bind_condition(node, self._bound))
                 expression = without_coalesce(bound, self.same)
                 return Condition(expression, sql, bare if expression is bound else None)
             except TypeProblem as problem:
+                if isinstance(problem, NoCondition) and self.scope.dialect.is_spark:
+                    raise
                 why = problem.message
             except UnknownColumn as problem:
                 why = self._unresolved(problem)
