@@ -115,6 +115,8 @@ ACCEPTED = [
     "age >> 1 = 2",
     "age << 1 = 2",
     "age < .5",
+    "s = X'ff00'",
+    "s = r'select'",
     "CAST(s AS ARRAY<ARRAY<INT> >) IS NULL",
     "CAST(s AS MAP<DATE, INT>) IS NULL",
 ]

@@ -81,7 +81,9 @@ def as_spark_reads(tokens: list[Token], text: str) -> list[Token]:
     for index, token in enumerate(tokens):
         if token.text in _NO_OPERATORS and token.token_type is not TokenType.STRING:
             raise SyntaxProblem("this does not belong here", text=text, span=span_of(token))
-        if token.text.isidentifier() and _is_a_name(tokens, named, index):
+        # X'ff00' is no word, though its token's text is one.
+        bare = token.text.isidentifier() and text[token.start : token.end + 1] == token.text
+        if bare and _is_a_name(tokens, named, index):
             named[index] = Token(
                 TokenType.IDENTIFIER,
                 token.text,
