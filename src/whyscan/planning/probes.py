@@ -28,7 +28,8 @@ from whyscan.predicate.types import (
     UuidType,
 )
 from whyscan.pruning.containers import Containers
-from whyscan.pruning.interval import Interval
+from whyscan.pruning.interval import Interval, points
+from whyscan.pruning.mask import settled
 from whyscan.pruning.unscaled import scaled_to, unscaled_of
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _is_printable(value: Value) -> bool:
 
 def _points(kind: Type, values: list[Value]) -> Interval:
     ends = arrow.array(values, kind)
-    return Interval(kind, ends, ends, value=ends.is_valid(), null=ends.is_null())
+    return points(kind, ends, settled(ends.is_null()))
 
 
 def _pool(column: Column, expression: Expression) -> list[Value]:

@@ -85,6 +85,25 @@ def between(kind: Type, lower: Vector | None, upper: Vector | None) -> Interval:
     return Interval(kind, lower, upper, null=False)
 
 
+def points(kind: Type, values: pa.Array, null: Mask) -> Interval:
+    """One value per container: that point, or NULL where the mask says yes, or NaN.
+
+    A slot that is null although the mask says no is a value that is not known: any value.
+    The masks are made by kernels of mask.py alone: these give a constant where all agree.
+    """
+    nan = surely(pc.is_nan, values) if pa.types.is_floating(values.type) else False
+    point = keep(opposite(nan), values)
+    unread = both(opposite(known(values)), opposite(null))
+    return Interval(
+        kind,
+        point,
+        point,
+        value=either(both(known(values), opposite(nan)), unread),
+        null=null,
+        nan=either(nan, unread) if isinstance(kind, FloatType) else False,
+    )
+
+
 def of_literal(literal: Literal) -> Interval:
     """A literal is an interval of one point, or NULL, or NaN."""
     if literal.value is None or isinstance(literal.type, NullType):

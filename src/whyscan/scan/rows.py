@@ -44,7 +44,7 @@ from whyscan.predicate.types import (
 )
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.evaluate import evaluate
-from whyscan.pruning.interval import Interval
+from whyscan.pruning.interval import Interval, points
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -255,13 +255,7 @@ def as_interval(array: pa.Array, kind: Type) -> Interval:
     present: Mask = array.is_valid() if array.null_count else True
     if point is None:
         return Interval(kind, None, None, value=present, null=null, nan=isinstance(kind, FloatType))
-    if not isinstance(kind, FloatType):
-        return Interval(kind, point, point, value=present, null=null)
-    nan = pc.fill_null(pc.is_nan(point), fill_value=False)
-    if not nan.true_count:
-        return Interval(kind, point, point, value=present, null=null)
-    point = pc.if_else(nan, pa.scalar(None, point.type), point)
-    return Interval(kind, point, point, value=point.is_valid(), null=null, nan=nan)
+    return points(kind, point, null)
 
 
 def represented(array: pa.Array, kind: Type) -> Vector | None:

@@ -122,7 +122,9 @@ def _greatest(kind: Type, *arguments: Interval) -> Interval:
     for x in arguments:
         sure = both(x.value, opposite(x.null))
         lower = inner(greatest, lower, keep(sure, x.lower))
-    return _extreme(kind, arguments, (lower, upper), any_of(x.nan for x in arguments))
+    whole = _extreme(kind, arguments, (lower, upper), any_of(x.nan for x in arguments))
+    only_nan = any_of(both(x.nan, opposite(x.value), opposite(x.null)) for x in arguments)
+    return replace(whole, value=both(whole.value, opposite(only_nan)))
 
 
 def _extreme(

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
 ZERO = pa.scalar(0.0)
 ZERO_INTEGER = pa.scalar(0)
+ONE_INTEGER = pa.scalar(1)
 WHOLE = pa.decimal128(MAX_DECIMAL_DIGITS, 0)
 NEGATED_DIGITS = 34
 MOST_PLACES = 300
@@ -293,9 +294,13 @@ def _mod(kind: Type, x: Interval, divisor: Interval) -> Interval:
 
 def _pmod(kind: Type, x: Interval, divisor: Interval) -> Interval:
     """pmod(a, b): from 0 up to b for b > 0; within one multiple of a constant b it rises."""
-    lower, upper = ends(divisor) if isinstance(kind, IntegerType) else (None, None)
-    if lower is None or upper is None or may(less_equal, lower, ZERO_INTEGER) is not False:
+    if not isinstance(kind, IntegerType):
         return anything(kind, raises=True)
+    least, most = ends(divisor)
+    positive = surely(less, ZERO_INTEGER, least)
+    if positive is False:
+        return anything(kind, raises=True)
+    lower, upper = (pc.if_else(as_vector(positive), end, ONE_INTEGER) for end in (least, most))
     a, b = ends(x)
     first, last = (pc.call_function("modulo", [end, lower]) for end in (a, b))
     block, other = (
@@ -303,10 +308,17 @@ def _pmod(kind: Type, x: Interval, divisor: Interval) -> Interval:
     )
     rises = both(surely(pc.equal, lower, upper), surely(pc.equal, block, other))
     mask = as_vector(rises)
-    return strict(
+    whole = strict(
         kind,
         [x, divisor],
         (pc.if_else(mask, first, ZERO_INTEGER), pc.if_else(mask, last, pc.subtract(upper, 1))),
+    )
+    other = opposite(positive)
+    return replace(
+        defined(whole, positive),
+        value=either(whole.value, other),
+        null=either(whole.null, other),
+        raises=either(whole.raises, other),
     )
 
 

@@ -36,8 +36,8 @@ from whyscan.pruning.functions.gregorian import MONTHS_A_YEAR, month_start
 from whyscan.pruning.functions.rules import mapped
 from whyscan.pruning.functions.ticks import contained, from_ticks, ticks_of, times
 from whyscan.pruning.functions.utf8 import ABOVE, count_characters, joined
-from whyscan.pruning.interval import Interval, anything
-from whyscan.pruning.mask import Mask, Vector, both, choose, either, keep, surely
+from whyscan.pruning.interval import Interval, anything, points
+from whyscan.pruning.mask import Mask, Vector, both, either, keep, settled, surely
 from whyscan.pruning.transforms.forward import steps_in_a_day, steps_in_an_hour
 from whyscan.pruning.transforms.transform import (
     Bucket,
@@ -81,10 +81,7 @@ def partition_interval(transform: Transform, source: Type, partition: Interval) 
 
 def of_partition_values(kind: Type, values: pa.Array) -> Interval:
     """One partition value a container: that point, or NULL, or NaN."""
-    null = pc.is_null(values)
-    nan: Mask = surely(pc.is_nan, values) if pa.types.is_floating(values.type) else False
-    point = choose(nan, pa.scalar(None, values.type), values)
-    return Interval(kind, point, point, value=pc.is_valid(point), null=null, nan=nan)
+    return points(kind, values, settled(values.is_null()))
 
 
 def preimage(

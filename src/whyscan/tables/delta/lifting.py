@@ -33,6 +33,7 @@ from whyscan.pruning.functions.ticks import (
     times,
 )
 from whyscan.pruning.interval import Interval, meet
+from whyscan.pruning.mask import all_of, any_of, both, choose, either, opposite
 from whyscan.pruning.transforms import Truncate, preimage
 from whyscan.pruning.transforms.forward import steps_in_a_day, steps_in_an_hour
 from whyscan.tables.delta.generated import (
@@ -111,13 +112,13 @@ def _alone(told: Told) -> Interval:
 
 def _null_or_empty(told: Interval) -> Interval:
     """Delta records an empty string as NULL: such a file's source is one or the other."""
-    certain = pc.and_not(told.null, told.value)
+    certain = both(told.null, opposite(told.value))
     empty = pa.scalar(b"", pa.binary())
     return replace(
         told,
-        lower=pc.if_else(certain, empty, told.lower),
-        upper=pc.if_else(certain, empty, told.upper),
-        value=pc.or_(told.value, certain),
+        lower=choose(certain, empty, told.lower),
+        upper=choose(certain, empty, told.upper),
+        value=either(told.value, certain),
     )
 
 
@@ -161,11 +162,9 @@ def _of_text(source: Type, shape: Formatted, told: Interval) -> Interval:
 
 def _of_fields(source: Type, fields: Mapping[Unit, Interval], slack: Slack) -> Interval:
     """From the fields of a calendar reading: the year, and as many below it as there are."""
-    null = known = pa.scalar(False, pa.bool_())
-    for told in fields.values():
-        null = pc.or_(null, pc.and_not(told.null, told.value))
-        known = pc.or_(known, pc.invert(told.null))
-    interval = Interval(source, None, None, value=pc.invert(null), null=pc.invert(known))
+    null = any_of(both(told.null, opposite(told.value)) for told in fields.values())
+    may_be_null = all_of(told.null for told in fields.values())
+    interval = Interval(source, None, None, value=opposite(null), null=may_be_null)
     nested = list(takewhile(fields.__contains__, Unit))
     numbers = [contained(fields[unit].lower, *_LIMITS[unit]) for unit in nested]
     return _between(source, *_span(numbers, source), interval, slack) if numbers else interval

@@ -11,25 +11,24 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.predicate.arrow import arrow_type
 from whyscan.predicate.types import (
     BinaryType,
     DecimalType,
-    FloatType,
     IntegerType,
     TimestampType,
     Type,
 )
-from whyscan.pruning.interval import Interval
-from whyscan.pruning.mask import Mask, surely
+from whyscan.pruning.interval import Interval, points
+from whyscan.pruning.mask import both, either, known, opposite, settled
 from whyscan.tables.delta import query, values
 from whyscan.tables.delta.actions import struct_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.pruning.mask import Vector
     from whyscan.tables.delta.actions import ActionSource, Members
     from whyscan.tables.delta.schema import DeltaColumn
 
@@ -105,21 +104,13 @@ class PartitionColumn(Struct, frozen=True):
         value = self.values(told)
         kind = self.column.type
         null = told.column(f"null{self.at}")
-        unknown = pc.and_not(value.is_null(), null)
-        nan: Mask = False
-        if isinstance(kind, FloatType):
-            is_nan = surely(pc.is_nan, value)
-            nan = pc.or_(unknown, is_nan) if not isinstance(is_nan, bool) else unknown
-            value = pc.if_else(pc.is_nan(value), pa.scalar(None, value.type), value)
+        point = points(kind, value, settled(null))
+        unknown = both(opposite(known(value)), opposite(point.null))
+        interval = replace(point, null=either(point.null, unknown))
+        if not is_instant(kind):
+            return interval
         lower, upper = self._ends(value, told)
-        return Interval(
-            kind,
-            lower,
-            upper,
-            value=pc.or_(value.is_valid(), unknown),
-            null=pc.or_(null, unknown),
-            nan=nan,
-        )
+        return replace(interval, lower=lower, upper=upper)
 
     def values(self, told: pa.RecordBatch) -> pa.Array:
         """The values in Arrow as the evaluator wants them; those without an order are unknown."""
@@ -134,16 +125,14 @@ class PartitionColumn(Struct, frozen=True):
 
     def unreadable(self, told: pa.RecordBatch) -> int:
         """How many files have a value that cannot be read, or none."""
-        known = pc.or_(
+        readable = pc.or_(
             told.column(self.value_name).is_valid(),
             told.column(f"null{self.at}"),
         )
-        unknown: int = pc.invert(known).true_count
+        unknown: int = pc.invert(readable).true_count
         return unknown
 
-    def _ends(self, value: pa.Array, told: pa.RecordBatch) -> tuple[Vector, Vector]:
-        if not is_instant(self.column.type):
-            return value, value
+    def _ends(self, value: pa.Array, told: pa.RecordBatch) -> tuple[pa.Array, pa.Array]:
         zoned = told.column(f"zoned{self.at}")
         steps = value.cast(pa.int64())
         slack = pc.if_else(zoned, 0, FARTHEST_ZONE)

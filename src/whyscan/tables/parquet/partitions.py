@@ -23,7 +23,8 @@ from whyscan.predicate.types import (
     TimestampType,
     Type,
 )
-from whyscan.pruning.interval import Interval
+from whyscan.pruning.interval import Interval, points
+from whyscan.pruning.mask import opposite, settled
 from whyscan.tables.parquet import values
 from whyscan.tables.stored import given_as
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from whyscan.predicate.tree import Path
     from whyscan.predicate.zones import Zone
+    from whyscan.pruning.mask import Mask
     from whyscan.tables.parquet.paths import Keys
 
 _UTC = zones.zone("UTC")
@@ -100,17 +102,13 @@ class Partitions(Struct, frozen=True):
 
     def _interval(self, at: int, kind: Type, zone: Zone | None) -> Interval:
         texts = pa.array(self.keys.texts[at]).take(self.keys.folder)
-        null = pc.equal(texts, values.NULL_TEXT)
+        null = settled(pc.equal(texts, values.NULL_TEXT))
         point = self._values(at, zone or _UTC).take(self.keys.folder)
         if pa.types.is_null(point.type):
-            return Interval(kind, None, None, value=pc.invert(null), null=null)
+            return Interval(kind, None, None, value=opposite(null), null=null)
         if isinstance(kind, TimestampType) and kind.instant and zone is None:
             return _widened(kind, point, null)
-        if not isinstance(kind, FloatType):
-            return Interval(kind, point, point, value=pc.invert(null), null=null)
-        nan = pc.is_nan(point).fill_null(pa.scalar(False))
-        point = pc.if_else(nan, pa.scalar(None, point.type), point)
-        return Interval(kind, point, point, value=point.is_valid(), null=null, nan=nan)
+        return points(kind, point, null)
 
     def _values(self, at: int, zone: Zone) -> pa.Array:
         """The values of one column, a folder each."""
@@ -147,14 +145,14 @@ def typed(keys: Keys, given: Mapping[str, Type]) -> Partitions:
     return found
 
 
-def _widened(kind: TimestampType, point: pa.Array, null: pa.Array) -> Interval:
+def _widened(kind: TimestampType, point: pa.Array, null: Mask) -> Interval:
     reach = _FARTHEST * (kind.unit.per_second // zones.SECOND)
     whole = point.view(pa.int64())
     return Interval(
         kind,
         pc.subtract(whole, reach).view(point.type),
         pc.add(whole, reach).view(point.type),
-        value=pc.invert(null),
+        value=opposite(null),
         null=null,
     )
 
