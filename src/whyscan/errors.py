@@ -12,6 +12,7 @@ WhyscanError            exit 3
 ├── TableError          the table cannot be opened
 │   └── CorruptFile     a metadata object that cannot be read; names it
 └── StorageError        the store did not answer, or said no
+    └── AccessDenied    the store does not allow what was asked of it
 """
 
 from __future__ import annotations
@@ -127,3 +128,7 @@ class CorruptFile(TableError):
 
 class StorageError(WhyscanError):
     """The store did not answer, or refused."""
+
+
+class AccessDenied(StorageError):
+    """The store does not allow it, now or later."""

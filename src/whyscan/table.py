@@ -152,9 +152,14 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     *,
     partition_types: Mapping[str, str] = MappingProxyType({}),
     options: Mapping[str, Any] = MappingProxyType({}),
+    as_files: bool = False,
     **when: Unpack[When],
 ) -> Table:
-    """Open a table: Delta or Iceberg by path, Iceberg by a catalog's name, or Parquet files."""
+    """Open a table: Delta or Iceberg by path, Iceberg by a catalog's name, or Parquet files.
+
+    A part of a table with metadata is refused: its files may hold rows that are deleted.
+    `as_files` opens it as the plain files that are there. The root of a table stays that table.
+    """
     from whyscan.tables import open_snapshot
     from whyscan.tables.travel import Travel, moment
 
@@ -163,6 +168,8 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     travel = Travel(
         when.get("version"), when.get("snapshot"), moment(when.get("as_of")), when.get("ref")
     )
+    if as_files:
+        options = {**options, "as_files": "on"}
     return Table(open_snapshot([str(place) for place in places], partition_types, options, travel))
 
 

@@ -30,13 +30,17 @@ class Kind(Enum):
 
 @dataclass
 class Fault:
-    """What goes wrong with the next `times` requests whose path holds `match`."""
+    """What goes wrong with the next `times` requests whose path holds `match`.
+
+    `status` is that of UNAVAILABLE: 403 of a folder that nobody may list.
+    """
 
     kind: Kind
     times: int = ALWAYS
     match: str = ""
     method: str = "GET"
     seconds: float = 0.0
+    status: int = 503
 
 
 @dataclass
@@ -166,7 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
             case Fault(kind=Kind.SLOW):
                 time.sleep(fault.seconds)
             case Fault(kind=Kind.UNAVAILABLE):
-                return self.unavailable()
+                return self.unavailable(fault.status)
             case Fault(kind=Kind.RESET):
                 return self.hang_up()
         answer, body = self.ask()
@@ -203,9 +207,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def unavailable(self) -> None:
+    def unavailable(self, status: int) -> None:
         body = f"<Error>{self.path} {self.headers['Authorization']}</Error>".encode()
-        self.send_response_only(503)
+        self.send_response_only(status)
         self.send_header("Retry-After", "1")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -100,6 +100,11 @@ STORAGE = options(
         help="Storage option, beside the environment's.",
     ),
     click.option("--no-cache", is_flag=True, help="Keep no metadata of a store on this machine."),
+    click.option(
+        "--as-files",
+        is_flag=True,
+        help="Open a part of a table as plain files, with rows that the table deleted.",
+    ),
 )
 
 OUTPUT = click.option(
@@ -268,8 +273,9 @@ def partition_types_of_tables(asked: Mapping[str, Any]) -> dict[str, dict[str, s
 
 def storage(asked: Mapping[str, Any]) -> dict[str, str]:
     """The storage options that were given."""
-    given = pairs("--option", asked["storage"])
-    return {**given, "cache": "off"} if asked["no_cache"] else given
+    named = {"no_cache": {"cache": "off"}, "as_files": {"as_files": "on"}}
+    chosen = {key: value for name in named if asked[name] for key, value in named[name].items()}
+    return pairs("--option", asked["storage"]) | chosen
 
 
 def deliver(render: Callable[[Page], str], output: Path | None) -> None:

@@ -59,6 +59,7 @@ _OPTIONS = (
     "snapshot",
     "as_of",
     "ref",
+    "as_files",
     "partition_bytes",
     "min_partitions",
 )
@@ -199,7 +200,11 @@ class Asked(Struct, frozen=True):
                 moment(options.get("as_of")),
                 options.get("ref"),
             ),
-            {k.removeprefix(_STORAGE): v for k, v in options.items() if k.startswith(_STORAGE)},
+            {
+                k.removeprefix(_STORAGE): v
+                for k, v in options.items()
+                if k.startswith(_STORAGE) or k == "as_files"
+            },
             parse_size(options.get("partition_bytes", str(PORTION_BYTES))),
             _number(options, "min_partitions") or os.cpu_count() or 1,
         )

@@ -31,13 +31,17 @@ _TEXT = re.compile(r"('(?:[^'\\]|\\.)*')")
 
 
 class Named(Struct, frozen=True):
-    """A table as Spark knows it: where it is, and at which version; `name` is for people."""
+    """A table as Spark knows it: where it is, and at which version; `name` is for people.
+
+    `as_files`: Spark reads the files that are there, whatever table they are a part of.
+    """
 
     name: str
     places: tuple[str, ...]
     partition_types: dict[str, str]
     version: int | None = None
     snapshot: int | None = None
+    as_files: bool = False
 
 
 class FoundScan(Struct, frozen=True):
@@ -199,7 +203,8 @@ def _file_table(plan: Java) -> Named:
     if options & _CHOOSING:
         raise _Unexplained(f"{name}: options choose among its files")
     fields = _sequence(relation.partitionSchema().toSeq())
-    return Named(name, places, {f.name(): f.dataType().simpleString() for f in fields})
+    types = {f.name(): f.dataType().simpleString() for f in fields}
+    return Named(name, places, types, as_files=True)
 
 
 def _iceberg_table(plan: Java) -> Named:

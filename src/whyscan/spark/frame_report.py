@@ -26,6 +26,7 @@ from whyscan.spark.catalyst import found_scans
 from whyscan.statements.report import Origin, Placed, ScanReport, StatementReport, Stayed
 from whyscan.statements.scans import EVERYTHING
 from whyscan.tables import open_snapshot
+from whyscan.tables.enclosing import OPTION as AS_FILES
 from whyscan.tables.travel import Travel
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ def _optimised(frame: DataFrame) -> Any:
 def _snapshot(scan: FoundScan, options: Mapping[str, Any]) -> Snapshot:
     table = scan.table
     travel = Travel(version=table.version, snapshot=table.snapshot)
-    return open_snapshot(table.places, table.partition_types, options, travel)
+    storage = {**options, AS_FILES: "on"} if table.as_files else options
+    return open_snapshot(table.places, table.partition_types, storage, travel)
 
 
 class _Asked(Struct, frozen=True):

@@ -21,6 +21,7 @@ from whyscan.spark.native import Native, Refused, native, needed
 from whyscan.spark.packed import packed
 from whyscan.spark.session import cores
 from whyscan.tables import open_snapshot
+from whyscan.tables.enclosing import OPTION as AS_FILES
 from whyscan.tables.environment import told
 from whyscan.tables.travel import Travel, moment
 
@@ -84,6 +85,7 @@ class Asked(TypedDict, total=False):
     as_of: str | datetime | None
     ref: str | None
     options: Mapping[str, Any]
+    as_files: bool
     depth: str
 
 
@@ -103,7 +105,10 @@ def read(
     travel = Travel(
         asked.get("version"), asked.get("snapshot"), moment(asked.get("as_of")), asked.get("ref")
     )
-    table = open_snapshot(places, {}, asked.get("options", {}), travel)
+    options = dict(asked.get("options", {}))
+    if asked.get("as_files"):
+        options[AS_FILES] = "on"
+    table = open_snapshot(places, {}, options, travel)
     zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
     question = {"timezone": zone, "depth": asked.get("depth", "auto")}
     return to_spark(make_plan(table, *bind_request(table, predicate, columns, question)), spark)

@@ -4,6 +4,7 @@
 |---|---|
 | `concurrency` | reads at once |
 | `cache` | `off` keeps nothing on this machine |
+| `as_files` | `on` opens a part of a table as plain files (tables/enclosing.py) |
 | `max_retries`, `retry_timeout` | how often, and for how many seconds, a read is tried again |
 | `profile` | an AWS profile |
 | `credential_provider` | from Python: a function that obstore asks for credentials |
@@ -26,6 +27,7 @@ from whyscan.errors import StorageError, UsageError
 from whyscan.tables import azure_variables, environment
 from whyscan.tables.aws_profiles import read_profile
 from whyscan.tables.cache import users_cache
+from whyscan.tables.enclosing import OPTION as AS_FILES
 from whyscan.tables.schemes import require_supported
 from whyscan.tables.storage import REMOTE_AT_ONCE
 
@@ -37,7 +39,9 @@ if TYPE_CHECKING:
 CONCURRENCY_VARIABLE = "WHYSCAN_CONCURRENCY"
 _OFF = frozenset({"off", "false", "no", "0"})
 _PROVIDER = "credential_provider"
-_OURS = frozenset({"cache", "concurrency", "max_retries", "retry_timeout", "profile", _PROVIDER})
+_OURS = frozenset(
+    {AS_FILES, "cache", "concurrency", "max_retries", "retry_timeout", "profile", _PROVIDER}
+)
 
 # A store that answers nothing is given up after some twenty seconds: two silences of ten, or
 # as many retries as fit into fifteen.

@@ -25,6 +25,13 @@ from msgspec import Struct
 from whyscan.errors import TableError, UsageError
 from whyscan.tables import azure_variables
 from whyscan.tables.disk import is_folder, is_there
+from whyscan.tables.enclosing import (
+    Folders,
+    read_as_files,
+    refuse_inside,
+    root_above,
+    root_below,
+)
 from whyscan.tables.schemes import miswritten
 from whyscan.tables.storage import Store, local_store
 
@@ -74,10 +81,18 @@ def find(named: Sequence[str], options: Mapping[str, Any], enter: Callable[[str]
         raise UsageError("the paths lie in different stores", hint="open one table at a time")
     root = _root(places)
     store = _open(places[0].store, root, options)
-    found = [_list(store, place, _below(place.path, root), enter) for place in places]
+    folders = Folders(enter)
+    listed = [_list(store, place, _below(place.path, root), folders) for place in places]
+    found = [_matching(one, place, root) for one, place in zip(listed, places, strict=True)]
     objects = pa.concat_tables(found)
     if len(found) > 1:
         objects = _distinct(objects)
+    if not read_as_files(options):
+        inside = [p.path.rpartition("/")[0] if _is_file(p) else p.path for p in places]
+        table = root_above(store, inside) or root_below(
+            store, root, listed, objects, has_log=folders.has_log
+        )
+        refuse_inside(table, store, places[0].store, named[0])
     return Found(store, objects.sort_by("path").combine_chunks())
 
 
@@ -250,9 +265,14 @@ def _list(store: Store, place: Place, under: str, enter: Callable[[str], bool]) 
         return found
     if store.folder is not None:
         _require_folder(place.path)
-    found = store.list(under, enter)
+    return store.list(under, enter)
+
+
+def _matching(found: pa.Table, place: Place, root: str) -> pa.Table:
+    """The objects that a glob names."""
     if place.pattern is None:
         return found
+    under = _below(place.path, root)
     matcher = f"^{re.escape(under + '/' if under else '')}{glob_regex(place.pattern)}(/.*)?$"
     try:
         return found.filter(pc.match_substring_regex(found["path"], matcher))

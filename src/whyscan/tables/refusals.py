@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from whyscan.errors import StorageError
+from whyscan.errors import AccessDenied, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +40,14 @@ _STATUS_REASONS = {
     HTTPStatus.METHOD_NOT_ALLOWED: "the server does not list folders",
 }
 _NO_CREDENTIALS = "no credentials were found"
+_DENIALS = frozenset(
+    {
+        "permission denied",
+        "the store does not accept the credentials",
+        "the server does not list folders",
+        "the store cannot do that",
+    }
+)
 _HINTS = {
     "the bucket is in another region": "set AWS_REGION, or --option region=NAME",
     "the server does not list folders": "name its Parquet files or an Iceberg metadata.json",
@@ -66,7 +74,8 @@ def refused(what: str, error: Exception) -> StorageError:
     """The error as ours, about `what`."""
     why = _reason(error)
     hint = None if type(error) is PermissionError else _HINTS.get(why)
-    return StorageError(f"cannot read {what}: {why}", hint=hint)
+    kind = AccessDenied if why in _DENIALS else StorageError
+    return kind(f"cannot read {what}: {why}", hint=hint)
 
 
 def _reason(error: Exception) -> str:

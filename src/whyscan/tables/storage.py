@@ -10,6 +10,7 @@ import json
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ REMOTE_AT_ONCE = 64
 LOCAL_AT_ONCE = 2
 LOCAL_BATCH = 32
 _LISTED_AT_ONCE = 10_000
+_PAGE = 1_000
 _ATTEMPTS = 2
 
 
@@ -158,6 +160,16 @@ class Store(Struct, frozen=True, eq=False):
 
         with refusals(self.shown(folder)):
             return any(obstore.list(self.backend, self._key(folder), chunk_size=1))
+
+    def names(self, folder: str, at_most: int) -> Iterator[str]:
+        """The names in a folder of an object store, `at_most` so many, in the store's order."""
+        import obstore
+
+        key = self._key(folder)
+        with refusals(self.shown(folder)):
+            stream = obstore.list(self.backend, key, chunk_size=_PAGE)
+            for entry in islice(chain.from_iterable(stream), at_most):
+                yield entry["path"][len(key) + 1 :]
 
     def whole(self, path: str, at_most: int) -> pa.Buffer | None:
         """An object, or its first `at_most` bytes; None where there is none.
