@@ -124,7 +124,8 @@ class HeldRowGroups(Struct):
             # A file without a place in what was read: its footer could not be opened.
             reached = set(asked.at[read.opened.to_numpy()].tolist())
             wanted = set(places[missing].tolist())
-            self.odd |= wanted if read.contradictions else wanted - reached
+            is_odd = read.contradictions or read.unreadable
+            self.odd |= wanted if is_odd else wanted - reached
             if missing.all() and not reached:
                 return read
         return batches

@@ -105,6 +105,7 @@ class RowGroups(Struct, frozen=True):
     ranges: pa.Array
     containers: Containers
     contradictions: int = 0
+    unreadable: int = 0
     unchecked: tuple[Unreached, ...] = ()
 
     @property

@@ -23,6 +23,13 @@ CHARACTER = (
 )
 """One well-formed character, as a pattern of bytes: kernels match binary byte by byte."""
 
+_CUT_CHARACTER = (
+    r"(?:[\xc2-\xdf]|\xe0[\xa0-\xbf]?|[\xe1-\xec\xee\xef][\x80-\xbf]?|\xed[\x80-\x9f]?"
+    r"|\xf0(?:[\x90-\xbf][\x80-\xbf]?)?|[\xf1-\xf3][\x80-\xbf]{0,2}"
+    r"|\xf4(?:[\x80-\x8f][\x80-\xbf]?)?)"
+)
+_TEXT = rf"\A{CHARACTER}*{_CUT_CHARACTER}?\z"
+
 LAST_ASCII = 0x7F
 ABOVE = pa.scalar(b"\xff")
 LONGEST_PREFIX = 32
@@ -76,3 +83,24 @@ def _letters(values: Vector) -> npt.NDArray[np.uint8]:
     head = pc.binary_slice(pc.fill_null(values, b""), 0, LONGEST_PREFIX)
     texts = np.array(head.to_pylist(), f"S{LONGEST_PREFIX}")
     return texts.view(np.uint8).reshape(len(texts), LONGEST_PREFIX)
+
+
+def text_or_unknown(lower: pa.Array, upper: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Bounds of texts; both unknown where one of them is neither UTF-8 nor UTF-8 that was cut.
+
+    Such bytes were written by somebody for whom text, and its order, is something else.
+    """
+    wrong = pc.or_(_is_no_text(lower), _is_no_text(upper))
+    if not wrong.true_count:
+        return lower, upper
+    nothing = pa.scalar(None, lower.type)
+    return pc.if_else(wrong, nothing, lower), pc.if_else(wrong, nothing, upper)
+
+
+def _is_no_text(values: pa.Array) -> pa.Array:
+    try:
+        # Many times faster than the pattern.
+        values.cast(pa.string())
+    except pa.ArrowInvalid:
+        return pc.fill_null(pc.invert(pc.match_substring_regex(values, pattern=_TEXT)), False)  # noqa: FBT003
+    return pa.repeat(pa.scalar(value=False), len(values))

@@ -22,9 +22,9 @@ from whyscan.tables.delta import query
 SINGLE = 32
 # DuckDB also reads words such as `infinity` and `epoch` as dates.
 _DATE = r"-?\d{4,6}-\d{2}-\d{2}"
-_TIMESTAMP = _DATE + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|[+-]\d{2}:?\d{2}))?)?"
-ZONED = r".*\d(Z| ?[+-]\d{2}:?\d{2})"
-"""A timestamp's text that says its zone; a date's last digits are no offset: `-\\d{2}` alone."""
+_TIMESTAMP = _DATE + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|[+-]\d{2}(:?\d{2})?))?)?"
+ZONED = r".*:\d{2}(\.\d{1,9})?(Z| ?[+-]\d{2}(:?\d{2})?)"
+"""A timestamp's text that says its zone: behind a time of day, as `-01` also ends a date."""
 
 
 def sql_type(kind: Type) -> str | None:
@@ -64,6 +64,10 @@ def from_text(kind: Type, text: str) -> str:
             )
         case TimestampType():
             return _timestamp(kind, text)
+        case IntegerType():
+            # DuckDB rounds 1.5: what has a fraction or an exponent is no integer's text.
+            whole = " AND ".join(f"NOT contains({text}, '{sign}')" for sign in ".eE")
+            return f"CASE WHEN {whole} THEN {from_member(kind, text)} END"
         case _:
             return from_member(kind, text)
 

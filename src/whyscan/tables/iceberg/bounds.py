@@ -27,6 +27,7 @@ from whyscan.predicate.types import (
     Type,
     UuidType,
 )
+from whyscan.pruning.functions.utf8 import text_or_unknown
 from whyscan.pruning.unscaled import scaled_to
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def decode(stored: pa.Array, kind: Type) -> pa.Array:
     """Single values of `kind` in their Arrow representation; null where they cannot be read."""
     match kind:
         case BooleanType():
-            return _fixed(stored, {1: "<u1"}, pa.uint8()).cast(pa.bool_())
+            flags = _fixed(stored, {1: "<u1"}, pa.uint8())
+            return pc.if_else(pc.less_equal(flags, 1), flags.cast(pa.bool_()), None)
         case IntegerType():
             return _fixed(stored, _INTEGERS[kind.bits], pa.int64())
         case FloatType():
@@ -62,6 +64,15 @@ def decode(stored: pa.Array, kind: Type) -> pa.Array:
             return stored.cast(pa.binary())
         case _:
             return pa.nulls(len(stored), arrow_type(kind))
+
+
+def decode_both(stored: tuple[pa.Array, pa.Array], kind: Type) -> tuple[pa.Array, pa.Array, int]:
+    """The lower and the upper bounds, and of how many containers some could not be read."""
+    lower, upper = (decode(end, kind) for end in stored)
+    if isinstance(kind, StringType):
+        lower, upper = text_or_unknown(lower, upper)
+    lost = pc.or_(unread(stored[0], lower), unread(stored[1], upper)).true_count
+    return lower, upper, lost
 
 
 def unread(stored: pa.Array, decoded: pa.Array) -> pa.Array:
@@ -121,7 +132,7 @@ def _decimals(stored: pa.Array, kind: DecimalType) -> pa.Array:
     target = arrow_type(kind)
     decoded = pa.Array.from_buffers(target, len(stored), [validity, little_endian])
     # Sixteen bytes reach beyond 38 digits, and kernels refuse what lies there.
-    greatest = 10**MAX_DECIMAL_DIGITS - 1
+    greatest = 10 ** min(kind.precision, MAX_DECIMAL_DIGITS) - 1
     least, most = (pa.scalar(scaled_to(n, kind.scale), target) for n in (-greatest, greatest))
     right = pc.and_(pc.greater_equal(decoded, least), pc.less_equal(decoded, most))
     return pc.if_else(right, decoded, pa.scalar(None, target))

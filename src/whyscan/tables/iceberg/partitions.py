@@ -25,7 +25,7 @@ from whyscan.pruning.transforms import (
     partition_interval,
     result_type,
 )
-from whyscan.tables.iceberg.bounds import decode, in_either_order, unread
+from whyscan.tables.iceberg.bounds import decode_both, in_either_order, unread
 from whyscan.tables.iceberg.partition_values import as_type
 
 if TYPE_CHECKING:
@@ -115,8 +115,7 @@ def _summary(kind: Type, summary: pa.StructArray) -> tuple[Interval, int]:
         return pc.struct_field(summary, name)
 
     stored = of("lower_bound"), of("upper_bound")
-    lower, upper = (decode(end, kind) for end in stored)
-    lost = pc.or_(unread(stored[0], lower), unread(stored[1], upper)).true_count
+    lower, upper, lost = decode_both(stored, kind)
     if isinstance(kind, UuidType):
         lower, upper = in_either_order(lower, upper)
     wrong = surely(greater, lower, upper)

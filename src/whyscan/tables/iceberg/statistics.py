@@ -20,7 +20,7 @@ from whyscan.predicate.types import (
 from whyscan.pruning.containers import ColumnStatistics, believe
 from whyscan.pruning.interval import only_null
 from whyscan.pruning.mask import Mask, surely, unknown_as
-from whyscan.tables.iceberg.bounds import decode, in_either_order, unread
+from whyscan.tables.iceberg.bounds import decode_both, in_either_order
 from whyscan.tables.iceberg.decoding import whole
 from whyscan.tables.iceberg.manifests import OF_MEMBERS, STATISTICS, lookup
 
@@ -83,8 +83,7 @@ class StatisticsReader(Struct, frozen=True):
             return lookup(whole(entries[name]), leaf.id)
 
         stored = of("lower_bounds"), of("upper_bounds")
-        lower, upper = (decode(end, leaf.type) for end in stored)
-        lost = pc.or_(unread(stored[0], lower), unread(stored[1], upper)).true_count
+        lower, upper, lost = decode_both(stored, leaf.type)
         match leaf.type:
             case UuidType():
                 lower, upper = in_either_order(lower, upper)

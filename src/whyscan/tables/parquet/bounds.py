@@ -21,9 +21,11 @@ from whyscan.predicate.types import (
     IntegerType,
     TimestampType,
     Type,
+    UuidType,
 )
 from whyscan.tables.parquet.schemas import Encoding, Leaf
 
+UUID_BYTES = 16
 _DAY = 86_400
 _INT64 = 1 << 63
 _EXACT_IN_DOUBLE = 32
@@ -66,6 +68,18 @@ def decode(raw: Raw, leaf: Leaf, kind: Type) -> pa.Array | None:
     return widen(_decoded(raw, leaf, arrow_type(leaf.type)), leaf.type, kind)
 
 
+def unreadable(raw: Raw, leaf: Leaf, decoded: pa.Array) -> set[int]:
+    """Where a bound is there and is no value of its file's type.
+
+    `decoded` are the bounds in the table's type, which may hold less.
+    """
+    if len(raw) - raw.count(None) == len(decoded) - decoded.null_count:
+        return set()
+    own = _decoded(raw, leaf, arrow_type(leaf.type)).is_valid().to_pylist()
+    pairs = enumerate(zip(raw, own, strict=True))
+    return {at for at, (value, readable) in pairs if value is not None and not readable}
+
+
 def may_be_cut(leaf: Leaf) -> bool:
     """Writers shorten texts and bytes, and nothing that has a length of its own."""
     return leaf.encoding is Encoding.BYTES and not isinstance(leaf.type, DecimalType)
@@ -74,18 +88,25 @@ def may_be_cut(leaf: Leaf) -> bool:
 def _decoded(raw: Raw, leaf: Leaf, target: pa.DataType) -> pa.Array:
     if leaf.encoding is Encoding.BYTES:
         if pa.types.is_decimal(target):
-            return _decimals([_from_bytes(v) for v in raw], target.scale)
+            return _decimals([_from_bytes(v) for v in raw], leaf.type)
+        if isinstance(leaf.type, UuidType):
+            return pa.array(
+                [v if v is not None and len(v) == UUID_BYTES else None for v in raw], target
+            )
         return pa.array(raw, target)
     numbers, known = _numbers(raw, np.dtype(leaf.encoding.dtype))
     if pa.types.is_decimal(target):
         whole = zip(numbers.tolist(), known.tolist(), strict=True)
-        return _decimals([v if valid else None for v, valid in whole], target.scale)
+        return _decimals([v if valid else None for v, valid in whole], leaf.type)
     if leaf.encoding is Encoding.MILLISECONDS:
         return _scaled(pa.array(numbers, mask=~known), 1000).view(target)
     if pa.types.is_temporal(target):
         return pa.array(numbers, mask=~known).view(target)
     if pa.types.is_boolean(target):
-        return pa.array(numbers, target, mask=~known)
+        flags = numbers.view(np.uint8)
+        return pa.array(flags == 1, target, mask=~known | (flags > 1))
+    if isinstance(leaf.type, IntegerType):
+        known &= (numbers >= leaf.type.least) & (numbers <= leaf.type.greatest)
     return pa.array(numbers.astype(target.to_pandas_dtype()), target, mask=~known)
 
 
@@ -100,12 +121,18 @@ def _numbers(raw: Raw, dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], Flag
 
 def _from_bytes(value: bytes | None) -> int | None:
     """A decimal's digits: two's complement, the highest byte first."""
-    return None if value is None else int.from_bytes(value, "big", signed=True)
+    return None if not value else int.from_bytes(value, "big", signed=True)
 
 
-def _decimals(unscaled: Sequence[int | None], scale: int) -> pa.Array:
-    """Decimals from unscaled integers. Python's own would be rounded to 28 digits."""
-    limit = 10**MAX_DECIMAL_DIGITS
+def _decimals(unscaled: Sequence[int | None], declared: Type) -> pa.Array:
+    """Decimals from unscaled integers. Python's own would be rounded to 28 digits.
+
+    One with more digits than its column has is no bound.
+    """
+    digits, scale = MAX_DECIMAL_DIGITS, 0
+    if isinstance(declared, DecimalType):
+        digits, scale = min(declared.precision, digits), declared.scale
+    limit = 10**digits
     kept = [v if v is not None and -limit < v < limit else None for v in unscaled]
     data = b"".join((v or 0).to_bytes(16, "little", signed=True) for v in kept)
     valid = pa.array([v is not None for v in kept], pa.bool_()).buffers()[1]

@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile, TableError
-from whyscan.predicate.types import FloatType
+from whyscan.predicate.types import FloatType, StringType
 from whyscan.pruning.containers import ColumnStatistics, Containers, believe
+from whyscan.pruning.functions.utf8 import text_or_unknown
 from whyscan.tables.parquet import bounds, schemas, trust
 from whyscan.tables.parquet.metadata import Decoder, number, start
 from whyscan.tables.parquet.nan import may_be_nan, nan_is_greatest
@@ -53,6 +54,7 @@ class Measured(Struct, frozen=True):
     statistics: dict[Path, Interval]
     exact: dict[Path, Exact]
     contradictions: int
+    unreadable: int = 0
 
     def row_groups(
         self, opened: pa.Array, files: Containers, unchecked: tuple[Unreached, ...] = ()
@@ -75,6 +77,7 @@ class Measured(Struct, frozen=True):
                 exact=self.exact,
             ),
             contradictions=self.contradictions,
+            unreadable=self.unreadable,
             unchecked=unchecked,
         )
 
@@ -188,6 +191,7 @@ class _Collector(Struct):
             {path: found.interval for path, found in believed.items()},
             {path: found.exact for path, found in believed.items()},
             sum(found.contradictions for found in believed.values()),
+            sum(told.unreadable for told in self.columns),
         )
 
 
@@ -202,6 +206,7 @@ class _Statistics(Struct):
     nulls: list[int | None] = field(default_factory=list)
     nan_counts: list[int | None] = field(default_factory=list)
     greatest: list[bool] = field(default_factory=list)
+    unreadable: int = 0
 
     def add(self, chunk: Fields, leaf: Leaf, footer: Metadata) -> None:
         """What one chunk says."""
@@ -234,9 +239,15 @@ class _Statistics(Struct):
         return len(self.leaves) - 1
 
     def believed(self, rows: pa.Array) -> Believed:
-        upper = self._decoded(self.upper)
+        (lower, no_lower), (upper, no_upper) = map(self._decoded, (self.lower, self.upper))
+        if isinstance(self.column.type, StringType) and lower is not None and upper is not None:
+            before = lower, upper
+            lower, upper = text_or_unknown(*before)
+            no_lower |= _lost(before[0], lower)
+            no_upper |= _lost(before[1], upper)
+        self.unreadable = len(no_lower | no_upper)
         told = ColumnStatistics(
-            lower=self._decoded(self.lower),
+            lower=lower,
             upper=upper,
             null_count=pa.array(self.nulls, pa.int64()),
             nan=self._nan(upper),
@@ -244,15 +255,20 @@ class _Statistics(Struct):
         )
         return believe(self.column.type, told, rows, len(rows))
 
-    def _decoded(self, raw: bounds.Raw) -> pa.Array | None:
-        """The bounds in the table's type, each decoded by its own file's."""
+    def _decoded(self, raw: bounds.Raw) -> tuple[pa.Array | None, set[int]]:
+        """The bounds in the table's type, each decoded by its own file's.
+
+        Also the row groups that have a bound which is no value of its file's type.
+        """
         parts = []
+        unreadable: set[int] = set()
         for kind, leaf in enumerate(self.leaves):
             mine = raw if len(self.leaves) == 1 else bounds.only(raw, self.kinds, kind)
             decoded = bounds.decode(mine, leaf, self.column.type)
             if decoded is not None:
+                unreadable |= bounds.unreadable(mine, leaf, decoded)
                 parts.append(decoded)
-        return bounds.join(parts)
+        return bounds.join(parts), unreadable
 
     def _attained(self) -> Mask:
         """Text and bytes may be cut; whether they are most writers do not say."""
@@ -269,6 +285,13 @@ class _Statistics(Struct):
         )
         whole = {k for k, leaf in enumerate(self.leaves) if not isinstance(leaf.type, FloatType)}
         return pc.and_(possible, pa.array([kind not in whole for kind in self.kinds], pa.bool_()))
+
+
+def _lost(before: pa.Array, after: pa.Array) -> set[int]:
+    """Where there was a bound that is none any more."""
+    if before.null_count == after.null_count:
+        return set()
+    return set(pc.indices_nonzero(pc.and_(before.is_valid(), after.is_null())).to_pylist())
 
 
 def _count(chunk: Fields, key: int) -> int | None:
