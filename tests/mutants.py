@@ -108,8 +108,8 @@ MUTANTS = (
     Mutant(
         "bounds that cross are trusted",
         "containers.py",
-        "        surely(greater, lower, upper),\n",
-        "",
+        "crossed = surely(greater, lower, upper)",
+        "crossed: Mask = False",
     ),
     Mutant(
         "more nulls than rows are trusted",

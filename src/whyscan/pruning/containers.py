@@ -172,21 +172,24 @@ class Believed(Struct, frozen=True):
 def believe(kind: Type, told: ColumnStatistics, rows: pa.Array | None, count: int) -> Believed:
     """Statistics as an interval.
 
-    One that contradicts itself is dropped whole: lower above upper, nulls below zero or above
-    the rows, bounds of a value where NULL and NaN leave none. A NaN bound says only that NaN is
-    there.
+    Bounds that contradict each other are dropped; nulls below zero or above the rows, and bounds
+    of a value where NULL and NaN leave none, take all with them. A NaN bound says only that NaN
+    is there.
     """
     lower, upper, nan = _without_nan_bounds(kind, told)
     nulls = told.null_count
     only_nan = surely(_leave_none, nulls, told.nan_count, rows)
-    wrong = either(
+    crossed = surely(greater, lower, upper)
+    wrong_counts = either(
         both(only_nan, either(known(lower), known(upper))),
-        surely(greater, lower, upper),
         surely(lambda n: pc.less(n, 0), nulls),
         surely(pc.greater, nulls, rows),
+        # Bounds, crossed or not, are those of a value.
+        both(crossed, surely(pc.equal, nulls, rows)),
     )
+    wrong = either(crossed, wrong_counts)
     right = opposite(wrong)
-    nulls = keep(right, nulls)
+    nulls = keep(opposite(wrong_counts), nulls)
     interval = Interval(
         kind,
         keep(right, lower),

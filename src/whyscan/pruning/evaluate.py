@@ -5,6 +5,7 @@ Two functions that call each other: `truth_of` for predicates, `interval_of` for
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -44,7 +45,7 @@ from whyscan.pruning.transforms import called, in_bucket, is_transform
 from whyscan.pruning.truth import Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from whyscan.pruning.containers import Containers
     from whyscan.pruning.functions import Zone
@@ -75,7 +76,7 @@ def truth_of(expression: Expression, batch: Batch) -> Truth:
         case And():
             return _conjunction(expression, batch)
         case Or():
-            return truth.disjunction([truth_of(e, batch) for e in expression.operands])
+            return _disjunction(expression, batch)
         case Not():
             return truth.negation(truth_of(expression.operand, batch))
         case Comparison():
@@ -142,6 +143,54 @@ def conjoin(
 def _conjunction(expression: And, batch: Batch) -> Truth:
     operands = expression.operands
     return conjoin(operands, [truth_of(e, batch) for e in operands], batch.containers)
+
+
+def _disjunction(expression: Or, batch: Batch) -> Truth:
+    """OR, where a column that is tested for NULL is looked at as NULL and as a value by turns.
+
+    `c IS NULL OR NOT c LIKE 'x%'` is NULL only where c is, and there it is TRUE. Whether a row may
+    be TRUE does not depend on it: one operand decides that alone.
+    """
+    whole = truth.disjunction([truth_of(e, batch) for e in expression.operands])
+    column = next((c for e in expression.operands if (c := _tested_for_null(e)) is not None), None)
+    if column is None:
+        return whole
+    x = batch.containers.interval(column)
+
+    @cache
+    def turns() -> tuple[Truth, Truth]:
+        null = _disjoined(expression, batch, column, only_null(x.type))
+        return null, _disjoined(expression, batch, column, replace(x, null=False))
+
+    def by_turns(of: Callable[[Truth], Mask]) -> Mask:
+        null, value = turns()
+        return either(both(x.null, of(null)), both(x.present, of(value)))
+
+    return Truth(
+        lambda: whole.true,
+        lambda: both(whole.false, by_turns(lambda found: found.false)),
+        lambda: both(whole.null, by_turns(lambda found: found.null)),
+        lambda: whole.raises,
+    )
+
+
+def _disjoined(expression: Or, batch: Batch, column: Column, x: Interval) -> Truth:
+    """The OR over containers in which a column lies there."""
+    containers = batch.containers
+    statistics = {path: i for path, i in containers.statistics.items() if path != column.path}
+    turned = replace(
+        containers, partition={**containers.partition, column.path: x}, statistics=statistics
+    )
+    inside = Batch(turned, batch.zone)
+    return truth.disjunction([truth_of(e, inside) for e in expression.operands])
+
+
+def _tested_for_null(expression: Expression) -> Column | None:
+    match expression:
+        case IsNull(operand=Column() as column) | Not(operand=IsNull(operand=Column() as column)):
+            return column
+        case _:
+            return None
 
 
 def _comparison(expression: Comparison, batch: Batch) -> Truth:

@@ -44,6 +44,7 @@ from whyscan.predicate.types import (
 )
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.evaluate import evaluate
+from whyscan.pruning.functions.ticks import floor_divide, times
 from whyscan.pruning.interval import Interval, points
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 Flags = npt.NDArray[np.bool_]
 _SAMPLE = 1 << 12
+_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _RUN = (BooleanType, DateType, IntegerType, StringType)
 
 
@@ -266,7 +268,22 @@ def represented(array: pa.Array, kind: Type) -> Vector | None:
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     if isinstance(kind, TimestampType):
-        return array.view(target)
+        return _in_steps(array, target)
     if isinstance(kind, DecimalType) and not pa.types.is_decimal(array.type):
         return array.cast(pa.decimal128(20, 0)).cast(target)
     return array if array.type == target else array.cast(target)
+
+
+def _in_steps(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """Moments in another unit: finer digits are cut off towards the past, as Spark does.
+
+    What 64 bits of the finer unit do not hold is not known.
+    """
+    steps = array.view(pa.int64())
+    has, wanted = _PER_SECOND[array.type.unit], _PER_SECOND[target.unit]
+    if wanted < has:
+        steps = floor_divide(steps, has // wanted)
+    elif wanted > has:
+        factor = wanted // has
+        steps = times(steps, factor)
+    return steps.view(target)

@@ -68,7 +68,7 @@ class PartitionColumn(Struct, frozen=True):
         yield f"{self._value(text)} AS {self.value_name}"
         yield f"coalesce(null{self.at}, FALSE) AS null{self.at}"
         if is_instant(self.column.type):
-            yield f"coalesce({values.is_zoned(text)}, FALSE) AS zoned{self.at}"
+            yield f"coalesce({values.is_zoned(_without_blank(text))}, FALSE) AS zoned{self.at}"
 
     def _of_map(self) -> tuple[str, str]:
         keys = dict.fromkeys([self.column.physical[-1], self.spelled, self.column.path[-1]])
@@ -91,6 +91,8 @@ class PartitionColumn(Struct, frozen=True):
                 return values.where(text, _INTEGER, values.from_text(self.column.type, text))
             case DecimalType():
                 return values.where(text, _NUMBER, values.from_text(self.column.type, text))
+            case TimestampType():
+                return values.from_text(self.column.type, _without_blank(text))
             case BinaryType():
                 # The text of other bytes is not told apart from that of their characters.
                 return values.where(text, _ASCII, f"encode({text})")
@@ -140,6 +142,13 @@ class PartitionColumn(Struct, frozen=True):
             pc.subtract(steps, slack).cast(value.type),
             pc.add(steps, slack).cast(value.type),
         )
+
+
+def _without_blank(text: str) -> str:
+    """A timestamp's text whose zone follows at once, as DuckDB reads it."""
+    for written, read in ((" UTC", "Z"), (" Z", "Z"), (" +", "+"), (" -", "-")):
+        text = f"replace({text}, '{written}', '{read}')"
+    return text
 
 
 def partition_columns(
