@@ -14,6 +14,7 @@ from soundness.files import ALL, NONE, SOME, File, column, told
 from whyscan.predicate import arrow
 from whyscan.predicate.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ
 from whyscan.pruning.containers import ColumnStatistics, believe
+from whyscan.pruning.mask import materialise
 
 FOLD = (days_of(2010, 11, 7) * DAY + 2 * 3600 + 31 * 60) * MICROS  # 00:01 becomes 23:01 again
 MINUTE = 60 * MICROS
@@ -30,11 +31,14 @@ def test_all_null_is_no_value():
 
 
 @pytest.mark.parametrize(
-    ("lower", "upper", "nulls"),
-    [(9, 1, 0), (1, 9, 4), (1, 9, -1)],
-    ids=["crossed", "over", "under"],
+    ("lower", "upper", "nulls", "may_be_null"),
+    [(9, 1, 0, False), (9, 1, 3, True), (1, 9, 4, True), (1, 9, -1, True)],
+    ids=["crossed", "crossed bounds of NULLs alone", "over", "under"],
 )
-def test_a_statistic_that_contradicts_itself_is_dropped_whole_and_counted(lower, upper, nulls):
+def test_a_statistic_that_contradicts_itself_is_dropped_and_counted(
+    lower, upper, nulls, may_be_null
+):
+    """Of crossed bounds a count of NULLs that leaves room for values still counts."""
     wrong = ColumnStatistics(
         arrow.array([lower, 1], INT), arrow.array([upper, 9], INT), pa.array([nulls, 0])
     )
@@ -42,7 +46,8 @@ def test_a_statistic_that_contradicts_itself_is_dropped_whole_and_counted(lower,
     assert believed.contradictions == 1
     assert believed.interval.lower.to_pylist() == [None, 1]
     assert believed.interval.upper.to_pylist() == [None, 9]
-    assert believed.interval.null.to_pylist() == [True, False]
+    assert materialise(believed.interval.null, 2).to_pylist() == [may_be_null, False]
+    assert materialise(believed.interval.value, 2).to_pylist() == [True, True]
 
 
 def test_what_may_raise_is_never_all():

@@ -166,14 +166,14 @@ INT64 = struct.Struct("<q").pack
 DOUBLES = struct.Struct("<d").pack
 
 
-def test_lower_above_upper_is_dropped_whole_and_counted(tmp_path):
+def test_lower_above_upper_is_dropped_and_counted_and_the_null_count_stays(tmp_path):
     (path,) = write(tmp_path, {"x": [1, 2]})
     set_statistics(path, 0, lower=INT64(5), upper=INT64(1), null_count=0)
 
     interval, groups = opened(tmp_path)
 
     assert (values(interval.lower), values(interval.upper)) == (None, None)
-    assert mask(interval.null, groups) == [True]
+    assert mask(interval.null, groups) == [False]
     assert groups.contradictions == 1
 
 
