@@ -265,13 +265,13 @@ def test_text_bounds_in_another_order_are_not_believed(tmp_path, order):
     assert values(interval.lower) is None
 
 
-def test_c2_c20_cut_off_text_is_a_bound_and_need_not_be_unicode(tmp_path):
+def test_c2_c20_text_cut_inside_a_character_is_a_bound(tmp_path):
     (path,) = write(tmp_path, {"x": ["a" * 20, "é" * 20]})
-    set_statistics(path, 0, lower=b"aa", upper=b"\xc3\xaa\xff", null_count=0)
+    set_statistics(path, 0, lower=b"aa", upper=b"\xc3\xaa\xc3", null_count=0)
 
     interval, _ = opened(tmp_path)
 
-    assert (values(interval.lower), values(interval.upper)) == ([b"aa"], [b"\xc3\xaa\xff"])
+    assert (values(interval.lower), values(interval.upper)) == ([b"aa"], [b"\xc3\xaa\xc3"])
 
 
 NAN = float("nan")
