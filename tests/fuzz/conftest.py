@@ -12,3 +12,10 @@ def watch():
     watch = Watch()
     yield watch
     watch.close()
+
+
+@pytest.fixture(scope="session")
+def commands():
+    watch = Watch("-m", "fuzz.command_worker")
+    yield watch
+    watch.close()

@@ -56,6 +56,11 @@ class Watch:
         """The outcome of one question to one table; an error's name is followed by its text."""
         return self._run({"place": str(place), "predicate": predicate})
 
+    def command(self, *arguments: object, stdin: str = "", cwd: Path) -> Outcome:
+        """What one command line does; the program is `fuzz.command_worker`."""
+        words = [str(argument) for argument in arguments]
+        return self._run({"arguments": words, "stdin": stdin, "cwd": str(cwd)})
+
     def close(self) -> None:
         if self._worker is not None:
             self._worker.kill()

@@ -53,14 +53,14 @@ class Table:
             mutant = Mutant(kept, "kept", cut=whole.startswith(kept))
         place.write_bytes(mutant.data)
         try:
-            with _decoder(fast=self.fast), _little_room():
+            with _decoder(fast=self.fast), little_room():
                 return self.judge.judge(case.aim, mutant)
         finally:
             place.write_bytes(whole)
 
 
 @contextmanager
-def _little_room() -> Iterator[None]:
+def little_room() -> Iterator[None]:
     """No more than `ROOM` bytes are resident at any time."""
     Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far (proc(5))
     yield
@@ -88,7 +88,7 @@ def _decoder(*, fast: bool) -> Iterator[None]:
 
 def ask(place: str, predicate: str) -> str:
     """What becomes of one question: `answer`, or an error's name and text."""
-    with _little_room():
+    with little_room():
         try:
             document = answer(place, predicate)
         except WhyscanError as error:

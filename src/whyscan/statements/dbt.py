@@ -8,14 +8,15 @@ project has (macros of packages, `target`, results of queries) is refused: the S
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from whyscan.errors import Span, SyntaxProblem
+from whyscan.errors import SyntaxProblem
+from whyscan.statements.templates import COMPILE, render
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _MARKER = re.compile(
     r"""
@@ -24,7 +25,7 @@ _MARKER = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-COMPILE = "run dbt compile, and explain the SQL that it writes"
+LONGEST_SHOWN = 80
 DEST, SOURCE = "DBT_INTERNAL_DEST", "DBT_INTERNAL_SOURCE"
 """dbt's own names: a model's incremental_predicates use them."""
 
@@ -58,8 +59,8 @@ def is_model(text: str) -> bool:
 
 def incremental_run(text: str, dialect: str) -> Model:
     """The statement that an incremental run executes; of other models the query alone."""
-    config = Config()
-    return executed(_rendered(text, config), config, dialect)
+    rendered = render(text)
+    return executed(rendered.sql, Config(rendered.settings), dialect)
 
 
 def executed(compiled: str, config: Config, dialect: str, target: str = "this") -> Model:
@@ -124,78 +125,39 @@ def _overwrite(query: str, target: str, config: Config, told: tuple[str, ...]) -
 
 
 class Config:
-    """`config(…)` of a model: what it sets, and nothing in its place."""
+    """The settings of a model, each read as what it must be; SyntaxProblem where it is not."""
 
-    def __init__(self) -> None:
-        self._set: dict[str, Any] = {}
-
-    def __call__(self, *given: dict[str, Any], **named: Any) -> str:
-        for settings in (*given, named):
-            self._set.update(settings)
-        return ""
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self._set.get(name, default)
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._settings = settings
 
     def text(self, name: str, default: str) -> str:
-        return str(self._set.get(name) or default).lower()
+        return str(self._settings.get(name) or default).lower()
 
     def listed(self, name: str) -> list[str]:
-        """A setting that is one text or several."""
-        found = self._set.get(name) or []
-        return [found] if isinstance(found, str) else [str(part) for part in found]
+        """A setting that is one text or several; numbers are their text."""
+        value = self._settings.get(name)
+        if not value:
+            return []
+        parts = [value] if isinstance(value, str) else value
+        if isinstance(parts, list | tuple) and all(
+            isinstance(part, str | int | float) for part in parts
+        ):
+            return [str(part) for part in parts]
+        raise self._refused(name, "it is a text, or a list of them")
 
     def names(self, name: str) -> list[str]:
         """Columns: one, several, or BigQuery's dictionary with the field in it."""
-        found = self._set.get(name)
-        if isinstance(found, dict):
-            return [str(found["field"])] if "field" in found else []
-        return self.listed(name)
+        value = self._settings.get(name)
+        if isinstance(value, dict):
+            value = [value["field"]] if "field" in value else []
+        if not value:
+            return []
+        parts = [value] if isinstance(value, str) else value
+        if isinstance(parts, list | tuple) and all(isinstance(part, str) for part in parts):
+            return list(parts)
+        raise self._refused(name, "it is the name of a column, or a list of them")
 
-
-def _rendered(text: str, config: Config) -> str:
-    from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError
-    from jinja2.sandbox import SandboxedEnvironment
-
-    environment = SandboxedEnvironment(undefined=StrictUndefined, extensions=["jinja2.ext.do"])
-    known = {
-        "config": config,
-        "this": "this",
-        "ref": _ref,
-        "source": lambda group, name: f"{group}.{name}",
-        "is_incremental": lambda: True,
-        "var": lambda name, *default: _default("variable", name, default),
-        "env_var": lambda name, *default: _default("environment variable", name, default),
-        "execute": True,
-    }
-    try:
-        return environment.from_string(text).render(known)
-    except TemplateSyntaxError as error:
-        raise SyntaxProblem(
-            f"this is not Jinja: {error.message}", text=text, span=_line(text, error.lineno)
-        ) from error
-    except TemplateError as error:
-        raise SyntaxProblem(f"dbt alone can render this: {error}", hint=COMPILE) from error
-    except (TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
-        raise SyntaxProblem(f"the model cannot be rendered: {error}", hint=COMPILE) from error
-
-
-def _ref(*names: str, **_: Any) -> str:
-    """`ref('model')` or `ref('package', 'model')`, of whatever version."""
-    return names[-1]
-
-
-def _default(what: str, name: str, default: tuple[Any, ...]) -> Any:
-    if not default:
-        _unset(what, name)
-    return default[0]
-
-
-def _unset(what: str, name: str) -> NoReturn:
-    raise SyntaxProblem(f"the {what} {name!r} has no default in the model", hint=COMPILE)
-
-
-def _line(text: str, number: int) -> Span:
-    lines = text.split("\n")
-    start = sum(len(line) + 1 for line in lines[: number - 1])
-    return Span(start, start + len(lines[number - 1]))
+    def _refused(self, name: str, hint: str) -> SyntaxProblem:
+        shown = repr(self._settings[name])
+        shown = shown if len(shown) <= LONGEST_SHOWN else shown[:LONGEST_SHOWN] + "\u2026"
+        return SyntaxProblem(f"the setting {name} of the dbt model cannot be {shown}", hint=hint)

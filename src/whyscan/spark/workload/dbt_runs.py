@@ -106,9 +106,7 @@ def _node(
 
 
 def _config(told: Mapping[str, Any]) -> Config:
-    config = Config()
-    config(dict(told), dict(told.get("extra") or _NOTHING))
-    return config
+    return Config({**told, **(told.get("extra") or _NOTHING)})
 
 
 def _target(node: Mapping[str, Any], result: Mapping[str, Any]) -> str:

@@ -1,0 +1,170 @@
+"""The program that renders dbt models: a process of its own, so that its parent can end it.
+
+A template is a program. Jinja's sandbox keeps it away from the machine, and does not keep it from
+running for ever or from asking for all memory. This process has a limit on its memory, and its
+parent ends it when a model takes too long.
+
+It reads one JSON object per line, `text` and the limits, and writes one per line: `sql` and
+`settings` of a model that was rendered, or `problem`, the kind of an error, with its `message`.
+It imports nothing of whyscan: it is started from its source text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import suppress
+from typing import Any
+
+SETTINGS = (
+    "materialized",
+    "unique_key",
+    "incremental_strategy",
+    "incremental_predicates",
+    "predicates",
+    "partition_by",
+    "partitions",
+)
+"""What of a model's `config` decides which statement a run executes."""
+
+LONGEST_MESSAGE = 300
+
+
+class Unset(Exception):
+    """A variable without a default."""
+
+
+class TooLong(Exception):
+    """More SQL than is ever read."""
+
+
+class Config:
+    """`config(…)` of a model: what it sets, and nothing in its place."""
+
+    def __init__(self) -> None:
+        self._set: dict[str, Any] = {}
+
+    def __call__(self, *given: dict[str, Any], **named: Any) -> str:
+        for settings in (*given, named):
+            self._set.update(settings)
+        return ""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self._set.get(name, default)
+
+    def settings(self) -> dict[str, Any]:
+        """Those that decide about the statement, as JSON has them."""
+        return {name: _plain(self._set[name]) for name in SETTINGS if name in self._set}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case str():
+            return str(value)
+        case list() | tuple() | set() | frozenset():
+            return [_plain(part) for part in value]
+        case dict():
+            return {str(key): _plain(part) for key, part in value.items()}
+        case _:
+            # Something that is undefined says so.
+            str(value)
+            raise TypeError(f"a setting of config() is a {type(value).__name__}")
+
+
+def render(text: str, longest: int) -> dict[str, Any]:
+    """A model's SQL and settings; an error of Jinja's where it has none."""
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    environment = SandboxedEnvironment(undefined=StrictUndefined, extensions=["jinja2.ext.do"])
+    config = Config()
+    names = {
+        "config": config,
+        "this": "this",
+        "ref": lambda *names, **_: names[-1],
+        "source": lambda group, name: f"{group}.{name}",
+        "is_incremental": lambda: True,
+        "var": lambda name, *default: _default("variable", name, default),
+        "env_var": lambda name, *default: _default("environment variable", name, default),
+        "execute": True,
+    }
+    pieces, size = [], 0
+    for piece in environment.from_string(text).generate(names):
+        size += len(piece)
+        if size > longest:
+            raise TooLong
+        pieces.append(piece)
+    return {"sql": "".join(pieces), "settings": config.settings()}
+
+
+def _default(what: str, name: str, default: tuple[Any, ...]) -> Any:
+    if not default:
+        raise Unset(f"the {what} {name!r} has no default in the model")
+    return default[0]
+
+
+def answer(text: str, longest: int) -> dict[str, Any]:
+    """What rendering gives, or what is wrong with the template."""
+    from jinja2 import TemplateError, TemplateSyntaxError
+
+    try:
+        return render(text, longest)
+    except TemplateSyntaxError as error:
+        return {"problem": "syntax", "message": _line(error.message), "line": error.lineno}
+    except TemplateError as error:
+        return {"problem": "template", "message": _line(error)}
+    except Unset as error:
+        return {"problem": "unset", "message": _line(error)}
+    except TooLong:
+        return {"problem": "failed", "message": f"it gives more than {longest:,} characters"}
+    except MemoryError:
+        return {"problem": "memory", "message": ""}
+    except RecursionError:
+        return {"problem": "failed", "message": "it nests too deep, or calls itself without end"}
+    except Exception as error:  # noqa: BLE001 - a template may raise what it likes
+        return {"problem": "failed", "message": _line(error)}
+
+
+def _line(error: object) -> str:
+    message = " ".join(str(error).split())
+    return message if len(message) <= LONGEST_MESSAGE else message[:LONGEST_MESSAGE] + "\u2026"
+
+
+def _limit(memory: int, seconds: float) -> None:
+    """No more memory than that; an end after the time, should the parent not be there to see it.
+
+    Windows has neither: the parent alone ends the process there.
+    """
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    import signal
+
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def main() -> None:
+    """Render models until nobody sends one."""
+    with os.fdopen(os.dup(1), "w", encoding="ascii") as answers:
+        for line in sys.stdin:
+            task = json.loads(line)
+            _limit(task["memory"], 2 * task["seconds"])
+            found = answer(task["text"], task["longest"])
+            try:
+                written = json.dumps(found)
+            except (ValueError, TypeError, MemoryError, RecursionError) as error:
+                problem = {"problem": "failed", "message": _line(error)}
+                written = json.dumps(problem)
+            answers.write(written + "\n")
+            answers.flush()
+            _limit(task["memory"], 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""A process that runs command lines, with limits: a crash, a hang or a flood ends it alone.
+
+It reads a command line a line, and writes an outcome a line: `ok` and what kind of outcome it was,
+or `bad` and why. A command may answer, or it may refuse with exit code 2 or 3, nothing on standard
+output and one line on standard error, which a place in the text and a hint may follow.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import re
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from commands import Run, whyscan
+from fuzz.worker import limit, little_room
+from whyscan.statements import templates
+
+REFUSED = re.compile(
+    r"error: (?P<message>[^\n]+)\n(?:  [^\n]*\n  [ ]*\^+\n)?(?:hint: (?P<hint>[^\n]+)\n)?"
+)
+LONGEST_LINE = 2_000
+"""Of an error: a text of the user's in it is cut."""
+
+
+def judged(run: Run) -> str:
+    """`answer`, or the message and the hint of a refusal; AssertionError for anything else."""
+    if run.code in {0, 1}:
+        assert run.out or run.err, "it says nothing"
+        return "answer"
+    assert run.code in {2, 3}, f"exit code {run.code}"
+    assert run.out == "", f"an error, and this on standard output: {run.out[:200]}"
+    assert "whyscan itself failed" not in run.err, run.err[:1_000]
+    found = REFUSED.fullmatch(run.err)
+    assert found is not None, f"not one line and a hint: {run.err[:1_000]}"
+    assert len(found["message"]) <= LONGEST_LINE, f"a line of {len(found['message'])} characters"
+    return f"refused: {found['message']}" + (f" hint: {found['hint']}" if found["hint"] else "")
+
+
+def outcome(asked: dict[str, Any]) -> str:
+    with little_room():
+        run = whyscan(*asked["arguments"], cwd=Path(asked["cwd"]), stdin=asked["stdin"])
+    return judged(run)
+
+
+def main() -> None:
+    faulthandler.enable()
+    limit()
+    # A model that never ends is ended sooner, so that a test does not wait for it.
+    templates.SECONDS = 2.0
+    answers = sys.stdout
+    sys.stdout = sys.stderr
+    for line in sys.stdin:
+        try:
+            print("ok", json.dumps(outcome(json.loads(line))), file=answers, flush=True)
+        except BaseException:  # noqa: BLE001 - a panic of Rust is no Exception
+            print("bad", json.dumps(traceback.format_exc()), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
