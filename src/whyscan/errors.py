@@ -17,9 +17,15 @@ WhyscanError            exit 3
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
 from whyscan.masking import MASK, credential_spans, mask_credentials
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Span(Struct, frozen=True):
@@ -132,3 +138,19 @@ class StorageError(WhyscanError):
 
 class AccessDenied(StorageError):
     """The store does not allow it, now or later."""
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Python's own limits as typed errors; around what reads, plans and reports on SQL.
+
+    Depth is measured before a text is parsed: this is for what such a measure does not see.
+    """
+    try:
+        yield
+    except RecursionError:
+        raise SyntaxProblem("the SQL nests too deep", hint="write it with fewer levels") from None
+    except MemoryError:
+        raise WhyscanError(
+            "there is not enough memory for an answer", hint="ask less at once, or give it more"
+        ) from None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
+from whyscan.errors import limited
 from whyscan.table import Question, Table, checked
 from whyscan.table import open as open_table
 
@@ -51,18 +52,16 @@ def explain_sql(
     checked(Question, question)
     lake = tables if isinstance(tables, Lake) else Lake(tables, options)
     catalogue = Catalogue(lake, lake.opened)
-    report = explain_statement(
-        sql,
-        catalogue,
-        session_of(question),
-        options_of(question),
-        Manner(
-            resolve=resolve_limit if resolve_joins else None,
-            verbose=question.get("verbose", False),
-            planner=HERE if spark is None else _executors(spark),
-        ),
+    manner = Manner(
+        resolve=resolve_limit if resolve_joins else None,
+        verbose=question.get("verbose", False),
+        planner=HERE if spark is None else _executors(spark),
     )
-    return masked(report)
+    with limited():
+        report = explain_statement(
+            sql, catalogue, session_of(question), options_of(question), manner
+        )
+        return masked(report)
 
 
 def _executors(spark: SparkSession) -> Planner:

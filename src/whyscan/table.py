@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from msgspec import Struct
 
+from whyscan.errors import limited
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
@@ -97,9 +99,19 @@ class Table(Struct, frozen=True):
 
         With `spark`, its executors read the metadata and plan; the files are the same.
         """
+        checked(Question, question)
+        with limited():
+            return self._plan(predicate, columns, spark, question)
+
+    def _plan(
+        self,
+        predicate: str,
+        columns: Sequence[str] | None,
+        spark: SparkSession | None,
+        question: Question,
+    ) -> Plan | Parted:
         from whyscan.planning.request import bind_request
 
-        checked(Question, question)
         if spark is not None:
             # First: it brings the parser, beside whose import this process would read a log.
             from whyscan.spark.planning import plan_parts
@@ -137,7 +149,8 @@ class Table(Struct, frozen=True):
         from whyscan.explain.masked import masked
         from whyscan.explain.report import make_report
 
-        return masked(make_report(plan, verbose=verbose))
+        with limited():
+            return masked(make_report(plan, verbose=verbose))
 
     def stats(self, columns: Sequence[str] | None = None, *, full: bool = False) -> TableStats:
         """How the table lies, column by column; `full` opens footers of however many files."""

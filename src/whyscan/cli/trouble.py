@@ -5,19 +5,25 @@ from __future__ import annotations
 from whyscan.errors import PredicateError, Span, WhyscanError
 
 SHOWN = 72
+LONGEST = 1_000
+"""Characters of a line: a name or a literal of the user's may have millions."""
 
 
 def describe(error: WhyscanError) -> str:
     """The error in lines; escape codes in it are made visible."""
     from whyscan.explain.wording import inert, inert_sql
 
-    lines = [f"error: {inert_sql(error.message)}"]
+    lines = [f"error: {inert_sql(_short(error.message))}"]
     text, span = error.shown() if isinstance(error, PredicateError) else (None, None)
     if text is not None and span is not None:
         lines += _underlined(text, span)
     if error.hint is not None:
-        lines.append(f"hint: {inert(error.hint)}")
+        lines.append(f"hint: {inert(_short(error.hint))}")
     return "\n".join(lines) + "\n"
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}\u2026"
 
 
 def _underlined(text: str, span: Span) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from threading import Timer
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
@@ -285,6 +286,9 @@ def _joined_by(_: Call, arguments: list[str]) -> str:
 
 
 LONGEST_PADDED = 1_000
+LONGEST_PATTERN = 1_000
+"""Characters of a regular expression: what compiles it, and what looks into it, takes more time
+and stack the longer it is."""
 
 _REGEXP_SYNTAX = re.compile(
     r"(?:[ !\"#%&',/0-9:;<=>@A-Z_`a-z~.^$|()*+?-]|\\[dDwW.\\*+?()\[\]{}|^$/-]"
@@ -302,7 +306,7 @@ def _portable(pattern: Expression) -> re.Pattern[str]:
     Nor a group that may be empty and is repeated: Java ends with its first empty turn.
     """
     match pattern:
-        case Literal(value=str() as text) if _REGEXP_SYNTAX.fullmatch(text):
+        case Literal(value=str() as text) if _is_written_alike(text):
             if not _UNSURE.search(text):
                 found = _compiled(text)
                 if not any(_compiled(group).match("") for group in _repeated(text)):
@@ -312,10 +316,14 @@ def _portable(pattern: Expression) -> re.Pattern[str]:
     raise NotTheSame
 
 
+def _is_written_alike(pattern: str) -> bool:
+    return len(pattern) <= LONGEST_PATTERN and _REGEXP_SYNTAX.fullmatch(pattern) is not None
+
+
 def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern, re.ASCII)
-    except (re.error, OverflowError) as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise NotTheSame from error
 
 
@@ -387,7 +395,11 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
     "enable_external_access": "false",
     "preserve_insertion_order": "true",
+    "memory_limit": "512MB",
+    "max_temp_directory_size": "0B",
 }
+SECONDS = 10.0
+"""How long DuckDB may take for one conjunct, before the interpreter's own answer serves."""
 
 
 def takes_any_text(expression: Expression) -> bool:
@@ -450,12 +462,16 @@ class Engine:
         """The answer for each tuple in order; None where a value makes the expression fail.
 
         Spark would raise there too, and what may raise is left to the interpreter, as is a regular
-        expression that is too much for RE2.
+        expression that is too much for RE2, an expression that is too deep for the parser, and
+        whatever takes too much memory or time.
         """
         import duckdb
 
         self._connection = self._connection or duckdb.connect(config=_SETTINGS)
         self._connection.register("tuples", tuples)
+        timer = Timer(SECONDS, self._connection.interrupt)
+        timer.daemon = True
+        timer.start()
         try:
             query = f"SELECT {sql} AS answer FROM tuples"  # noqa: S608 - our own SQL
             found = self._connection.sql(query).to_arrow_table()
@@ -463,9 +479,14 @@ class Engine:
             duckdb.ConversionException,
             duckdb.InvalidInputException,
             duckdb.OutOfRangeException,
+            duckdb.OutOfMemoryException,
+            duckdb.InterruptException,
+            duckdb.ParserException,
+            duckdb.BinderException,
         ):
             return None
         finally:
+            timer.cancel()
             self._connection.unregister("tuples")
         return found.column("answer").combine_chunks()
 

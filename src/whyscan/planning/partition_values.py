@@ -18,6 +18,7 @@ from whyscan.planning.duckdb_sql import (
     where_it_means_the_same,
     writes_the_same,
 )
+from whyscan.planning.made_texts import makes_little
 from whyscan.predicate.tree import Column, columns_of
 from whyscan.predicate.types import DateType, IntegerType, StringType
 from whyscan.pruning.evaluate import evaluate
@@ -125,6 +126,8 @@ def _run(expression: Expression, containers: Containers, found: Truth) -> Truth 
     values = [v for c in columns if (v := _values(c, containers)) is not None]
     if sql is None or len(values) < len(columns) or not writes_the_same(expression):
         return None
+    if not makes_little(expression, columns, values):
+        return found
     sent = where_it_means_the_same(expression, values)
     if not tally(sent, containers.count):
         return found

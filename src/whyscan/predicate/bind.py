@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from whyscan.errors import limited
 from whyscan.predicate import zones
 from whyscan.predicate.clock import Clock
 from whyscan.predicate.dialects import dialect_of
@@ -27,7 +28,11 @@ def bind(text: str, schema: Schema, session: Session | None = None) -> Predicate
     Raises SyntaxProblem, UnknownColumn or TypeProblem with the place in the text; UsageError for
     a dialect or a time zone that does not exist. What cannot be interpreted is `Opaque` in it.
     """
-    session = session or Session()
+    with limited():
+        return _bound(text, schema, session or Session())
+
+
+def _bound(text: str, schema: Schema, session: Session) -> Predicate:
     clock = Clock(zones.zone(session.timezone), session.now)
     syntax = parse(text, session.dialect)
     scope = Scope(syntax, dialect_of(session.dialect), Columns(schema), clock)

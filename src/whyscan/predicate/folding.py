@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from whyscan.predicate import temporal, zones
@@ -261,6 +262,8 @@ def _from_unix(per: int) -> Compute:
 def _rounded(direction: str) -> Compute:
     def compute(literals: list[Literal], _: Clock) -> Value:
         number = literals[0]
+        if isinstance(number.value, float) and not isfinite(number.value):
+            raise Inconvertible("not finite")
         if isinstance(number.type, FloatType):
             return int(Decimal(str(number.value)).to_integral_value(direction))
         value = Decimal(str(number.value)).to_integral_value(direction)
@@ -308,7 +311,9 @@ def _padding(literals: list[Literal]) -> tuple[str, str]:
     missing = length - len(text)
     if length > _ROOM:
         raise Inconvertible("too long")
-    return text[:length], (pad * missing)[: max(missing, 0)]
+    if missing <= 0 or not pad:
+        return text[:length], ""
+    return text, (pad * -(-missing // len(pad)))[:missing]
 
 
 def _repeat(literals: list[Literal], _: Clock) -> Value:
@@ -323,7 +328,10 @@ def _right(literals: list[Literal], _: Clock) -> Value:
 
 def _replace(literals: list[Literal], _: Clock) -> Value:
     text, old, new = map(_text, literals)
-    return text.replace(old, new) if old else text
+    if not old:
+        return text
+    longer = text.count(old) * (len(new) - len(old))
+    return None if len(text) + longer > _ROOM else text.replace(old, new)
 
 
 def _translate(literals: list[Literal], _: Clock) -> Value:

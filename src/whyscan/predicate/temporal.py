@@ -102,7 +102,8 @@ def _day(sign: str, year: str, month: str | None, day: str | None) -> int | None
     date = int(day or 1)
     if not 1 <= date <= days_in_month(years, months):
         return None
-    return days_from_civil(years, months, date)
+    days = days_from_civil(years, months, date)
+    return days if is_day(days) else None
 
 
 def read_timestamp(text: str) -> Reading | None:
@@ -159,5 +160,5 @@ def fits(value: int) -> bool:
 
 
 def is_day(days: int) -> bool:
-    """Whether a date holds it: 32 bits."""
+    """Whether a date holds it: 32 bits, in Spark and in Arrow."""
     return -_INT32 <= days < _INT32

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from whyscan.errors import EvaluationProblem
 from whyscan.planning.duckdb_sql import Engine, means_the_same, to_duckdb
 from whyscan.planning.judgement import flags
+from whyscan.planning.made_texts import makes_little
 from whyscan.predicate.arrow import arrow_type
 from whyscan.predicate.render import to_sql
 from whyscan.predicate.tree import (
@@ -241,7 +242,7 @@ def _answers(atom: Expression, rows: Rows) -> pa.Array | None:
         values = [_sent(rows.values[column], column.type) for column in columns]
     except pa.ArrowInvalid:
         return None
-    if not means_the_same(atom, values):
+    if not means_the_same(atom, values) or not makes_little(atom, columns, values):
         return None
     return rows.engine.answers(sql, pa.table(values, list(names.values())))
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from whyscan.errors import Span, SyntaxProblem
+from whyscan.errors import Span, SyntaxProblem, limited
 from whyscan.predicate import tokens as tokens_
 from whyscan.predicate.parse import (
     Syntax,
@@ -64,6 +64,11 @@ class Statement(Struct, frozen=True):
 
 def parse_statement(text: str, dialect: str = "spark") -> Statement:
     """The one statement of a text, behind the views that it defines."""
+    with limited():
+        return _statement(text, dialect)
+
+
+def _statement(text: str, dialect: str) -> Statement:
     language = dialect_named(dialect)
     tokens, lists = tokens_.lift_lists(_without_evolution(tokenize(text, language)))
     tokens_.check_depth(tokens, text)

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from whyscan.pruning.mask import Mask
 
 LONGEST_RESULT = 10_000
-"""Characters that `repeat` and the pads may make here: a plan does not fill the memory."""
+"""Characters of a text that a function may make here: a plan does not fill the memory."""
 
 
 def _concat_ws(kind: Type, separator: Interval, *parts: Interval) -> Interval:
@@ -176,11 +176,14 @@ def _padding(text: str, size: int, pad: str) -> str | None:
     if size > LONGEST_RESULT:
         return None
     missing = max(size - len(text), 0)
-    return (pad * missing)[:missing]
+    return (pad * -(-missing // len(pad)))[:missing] if pad else ""
 
 
-def _replace_of(text: str, search: str, new: str = "") -> str:
-    return text.replace(search, new) if search else text
+def _replace_of(text: str, search: str, new: str = "") -> str | None:
+    if not search:
+        return text
+    longer = text.count(search) * (len(new) - len(search))
+    return text.replace(search, new) if len(text) + longer <= LONGEST_RESULT else None
 
 
 def _instr_of(text: str, search: str) -> int:
