@@ -11,6 +11,7 @@ WhyscanError            exit 3
 ├── EvaluationProblem   what a predicate makes of a row cannot be told, or is an error
 ├── TableError          the table cannot be opened
 │   └── CorruptFile     a metadata object that cannot be read; names it
+│       └── TooLarge    it takes more memory than --memory allows
 └── StorageError        the store did not answer, or said no
     └── AccessDenied    the store does not allow what was asked of it
 """
@@ -130,6 +131,10 @@ class CorruptFile(TableError):
     def __init__(self, path: str, why: str, *, hint: str | None = None) -> None:
         super().__init__(f"cannot read {path}: {why}", hint=hint)
         self.path = path
+
+
+class TooLarge(CorruptFile):
+    """A file takes more memory than the limit allows, or claims that it does."""
 
 
 class StorageError(WhyscanError):

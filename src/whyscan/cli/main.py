@@ -104,6 +104,8 @@ def run(arguments: Sequence[str]) -> int:
 
         silence()
         return 0
+    except MemoryError:
+        return _complaint(_out_of_memory())
     except Exception as error:  # noqa: BLE001 - users never see a traceback
         return _internal(error)
     return code if isinstance(code, int) else 0
@@ -124,6 +126,13 @@ def _nearest(message: str, near: Sequence[str]) -> str:
     """The word of those that is most like the one that the message quotes."""
     wrong = message.split("'")[1] if message.count("'") > 1 else message
     return max(near, key=lambda word: difflib.SequenceMatcher(None, wrong, word).ratio())
+
+
+def _out_of_memory() -> WhyscanError:
+    return WhyscanError(
+        "the machine has no memory left for this",
+        hint="--memory SIZE limits what one file may take",
+    )
 
 
 def _internal(error: Exception) -> int:

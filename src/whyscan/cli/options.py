@@ -13,6 +13,8 @@ from whyscan.cli import suggestions
 from whyscan.cli.output import file_page, terminal_page, write, write_file
 from whyscan.cli.parameters import PERCENT, SIZE, Named, pairs
 from whyscan.errors import UsageError
+from whyscan.tables import budget
+from whyscan.tables.environment import in_force
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -84,6 +86,22 @@ TERMS = options(
     click.option("--assume-no-nan", is_flag=True, help="Take your word that no value is NaN."),
 )
 
+
+def _limit_memory(context: click.Context, _: click.Parameter, size: int | None) -> None:
+    """Set the limit for as long as the command runs; processes that it starts inherit it."""
+    if size is not None and not context.resilient_parsing:
+        context.with_resource(in_force({budget.VARIABLE: str(size)}))
+
+
+MEMORY = click.option(
+    "--memory",
+    type=SIZE,
+    metavar="SIZE",
+    expose_value=False,
+    callback=_limit_memory,
+    help=f"The memory that one file may take. [default: WHYSCAN_MEMORY, else {budget.DEFAULT}]",
+)
+
 STORAGE = options(
     click.option(
         "--partition-type",
@@ -105,6 +123,7 @@ STORAGE = options(
         is_flag=True,
         help="Open a part of a table as plain files, with rows that the table deleted.",
     ),
+    MEMORY,
 )
 
 OUTPUT = click.option(

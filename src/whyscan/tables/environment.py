@@ -56,7 +56,9 @@ _VARIABLES = {
     },
 }
 CONNECTION_STRING = "AZURE_STORAGE_CONNECTION_STRING"
-_VALUES = frozenset({n for named in _VARIABLES.values() for n in named} | {CONNECTION_STRING})
+_VALUES = frozenset(
+    {n for named in _VARIABLES.values() for n in named} | {CONNECTION_STRING, "WHYSCAN_MEMORY"}
+)
 _PROFILES = frozenset(
     {
         "AWS_PROFILE",
