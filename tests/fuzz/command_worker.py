@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import os
 import re
 import sys
 import traceback
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from commands import Run, whyscan
 from fuzz.worker import limit, little_room
@@ -22,6 +24,8 @@ from whyscan.statements import templates
 REFUSED = re.compile(
     r"error: (?P<message>[^\n]+)\n(?:  [^\n]*\n  [ ]*\^+\n)?(?:hint: (?P<hint>[^\n]+)\n)?"
 )
+LITTLE = "64MiB"
+"""The memory of a log's reader: what is too large for it is made in little time."""
 LONGEST_LINE = 2_000
 """Of an error: a text of the user's in it is cut."""
 
@@ -40,7 +44,19 @@ def judged(run: Run) -> str:
     return f"refused: {found['message']}" + (f" hint: {found['hint']}" if found["hint"] else "")
 
 
+def read(log: str) -> str:
+    """How many entries of a log were taken and left, where and why, as JSON."""
+    from whyscan.spark.workload import read_workload
+
+    found = read_workload([log])
+    listed = [[entry.origin, entry.why, entry.times] for entry in found.unparsed[:10]]
+    return json.dumps({"taken": found.taken, "left": found.left, "unparsed": listed})
+
+
 def outcome(asked: dict[str, Any]) -> str:
+    if "log" in asked:
+        with little_room(), patch.dict(os.environ, WHYSCAN_MEMORY=LITTLE):
+            return read(asked["log"])
     with little_room():
         run = whyscan(*asked["arguments"], cwd=Path(asked["cwd"]), stdin=asked["stdin"])
     return judged(run)

@@ -61,6 +61,10 @@ class Watch:
         words = [str(argument) for argument in arguments]
         return self._run({"arguments": words, "stdin": stdin, "cwd": str(cwd)})
 
+    def workload(self, log: Path) -> Outcome:
+        """What is read of one log, as JSON; the program is `fuzz.command_worker`."""
+        return self._run({"log": str(log)})
+
     def close(self) -> None:
         if self._worker is not None:
             self._worker.kill()

@@ -7,24 +7,34 @@
 | Spark's snappy: blocks behind a header | 82 `SNAPPY` 00 |
 | lzf: chunks | `ZV` |
 | gzip, also several members in a row | 1F 8B |
+| bzip2 | `BZh` |
+| xz | FD `7zXZ` 00 |
+
+A log is unpacked piece by piece and read line by line: memory follows the longest line.
 """
 
 from __future__ import annotations
 
 import codecs
+import re
 import sys
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec import Struct
 
 from whyscan.errors import CorruptFile
+from whyscan.tables import budget
+from whyscan.tables.sizes import show_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+_LINE = re.compile(rb"[^\n]+")
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _GZIP = b"\x1f\x8b"
+_BZIP2 = b"BZh"
+_XZ = b"\xfd7zXZ\x00"
 _LZ4 = b"LZ4Block"
 _LZ4_HEADER = 21
 _LZ4_STORED = 0x10
@@ -36,6 +46,11 @@ _LZF_STORED = _LZF + b"\x00"
 _LZF_PACKED = _LZF + b"\x01"
 MOST_OF_A_BLOCK = 1 << 26
 """Spark's blocks have 32 or 64 kB; a length beyond this is no length."""
+PIECE = 1 << 20
+"""Bytes that are unpacked at once."""
+INFLATION = 1_000
+"""How many times its size a log may unpack to, beyond what fits into memory anyway: time follows
+the size of the file. Logs that repeat themselves reach a few hundred."""
 
 
 class Tail(Struct):
@@ -50,13 +65,46 @@ class Tail(Struct):
 
 def plain(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
     """The bytes behind whatever compression the first of them show."""
-    stream = iter(chunks)
+    stream = _Counted(chunks)
     first = b""
     while len(first) < _LZ4_HEADER and (more := next(stream, b"")):
         first += more
-    whole = _again(first, stream)
+    packed = _again(first, stream)
     unpack = next((unpack for mark, unpack in _UNPACKED.items() if first.startswith(mark)), None)
-    return _utf_8(whole if unpack is None else unpack(whole, tail, name))
+    if unpack is None:
+        return _utf_8(packed)
+    return _utf_8(_within_ratio(unpack(packed, tail, name), stream, name))
+
+
+class _Counted:
+    """Chunks, and how many bytes of them were taken so far."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self.taken = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        chunk = next(self._chunks)
+        self.taken += len(chunk)
+        return chunk
+
+
+def _within_ratio(pieces: Iterable[bytes], packed: _Counted, name: str) -> Iterator[bytes]:
+    """The unpacked bytes, as long as they are not too many for those that they were packed in."""
+    size, least = 0, most_whole()
+    for piece in pieces:
+        size += len(piece)
+        if size > max(least, INFLATION * packed.taken):
+            raise CorruptFile(
+                name,
+                f"it unpacks to more than {INFLATION:,} times its size: what is behind the first "
+                f"{show_size(size)} was left",
+                hint="unpack a log that can be trusted first",
+            )
+        yield piece
 
 
 def _utf_8(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -80,40 +128,76 @@ def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _zstd(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
-    if sys.version_info >= (3, 14):
-        from compression.zstd import ZstdDecompressor, ZstdError
-    else:
-        from backports.zstd import ZstdDecompressor, ZstdError
+class _Decompressor(Protocol):
+    """What zstd, bzip2 and xz have in common."""
 
-    frame = ZstdDecompressor()
-    begun = False
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /, max_length: int = -1) -> bytes: ...
+
+
+def _frames(
+    chunks: Iterable[bytes], tail: Tail, name: str, kind: str, start: Callable[[], _Decompressor]
+) -> Iterator[bytes]:
+    """Frames in a row, each unpacked piece by piece."""
+    frame, begun = start(), False
     for chunk in chunks:
         data = chunk
-        while data:
-            if frame.eof:
-                frame = ZstdDecompressor()
+        while data or not frame.needs_input:
             begun = True
             try:
-                yield frame.decompress(data)
-            except ZstdError as error:
-                raise CorruptFile(name, f"it is not whole zstd: {error}") from error
-            data = frame.unused_data if frame.eof else b""
-    tail.cut = tail.cut or (begun and not frame.eof)
+                piece = frame.decompress(data, PIECE)
+            except Exception as error:  # each codec raises a class of its own
+                raise CorruptFile(name, f"it is not whole {kind}: {error}") from error
+            yield piece
+            data = b""
+            if frame.eof:
+                data, frame, begun = frame.unused_data, start(), False
+    tail.cut = tail.cut or begun
+
+
+def _zstd(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
+    if sys.version_info >= (3, 14):
+        from compression.zstd import ZstdDecompressor
+    else:
+        from backports.zstd import ZstdDecompressor
+
+    return _frames(chunks, tail, name, "zstd", ZstdDecompressor)
+
+
+def _bzip2(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
+    from bz2 import BZ2Decompressor
+
+    return _frames(chunks, tail, name, "bzip2", BZ2Decompressor)
+
+
+def _xz(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
+    from lzma import FORMAT_XZ, LZMADecompressor
+
+    def start() -> _Decompressor:
+        return LZMADecompressor(FORMAT_XZ, memlimit=most_whole())
+
+    return _frames(chunks, tail, name, "xz", start)
 
 
 def _gzip(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
     member = zlib.decompressobj(wbits=31)
-    for chunk in chunks:
-        data = chunk
-        while data:
-            if member.eof:
-                member = zlib.decompressobj(wbits=31)
-            try:
-                yield member.decompress(data)
-            except zlib.error as error:
-                raise CorruptFile(name, f"it is not whole gzip: {error}") from error
-            data = member.unused_data if member.eof else b""
+    try:
+        for chunk in chunks:
+            data = chunk
+            while data:
+                if member.eof:
+                    member = zlib.decompressobj(wbits=31)
+                yield member.decompress(data, PIECE)
+                data = member.unused_data if member.eof else member.unconsumed_tail
+        while piece := b"" if member.eof else member.decompress(b"", PIECE):
+            yield piece
+    except zlib.error as error:
+        raise CorruptFile(name, f"it is not whole gzip: {error}") from error
     tail.cut = tail.cut or not member.eof
 
 
@@ -175,6 +259,8 @@ def _snappy(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
             tail.cut = True
             return
         try:
+            if cramjam.snappy.decompress_raw_len(content) > MOST_OF_A_BLOCK:
+                raise CorruptFile(name, "a block of snappy is damaged: it claims too many bytes")
             yield bytes(cramjam.snappy.decompress_raw(content))
         except cramjam.DecompressionError as error:
             raise CorruptFile(name, f"a block of snappy is damaged: {error}") from error
@@ -229,19 +315,65 @@ def _unpacked(packed: bytes) -> bytes | None:
     return bytes(found)
 
 
-_UNPACKED = {_ZSTD: _zstd, _GZIP: _gzip, _LZ4: _lz4, _SNAPPY: _snappy, _LZF: _lzf}
+_UNPACKED = {
+    _ZSTD: _zstd,
+    _GZIP: _gzip,
+    _BZIP2: _bzip2,
+    _XZ: _xz,
+    _LZ4: _lz4,
+    _SNAPPY: _snappy,
+    _LZF: _lzf,
+}
 
 
-def lines(chunks: Iterable[bytes], tail: Tail) -> Iterator[bytes]:
-    """The lines of a log without their ends; the last one too, though nothing ends it."""
-    held: list[bytes] = []
+class Line(NamedTuple):
+    """A line of a log without its end. `content` is None where it is too long to be kept."""
+
+    number: int
+    content: bytes | None
+
+
+def lines(chunks: Iterable[bytes], tail: Tail) -> Iterator[Line]:
+    """The lines of a log that are not empty; the last one too, though nothing ends it."""
+    parts: list[bytes] = []
+    number, size, longest = 1, 0, longest_line()
     for chunk in chunks:
-        *whole, rest = chunk.split(b"\n")
-        for line in whole:
-            yield b"".join((*held, line))
-            held.clear()
-        held.append(rest)
-    last = b"".join(held)
-    tail.open = bool(last)
-    if last:
-        yield last
+        behind = 0
+        for piece in _LINE.finditer(chunk):
+            start, end = piece.span()
+            if start > behind:
+                if size:
+                    yield Line(number, None if size > longest else b"".join(parts))
+                number += start - behind
+                parts, size = [], 0
+            size += end - start
+            parts = [] if size > longest else [*parts, piece[0]]
+            behind = end
+        if behind < len(chunk):
+            if size:
+                yield Line(number, None if size > longest else b"".join(parts))
+            number += len(chunk) - behind
+            parts, size = [], 0
+    tail.open = bool(size)
+    if size:
+        yield Line(number, None if size > longest else b"".join(parts))
+
+
+def longest_line() -> int:
+    """The most bytes of a line, which is decoded in one go."""
+    return budget.limit() // 16
+
+
+def most_whole() -> int:
+    """The most bytes of a log that is held as one text: decoding takes several times as many."""
+    return budget.limit() // 4
+
+
+def too_long(what: str = "the line") -> str:
+    """Why a line was left out."""
+    return f"{what} is longer than {show_size(longest_line())}, and was skipped"
+
+
+def whole(chunks: Iterable[bytes], name: str) -> bytes:
+    """All bytes of a log that only makes sense as one text; TooLarge where they are too many."""
+    return b"".join(budget.bounded(chunks, most_whole(), name))

@@ -53,14 +53,31 @@ def read_dbt(run: Run, origin: str, dialect: str) -> Iterator[Query | Unparsed]:
     nodes: Mapping[str, Any] = run.manifest.get("nodes") or _NOTHING
     if not run.results:
         for name, node in nodes.items():
-            if node.get("compiled_code") or node.get("compiled_sql"):
-                yield _node(node, _NOTHING, f"{origin}/{name}", language)
+            # A node that is no object has no text, and is told of.
+            has_text = not isinstance(node, dict) or node.get("compiled_code")
+            if has_text or node.get("compiled_sql"):
+                yield _read_node(node, _NOTHING, f"{origin}/{name}", language)
         return
     full = bool((run.results.get("args") or _NOTHING).get("full_refresh"))
     for result in run.results["results"]:
-        name = str(result.get("unique_id"))
+        name = str(result.get("unique_id") if isinstance(result, dict) else None)
         node = nodes.get(name, _NOTHING)
-        yield _node(node, result, f"{origin}/{name}", language, full_refresh=full)
+        yield _read_node(node, result, f"{origin}/{name}", language, full_refresh=full)
+
+
+def _read_node(
+    node: Mapping[str, Any],
+    result: Mapping[str, Any],
+    where: str,
+    dialect: str,
+    *,
+    full_refresh: bool = False,
+) -> Query | Unparsed:
+    """One node; one that has not the parts of its kind does not stop the others."""
+    try:
+        return _node(node, result, where, dialect, full_refresh=full_refresh)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        return Unparsed(where, "", f"it has not the parts of its kind: {error!r:.200}")
 
 
 def _node(

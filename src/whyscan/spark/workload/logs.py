@@ -70,7 +70,8 @@ class LogFile(Struct, frozen=True):
     def chunks(self) -> Iterator[bytes]:
         """Its bytes, a few megabytes at a time."""
         if self.content is not None:
-            yield self.content
+            for start in range(0, len(self.content), CHUNK):
+                yield self.content[start : start + CHUNK]
             return
         store = recorded_folder(self.folder, self.options)
         if store.folder is not None:

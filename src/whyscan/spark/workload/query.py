@@ -75,6 +75,21 @@ class Workload(Struct, frozen=True):
     queries: tuple[Query, ...] = ()
     unparsed: tuple[Unparsed, ...] = ()
 
+    @property
+    def taken(self) -> int:
+        """How many entries of the logs are queries: runs, not distinct texts."""
+        return sum(query.times for query in self.queries)
+
+    @property
+    def left(self) -> int:
+        """How many entries are none, each listed in `unparsed`."""
+        return sum(entry.times for entry in self.unparsed)
+
+    @property
+    def seen(self) -> int:
+        """How many entries the logs have."""
+        return self.taken + self.left
+
 
 def grouped(queries: Iterable[Query]) -> tuple[Query, ...]:
     """One query for each text, dialect and namespace, in the order in which they first appear."""

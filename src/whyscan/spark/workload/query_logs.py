@@ -16,12 +16,16 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.errors import CorruptFile
+from whyscan.spark.workload.codecs import INFLATION, longest_line, most_whole, too_long
 from whyscan.spark.workload.query import Query, Unparsed
+from whyscan.tables import budget
+from whyscan.tables.sizes import show_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
     from whyscan.spark.workload.logs import LogFile
 
@@ -92,9 +96,12 @@ _NAMES = {
     for rank, name in enumerate(names)
 }
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_CSV_LINE = re.compile(rb"[^\n\r]*(?:\r\n|\n|\r)|[^\n\r]+")
 _DELIMITERS = ",;\t|"
 _LONGEST_FIELD = 1 << 24
 _BATCH = 10_000
+_BYTES_A_ROW = 100
+"""What a row takes beside its text, about."""
 _MOST = 1 << 63
 # A number of seconds since 1970 that is larger would be thousands of years from now.
 _MILLISECONDS, _MICROSECONDS, _NANOSECONDS = 10**11, 10**14, 10**17
@@ -225,7 +232,8 @@ class _Chunked(RawIOBase):
 def csv_rows(chunks: Iterable[bytes], origin: str) -> Iterator[Row | Unparsed]:
     """The rows of a CSV; a line is where its row ends."""
     # A byte that is no text spoils its own row, and not those behind it.
-    raw = BufferedReader(_Chunked(chunks))
+    skipped: list[int] = []
+    raw = BufferedReader(_Chunked(_short_lines(chunks, skipped)))
     text = TextIOWrapper(raw, "utf-8-sig", errors="surrogateescape", newline="")
     before = csv.field_size_limit(_LONGEST_FIELD)
     try:
@@ -243,10 +251,50 @@ def csv_rows(chunks: Iterable[bytes], origin: str) -> Iterator[Row | Unparsed]:
             told = {meaning: row[at] for meaning, at in places.items() if at < len(row)}
             if row:
                 yield Row(where, told)
-    except csv.Error as error:
+    except (csv.Error, _InsideQuotes) as error:
         yield Unparsed(origin, "", f"the rest cannot be read: {error}")
     finally:
         csv.field_size_limit(before)
+    for number in skipped:
+        yield Unparsed(f"{origin}:{number}", "", too_long())
+
+
+class _InsideQuotes(Exception):
+    """A line that is too long is a part of a row, and nobody can tell where that row ends."""
+
+
+def _short_lines(chunks: Iterable[bytes], skipped: list[int]) -> Iterator[bytes]:
+    """The lines, an empty one in place of each that is too long, whose number is `skipped`.
+
+    What goes must be whole rows: quotes before it and in it must come in pairs.
+    """
+    longest, number, quotes = longest_line(), 1, 0
+    parts: list[bytes] = []
+    size = quotes_of_line = 0
+    for chunk in chunks:
+        # Together: a file of many short lines is read chunk by chunk.
+        short: list[bytes] = []
+        for piece in _CSV_LINE.findall(chunk):
+            size += len(piece)
+            quotes_of_line += piece.count(b'"')
+            parts = [] if size > longest else [*parts, piece]
+            if not piece.endswith((b"\n", b"\r")):
+                continue
+            if size > longest:
+                if quotes % 2 or quotes_of_line % 2:
+                    yield b"".join(short)
+                    raise _InsideQuotes(f"line {number}: {too_long('a row')}")
+                skipped.append(number)
+                parts = [b"\n"]
+            short += parts
+            quotes += quotes_of_line
+            number, parts, size, quotes_of_line = number + 1, [], 0, 0
+        yield b"".join(short)
+    if size > longest and quotes % 2:
+        raise _InsideQuotes(f"line {number}: {too_long('a row')}")
+    if size > longest:
+        skipped.append(number)
+    yield b"".join(parts)
 
 
 def _is_text(value: str) -> bool:
@@ -272,27 +320,77 @@ def parquet_rows(file: LogFile) -> Iterator[Row | Unparsed]:
     import pyarrow.parquet as pq
 
     on_disk = file.on_disk()
+    if on_disk is None:
+        budget.check(file.size, file.shown, "it is read whole, and takes")
     source = pa.BufferReader(b"".join(file.chunks())) if on_disk is None else on_disk
     try:
         opened = pq.ParquetFile(source)
-        names = opened.schema_arrow.names
+        schema = opened.schema_arrow
+        names = schema.names
         found = meanings(names)
         if "text" not in found:
             yield Unparsed(file.name, "", _no_column(names))
             return
-        at = 0
-        for batch in opened.iter_batches(_BATCH, columns=list(found.values())):
-            columns = {meaning: _values(batch.column(name)) for meaning, name in found.items()}
-            for index in range(batch.num_rows):
-                at += 1
-                told = {meaning: values[index] for meaning, values in columns.items()}
-                yield Row(f"{file.name}:{at}", told)
+        # A text that is written once, for a million rows, is held once.
+        texts = [name for name in found.values() if _is_text_column(schema.field(name).type)]
+        opened = pq.ParquetFile(source, read_dictionary=texts)
+        yield from _groups(opened, found, file)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise CorruptFile(file.shown, f"it is not whole Parquet: {error}") from error
 
 
+def _is_text_column(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
+
+
+def _groups(
+    opened: pq.ParquetFile, found: Mapping[str, str], file: LogFile
+) -> Iterator[Row | Unparsed]:
+    """The rows of each row group that fits into memory, as long as they are not too many.
+
+    A file of a few bytes may claim a billion rows of one value: time follows its size.
+    """
+    metadata = opened.metadata
+    wanted = set(found.values())
+    at = size = 0
+    most = max(most_whole(), INFLATION * file.size)
+    for group in range(metadata.num_row_groups):
+        rows = metadata.row_group(group).num_rows
+        where = f"{file.name}:{at + 1}"
+        columns = map(metadata.row_group(group).column, range(metadata.num_columns))
+        claimed = sum(
+            column.total_uncompressed_size
+            for column in columns
+            if column.path_in_schema.split(".")[0] in wanted
+        )
+        if claimed > most_whole():
+            why = f"row group {group} unpacks to {show_size(claimed)}, and was skipped"
+            yield Unparsed(where, "", why, max(rows, 1))
+            at += rows
+            continue
+        for batch in opened.iter_batches(_BATCH, row_groups=[group], columns=list(wanted)):
+            values = {meaning: _values(batch.column(name)) for meaning, name in found.items()}
+            for index in range(batch.num_rows):
+                at += 1
+                told = {meaning: column[index] for meaning, column in values.items()}
+                size += len(str(told.get("text"))) + _BYTES_A_ROW
+                yield Row(f"{file.name}:{at}", told)
+            if size > most:
+                left = metadata.num_rows - at
+                why = f"it unpacks to more than {INFLATION:,} times its size: the rest was left"
+                yield Unparsed(f"{file.name}:{at + 1}", "", why, max(left, 1))
+                return
+
+
 def _values(column: pa.Array) -> list[Any]:
     """The values of a column; as text what Python has not, such as a time in the year 10000."""
+    import pyarrow as pa
+
+    if isinstance(column, pa.DictionaryArray):
+        distinct = _values(column.dictionary)
+        return [None if at is None else distinct[at] for at in column.indices.to_pylist()]
     try:
         values = column.to_pylist()
     except (OverflowError, ValueError):

@@ -14,7 +14,7 @@ import msgspec
 
 from whyscan.errors import UsageError, WhyscanError
 from whyscan.predicate.parse import dialect_named
-from whyscan.spark.workload.codecs import Tail, lines, plain
+from whyscan.spark.workload.codecs import Line, Tail, lines, most_whole, plain, too_long, whole
 from whyscan.spark.workload.dbt_runs import is_dbt_document, read_dbt, run_of
 from whyscan.spark.workload.known_types import NOTHING_KNOWN
 from whyscan.spark.workload.logs import DBT_FILES, find_logs, is_rolling
@@ -30,6 +30,7 @@ from whyscan.spark.workload.query_logs import (
 )
 from whyscan.spark.workload.sql_files import read_sql
 from whyscan.spark.workload.trino_events import read_trino, trino_event
+from whyscan.tables import budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 _NO_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What the decoder raises for no JSON, for bytes that are no text, and for what is too deep."""
+MOST_UNPARSED = 20_000
+"""Entries that are no queries and are listed one by one."""
 HELD_AT_MOST = 100_000
 """Runs that wait to be put together: memory follows the distinct texts, not the runs."""
 CUT = "the log ends in the middle of an entry, as one that is still being written"
@@ -90,10 +93,13 @@ def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
     """The entries as a workload: texts once, and those that are no statement among the unparsed."""
     found: list[Query] = []
     unparsed: list[Unparsed] = []
-    limit = HELD_AT_MOST
+    most = limit = HELD_AT_MOST
     for entry in entries:
         if isinstance(entry, Unparsed):
             unparsed.append(entry)
+            if len(unparsed) >= most:
+                unparsed = list(_grouped(unparsed))
+                most = len(unparsed) + HELD_AT_MOST
             continue
         found.append(entry)
         if len(found) >= limit:
@@ -134,10 +140,15 @@ def _first(origins: Sequence[str]) -> str:
 
 
 def _grouped(unparsed: Iterable[Unparsed]) -> tuple[Unparsed, ...]:
-    """Equal texts of one reason once, by where the first of them stands; without a text, each."""
+    """Equal texts of one reason once, by where the first of them stands; without a text, each.
+
+    Beyond so many, those of one reason are counted with the first of them that has no place left.
+    """
     found: dict[tuple[str, str, str], Unparsed] = {}
     for entry in unparsed:
         key = (entry.text, entry.why, "" if entry.text else entry.origin)
+        if key not in found and len(found) >= MOST_UNPARSED:
+            key = ("", entry.why, "")
         known = found.get(key)
         times = entry.times + (0 if known is None else known.times)
         found[key] = msgspec.structs.replace(known or entry, times=times)
@@ -166,7 +177,7 @@ def _read(log: Log, dialect: str, form: Form, types: Types) -> Iterator[Query | 
             try:
                 yield from read_dbt(run_of(documents), log.name, dialect)
             except _MALFORMED as error:
-                yield Unparsed(log.name, "", f"it has not the parts of its kind: {error!r}")
+                yield Unparsed(log.name, "", _malformed(error))
         case Form.SQL:
             for file in log.files:
                 yield from _sql(file, tail, dialect)
@@ -193,7 +204,7 @@ def _plain(file: LogFile, tail: Tail) -> Iterator[bytes]:
 
 def _sql(file: LogFile, tail: Tail, dialect: str) -> Iterator[Query | Unparsed]:
     try:
-        text = b"".join(_plain(file, tail)).decode("utf-8-sig")
+        text = whole(_plain(file, tail), file.shown).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         yield Unparsed(file.name, "", f"it is not UTF-8: {error.reason}")
         return
@@ -202,7 +213,7 @@ def _sql(file: LogFile, tail: Tail, dialect: str) -> Iterator[Query | Unparsed]:
 
 def _document(file: LogFile, tail: Tail) -> Mapping[str, Any]:
     try:
-        found = msgspec.json.decode(b"".join(_plain(file, tail)))
+        found = msgspec.json.decode(whole(_plain(file, tail), file.shown))
     except _NO_JSON as error:
         raise WhyscanError(f"cannot read {file.name}: {error}") from error
     return found if isinstance(found, dict) else {}
@@ -216,7 +227,11 @@ def _of_json(file: LogFile, tail: Tail, dialect: str) -> Iterator[Query | Unpars
         try:
             yield from _entry(entry, origin, dialect)
         except _MALFORMED as error:
-            yield Unparsed(origin, "", f"it has not the parts of its kind: {error!r}")
+            yield Unparsed(origin, "", _malformed(error))
+
+
+def _malformed(error: Exception) -> str:
+    return f"it has not the parts of its kind: {error!r:.200}"
 
 
 def _entry(entry: Mapping[str, Any], origin: str, dialect: str) -> Iterator[Query | Unparsed]:
@@ -233,25 +248,43 @@ def _entry(entry: Mapping[str, Any], origin: str, dialect: str) -> Iterator[Quer
 def _objects(file: LogFile, tail: Tail) -> Iterator[tuple[str, Mapping[str, Any] | Unparsed]]:
     """The objects of a file: one a line, or the whole of it one object or an array of them."""
     every = lines(_plain(file, tail), tail)
-    first = next((line for line in every if line.strip()), b"")
-    rest: Iterable[bytes] = every
-    if not isinstance(_decoded(first), dict):
-        rest = list(every)
-        whole = _decoded(b"\n".join((first, *rest)))
+    first = next((line for line in every if line.content is None or line.content.strip()), None)
+    # A file without a line is no object either.
+    first = first or Line(1, b"")
+    rest: Iterable[Line] = every
+    if first.content is not None and not isinstance(_decoded(first.content), dict):
+        rest = list(_in_memory(every, file.shown))
+        texts = [line.content for line in (first, *rest)]
+        document = None if None in texts else _decoded(b"\n".join(filter(None, texts)))
         # Not even a part of it is JSON, or only its first line is not.
-        if whole is not None or not any(isinstance(_decoded(line), dict) for line in rest):
-            listed = whole if isinstance(whole, list) else [whole]
+        if document is not None or not any(isinstance(_decoded(text), dict) for text in texts):
+            listed = document if isinstance(document, list) else [document]
             for at, entry in enumerate(listed, start=1):
                 yield f"{file.name}[{at}]", _object(entry, f"{file.name}[{at}]")
             return
-    for at, line in enumerate(chain([first], rest), start=1):
-        if line.strip():
-            origin = f"{file.name}:{at}"
+    for number, line in chain([first], rest):
+        origin = f"{file.name}:{number}"
+        if line is None:
+            yield origin, Unparsed(origin, "", too_long())
+        elif line.strip():
             yield origin, _object(_decoded(line), origin)
 
 
-def _decoded(line: bytes) -> Any:
+def _in_memory(every: Iterable[Line], name: str) -> Iterator[Line]:
+    """The lines, as long as they fit into memory together."""
+    size, most = 0, most_whole()
+    for line in every:
+        # A short line takes memory, too.
+        size += 100 + len(line.content or b"")
+        if size > most:
+            raise budget.too_large(name, "it is one document of JSON, which is read whole", size)
+        yield line
+
+
+def _decoded(line: bytes | None) -> Any:
     """What a text of JSON holds; None where it is none."""
+    if line is None:
+        return None
     try:
         return msgspec.json.decode(line)
     except _NO_JSON:

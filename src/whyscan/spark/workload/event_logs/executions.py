@@ -6,7 +6,8 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from whyscan.spark.workload.codecs import lines, plain
+from whyscan.errors import CorruptFile
+from whyscan.spark.workload.codecs import lines, plain, too_long
 from whyscan.spark.workload.event_logs.connect import sql_of
 from whyscan.spark.workload.event_logs.replay import Execution, Replay
 from whyscan.spark.workload.event_logs.writing import written
@@ -37,7 +38,14 @@ def read_events(log: Log, tail: Tail, known: Types = NOTHING_KNOWN) -> Iterator[
     """
     replay = Replay()
     for file in log.files:
-        replay.read(lines(plain(file.chunks(), tail, file.shown), tail))
+        try:
+            replay.read(lines(plain(file.chunks(), tail, file.shown), tail))
+        except CorruptFile as error:
+            # What came before it is read; what a later file tells goes on from there.
+            yield Unparsed(file.name, "", error.message)
+        for number in replay.too_long:
+            yield Unparsed(f"{file.name}:{number}", "", too_long())
+        replay.too_long.clear()
     name = replay.application or re.sub(r"^eventlog_v2_|(\.\w+)+$", "", log.name)
     half = tail.open and replay.ends_unread
     tail.cut = tail.cut or half

@@ -21,6 +21,7 @@ from whyscan.spark.workload.event_logs.nodes import scans_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from whyscan.spark.workload.codecs import Line
     from whyscan.spark.workload.event_logs.nodes import ScanNode
 
 _EVENT = b'{"Event":"'
@@ -61,11 +62,16 @@ class Replay(Struct):
     """Lines that are no events."""
     ends_unread: bool = False
     """Whether the last line is one of them."""
+    too_long: list[int] = field(default_factory=list)
+    """Numbers of the lines that were too long to be read."""
 
-    def read(self, lines: Iterable[bytes]) -> None:
+    def read(self, lines: Iterable[Line]) -> None:
         """Take in the events of some lines; those that say nothing of queries are not decoded."""
-        for line in lines:
-            if line.strip():
+        for number, line in lines:
+            if line is None:
+                self.too_long.append(number)
+                self.ends_unread = False
+            elif line.strip():
                 self.ends_unread = not self._take(line)
                 self.unread += self.ends_unread
 
