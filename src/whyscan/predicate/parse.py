@@ -76,7 +76,9 @@ def parse(text: str, dialect: str = "spark") -> Syntax:
     _check_is_condition(tokens, text)
     tree = _parse_tokens(tokens_.mark_calls(tokens), text, language)
     trees = conjuncts(tree)
-    sources = [_source(part, text) for part in tokens_.split_conjuncts(tokens)]
+    parts = list(tokens_.split_conjuncts(tokens))
+    # The name of a function may be AND, which leaves nothing before it.
+    sources = [_source(part, text) for part in parts] if all(parts) else []
     if len(sources) != len(trees):
         sources = [sql_of(part, dialect) for part in trees]
     return Syntax(text, dialect, tuple(map(Fragment, trees, sources)), lists)

@@ -14,12 +14,13 @@ from sqlglot.optimizer.qualify_tables import qualify_tables
 from sqlglot.optimizer.scope import traverse_scope
 from sqlglot.schema import MappingSchema
 
-from whyscan.errors import Span, UnknownColumn
+from whyscan.errors import Span, SyntaxProblem, UnknownColumn
 from whyscan.predicate.dialects import dialect_of
 from whyscan.predicate.units import mark_units
 from whyscan.statements.concurrency import in_parallel
 from whyscan.statements.merged import mark_using, merge_columns, name_semi_joins
 from whyscan.statements.paths import name_paths
+from whyscan.statements.syntax import quiet
 from whyscan.statements.travel import mark_versions, version_of
 
 if TYPE_CHECKING:
@@ -55,13 +56,19 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
     dialect = Dialect.get_or_raise(f"{syntax.dialect},normalization_strategy=case_insensitive")
     tree = normalize_identifiers(tree, dialect=dialect)
     try:
-        tree = qualify_tables(tree, dialect=dialect)
+        with quiet():
+            tree = qualify_tables(tree, dialect=dialect)
         bases = _numbered(tree, catalogue, syntax.text)
         schema = MappingSchema(_columns(bases), dialect=dialect, normalize=False)
         found = qualify_columns(tree, schema, allow_partial_qualification=True, dialect=dialect)
         merge_columns(found)
     except SqlglotError as error:
         raise UnknownColumn(str(error).split("\n")[0], text=syntax.text) from error
+    # The parser takes `FROM {}` and `FROM (f(x) {y})`, and its resolver fails on them.
+    except (AssertionError, TypeError) as error:
+        raise SyntaxProblem(
+            "what stands behind FROM is not a table", text=syntax.text, hint="name tables there"
+        ) from error
     return Qualified(found, bases)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -22,7 +24,7 @@ from whyscan.predicate.parse import (
 from whyscan.statements.unions import balance_unions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from sqlglot.dialects.dialect import Dialect
 
@@ -64,8 +66,19 @@ class Statement(Struct, frozen=True):
 
 def parse_statement(text: str, dialect: str = "spark") -> Statement:
     """The one statement of a text, behind the views that it defines."""
-    with limited():
+    with limited(), quiet():
         return _statement(text, dialect)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the parser's own warnings, which it logs: an error of ours says what is wrong."""
+    logger = logging.getLogger("sqlglot")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
 
 
 def _statement(text: str, dialect: str) -> Statement:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import logging
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
 from whyscan.errors import WhyscanError
 from whyscan.statements.dbt import incremental_run, is_model
 from whyscan.statements.syntax import parse_statement
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def problem_of(text: str, dialect: str) -> str | None:
@@ -22,19 +15,7 @@ def problem_of(text: str, dialect: str) -> str | None:
     """
     try:
         sql = incremental_run(text, dialect.lower()).sql if is_model(text) else text
-        with _quiet():
-            parse_statement(sql, dialect)
+        parse_statement(sql, dialect)
     except WhyscanError as error:
         return error.message
     return None
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """The parser warns of what it does not know; here that is an answer like any other."""
-    logger = logging.getLogger("sqlglot")
-    before, logger.disabled = logger.disabled, True
-    try:
-        yield
-    finally:
-        logger.disabled = before
