@@ -8,6 +8,7 @@ import struct
 import uuid
 import zlib
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -59,7 +60,51 @@ spans = st.tuples(
 def test_positions_are_those_that_the_library_wrote(listed, runs):
     positions = {p for start, count, step in listed for p in range(start, start + count, step)}
 
-    assert bitmaps.positions(vector(positions, runs=runs)).tolist() == sorted(positions)
+    assert rows_of(bitmaps.read_vector(vector(positions, runs=runs))) == sorted(positions)
+
+
+@settings(max_examples=60)
+@given(st.lists(spans, max_size=6), st.booleans(), spans)
+def test_the_flags_of_some_rows_are_those_of_their_positions(listed_spans, runs, window):
+    start, count, _ = window
+    deleted = {p for first, n, step in listed_spans for p in range(first, first + n, step)}
+
+    flags = bitmaps.read_vector(vector(deleted, runs=runs)).flags(start, count + 1)
+    expected = [row in deleted for row in range(start, start + count + 1)]
+    assert (expected if flags is None else flags.tolist()) == expected
+    assert flags is not None or not any(expected)
+
+
+def rows_of(found):
+    """Every deleted row, container by container."""
+    rows = []
+    for key in found.keys.tolist():
+        start = key * bitmaps.CONTAINER
+        rows += (start + np.flatnonzero(found.flags(start, bitmaps.CONTAINER))).tolist()
+    return rows
+
+
+CLAIMS = {
+    "bitmaps that are not there": struct.pack("<IQ", 1_681_511_377, 1 << 62),
+    "containers that are not there": struct.pack("<IQIII", 1_681_511_377, 1, 0, 12_346, 1 << 31),
+    "more containers than a bitmap has": struct.pack("<IQIII", 1_681_511_377, 1, 0, 12_346, 65_537)
+    + bytes(1 << 20),
+    "runs that are not there": struct.pack(
+        "<IQIIBHHH", 1_681_511_377, 1, 0, 12_347, 1, 0, 9, 0xFFFF
+    ),
+    "a run beyond its container": struct.pack(
+        "<IQIIBHHHHH", 1_681_511_377, 1, 0, 12_347, 1, 0, 9, 1, 9, 0xFFFF
+    ),
+    "a container twice": struct.pack(
+        "<IQIIIHHHHIIHH", 1_681_511_377, 1, 0, 12_346, 2, 3, 0, 3, 0, 0, 0, 7, 7
+    ),
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_vector_that_claims_what_it_does_not_hold_is_malformed(claim):
+    with pytest.raises(bitmaps.Malformed):
+        bitmaps.read_vector(CLAIMS[claim])
 
 
 def delta(folder, deleted, *, inline=False):

@@ -1,4 +1,4 @@
-"""Deletion vectors: sorted row positions out of Roaring bitmaps.
+"""Deletion vectors: which rows of a file are deleted, out of Roaring bitmaps.
 
 Delta's vectors and Iceberg's blobs `deletion-vector-v1` are the same bytes: a magic number, how
 many bitmaps, and for each the upper 32 bits of its positions before a bitmap of the lower ones
@@ -11,11 +11,14 @@ import struct
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    Positions = npt.NDArray[np.int64]
+    Numbers = npt.NDArray[np.int64]
+    Halves = npt.NDArray[np.uint16]
+    Flags = npt.NDArray[np.bool_]
 
 _MAGIC = 1_681_511_377
 _WITH_RUNS = 12_347
@@ -23,67 +26,139 @@ _WITHOUT_RUNS = 12_346
 _WITHOUT_OFFSETS = 4
 _ARRAY_AT_MOST = 4_096
 _BITMAP_BYTES = 8_192
+_HEAD_BYTES = 4
+CONTAINER = 1 << 16
+"""So many rows are one container of a bitmap."""
 
 
 class Malformed(ValueError):
     """The bytes are no deletion vector."""
 
 
-def positions(data: bytes) -> Positions:
-    """The positions that a vector holds, in order."""
+class Vector(Struct, frozen=True):
+    """The deleted rows of one file, as the vector stores them: a few bytes may name many rows.
+
+    `keys` are the numbers of the containers in order: container `n` is about `CONTAINER` rows from
+    row `n * CONTAINER` on.
+    """
+
+    keys: Numbers
+    containers: tuple[Values | Bits | Runs, ...]
+
+    def flags(self, start: int, count: int) -> Flags | None:
+        """Which of `count` rows from `start` on are deleted; None for none."""
+        first = np.searchsorted(self.keys, start // CONTAINER)
+        end = np.searchsorted(self.keys, (start + count - 1) // CONTAINER, side="right")
+        if first >= end:
+            return None
+        found = np.zeros(count, np.bool_)
+        for at in range(int(first), int(end)):
+            begin = int(self.keys[at]) * CONTAINER - start
+            low, high = max(begin, 0), min(begin + CONTAINER, count)
+            found[low:high] = self.containers[at].flags()[low - begin : high - begin]
+        return found
+
+
+class Values(Struct, frozen=True):
+    """A container of few rows: their numbers in it."""
+
+    numbers: Halves
+
+    def flags(self) -> Flags:
+        found = np.zeros(CONTAINER, np.bool_)
+        found[self.numbers] = True
+        return found
+
+
+class Bits(Struct, frozen=True):
+    """A container of many rows: a bit for each row."""
+
+    packed: npt.NDArray[np.uint8]
+
+    def flags(self) -> Flags:
+        return np.unpackbits(self.packed, bitorder="little").astype(np.bool_)
+
+
+class Runs(Struct, frozen=True):
+    """A container of rows in a row: the first of each run, and how many follow it."""
+
+    pairs: npt.NDArray[np.int64]
+
+    def flags(self) -> Flags:
+        found = np.zeros(CONTAINER, np.bool_)
+        for first, more in self.pairs.tolist():
+            found[first : first + more + 1] = True
+        return found
+
+
+def read_vector(data: bytes) -> Vector:
+    """A vector by its bytes; it takes about as much memory as they do."""
     try:
-        return _positions(data)
+        return _vector(data)
     except (struct.error, ValueError, IndexError) as error:
         raise Malformed(f"it is no deletion vector: {error}") from None
 
 
-def _positions(data: bytes) -> Positions:
+def _vector(data: bytes) -> Vector:
     magic, count = struct.unpack_from("<IQ", data)
     if magic != _MAGIC:
         raise Malformed(f"it begins with {magic}")
-    at, found = 12, [np.empty(0, np.int64)]
+    at = 12
+    keys: list[Numbers] = [np.empty(0, np.int64)]
+    containers: list[Values | Bits | Runs] = []
     for _ in range(count):
         (upper,) = struct.unpack_from("<I", data, at)
-        lower, at = _bitmap(data, at + 4)
-        found.append((upper << 32) + lower)
-    return np.concatenate(found)
+        lower, some, at = _bitmap(data, at + 4)
+        keys.append((upper << 16) + lower)
+        containers += some
+    every = np.concatenate(keys)
+    if (np.diff(every) <= 0).any():
+        raise Malformed("its containers are not in order")
+    return Vector(every, tuple(containers))
 
 
-def _bitmap(data: bytes, at: int) -> tuple[Positions, int]:
-    """One 32-bit bitmap, and where it ends."""
+def _bitmap(data: bytes, at: int) -> tuple[Numbers, list[Values | Bits | Runs], int]:
+    """One 32-bit bitmap: the numbers of its containers, the containers, and where it ends."""
     (cookie,) = struct.unpack_from("<I", data, at)
     at += 4
-    if cookie & 0xFFFF == _WITH_RUNS:
+    has_runs = cookie & 0xFFFF == _WITH_RUNS
+    flags = np.empty(0, np.uint8)
+    if has_runs:
         count = (cookie >> 16) + 1
         flags = np.frombuffer(data, np.uint8, (count + 7) // 8, at)
-        is_run = np.unpackbits(flags, bitorder="little")[:count].astype(bool)
         at += len(flags)
     elif cookie == _WITHOUT_RUNS:
         (count,) = struct.unpack_from("<I", data, at)
-        is_run, at = np.zeros(count, bool), at + 4
+        at += 4
     else:
         raise Malformed(f"a bitmap begins with {cookie}")
+    # Checked before memory is taken for so many.
+    if count > CONTAINER or _HEAD_BYTES * count > len(data) - at:
+        raise Malformed(f"a bitmap claims {count} containers in {len(data) - at} bytes")
+    is_run = np.zeros(count, np.bool_)
+    if has_runs:
+        is_run = np.unpackbits(flags, bitorder="little")[:count].astype(np.bool_)
     heads = np.frombuffer(data, "<u2", 2 * count, at).astype(np.int64).reshape(-1, 2)
-    at += 4 * count
-    if cookie == _WITHOUT_RUNS or count >= _WITHOUT_OFFSETS:
+    at += _HEAD_BYTES * count
+    if not has_runs or count >= _WITHOUT_OFFSETS:
         at += 4 * count
-    found = [np.empty(0, np.int64)]
-    for (key, fewer), runs in zip(heads.tolist(), is_run.tolist(), strict=True):
-        low, at = _runs(data, at) if runs else _values(data, at, fewer + 1)
-        found.append((key << 16) + low)
-    return np.concatenate(found), at
+    found: list[Values | Bits | Runs] = []
+    for fewer, runs in zip(heads[:, 1].tolist(), is_run.tolist(), strict=True):
+        container, at = _runs(data, at) if runs else _values(data, at, fewer + 1)
+        found.append(container)
+    return heads[:, 0], found, at
 
 
-def _runs(data: bytes, at: int) -> tuple[Positions, int]:
+def _runs(data: bytes, at: int) -> tuple[Runs, int]:
     (count,) = struct.unpack_from("<H", data, at)
     pairs = np.frombuffer(data, "<u2", 2 * count, at + 2).astype(np.int64).reshape(-1, 2)
-    spans = [np.arange(start, start + more + 1) for start, more in pairs.tolist()]
-    return np.concatenate([np.empty(0, np.int64), *spans]), at + 2 + 4 * count
+    if (pairs.sum(axis=1) >= CONTAINER).any():
+        raise Malformed("a run goes beyond its container")
+    return Runs(pairs), at + 2 + 4 * count
 
 
-def _values(data: bytes, at: int, count: int) -> tuple[Positions, int]:
+def _values(data: bytes, at: int, count: int) -> tuple[Values | Bits, int]:
     """A sorted array where there are few, else a bit each."""
     if count <= _ARRAY_AT_MOST:
-        return np.frombuffer(data, "<u2", count, at).astype(np.int64), at + 2 * count
-    bits = np.unpackbits(np.frombuffer(data, np.uint8, _BITMAP_BYTES, at), bitorder="little")
-    return np.flatnonzero(bits).astype(np.int64), at + _BITMAP_BYTES
+        return Values(np.frombuffer(data, "<u2", count, at)), at + 2 * count
+    return Bits(np.frombuffer(data, np.uint8, _BITMAP_BYTES, at)), at + _BITMAP_BYTES

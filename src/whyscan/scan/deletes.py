@@ -15,6 +15,7 @@ from whyscan.errors import CorruptFile, TableError
 from whyscan.scan import bitmaps
 from whyscan.scan.file_reader import open_file
 from whyscan.scan.projection import value_at
+from whyscan.tables import budget
 from whyscan.tables.storage import Range
 from whyscan.tables.stored import (
     EqualityDeletes,
@@ -26,12 +27,13 @@ from whyscan.tables.stored import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from whyscan.scan.bitmaps import Positions
+    from whyscan.scan.bitmaps import Vector
     from whyscan.tables.stored import DataFile
 
 Flags = npt.NDArray[np.bool_]
+Positions = npt.NDArray[np.int64]
 
 _PATH = StoredColumn("file_path", pa.string(), id=2_147_483_546)
 _POSITION = StoredColumn("pos", pa.int64(), id=2_147_483_545)
@@ -57,19 +59,21 @@ class Compared(Struct, frozen=True):
 
 
 class Deleted(Struct, frozen=True):
-    """What is deleted of one data file: positions in order, and rows that equal others."""
+    """What is deleted of one data file: positions in order, vectors, and rows that equal others."""
 
     positions: Positions
+    vectors: tuple[Vector, ...]
     compared: tuple[Compared, ...]
 
     def by_position(self, start: int, count: int) -> Flags | None:
         """Which of some rows are; None for none."""
+        deleted = [flags for v in self.vectors if (flags := v.flags(start, count)) is not None]
         first, end = np.searchsorted(self.positions, (start, start + count))
-        if first == end:
-            return None
-        found = np.zeros(count, np.bool_)
-        found[self.positions[first:end] - start] = True
-        return found
+        if first < end:
+            listed = np.zeros(count, np.bool_)
+            listed[self.positions[first:end] - start] = True
+            deleted.append(listed)
+        return np.logical_or.reduce(deleted) if deleted else None
 
 
 class DeleteReader:
@@ -82,18 +86,18 @@ class DeleteReader:
     def read(self, file: DataFile) -> Deleted:
         """The deletes of a data file."""
         found: list[Positions] = [np.empty(0, np.int64)]
-        compared = []
+        compared, vectors = [], []
         for delete in file.deletes:
             match delete:
                 case InlineVector(content):
-                    found.append(_vector(file.shown, content))
+                    vectors.append(_vector(file.shown, content))
                 case VectorInFile():
-                    found.append(_vector_in_file(delete))
+                    vectors.append(_vector_in_file(delete))
                 case PositionDeletes():
                     found.append(self._positions(delete))
                 case EqualityDeletes():
                     compared.append(self._compared(delete))
-        return Deleted(np.unique(np.concatenate(found)), tuple(compared))
+        return Deleted(np.unique(np.concatenate(found)), tuple(vectors), tuple(compared))
 
     def _once(self, key: Any, read: Callable[[], Any]) -> Any:
         if key not in self._held:
@@ -103,16 +107,14 @@ class DeleteReader:
         return self._held.get(key) or read()
 
     def _positions(self, delete: PositionDeletes) -> Positions:
-        def read() -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-            parts = list(open_file(delete.file, self._naming).everything([_PATH, _POSITION]))
-            paths, places = (
-                pa.chunked_array([part[at] for part in parts], kind)
-                for at, kind in enumerate((pa.string(), pa.int64()))
-            )
-            return paths.dictionary_encode(), places
+        def read() -> _ListedPositions:
+            parts = open_file(delete.file, self._naming).everything([_PATH, _POSITION])
+            # Few paths stand for many rows: they are held once a part.
+            short = ([paths.dictionary_encode(), places] for paths, places in parts)
+            return _ListedPositions(list(_within_limit(short, delete.file)))
 
-        paths, places = self._once(delete.file.path, read)
-        mine = places.filter(pc.equal(paths.cast(pa.string()), delete.target))
+        listed: _ListedPositions = self._once(delete.file.path, read)
+        mine = listed.of(delete.target)
         if mine.null_count:
             raise CorruptFile(delete.file.shown, "a deleted row has no position")
         found: Positions = mine.to_numpy()
@@ -123,7 +125,8 @@ class DeleteReader:
         paths = tuple(tuple(step.name for step in chain) for chain in delete.columns)
 
         def read() -> EqualRows:
-            parts = list(open_file(delete.file, self._naming).everything(columns))
+            read = open_file(delete.file, self._naming).everything(columns)
+            parts = list(_within_limit(read, delete.file))
             values = [
                 pa.chunked_array([value_at({c.name: part[at]}, path) for part in parts], kind)
                 for at, (c, path, kind) in enumerate(
@@ -133,6 +136,36 @@ class DeleteReader:
             return EqualRows.of(values)
 
         return Compared(columns, paths, self._once((delete.file.path, paths), read))
+
+
+class _ListedPositions(Struct, frozen=True):
+    """A file of position deletes in parts: the paths of data files, and rows of them."""
+
+    parts: Sequence[Sequence[pa.Array]]
+
+    def of(self, path: str) -> pa.ChunkedArray:
+        """The rows of one data file."""
+        found = []
+        for paths, places in self.parts:
+            number = pc.index(paths.dictionary, path).as_py()
+            if number >= 0:
+                found.append(places.filter(pc.equal(paths.indices, number)))
+        return pa.chunked_array(found, pa.int64())
+
+
+def _within_limit(
+    parts: Iterable[Sequence[pa.Array]], file: DataFile
+) -> Iterator[Sequence[pa.Array]]:
+    """The same parts, until what they take together exceeds the memory limit."""
+    size = 0
+    for part in parts:
+        size += sum(column.nbytes for column in part)
+        budget.check(_COPIES * size, file.shown, "its deleted rows take")
+        yield part
+
+
+_COPIES = 3
+"""Deletes are held as they are read, one behind the other, and in order."""
 
 
 def _chain(chain: Sequence[StoredColumn]) -> StoredColumn:
@@ -181,19 +214,22 @@ def _coded(
     return codes, known
 
 
-def _vector(shown: str, content: bytes) -> Positions:
+def _vector(shown: str, content: bytes) -> Vector:
     try:
-        return bitmaps.positions(content)
+        return bitmaps.read_vector(content)
     except bitmaps.Malformed as error:
         raise CorruptFile(shown, str(error)) from None
 
 
-def _vector_in_file(delete: VectorInFile) -> Positions:
+def _vector_in_file(delete: VectorInFile) -> Vector:
     """Its size, the vector, and the vector's CRC-32: alike in Delta's files and in Puffin's."""
     shown = delete.store.shown(delete.path)
+    if delete.length < 0:
+        raise CorruptFile(shown, f"the table says that a deletion vector has {delete.length} bytes")
+    budget.check_stored(delete.length, shown)
     asked = Range(delete.path, delete.start, _SIZE + delete.length + _CHECKSUM)
     content = next(delete.store.read_many([asked])).to_pybytes()
-    if delete.length < 0 or len(content) != asked.length:
+    if len(content) != asked.length:
         raise CorruptFile(shown, "it is shorter than its deletion vectors")
     size = int.from_bytes(content[:_SIZE], "big")
     vector, checksum = content[_SIZE:-_CHECKSUM], int.from_bytes(content[-_CHECKSUM:], "big")

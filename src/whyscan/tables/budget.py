@@ -23,6 +23,9 @@ INFLATION = 128
 _SHARE = 16
 """Whatever its ratio, an object may inflate to this part of the limit."""
 
+_COPIES = 4
+"""An object is held as it is stored, inflated and decoded, and copied once on the way."""
+
 
 def limit() -> int:
     """The limit in bytes."""
@@ -37,6 +40,22 @@ def check(claimed: int, name: str, what: str = "it takes") -> None:
     """Refuse an object that takes more than the limit; `name` is the object's name for people."""
     if claimed > limit():
         raise too_large(name, f"{what} {show_size(claimed)} of memory", claimed)
+
+
+def check_stored(size: int, name: str) -> None:
+    """Refuse an object whose bytes, held whole while they are decoded, exceed the limit."""
+    if size > most_stored():
+        raise too_large(name, f"it has {show_size(size)}, which are read whole", _COPIES * size)
+
+
+def most_stored() -> int:
+    """The most bytes of an object that is read whole."""
+    return limit() // _COPIES
+
+
+def most_at_once() -> int:
+    """The most bytes that are decoded in one go: decoders take several times as many."""
+    return limit() // _SHARE
 
 
 def most_inflated(stored: int) -> int:
