@@ -9,6 +9,8 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from whyscan.predicate.types import (
     BIGINT,
@@ -27,7 +29,7 @@ from whyscan.predicate.types import (
     Unit,
 )
 from whyscan.tables.iceberg.bounds import decode, in_either_order, unread
-from whyscan.tables.iceberg.manifests import lookup
+from whyscan.tables.iceberg.manifests import SortedMaps, lookup
 
 NANOSECONDS = TimestampType(instant=False, unit=Unit.NANOSECOND)
 SIXTEEN = uuid.UUID("f79c3e09-677c-4bbd-a479-3f349cb785e7").bytes
@@ -107,3 +109,15 @@ def test_a_map_is_looked_up_by_key():
     rows = [None if m is None else [{"key": k, "value": v} for k, v in m] for m in maps]
     array = pa.array([[{"key": 2, "value": 99}], *rows], kind).slice(1)
     assert lookup(array, 2).to_pylist() == [20, None, None, 5, None]
+
+
+MAPS = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.int64())]))
+entry = st.fixed_dictionaries(
+    {"key": st.none() | st.integers(-2, 5), "value": st.none() | st.integers(0, 9)}
+)
+
+
+@given(st.lists(st.none() | st.lists(entry, max_size=4), max_size=6), st.integers(-2, 6))
+def test_sorted_maps_give_what_a_search_gives(maps, key):
+    array = pa.array(maps, MAPS)
+    assert SortedMaps.of(array).lookup(key).equals(lookup(array, key))

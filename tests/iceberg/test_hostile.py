@@ -15,27 +15,27 @@ import pytest
 from obstore.store import MemoryStore
 
 from iceberg.by_hand import list_schema
-from whyscan.errors import CorruptFile, TableError, WhyscanError
+from whyscan.errors import CorruptFile, TableError, TooLarge, WhyscanError
 from whyscan.table import Table
-from whyscan.tables.iceberg import avro, decoding, metadata, open_iceberg
+from whyscan.tables.iceberg import avro, decoding, open_iceberg
 from whyscan.tables.iceberg.layouts import layout
 from whyscan.tables.storage import Store, local_store
 
 
 def test_a_block_that_inflates_without_end_is_refused(lake, monkeypatch):
-    monkeypatch.setattr(avro, "LARGEST", 1 << 16)
+    monkeypatch.setenv("WHYSCAN_MEMORY", "1MiB")
     table = lake({"a": "int"})
     table.manifest([table.file("x" * (1 << 17))])
-    with pytest.raises(CorruptFile, match="inflates to more than 65536 bytes"):
+    with pytest.raises(TooLarge, match="inflates to more than 64 KiB"):
         table.commit().live()
 
 
 @pytest.mark.parametrize("codec", ["deflate", "snappy", "zstandard", "bzip2", "xz", "null"])
 def test_every_codec_has_the_limit(codec):
-    from whyscan.tables.iceberg.codecs import inflate
+    from whyscan.tables.iceberg.codecs import Overflow, inflate
 
     zeros = bytes(1 << 20)
-    with pytest.raises(CorruptFile, match="inflates to more than 1000 bytes"):
+    with pytest.raises(Overflow):
         inflate(codec, _compressed(codec, zeros), 1000, "m.avro")
     assert inflate(codec, _compressed(codec, zeros), len(zeros), "m.avro") == zeros
 
@@ -66,13 +66,13 @@ def test_an_unknown_codec_is_refused():
 
 
 def test_metadata_that_inflates_without_end_is_refused(lake, monkeypatch):
-    monkeypatch.setattr(metadata, "LARGEST", 1 << 10)
+    monkeypatch.setenv("WHYSCAN_MEMORY", "16KiB")
     table = lake({"a": "int"}, more={"comment": " " * (1 << 16)})
     import gzip
 
     text = json.dumps(table.metadata()).encode()
     (table.folder / "metadata" / "v1.metadata.json").write_bytes(gzip.compress(text))
-    with pytest.raises(CorruptFile, match="inflates to more than 1024 bytes"):
+    with pytest.raises(TooLarge, match="inflates to more than 4 KiB"):
         table.open()
 
 
@@ -154,7 +154,7 @@ def test_a_manifest_outside_of_the_table_is_not_followed(lake, path, tmp_path):
 def test_a_manifest_of_an_impossible_size_is_refused(lake, size):
     table = lake({"a": "int"})
     table.manifest([table.file("f")], manifest_length=size)
-    with pytest.raises(CorruptFile, match="bytes are no manifest"):
+    with pytest.raises(CorruptFile, match=r"bytes are no manifest|which are read whole"):
         table.commit().live()
 
 
@@ -404,3 +404,39 @@ def test_a_number_that_is_none_is_refused(lake, key, number):
 def test_a_number_above_63_bits_is_planned_or_refused(lake, key):
     with contextlib.suppress(TableError):
         assert len(numbered(lake, key, 1 << 63).kept("a = 1")) == 1
+
+
+def test_a_manifest_that_a_list_names_twice_is_read_once_and_counted_twice(lake, monkeypatch):
+    table = lake({"a": "int"})
+    table.manifest([table.file("f", {"a": (0, 1)}), table.file("g", {"a": (5, 9)})])
+    table.manifest([table.file("h", {"a": (0, 9)})])
+    table.manifests = [table.manifests[at] for at in (0, 1, 0)]
+    read = []
+    blocks = avro.Container.blocks
+    monkeypatch.setattr(
+        avro.Container, "blocks", lambda self: read.append(self.path) or blocks(self)
+    )
+    table.commit()
+    assert table.live() == ["f", "g", "h", "f", "g"]
+    assert len(read) == 3  # the list, and each manifest
+    assert table.kept("a = 7") == ["g", "h", "g"]
+
+
+def test_a_manifest_of_many_blocks_is_decoded_in_batches(lake, monkeypatch):
+    monkeypatch.setattr(decoding, "FULL", 1 << 10)
+    table = lake({"a": "int"})
+    names = [f"f{n}" for n in range(2_000)]
+    table.manifest([table.file(name, {"a": (n, n)}) for n, name in enumerate(names)])
+    table.manifest([table.file("last", {"a": (7, 7)})])
+    table.commit()
+    assert table.live() == [*names, "last"]
+    assert table.kept("a = 7") == ["f7", "last"]
+
+
+def test_records_that_take_more_than_the_limit_are_refused(lake, monkeypatch):
+    table = lake({"a": "int"})
+    table.manifest([table.file(f"f{n}", {"a": (n, n)}) for n in range(20_000)])
+    table.commit()
+    monkeypatch.setenv("WHYSCAN_MEMORY", "3MiB")
+    with pytest.raises(TooLarge, match=r"m0\.avro: it"):
+        table.live()

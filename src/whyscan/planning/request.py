@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from whyscan.predicate.tree import Path, Predicate
     from whyscan.predicate.types import Field
     from whyscan.tables.snapshot import Snapshot
+
+_COLUMNS_IN_A_HINT = 100
 
 
 def bind_request(
@@ -64,7 +67,10 @@ def leaf_columns(snapshot: Snapshot, names: Sequence[str] | None = None) -> tupl
         return tuple(columns.values())
     unknown = next((name for name in names if name not in columns), None)
     if unknown is not None:
-        raise UnknownColumn(f"unknown column {unknown!r}", hint=f"known are {', '.join(columns)}")
+        raise UnknownColumn(
+            f"unknown column {unknown!r}",
+            hint=f"known are {', '.join(islice(columns, _COLUMNS_IN_A_HINT))}",
+        )
     return tuple(columns[name] for name in names)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from msgspec import Struct
 
+from whyscan.errors import TableError
 from whyscan.explain.report import Effort, Subject
 from whyscan.explain.stats.columns import ColumnStats, Read, column_stats
 from whyscan.explain.stats.distribution import Distribution, of_array
@@ -55,10 +56,20 @@ class TableStats(Struct, frozen=True):
         return fragment(self)
 
 
+MOST_COLUMNS = 10_000
+"""So many columns are measured where none are named; each takes a millisecond or two."""
+
+
 def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: bool) -> TableStats:
     """Measure the named columns, or all; `full` opens footers of however many files."""
     started = perf_counter()
     columns = leaf_columns(snapshot, names)
+    if names is None and len(columns) > MOST_COLUMNS:
+        raise TableError(
+            f"{snapshot.uri} has {len(columns):,} columns, "
+            f"and at most {MOST_COLUMNS:,} are measured",
+            hint="name the columns to measure",
+        )
     files = snapshot.files(columns, zone("UTC"))
     groups, unchecked = _opened(snapshot, files, columns, full=full)
     read = Read(snapshot, files, groups)

@@ -29,6 +29,7 @@ from whyscan.predicate.types import (
     StructType,
     Type,
 )
+from whyscan.tables.delta.log import LOG
 from whyscan.tables.documents import read_json
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class DeltaSchema(Struct, frozen=True):
 def read_schema(text: str | None, *, mapped: bool) -> DeltaSchema:
     """A `schemaString`; `mapped` where columns are stored under their physical names."""
     try:
-        root = read_json(text or "")
+        root = read_json(text or "", LOG)
         columns = list(_columns(root["fields"], (), (), mapped=mapped))
     except MALFORMED as error:
         raise TableError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.errors import TableError
+from whyscan.tables.delta.log import LOG
 from whyscan.tables.delta.protocol import Protocol, read_protocol
 from whyscan.tables.delta.schema import MALFORMED, DeltaColumn, DeltaSchema, read_schema
 from whyscan.tables.documents import read_json
@@ -25,6 +26,7 @@ _ALWAYS_THERE = {
 """The actions that a checkpoint carries on, each with a member that is never NULL."""
 
 _CLUSTERING = "delta.clustering"
+_MOST_PARTITION_COLUMNS = 1000
 _FILES_OF_ITS_OWN = frozenset(
     {
         "CREATE OR REPLACE TABLE AS SELECT",
@@ -125,7 +127,9 @@ def _is_there(source: ActionSource, kind: str) -> str:
 
 
 def _of_kind(rows: Sequence[Mapping[str, Any]], kind: str) -> list[tuple[int, Mapping[str, Any]]]:
-    told = [(row["version"], read_json(row[kind])) for row in rows if row.get(kind) is not None]
+    told = [
+        (row["version"], read_json(row[kind], LOG)) for row in rows if row.get(kind) is not None
+    ]
     known = [(version, action) for version, action in told if action is not None]
     if not all(isinstance(action, dict) for _, action in known):
         raise TypeError(f"{kind} is no object")
@@ -140,6 +144,8 @@ def _is_mapped(protocol: Protocol, properties: Mapping[str, str]) -> bool:
 def _partition_columns(
     schema: DeltaSchema, names: Sequence[str]
 ) -> Iterator[tuple[DeltaColumn, str]]:
+    if len(names) > _MOST_PARTITION_COLUMNS:
+        raise TableError(f"{LOG}: the table is partitioned by {len(names)} columns")
     for name in names:
         column = schema.named(name)
         if column is None:
@@ -157,7 +163,8 @@ def _clustering(
     if not told or told[-1].get("removed"):
         return ()
     try:
-        columns = read_json(told[-1].get("configuration") or "{}").get("clusteringColumns") or []
+        configuration = read_json(told[-1].get("configuration") or "{}", LOG)
+        columns = configuration.get("clusteringColumns") or []
         named = [tuple(str(part) for part in column) for column in columns]
     except MALFORMED:
         return ()

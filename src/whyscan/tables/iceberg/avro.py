@@ -13,8 +13,9 @@ from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile
 from whyscan.predicate.lazy import lazy
+from whyscan.tables import budget
 from whyscan.tables.documents import read_json
-from whyscan.tables.iceberg.codecs import inflate
+from whyscan.tables.iceberg.codecs import Overflow, inflate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 MAGIC = b"Obj\x01"
 SYNC_BYTES = 16
 OUR_SYNC = bytes(SYNC_BYTES)
-LARGEST = 1 << 29
-"""What one container may inflate to; beyond that it is taken for a decompression bomb."""
+MOST_KEYS = 10_000
+"""What a header may hold; writers put a dozen keys into it."""
 
 _VARINT_BYTES = 10
 _MORE = 0x80
@@ -43,7 +44,7 @@ class Header(Struct, frozen=True, eq=False, dict=True):
     @lazy
     def schema(self) -> Any:
         try:
-            return read_json(self.metadata["avro.schema"])
+            return read_json(self.metadata["avro.schema"], self.path)
         except (ValueError, RecursionError) as error:
             raise CorruptFile(self.path, f"its schema is not JSON: {error}") from None
 
@@ -58,20 +59,29 @@ class Container(Struct, frozen=True):
     body: int
 
     def blocks(self) -> Iterator[Block]:
-        """The blocks, inflated."""
+        """The blocks, inflated one by one."""
         reader = Reader(self.path, self.data, self.body)
-        left = LARGEST
+        left, at_once = budget.most_inflated(len(self.data)), budget.most_at_once()
         while reader.at < len(self.data):
             count, size = reader.number(), reader.number()
             stored = reader.take(size)
             if reader.take(SYNC_BYTES) != self.sync:
                 raise CorruptFile(self.path, "a block does not end with the file's sync marker")
-            inflated = inflate(self.header.codec, stored, left, self.path)
+            try:
+                inflated = inflate(self.header.codec, stored, min(left, at_once), self.path)
+            except Overflow:
+                most = at_once if at_once < left else budget.most_inflated(len(self.data))
+                raise budget.inflates(self.path, most) from None
             # No record of ours takes less than a byte.
             if not 0 <= count <= len(inflated):
-                raise CorruptFile(self.path, f"a block of {len(inflated)} bytes counts {count}")
+                raise overcounted(self.path, count, len(inflated))
             left -= len(inflated)
             yield Block(count, inflated)
+
+
+def overcounted(path: str, count: int, size: int) -> CorruptFile:
+    """The error about a block of `size` bytes that claims more records than fit into them."""
+    return CorruptFile(path, f"a block of {size} bytes counts {count} records")
 
 
 class Block(Struct, frozen=True):
@@ -113,7 +123,11 @@ def _header(reader: Reader) -> Header:
 
 
 def _metadata(reader: Reader) -> Iterator[tuple[str, bytes]]:
+    keys = 0
     while count := reader.number():
+        keys += abs(count)
+        if keys > MOST_KEYS:
+            raise CorruptFile(reader.path, f"its header claims {keys} keys")
         if count < 0:  # A negative count is followed by the size of the block in bytes.
             reader.number()
         for _ in range(abs(count)):

@@ -21,14 +21,14 @@ class Overflow(Exception):
 
 
 def inflate(codec: str, stored: bytes, limit: int, path: str) -> bytes:
-    """A block's bytes as they were before compression, at most `limit` of them."""
+    """A block's bytes as they were before compression; an Overflow where they exceed `limit`."""
     known = _CODECS.get(codec)
     if known is None:
         raise CorruptFile(path, f"it is compressed with {codec!r}, which nobody here knows")
     try:
         inflated = known(stored, limit)
     except Overflow:
-        raise CorruptFile(path, f"it inflates to more than {limit} bytes") from None
+        raise
     # Each codec raises its own, and cramjam's and zstd's share no root but this one.
     except Exception as error:  # noqa: BLE001
         raise CorruptFile(path, f"its {codec} blocks are damaged: {error}") from None
@@ -56,6 +56,8 @@ def _snappy(stored: bytes, limit: int) -> bytes:
         length |= (byte & 0x7F) << 7 * at
         if byte < _MORE:
             break
+    else:
+        raise ValueError("its length has no end")
     if length > limit:
         raise Overflow
     inflated = bytes(cramjam.snappy.decompress_raw(stored[:-_CHECKSUM_BYTES]))

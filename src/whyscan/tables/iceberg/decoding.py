@@ -20,7 +20,8 @@ import pyarrow as pa
 from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile
-from whyscan.tables.iceberg.avro import Block, joined
+from whyscan.tables import budget
+from whyscan.tables.iceberg.avro import Block, joined, overcounted
 from whyscan.tables.iceberg.layouts import last_record
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ FULL = 1 << 22
 _AT_ONCE = 2
 """How many batches are decoded at once: DataFusion takes one processor for each."""
 
+_LARGE = 4 * FULL
+"""A batch of more bytes is one block that a writer made so large. It is decoded alone."""
+
 
 def anticipate(size: int) -> None:
     """Begin to import DataFusion while so many bytes are read, if they will take it."""
@@ -50,10 +54,10 @@ def anticipate(size: int) -> None:
 
 
 class Batch(Struct):
-    """Containers of one layout, their blocks inflated, and which of `columns` are wanted of them.
+    """Inflated blocks of containers of one layout, and which of `columns` are wanted of them.
 
-    `positions` says where each container stands among all that are read, `counts` how many records
-    it has. A column that is not there is null.
+    `positions` says where each container stands among all that are read, `counts` how many of its
+    records are in this batch. A column that is not there is null.
     """
 
     layout: Layout
@@ -68,13 +72,16 @@ class Batch(Struct):
     def is_full(self) -> bool:
         return self.size >= FULL
 
-    def add(self, position: int, container: Container) -> None:
-        blocks = list(container.blocks())
+    def add(self, position: int, container: Container, block: Block) -> None:
+        if block.count * self.layout.least_bytes > len(block.data):
+            raise overcounted(container.path, block.count, len(block.data))
         self.path = self.path or container.path
-        self.positions.append(position)
-        self.counts.append(sum(block.count for block in blocks))
-        self.blocks += blocks
-        self.size += sum(len(block.data) for block in blocks)
+        if not self.positions or self.positions[-1] != position:
+            self.positions.append(position)
+            self.counts.append(0)
+        self.counts[-1] += block.count
+        self.blocks.append(block)
+        self.size += len(block.data)
 
     def decoded(self, decoder: DecodeWith) -> pa.Table:
         count = sum(self.counts)
@@ -84,6 +91,38 @@ class Batch(Struct):
             found = _Records(self.path, self.layout, self.blocks).decoded(present, decoder)
         whole = {n: found[n] if n in found else pa.nulls(count, k) for n, k in self.columns.items()}
         return pa.table(whole)
+
+
+NO_RECORDS = Block(0, b"")
+
+
+def batches_of(layout: Layout, columns: Columns, container: Container) -> Iterator[Batch]:
+    """One container in batches, so that no more of it is decoded at once than a batch holds."""
+    batch = Batch(layout, columns)
+    batch.add(0, container, NO_RECORDS)
+    for block in container.blocks():
+        batch.add(0, container, block)
+        if batch.is_full:
+            yield batch
+            batch = Batch(layout, columns)
+    if batch.positions:
+        yield batch
+
+
+class Taken(Struct):
+    """The memory that the records of each container take, checked against the limit."""
+
+    sizes: dict[int, int] = field(default_factory=dict)
+
+    def add(self, batch: Batch, records: pa.Table) -> None:
+        # A batch of several containers is small: only the last of them may go on in the next.
+        last = batch.positions[-1]
+        self.sizes[last] = self.sizes.get(last, 0) + records.nbytes
+        budget.check(_COPIES * self.sizes[last], batch.path, "its records take")
+
+
+_COPIES = 2
+"""Records that were decoded are held while a plan is made of them."""
 
 
 def decoded(batches: Iterable[Batch]) -> Iterator[tuple[Batch, pa.Table]]:
@@ -97,10 +136,13 @@ def decoded(batches: Iterable[Batch]) -> Iterator[tuple[Batch, pa.Table]]:
         for batch in batches:
             # What is small many times is not small.
             spent += batch.size
+            if batch.size > _LARGE:
+                while pending:
+                    yield _awaited(pending)
             small = SMALL_FOR_IMPORTED if "datafusion" in sys.modules else SMALL
             decoder = _with_fastavro if spent <= small else _with_datafusion
             pending.append((batch, pool.submit(batch.decoded, decoder)))
-            if len(pending) > _AT_ONCE:
+            if len(pending) > _AT_ONCE or batch.size > _LARGE:
                 yield _awaited(pending)
         while pending:
             yield _awaited(pending)

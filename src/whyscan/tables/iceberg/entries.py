@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,9 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from whyscan.errors import CorruptFile, TableError
+from whyscan.tables import budget
 from whyscan.tables.counts import plausible
-from whyscan.tables.iceberg.decoding import Batch, anticipate, decoded, whole
+from whyscan.tables.iceberg.decoding import NO_RECORDS, Batch, Taken, anticipate, decoded, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,13 +63,18 @@ class EntryReader(Struct, frozen=True):
 
     def read(self, listed: pa.Table, asked: dict[str, pa.DataType]) -> Iterator[Entries]:
         """The live entries of the listed manifests, by spec and layout, not in the list's order."""
-        numbers = listed["partition_spec_id"].to_pylist()
-        sizes = listed["manifest_length"].to_pylist()
+        repeats = Repeats.of(listed)
+        once = listed if repeats is None else listed.take(repeats.first)
+        numbers = once["partition_spec_id"].to_pylist()
+        sizes = once["manifest_length"].to_pylist()
         anticipate(sum(sizes))
-        paths, counts = listed["manifest_path"].to_pylist(), _counts(listed)
+        paths, counts = once["manifest_path"].to_pylist(), _counts(once)
         opened = self.files.open_many(paths, sizes, counts)
+        taken = Taken()
         for batch, table in decoded(self._batches(numbers, opened, asked)):
-            yield _live(self.spec(numbers[batch.positions[0]]), batch, table)
+            taken.add(batch, table)
+            live = _live(self.spec(numbers[batch.positions[0]]), batch, table)
+            yield live if repeats is None else repeats.repeated(live, batch.path)
 
     def _batches(
         self, numbers: Sequence[int], opened: Iterable[Container], asked: dict[str, pa.DataType]
@@ -77,12 +84,55 @@ class EntryReader(Struct, frozen=True):
         for position, (number, container) in enumerate(zip(numbers, opened, strict=True)):
             found = self.files.layout(container)
             key = self.spec(number).id, id(found)
-            if key not in filling:
-                filling[key] = Batch(found, {**asked, **found.plain_partition})
-            filling[key].add(position, container)
-            if filling[key].is_full:
-                yield filling.pop(key)
+            for block in chain([NO_RECORDS], container.blocks()):
+                if key not in filling:
+                    filling[key] = Batch(found, {**asked, **found.plain_partition})
+                filling[key].add(position, container, block)
+                if filling[key].is_full:
+                    yield filling.pop(key)
         yield from filling.values()
+
+
+class Repeats(Struct, frozen=True):
+    """A list that names some manifest more than once: each manifest is read once.
+
+    `first` is where each manifest stands first, `places` are all places of each in order.
+    """
+
+    first: pa.Array
+    places: tuple[npt.NDArray[np.int64], ...]
+
+    @classmethod
+    def of(cls, listed: pa.Table) -> Repeats | None:
+        """The repeats of a list, None where there are none."""
+        if pc.count_distinct(listed["manifest_path"]).as_py() == len(listed):
+            return None
+        names = ("manifest_path", "manifest_length", "partition_spec_id")
+        places: dict[tuple[object, ...], list[int]] = {}
+        rows = zip(*(listed[name].to_pylist() for name in names), _counts(listed), strict=True)
+        for at, key in enumerate(rows):
+            places.setdefault(key, []).append(at)
+        each = tuple(np.array(found, np.int64) for found in places.values())
+        return cls(pa.array([int(found[0]) for found in each], pa.int64()), each)
+
+    def repeated(self, entries: Entries, name: str) -> Entries:
+        """The entries of manifests as often as the list names them."""
+        times = np.array([len(self.places[at]) for at in entries.manifest.tolist()], np.int64)
+        size = entries.table.nbytes * int(times.sum()) // max(entries.count, 1)
+        what = f"a manifest list names it {int(times.max(initial=0))} times, and then it takes"
+        budget.check(_COPIES * size, name, what)
+        at = pa.array(np.repeat(np.arange(entries.count), times))
+        places = [self.places[manifest] for manifest in entries.manifest.tolist()]
+        return Entries(
+            entries.spec,
+            np.concatenate([np.empty(0, np.int64), *places]),
+            entries.table.take(at),
+            {number: values.take(at) for number, values in entries.partition.items()},
+        )
+
+
+_COPIES = 4
+"""Entries are held as they are decoded, as live files, and as containers of a plan."""
 
 
 def _counts(listed: pa.Table) -> list[int | None]:

@@ -45,6 +45,7 @@ _PLAIN: dict[str, tuple[pa.DataType, int]] = {
 
 _DEEPEST = 24
 _LARGEST = 10_000
+_LARGEST_RECORD = 1 << 20
 
 
 class Layout(Struct, frozen=True):
@@ -52,11 +53,13 @@ class Layout(Struct, frozen=True):
 
     `columns` are its fields by name, with their Arrow types where those are plain. `partition`
     are the names of the partition fields among them, by field id or, without one, position.
+    `least_bytes` is how few bytes a record can take.
     """
 
     schema: Any
     columns: Mapping[str, pa.DataType | None]
     partition: Mapping[int, str]
+    least_bytes: int
 
     @property
     def plain_partition(self) -> dict[str, pa.DataType]:
@@ -74,7 +77,10 @@ def layout(path: str, schema: Any) -> Layout:
     if not any(member["type"] in ("int", "long") for member in rewriter.fields):
         raise rewriter.wrong("its records have no integers")
     columns = {f["name"]: _arrow(f["type"]) for f in rewriter.fields}
-    return Layout(record, columns, rewriter.partition)
+    least_bytes = _least_bytes(record)
+    if _zeros(record) > _LARGEST_RECORD:
+        raise rewriter.wrong(f"a record takes {least_bytes} bytes")
+    return Layout(record, columns, rewriter.partition, least_bytes)
 
 
 class _Rewriter(Struct):

@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import TableError
-from whyscan.tables.iceberg.metadata import LARGEST, Metadata, parse
+from whyscan.tables import budget
+from whyscan.tables.iceberg.metadata import Metadata, parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,8 +77,11 @@ def read_metadata(store: Store, path: str) -> Metadata:
 
 
 def _metadata(store: Store, path: str) -> Metadata | None:
-    data = store.whole(path, LARGEST)
-    return None if data is None else parse(store.shown(path), data.to_pybytes())
+    data = store.whole(path, budget.most_stored() + 1)
+    if data is None:
+        return None
+    budget.check_stored(len(data), store.shown(path))
+    return parse(store.shown(path), data.to_pybytes())
 
 
 def _hinted(store: Store) -> Found | None:

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from whyscan.pruning.mask import materialise, surely
-from whyscan.tables.iceberg.decoding import Batch, decoded
+from whyscan.tables.iceberg.decoding import Taken, batches_of, decoded
 from whyscan.tables.iceberg.layouts import layout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy.typing as npt
 
     from whyscan.tables.iceberg.avro import Container
 
@@ -96,10 +99,12 @@ def read_list(container: Container) -> pa.Table:
 
 
 def _read_anew(container: Container) -> pa.Table:
-    batch = Batch(layout(container.path, container.header.schema), LIST_FIELDS)
-    batch.add(0, container)
-    [(_, table)] = decoded([batch])
-    return table
+    found = layout(container.path, container.header.schema)
+    tables, taken = [], Taken()
+    for batch, table in decoded(batches_of(found, LIST_FIELDS, container)):
+        taken.add(batch, table)
+        tables.append(table)
+    return pa.concat_tables(tables)
 
 
 def list_of_paths(paths: Sequence[str], containers: Sequence[Container]) -> pa.Table:
@@ -130,8 +135,47 @@ def lookup(map_of: pa.Array, key: int) -> pa.Array:
     chosen = materialise(surely(pc.equal, pc.struct_field(entries, "key"), key), len(entries))
     at = pc.list_parent_indices(map_of).filter(chosen).to_numpy()
     values = pc.struct_field(entries, "value").filter(chosen)
-    slots = np.full(len(map_of), -1, np.int64)
+    return _in_slots(values, at, len(map_of))
+
+
+class SortedMaps(Struct, frozen=True):
+    """Maps whose entries are in the order of their keys, for a caller that looks up many keys.
+
+    `order` are the entries' places by key, `keys` their keys, `maps` the maps that they are in.
+    """
+
+    count: int
+    order: npt.NDArray[np.int64]
+    keys: npt.NDArray[np.int64]
+    maps: npt.NDArray[np.int64]
+    values: pa.Array
+
+    @classmethod
+    def of(cls, map_of: pa.Array) -> SortedMaps:
+        entries = pc.list_flatten(map_of)
+        stored = pc.struct_field(entries, "key")
+        there = pc.indices_nonzero(pc.is_valid(stored)).to_numpy().astype(np.int64)
+        keys = stored.drop_null().to_numpy().astype(np.int64)
+        order = np.argsort(keys, kind="stable")
+        return cls(
+            len(map_of),
+            there[order],
+            keys[order],
+            pc.list_parent_indices(map_of).to_numpy().astype(np.int64),
+            pc.struct_field(entries, "value"),
+        )
+
+    def lookup(self, key: int) -> pa.Array:
+        """What `lookup` gives."""
+        first, end = np.searchsorted(self.keys, (key, key + 1))
+        chosen = self.order[first:end]
+        return _in_slots(self.values.take(pa.array(chosen)), self.maps[chosen], self.count)
+
+
+def _in_slots(values: pa.Array, at: npt.NDArray[np.int64], count: int) -> pa.Array:
+    """Each value in its slot of `count`; null in a slot that has none, or more than one."""
+    slots = np.full(count, -1, np.int64)
     slots[at] = np.arange(len(values))
     if np.count_nonzero(slots >= 0) < len(at):
-        slots[np.bincount(at, minlength=len(map_of)) > 1] = -1
+        slots[np.bincount(at, minlength=count) > 1] = -1
     return values.take(pa.array(slots, mask=slots < 0))

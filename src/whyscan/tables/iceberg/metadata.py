@@ -12,6 +12,7 @@ from msgspec import Struct
 from whyscan.errors import CorruptFile, TableError
 from whyscan.predicate.lazy import lazy
 from whyscan.pruning.transforms import Transform, Unknown, Void, parse_transform
+from whyscan.tables import budget
 from whyscan.tables.documents import read_json
 from whyscan.tables.iceberg.schemas import TableSchema, table_schema
 
@@ -19,14 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 GZIP = b"\x1f\x8b"
-LARGEST = 1 << 29
-"""Metadata that inflates to more than this is taken for a decompression bomb."""
-
 SUPPORTED_VERSIONS = (1, 2, 3)
 MAIN = "main"
 NAME_MAPPING = "schema.name-mapping.default"
 _MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError)
 _FIRST_FIELD = 1000
+_MOST_FIELDS = 1000
 _TOO_LARGE = 1 << 64  # Snapshot ids above 2^63 exist: a writer in the zoo gives them.
 _COUNT = re.compile(r"[0-9]{1,18}")
 
@@ -137,7 +136,7 @@ def read_document(path: str, document: dict[str, Any]) -> Metadata:
 def _document(path: str, data: bytes) -> dict[str, Any]:
     try:
         text = _inflate(path, data) if data.startswith(GZIP) else data
-        document = read_json(text)
+        document = read_json(text, path)
     except (ValueError, RecursionError, zlib.error, gzip.BadGzipFile, EOFError) as error:
         raise CorruptFile(path, f"it is not JSON: {error}") from None
     if not isinstance(document, dict):
@@ -147,9 +146,10 @@ def _document(path: str, data: bytes) -> dict[str, Any]:
 
 def _inflate(path: str, data: bytes) -> bytes:
     stream = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
-    text = stream.decompress(data, LARGEST)
+    most = min(budget.most_inflated(len(data)), budget.most_stored())
+    text = stream.decompress(data, most)
     if stream.unconsumed_tail:
-        raise CorruptFile(path, f"it inflates to more than {LARGEST} bytes")
+        raise budget.inflates(path, most)
     return text
 
 
@@ -202,6 +202,8 @@ def _specs(document: dict[str, Any]) -> Mapping[int, Spec]:
 
 def _fields(documents: Any) -> tuple[PartitionField, ...]:
     """Version 1 fields have no ids of their own: they count from 1000."""
+    if len(documents) > _MOST_FIELDS:
+        raise ValueError(f"a partition spec of {len(documents)} fields")
     return tuple(
         PartitionField(
             id=_number(field.get("field-id", _FIRST_FIELD + position)),

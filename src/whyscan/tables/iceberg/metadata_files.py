@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile, TableError
+from whyscan.tables import budget
 from whyscan.tables.iceberg.avro import Container, Headers
 from whyscan.tables.iceberg.layouts import Layout, layout
 from whyscan.tables.storage import Range
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
     from whyscan.tables.iceberg.locate import Places
     from whyscan.tables.storage import Store
-
-LARGEST = 1 << 31
-"""No metadata object is larger than this."""
 
 
 class MetadataFiles(Struct, frozen=True):
@@ -32,12 +30,13 @@ class MetadataFiles(Struct, frozen=True):
     def open(self, recorded: str) -> Container:
         """One file, by its recorded path."""
         path = self.places.metadata(recorded)
-        data = self.store.whole(path, LARGEST)
+        data = self.store.whole(path, budget.most_stored() + 1)
         if data is None:
             raise TableError(
                 f"{self.store.shown(path)} is missing, and the snapshot needs it",
                 hint="copy the whole metadata folder, or name another snapshot",
             )
+        budget.check_stored(len(data), self.store.shown(path))
         return self.container(path, data.to_pybytes())
 
     def open_many(
@@ -46,8 +45,9 @@ class MetadataFiles(Struct, frozen=True):
         """Several files in order, by their recorded paths, sizes and how many entries they have."""
         paths = [self.places.metadata(path) for path in recorded]
         for path, size in zip(paths, sizes, strict=True):
-            if not 0 < size <= LARGEST:
+            if size <= 0:
                 raise CorruptFile(self.store.shown(path), f"{size} bytes are no manifest")
+            budget.check_stored(size, self.store.shown(path))
         ranges = [Range(path, 0, size) for path, size in zip(paths, sizes, strict=True)]
         read = self.store.read_many(ranges)
         for path, size, count, data in zip(paths, sizes, counts, read, strict=True):

@@ -18,7 +18,7 @@ from whyscan.predicate.types import BinaryType, NullType, OtherType, StringType,
 from whyscan.tables.snapshot import Collected, Recording
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from whyscan.predicate.tree import Column, Path
     from whyscan.tables.iceberg.schemas import Leaf
@@ -31,33 +31,36 @@ DEFAULT_INFERRED = 100
 _TRUNCATE = re.compile(r"truncate\(\s*(\d{1,9})\s*\)")
 
 
-def recording(column: Column, properties: Mapping[str, str], leaves: Sequence[Leaf]) -> Recording:
-    """What the table's properties have writers record of a column."""
+def recording(
+    column: Column, properties: Mapping[str, str], numbers: Mapping[Path, int]
+) -> Recording:
+    """What the table's properties have writers record of a column; `numbers` are by `numbered`."""
     if isinstance(column.type, OtherType | StructType | NullType):
         return Recording(Collected.NEVER, f"Iceberg keeps no bounds of type {column.type}")
     own = f"{PREFIX}column.{'.'.join(column.path)}"
     told = next((name for name in (own, DEFAULT) if name in properties), None)
     if told is None:
-        return _inferred(column, own, properties, leaves)
+        return _inferred(column, own, properties, numbers)
     return _of_mode(column, own, properties[told].strip().lower(), f"{told} is {properties[told]}")
 
 
 def _inferred(
-    column: Column, own: str, properties: Mapping[str, str], leaves: Sequence[Leaf]
+    column: Column, own: str, properties: Mapping[str, str], numbers: Mapping[Path, int]
 ) -> Recording:
-    counted = _counted(leaves)
+    number = numbers.get(column.path)
     text = properties.get(INFERRED, "")
     budget = int(text) if text.isdecimal() else DEFAULT_INFERRED
-    if column.path not in counted[budget:]:
+    if number is None or number <= budget:
         return _of_mode(column, own, DEFAULT_MODE, "")
-    why = f"it is column {counted.index(column.path) + 1}, and {INFERRED} is {budget}"
+    why = f"it is column {number}, and {INFERRED} is {budget}"
     return Recording(Collected.BEYOND_BUDGET, why, (own, DEFAULT_MODE))
 
 
-def _counted(leaves: Sequence[Leaf]) -> list[Path]:
-    """The columns of the table first, then the members of its structs."""
+def numbered(leaves: Iterable[Leaf]) -> dict[Path, int]:
+    """The number of each column from 1: the columns of the table first, then members of structs."""
     plain = [leaf.path for leaf in leaves if not isinstance(leaf.type, StructType)]
-    return sorted(plain, key=lambda path: len(path) > 1)
+    ordered = sorted(plain, key=lambda path: len(path) > 1)
+    return {path: number for number, path in enumerate(ordered, start=1)}
 
 
 def _of_mode(column: Column, own: str, mode: str, why: str) -> Recording:

@@ -317,7 +317,13 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         """What the table's properties have writers record of a column."""
         from whyscan.tables.iceberg.recording import recording
 
-        return recording(column, self.metadata.properties, tuple(self._leaves.values()))
+        return recording(column, self.metadata.properties, self._numbers)
+
+    @lazy
+    def _numbers(self) -> dict[Path, int]:
+        from whyscan.tables.iceberg.recording import numbered
+
+        return numbered(self._leaves.values())
 
     def expect(self, columns: Sequence[Column]) -> None:
         """Nothing: which manifests are read is known once their list is judged."""

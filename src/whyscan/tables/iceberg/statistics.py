@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct
+from msgspec import Struct, field
 
 from whyscan.predicate.arrow import arrow_type
 from whyscan.predicate.types import (
@@ -22,7 +22,7 @@ from whyscan.pruning.interval import only_null
 from whyscan.pruning.mask import Mask, surely, unknown_as
 from whyscan.tables.iceberg.bounds import decode_both, in_either_order
 from whyscan.tables.iceberg.decoding import whole
-from whyscan.tables.iceberg.manifests import OF_MEMBERS, STATISTICS, lookup
+from whyscan.tables.iceberg.manifests import OF_MEMBERS, STATISTICS, SortedMaps, lookup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,21 +66,24 @@ class StatisticsReader(Struct, frozen=True):
         found: dict[Path, Interval] = {}
         exact: dict[Path, Exact] = {}
         contradictions = unreadable = 0
+        lookups = _Lookups(entries, many=len(self.columns) > _FEW)
         for leaf in self.columns:
             if isinstance(leaf.type, NullType):
                 found[leaf.path] = only_null(leaf.type)
             if pa.types.is_null(arrow_type(leaf.type)):
                 continue
-            told, lost = self._told(entries, leaf, rows)
+            told, lost = self._told(entries, leaf, rows, lookups)
             believed = believe(leaf.type, told, rows, len(entries))
             found[leaf.path], exact[leaf.path] = believed.interval, believed.exact
             contradictions += believed.contradictions
             unreadable += lost
         return Statistics(found, exact, contradictions, unreadable)
 
-    def _told(self, entries: pa.Table, leaf: Leaf, rows: pa.Array) -> tuple[ColumnStatistics, int]:
+    def _told(
+        self, entries: pa.Table, leaf: Leaf, rows: pa.Array, lookups: _Lookups
+    ) -> tuple[ColumnStatistics, int]:
         def of(name: str) -> pa.Array:
-            return lookup(whole(entries[name]), leaf.id)
+            return lookups.values(name, leaf.id)
 
         stored = of("lower_bounds"), of("upper_bounds")
         lower, upper, lost = decode_both(stored, leaf.type)
@@ -109,6 +112,25 @@ class StatisticsReader(Struct, frozen=True):
         if self.from_delta or isinstance(leaf.type, StringType | BinaryType | UuidType):
             return False
         return surely(pc.equal, pc.utf8_lower(whole(entries["file_format"])), "parquet")
+
+
+_FEW = 16
+"""Of so few columns each entry's maps are searched; of more they are sorted first."""
+
+
+class _Lookups(Struct):
+    """The maps of entries: how the value of a column is looked up in them."""
+
+    entries: pa.Table
+    many: bool
+    by_name: dict[str, SortedMaps] = field(default_factory=dict)
+
+    def values(self, name: str, number: int) -> pa.Array:
+        if not self.many:
+            return lookup(whole(self.entries[name]), number)
+        if name not in self.by_name:
+            self.by_name[name] = SortedMaps.of(whole(self.entries[name]))
+        return self.by_name[name].lookup(number)
 
 
 def _in_a_struct(leaf: Leaf) -> bool:
