@@ -10,11 +10,10 @@ import pytest
 
 from delta.conftest import Lake, bounds
 from fuzz.delta_victims import CHECKPOINT, SIDECAR, UUID, vector
-from whyscan.errors import TableError
+from whyscan.errors import TableError, TooLarge
 from whyscan.explain.document import to_json
 from whyscan.explain.text import text
 from whyscan.tables import duckdb_engine
-from whyscan.tables.delta import query
 
 DEEP = 100_000
 NESTED = "[" * DEEP + "]" * DEEP
@@ -219,7 +218,7 @@ def test_a_line_of_a_hundred_megabytes_is_refused(lake, watch):
 
 def test_a_checkpoint_that_inflates_without_end_is_refused(lake, monkeypatch):
     monkeypatch.setattr(duckdb_engine, "LITTLE", 16_000_000)
-    monkeypatch.setattr(query, "MUCH", 32_000_000)
+    monkeypatch.setenv("WHYSCAN_MEMORY", "32MB")
     lake.create({"a": "long"})
     described = [json.loads(line) for line in (lake.log / f"{0:020}.json").read_text().splitlines()]
     rows = [*described, lake.add("f", " " * 60_000_000)]
@@ -228,7 +227,7 @@ def test_a_checkpoint_that_inflates_without_end_is_refused(lake, monkeypatch):
         pa.Table.from_pylist(rows, pa.schema(CHECKPOINT)), checkpoint, compression="zstd"
     )
     assert checkpoint.stat().st_size < 100_000
-    with pytest.raises(TableError, match="more memory than"):
+    with pytest.raises(TooLarge, match="more memory than"):
         lake.kept("a = 1")
 
 

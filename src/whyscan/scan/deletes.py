@@ -224,8 +224,9 @@ def _vector(shown: str, content: bytes) -> Vector:
 def _vector_in_file(delete: VectorInFile) -> Vector:
     """Its size, the vector, and the vector's CRC-32: alike in Delta's files and in Puffin's."""
     shown = delete.store.shown(delete.path)
-    if delete.length < 0:
-        raise CorruptFile(shown, f"the table says that a deletion vector has {delete.length} bytes")
+    if delete.length < 0 or delete.start < 0:
+        where = f"{delete.length} bytes from {delete.start} on"
+        raise CorruptFile(shown, f"the table says that a deletion vector has {where}")
     budget.check_stored(delete.length, shown)
     asked = Range(delete.path, delete.start, _SIZE + delete.length + _CHECKSUM)
     content = next(delete.store.read_many([asked])).to_pybytes()

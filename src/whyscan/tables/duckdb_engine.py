@@ -12,6 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from whyscan.tables import budget
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -62,7 +64,7 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     found = _take(process)
     try:
         # The one before may have asked for more.
-        found.execute(f"SET memory_limit = '{LITTLE}B'")
+        found.execute(f"SET memory_limit = '{min(LITTLE, budget.limit())}B'")
         yield found
     except BaseException:
         found.close()

@@ -15,7 +15,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import TableError
-from whyscan.tables import duckdb_engine
 from whyscan.tables.delta import query
 from whyscan.tables.delta.log import LOG, LogFile
 from whyscan.tables.delta.outlines import outline
@@ -166,7 +165,8 @@ class ActionReader(Struct, frozen=True, eq=False):
         """The rows of a small query over one source."""
         sql = f"SELECT {select} FROM {source.relation} WHERE {where}"
         try:
-            rows: list[dict[str, Any]] = duckdb_engine.arrow(self.connection, sql).to_pylist()
+            stored = sum(file.size for file in source.files)
+            rows: list[dict[str, Any]] = query.to_arrow(self.connection, sql, stored).to_pylist()
         except query.failures() as error:
             raise self.failure([source], error) from error
         return rows
@@ -225,7 +225,9 @@ class ActionReader(Struct, frozen=True, eq=False):
         rows = self.rows(
             top, f"{path} AS path, CAST({size} AS BIGINT) AS size", f"{path} IS NOT NULL"
         )
-        return tuple(_sidecar(row["path"], row["size"]) for row in rows)
+        files = (_sidecar(row["path"], row["size"]) for row in rows)
+        # One that is named twice is read once: its files are the same files.
+        return tuple({file.path: file for file in files}.values())
 
 
 def _sidecar(path: str, size: int | None) -> LogFile:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.errors import CorruptFile
 from whyscan.predicate.lazy import lazy
 from whyscan.tables import duckdb_engine
 from whyscan.tables.delta import query, replay
@@ -215,6 +216,11 @@ def _footers(reader: ActionReader, files: Sequence[LogFile]) -> list[_Footer]:
     found: dict[str, list[tuple[int, int, int]]] = {}
     for name, *group in told:
         found.setdefault(name, []).append(tuple(group))
+    for file, place in zip(files, places, strict=True):
+        claimed = sum(rows for rows, _, _ in found.get(place, ()))
+        # A row names a file, which takes more than a byte.
+        if not 0 <= claimed <= file.size:
+            raise CorruptFile(file.path, f"it claims {claimed} rows in {file.size} bytes")
     return [
         _Footer(size[place] + _MAGIC_AND_LENGTH, tuple(found.get(place, ()))) for place in places
     ]

@@ -7,7 +7,8 @@ import os
 from typing import TYPE_CHECKING
 
 from whyscan.errors import CorruptFile, TableError
-from whyscan.tables import duckdb_engine
+from whyscan.tables import budget, duckdb_engine
+from whyscan.tables.delta.log import LOG
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-MUCH = 1_000_000_000
 _FETCHED = 10_000
 _INFLATION = 64
 """How many times the bytes of a log its rows may take: beyond that it is a decompression bomb."""
@@ -26,16 +26,15 @@ def to_arrow(connection: duckdb.DuckDBPyConnection, sql: str, stored: int) -> pa
     try:
         return duckdb_engine.arrow(connection, sql)
     except duckdb_engine.engine().OutOfMemoryException:
-        room = max(MUCH, _INFLATION * stored)
+        # What DuckDB gives to Arrow is held once more.
+        room = max(budget.limit() * 3 // 4, _INFLATION * stored)
         there_is = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         connection.execute(f"SET memory_limit = '{min(room, there_is * 4 // 5)}B'")
     try:
         return duckdb_engine.arrow(connection, sql)
     except duckdb_engine.engine().OutOfMemoryException:
-        raise TableError(
-            f"the log takes more memory than its size of {stored} bytes allows",
-            hint="it may be a decompression bomb; a new checkpoint of the table may help",
-        ) from None
+        why = f"it takes more memory than its {stored} bytes allow"
+        raise budget.too_large(LOG, why, 0) from None
 
 
 def failures() -> tuple[type[Exception], ...]:
@@ -66,6 +65,8 @@ def failure(
     `readers` pairs each path with SQL that reads it alone. A file is blamed only if that fails
     too. DuckDB's own words may quote the file, so that only their kind is passed on.
     """
+    if isinstance(error, duckdb_engine.engine().OutOfMemoryException):
+        return budget.too_large(LOG, "to replay it takes more memory than there is", 0)
     for path, relation in readers:
         try:
             # A file may hold more than fits into memory at once.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from whyscan.errors import CorruptFile
+from whyscan.tables import budget
 from whyscan.tables.storage import Range
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def _footer(store: Store, piece: Range, end: memoryview) -> bytes:
     length = int.from_bytes(end[-ENDING:-4], "little")
     if length > min(size - ENDING - len(MAGIC), LARGEST_FOOTER):
         raise CorruptFile(where, f"it declares a footer of {length} bytes")
+    budget.check_stored(length, where)
     if length + ENDING > len(end):
         rest = Range(piece.path, size - ENDING - length, length)
         return bytes(next(store.read_many([rest], keep=_whole)))

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
+from whyscan.tables import budget
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -20,6 +22,9 @@ Fields: TypeAlias = dict[int, Any]
 DEEPEST = 32
 MOST_VALUES = 1 << 22
 """What a footer may hold, or a value for three of its bytes: objects of Python are far larger."""
+
+_VALUE_BYTES = 128
+"""About the bytes that Python takes for a value, with its share of a struct."""
 
 # The types on the wire. A boolean field is its type. Plain integers: an Enum's members take
 # several times as long to compare.
@@ -52,8 +57,12 @@ class Reader(Struct):
 
     def count(self, values: int) -> None:
         self.values += values
-        if self.values > MOST_VALUES and self.values > len(self.data) // 3:
+        if self.values <= MOST_VALUES:
+            return
+        if self.values > len(self.data) // 3:
             raise Malformed("more values than bytes allow")
+        if self.values > budget.limit() // _VALUE_BYTES:
+            raise Malformed(f"more values than the memory limit allows: {self.values}")
 
     def fields(self, known: int = 0) -> Iterator[tuple[int, int]]:
         """Number and type of each field behind `known`. Its value must be read before the next."""
