@@ -1,0 +1,34 @@
+"""Hostile objects: each command ends in time, in little memory, with an answer or a typed error."""
+
+from __future__ import annotations
+
+import pytest
+
+from fuzz.bombs import PEAK, bombs, run
+
+
+@pytest.mark.parametrize("name", bombs())
+def test_a_hostile_object_is_a_typed_error_or_an_answer_in_bounded_memory(tmp_path, name):
+    bomb = bombs()[name]
+    bomb.write(tmp_path / "t")
+    ran = run(bomb, tmp_path / "t")
+    assert "whyscan itself failed" not in ran.error
+    if bomb.says is None:
+        assert ran.code == 0, ran
+    else:
+        assert ran.code == 3, ran
+        assert bomb.says in ran.error.splitlines()[0], ran
+    assert ran.peak <= PEAK, ran
+
+
+@pytest.mark.parametrize(
+    "name", ["a manifest of deflate that inflates to 480 MB", "200 million deleted positions"]
+)
+def test_a_smaller_limit_is_kept_as_well(tmp_path, name):
+    bomb = bombs()[name]
+    bomb.write(tmp_path / "t")
+    ran = run(bomb, tmp_path / "t", "--memory", "64MiB")
+    assert ran.code == 3, ran
+    assert "and the memory limit is 64 MiB" in ran.error, ran
+    assert "--memory 256MiB" in ran.error, ran
+    assert ran.peak <= 400 << 20, ran
