@@ -129,12 +129,15 @@ def test_however_it_is_asked(events, question):
     assert_same(events, pieces(events, 13), EVENTS[:6], **question)
 
 
-def test_more_files_than_are_measured_are_sampled_alike(events, monkeypatch):
+def test_more_files_than_are_measured_are_sampled_alike(monkeypatch):
     monkeypatch.setattr(depth, "FILES_AT_MOST", 11)
-    documents = [in_one(events, "x BETWEEN 10 AND 30")]
-    codes = [finding["code"] for finding in documents[0]["findings"]]
-    assert "WIDE_BOUNDS" in codes
-    assert_same(events, pieces(events, 7), ["x BETWEEN 10 AND 30"])
+    data = [DataFile(f"f{at}", {}, [RowGroup(10 + at, {"x": (at, 900)})]) for at in range(40)]
+    wide = MemoryTable({"x": INT}, data, footers_describe_files=False)
+    findings = in_one(wide, "x BETWEEN 50 AND 70")["findings"]
+    (found,) = (f for f in findings if f["code"] == "WIDE_BOUNDS")
+
+    assert (found["effect"]["before"], found["effect"]["after"]) == (40, 2)
+    assert_same(wide, pieces(wide, 7), ["x BETWEEN 50 AND 70"])
 
 
 def test_footers_are_opened_by_what_all_parts_leave(events, monkeypatch):

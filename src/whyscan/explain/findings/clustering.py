@@ -167,14 +167,13 @@ def _estimate(facts: Facts, asked: Ranges) -> Sorted | None:
         for end, (bounded, _) in zip(until.tolist(), counts, strict=True)
     ]
     parts = facts.plan.each_given(partial(_bounds_at, asked=asked), given)
-    at_least, at_most = _files_when_sorted(_joined(parts), asked)
-    scale = total / len(chosen)
+    at_least, at_most = _files_when_sorted(_joined(parts), asked, total / len(chosen))
     # The other files have no bounds, or may hold NaN: they stay, sorted or not.
     others = wanted - total
     return Sorted(
         asked.column,
-        min(round(at_least * scale) + others, wanted),
-        min(round(at_most * scale) + others, wanted),
+        min(at_least + others, wanted),
+        min(at_most + others, wanted),
     )
 
 
@@ -231,10 +230,11 @@ def _joined(parts: Sequence[Bounds | None]) -> Bounds:
     )
 
 
-def _files_when_sorted(bounds: Bounds, asked: Ranges) -> tuple[int, int]:
+def _files_when_sorted(bounds: Bounds, asked: Ranges, scale: float) -> tuple[int, int]:
     """The least and the most files of the sorted partitions into which the rows fall.
 
-    Rows that follow one another fill whole files, and reach into one more at the most.
+    Rows that follow one another fill whole files, and reach into one more at the most. Each of the
+    measured files stands for `scale` files.
     """
     lower, upper, places = _placed(bounds, asked)
     step = 0.0 if isinstance(asked.column.type, FloatType) else 1.0
@@ -247,7 +247,7 @@ def _files_when_sorted(bounds: Bounds, asked: Ranges) -> tuple[int, int]:
     least, most, pieces = (np.zeros(len(files)) for _ in range(3))
     for place in places:
         share = _share(lower, upper, place.low, place.high, step)
-        rows = np.bincount(group, share * weights, len(files))
+        rows = np.bincount(group, share * weights, len(files)) * scale
         most += rows
         least += rows if place.measured else 0
         pieces += np.bincount(group, (lower < place.high) & (upper >= place.low), len(files)) > 0
@@ -257,6 +257,7 @@ def _files_when_sorted(bounds: Bounds, asked: Ranges) -> tuple[int, int]:
         whole: Numbers = np.maximum(np.ceil(rows / per_file - 1e-6), 1)
         return whole
 
+    files = np.ceil(files * scale)
     reached = pieces > 0
     at_least = np.where(reached, np.minimum(full(least), files), 0)
     at_most = np.where(reached, np.minimum(full(most) + pieces, files), 0)
