@@ -7,6 +7,8 @@ import operator
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from whyscan.predicate import casts, intervals, zones
 from whyscan.predicate.coercion import arithmetic_type, as_decimal, exact_digits, is_numeric
 from whyscan.predicate.dialects import Division, Family
@@ -38,6 +40,14 @@ if TYPE_CHECKING:
 
     from whyscan.predicate.tree import Expression
 
+OPERATIONS: dict[type[exp.Expr], Operation] = {
+    exp.Add: Operation.ADD,
+    exp.Sub: Operation.SUBTRACT,
+    exp.Mul: Operation.MULTIPLY,
+    exp.Div: Operation.DIVIDE,
+    exp.IntDiv: Operation.QUOTIENT,
+    exp.Mod: Operation.REMAINDER,
+}
 _SIMPLE = {
     Operation.ADD: operator.add,
     Operation.SUBTRACT: operator.sub,

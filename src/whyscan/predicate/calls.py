@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from whyscan.predicate import arithmetic, casts, conditionals, moments, strings
-from whyscan.predicate.arguments import made
+from whyscan.predicate import casts, conditionals, moments, number_calls, strings
 from whyscan.predicate.dialects import Family
 from whyscan.predicate.functions import call
+from whyscan.predicate.number_calls import Builder, plain
 from whyscan.predicate.scope import Operand, Scope, Uninterpreted
-from whyscan.predicate.tree import Failure, Operation, type_of
+from whyscan.predicate.tree import Failure
 from whyscan.predicate.types import (
     BIGINT,
     BINARY,
@@ -29,16 +29,12 @@ from whyscan.predicate.types import (
     TIMESTAMP_NTZ,
     TINYINT,
     DecimalType,
-    FloatType,
-    IntegerType,
     Type,
 )
 
 if TYPE_CHECKING:
     from whyscan.predicate.arguments import Arguments
     from whyscan.predicate.tree import Expression
-
-Builder = Callable[["Arguments"], "Expression"]
 
 _AGGREGATES = """
 any_value approx_count_distinct approx_distinct array_agg avg bool_and bool_or collect_list
@@ -80,16 +76,6 @@ def part(field: str, operand: Operand, scope: Scope) -> Expression:
     return found(operand, scope)
 
 
-def _plain(name: str, *counts: int) -> Builder:
-    """The function of that name, with as many arguments."""
-
-    def build(arguments: Arguments) -> Expression:
-        checked = arguments.expect(*counts) if counts else arguments
-        return call(name, checked.operands(), arguments.scope)
-
-    return build
-
-
 def _swapped(name: str) -> Builder:
     """The function of that name, its two arguments the other way round."""
 
@@ -109,107 +95,14 @@ def _to(target: Type) -> Builder:
     return build
 
 
-def _remainder(arguments: Arguments) -> Expression:
-    first, second = arguments.expect(2).operands()
-    return arithmetic.arithmetic(Operation.REMAINDER, first, second, arguments.scope)
-
-
-def _quotient(arguments: Arguments) -> Expression:
-    first, second = arguments.expect(2).operands()
-    return arithmetic.arithmetic(Operation.QUOTIENT, first, second, arguments.scope)
-
-
-def _negative(arguments: Arguments) -> Expression:
-    return arithmetic.negative(arguments.expect(1).operand(0), arguments.scope)
-
-
-def _positive(arguments: Arguments) -> Expression:
-    """`positive(x)`: x, a number."""
-    return arithmetic.positive(arguments.expect(1).operand(0), arguments.scope)
-
-
-def _bits(operator: str, count: int = 2) -> Builder:
-    """`bitwise_and(a, b)`: what elsewhere is an operator, of bigints."""
-
-    def build(arguments: Arguments) -> Expression:
-        scope = arguments.scope
-        operands = arguments.expect(count).operands()
-        if not all(isinstance(type_of(o.expression), IntegerType) for o in operands):
-            raise Uninterpreted("bits of what is no integer")
-        wide = [made(casts.implicit(operand, BIGINT, scope)) for operand in operands]
-        return arithmetic.bits(operator, wide, scope)
-
-    return build
-
-
 def _date_part(arguments: Arguments) -> Expression:
     """`date_part('year', ts)`."""
     return part(arguments.expect(2).word(0), arguments.operand(1), arguments.scope)
 
 
-def _round(arguments: Arguments) -> Expression:
-    """Halves away from zero. To tens and hundreds integers become doubles in some dialects."""
-    kind = type_of(arguments.expect(1, 2).operand(0).expression)
-    tens = len(arguments) > 1 and isinstance(kind, IntegerType)
-    if tens and not arguments.scope.dialect.is_spark:
-        raise Uninterpreted("rounding of integers")
-    return _plain("round")(arguments)
-
-
-def _exact_round(arguments: Arguments) -> Expression:
-    """Postgres' round, which takes halves of doubles to the even neighbour."""
-    if isinstance(type_of(arguments.expect(1, 2).operand(0).expression), FloatType):
-        raise Uninterpreted("rounding halves to even")
-    return _round(arguments)
-
-
-def _absolute(arguments: Arguments) -> Expression:
-    return arithmetic.absolute(arguments.expect(1).operand(0), arguments.scope)
-
-
-_EXACT_ROOTS = {Family.POSTGRES, Family.BIGQUERY}
-
-
-def _of_doubles(name: str, count: int) -> Builder:
-    """Spark's, which makes doubles of decimals: some dialects compute them in decimals."""
-
-    def build(arguments: Arguments) -> Expression:
-        kinds = [type_of(o.expression) for o in arguments.expect(count).operands()]
-        exact = any(isinstance(k, DecimalType) for k in kinds)
-        floating = any(isinstance(k, FloatType) for k in kinds)
-        if exact and not floating and arguments.scope.dialect.family in _EXACT_ROOTS:
-            raise Uninterpreted("a root or power of decimals")
-        return _plain(name, count)(arguments)
-
-    return build
-
-
 def _trimmed(name: str) -> Builder:
     def build(arguments: Arguments) -> Expression:
         return strings.trimmed(name, arguments.expect(1).operand(0), arguments.scope)
-
-    return build
-
-
-def _whole(name: str) -> Builder:
-    """Spark's, which makes a bigint of what is no decimal: elsewhere it stays what it is."""
-
-    def build(arguments: Arguments) -> Expression:
-        kind = type_of(arguments.expect(1).operand(0).expression)
-        if not (arguments.scope.dialect.is_spark or isinstance(kind, DecimalType)):
-            raise Uninterpreted("rounding of what is no decimal")
-        return _plain(name, 1)(arguments)
-
-    return build
-
-
-def _logarithm(name: str) -> Builder:
-    """Spark's, which is NULL for what is not positive: elsewhere that raises, or is a number."""
-
-    def build(arguments: Arguments) -> Expression:
-        if arguments.scope.dialect.floats_divide_by_zero:
-            raise Uninterpreted("the logarithm of what may be zero")
-        return _of_doubles(name, 1)(arguments)
 
     return build
 
@@ -234,13 +127,13 @@ def _one(make: Callable[[Operand, Scope], Expression]) -> Builder:
 
 _COMMON: dict[str, Builder] = {
     **{
-        name: _plain(name, 1)
+        name: plain(name, 1)
         for name in ("lower", "upper", "year", "quarter", "month", "day", "hour", "minute")
     },
-    "positive": _positive,
-    "floor": _whole("floor"),
-    "ceil": _whole("ceil"),
-    "ceiling": _whole("ceil"),
+    "positive": number_calls.positive,
+    "floor": number_calls.whole("floor"),
+    "ceil": number_calls.whole("ceil"),
+    "ceiling": number_calls.whole("ceil"),
     "coalesce": conditionals.coalesce,
     "nullif": conditionals.nullif,
     "char_length": strings.length,
@@ -248,18 +141,18 @@ _COMMON: dict[str, Builder] = {
 }
 """What no dialect means anything else by."""
 _SHARED_BY_THE_SIX: dict[str, Builder] = {
-    "abs": _absolute,
-    "reverse": _plain("reverse", 1),
+    "abs": number_calls.absolute,
+    "reverse": plain("reverse", 1),
     **{name: _trimmed(name) for name in ("ltrim", "rtrim")},
-    "sqrt": _of_doubles("sqrt", 1),
-    "exp": _of_doubles("exp", 1),
-    "power": _of_doubles("power", 2),
-    "pow": _of_doubles("power", 2),
-    "ln": _logarithm("ln"),
+    "sqrt": number_calls.of_doubles("sqrt", 1),
+    "exp": number_calls.of_doubles("exp", 1),
+    "power": number_calls.of_doubles("power", 2),
+    "pow": number_calls.of_doubles("power", 2),
+    "ln": number_calls.logarithm("ln"),
     "replace": strings.replaced,
     "length": strings.length,
-    "round": _round,
-    "mod": _remainder,
+    "round": number_calls.rounded,
+    "mod": number_calls.remainder,
     "concat": strings.concat,
     "least": conditionals.least,
     "greatest": conditionals.greatest,
@@ -270,22 +163,22 @@ _SHARED_BY_THE_SIX: dict[str, Builder] = {
     "substring": strings.substring,
     "left": strings.left,
     "right": strings.right,
-    "starts_with": _plain("startswith", 2),
-    "startswith": _plain("startswith", 2),
-    "ends_with": _plain("endswith", 2),
-    "endswith": _plain("endswith", 2),
-    "strpos": _plain("instr", 2),
+    "starts_with": plain("startswith", 2),
+    "startswith": plain("startswith", 2),
+    "ends_with": plain("endswith", 2),
+    "endswith": plain("endswith", 2),
+    "strpos": plain("instr", 2),
     "date": moments.to_date,
-    "last_day": _plain("last_day", 1),
+    "last_day": plain("last_day", 1),
     "date_part": _date_part,
-    "second": _plain("second", 1),
-    "dayofmonth": _plain("day", 1),
-    "dayofyear": _plain("dayofyear", 1),
-    "day_of_year": _plain("dayofyear", 1),
-    "day_of_month": _plain("day", 1),
-    "log10": _logarithm("log10"),
-    "log2": _logarithm("log2"),
-    "cbrt": _of_doubles("cbrt", 1),
+    "second": plain("second", 1),
+    "dayofmonth": plain("day", 1),
+    "dayofyear": plain("dayofyear", 1),
+    "day_of_year": plain("dayofyear", 1),
+    "day_of_month": plain("day", 1),
+    "log10": number_calls.logarithm("log10"),
+    "log2": number_calls.logarithm("log2"),
+    "cbrt": number_calls.of_doubles("cbrt", 1),
     "now": _now,
     "current_timestamp": _now,
     "current_date": lambda a: moments.current_date(a.expect(0).scope),
@@ -305,7 +198,7 @@ _CASTS: dict[str, Type] = {
 _SPARK: dict[str, Builder] = {
     **_SHARED_BY_THE_SIX,
     **{
-        name: _plain(name)
+        name: plain(name)
         for name in (
             "ascii", "bround", "concat_ws", "contains", "crc32", "date_from_unix_date", "dayofweek",
             "get_json_object", "hash", "initcap", "instr", "isnan", "lpad", "months_between",
@@ -315,20 +208,20 @@ _SPARK: dict[str, Builder] = {
             "add_months", "format_string", "next_day", "split_part", "substring_index", "translate",
         )
     },
-    **dict.fromkeys(("regexp", "regexp_like"), _plain("rlike")),
-    "printf": _plain("format_string"),
-    **dict.fromkeys(("lcase",), _plain("lower", 1)),
-    **dict.fromkeys(("ucase",), _plain("upper", 1)),
+    **dict.fromkeys(("regexp", "regexp_like"), plain("rlike")),
+    "printf": plain("format_string"),
+    **dict.fromkeys(("lcase",), plain("lower", 1)),
+    **dict.fromkeys(("ucase",), plain("upper", 1)),
     "len": strings.length,
-    **dict.fromkeys(("sign", "signum"), _plain("sign", 1)),
+    **dict.fromkeys(("sign", "signum"), plain("sign", 1)),
     "log": strings.log_natural,
     "locate": _swapped("instr"),
     "position": _swapped("instr"),
     "regexp_extract": strings.regexp_extract,
     "pmod": strings.pmod,
-    "negative": _negative,
+    "negative": number_calls.negative,
     "nanvl": conditionals.nanvl,
-    "div": _quotient,
+    "div": number_calls.quotient,
     "nvl2": conditionals.nvl2,
     "decode": conditionals.decode,
     "isnull": conditionals.is_null,
@@ -366,32 +259,32 @@ _SPARK: dict[str, Builder] = {
 }  # fmt: skip
 _TRINO: dict[str, Builder] = {
     **_SHARED_BY_THE_SIX,
-    "bitwise_and": _bits("&"),
-    "bitwise_or": _bits("|"),
-    "bitwise_xor": _bits("^"),
-    "bitwise_not": _bits("~", 1),
+    "bitwise_and": number_calls.bits("&"),
+    "bitwise_or": number_calls.bits("|"),
+    "bitwise_xor": number_calls.bits("^"),
+    "bitwise_not": number_calls.bits("~", 1),
     "is_nan": conditionals.is_nan,
-    "regexp_like": _plain("rlike", 2),
+    "regexp_like": plain("rlike", 2),
     "date_trunc": moments.date_trunc,
     "date_add": moments.date_add_units,
     "date_diff": moments.datediff_full,
     "date_format": moments.date_format_mysql,
     "from_unixtime": moments.from_unixtime_trino,
-    "week": _plain("weekofyear", 1),
-    "week_of_year": _plain("weekofyear", 1),
+    "week": plain("weekofyear", 1),
+    "week_of_year": plain("weekofyear", 1),
     "day_of_week": _one(_dow_iso),
     "dow": _one(_dow_iso),
-    "doy": _plain("dayofyear", 1),
-    "last_day_of_month": _plain("last_day", 1),
+    "doy": plain("dayofyear", 1),
+    "last_day_of_month": plain("last_day", 1),
 }
 _DUCKDB: dict[str, Builder] = {
     **_SHARED_BY_THE_SIX,
-    "md5": _plain("md5", 1),
+    "md5": plain("md5", 1),
     "make_date": moments.make_date,
-    "contains": _plain("contains", 2),
-    "prefix": _plain("startswith", 2),
-    "suffix": _plain("endswith", 2),
-    "regexp_matches": _plain("rlike", 2),
+    "contains": plain("contains", 2),
+    "prefix": plain("startswith", 2),
+    "suffix": plain("endswith", 2),
+    "regexp_matches": plain("rlike", 2),
     "isnan": conditionals.is_nan,
     "date_trunc": moments.date_trunc,
     "datetrunc": moments.date_trunc,
@@ -399,32 +292,32 @@ _DUCKDB: dict[str, Builder] = {
     "date_diff": moments.datediff_borders,
     "datediff": moments.datediff_borders,
     "strftime": moments.strftime,
-    "week": _plain("weekofyear", 1),
-    "weekofyear": _plain("weekofyear", 1),
+    "week": plain("weekofyear", 1),
+    "weekofyear": plain("weekofyear", 1),
     "dayofweek": _one(_dow_from_zero),
     "weekday": _one(_dow_from_zero),
     "isodow": _one(_dow_iso),
     "len": strings.length,
-    "instr": _plain("instr", 2),
+    "instr": plain("instr", 2),
     "today": lambda a: moments.current_date(a.expect(0).scope),
-    "add_months": _plain("add_months", 2),
+    "add_months": plain("add_months", 2),
 }
 _POSTGRES: dict[str, Builder] = {
     **{k: v for k, v in _SHARED_BY_THE_SIX.items() if k != "second"},
-    "md5": _plain("md5", 1),
-    "round": _exact_round,
+    "md5": plain("md5", 1),
+    "round": number_calls.exact_round,
     "date_trunc": moments.date_trunc,
     "to_date": moments.read_by_format(DATE),
     "to_timestamp": moments.read_by_format(TIMESTAMP),
     "to_char": moments.to_char,
-    "btrim": _plain("trim", 1),
-    "octet_length": _plain("octet_length", 1),
-    "regexp_like": _plain("rlike", 2),
+    "btrim": plain("trim", 1),
+    "octet_length": plain("octet_length", 1),
+    "regexp_like": plain("rlike", 2),
 }
 _BIGQUERY: dict[str, Builder] = {
     **_SHARED_BY_THE_SIX,
     "is_nan": conditionals.is_nan,
-    "regexp_contains": _plain("rlike", 2),
+    "regexp_contains": plain("rlike", 2),
     "date_trunc": moments.date_trunc_bigquery,
     "datetime_trunc": moments.date_trunc_bigquery,
     "timestamp_trunc": moments.date_trunc_bigquery,
@@ -438,25 +331,25 @@ _BIGQUERY: dict[str, Builder] = {
     "format_date": moments.format_bigquery,
     "format_timestamp": moments.format_bigquery,
     "format_datetime": moments.format_bigquery,
-    "timestamp_seconds": _plain("timestamp_seconds", 1),
-    "timestamp_millis": _plain("timestamp_millis", 1),
-    "timestamp_micros": _plain("timestamp_micros", 1),
-    "unix_seconds": _plain("unix_seconds", 1),
-    "unix_millis": _plain("unix_millis", 1),
-    "unix_micros": _plain("unix_micros", 1),
-    "unix_date": _plain("unix_date", 1),
-    "div": _quotient,
+    "timestamp_seconds": plain("timestamp_seconds", 1),
+    "timestamp_millis": plain("timestamp_millis", 1),
+    "timestamp_micros": plain("timestamp_micros", 1),
+    "unix_seconds": plain("unix_seconds", 1),
+    "unix_millis": plain("unix_millis", 1),
+    "unix_micros": plain("unix_micros", 1),
+    "unix_date": plain("unix_date", 1),
+    "div": number_calls.quotient,
     "timestamp": moments.to_timestamp,
     "datetime": moments.to_timestamp_ntz,
 }
 _SNOWFLAKE: dict[str, Builder] = {
     **_SHARED_BY_THE_SIX,
-    "contains": _plain("contains", 2),
-    "bitand": _bits("&"),
-    "bitor": _bits("|"),
-    "bitxor": _bits("^"),
-    "bitnot": _bits("~", 1),
-    "md5": _plain("md5", 1),
+    "contains": plain("contains", 2),
+    "bitand": number_calls.bits("&"),
+    "bitor": number_calls.bits("|"),
+    "bitxor": number_calls.bits("^"),
+    "bitnot": number_calls.bits("~", 1),
+    "md5": plain("md5", 1),
     "iff": conditionals.choose,
     "nvl2": conditionals.nvl2,
     "decode": conditionals.decode,
@@ -471,7 +364,7 @@ _SNOWFLAKE: dict[str, Builder] = {
     "to_varchar": moments.to_char,
     "to_timestamp": moments.text_to_timestamp_ntz,
     "to_timestamp_ntz": moments.text_to_timestamp_ntz,
-    "weekiso": _plain("weekofyear", 1),
+    "weekiso": plain("weekofyear", 1),
     "dayofweekiso": _one(_dow_iso),
 }
 _OF_FAMILY = {

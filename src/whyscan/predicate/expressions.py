@@ -53,14 +53,6 @@ COMPARATORS: dict[type[exp.Expr], Comparator] = {
     exp.NullSafeEQ: Comparator.NULL_SAFE_EQUAL,
 }
 """The comparisons by their nodes."""
-_OPERATIONS: dict[type[exp.Expr], Operation] = {
-    exp.Add: Operation.ADD,
-    exp.Sub: Operation.SUBTRACT,
-    exp.Mul: Operation.MULTIPLY,
-    exp.Div: Operation.DIVIDE,
-    exp.IntDiv: Operation.QUOTIENT,
-    exp.Mod: Operation.REMAINDER,
-}
 _SUBQUERIES = (exp.Subquery, exp.Select, exp.SetOperation)
 
 
@@ -139,17 +131,12 @@ def _not(node: exp.Expr, scope: Scope) -> Expression:
 def _comparison(node: exp.Expr, scope: Scope) -> Expression:
     left, right = unwrapped(node.this), unwrapped(node.expression)
     if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple):
-        return _tuples(node, left, right, scope)
+        if not isinstance(node, exp.EQ | exp.NEQ):
+            raise Uninterpreted("an order of tuples")
+        equal = _tuple_equals(left, right, scope)
+        return Not(equal) if isinstance(node, exp.NEQ) else equal
     operator = COMPARATORS[type(node)]
     return compare(operator, bind_value(left, scope), bind_value(right, scope), scope)
-
-
-def _tuples(node: exp.Expr, left: exp.Tuple, right: exp.Tuple, scope: Scope) -> Expression:
-    """`(a, b) = (1, 2)`: both members equal."""
-    if not isinstance(node, exp.EQ | exp.NEQ):
-        raise Uninterpreted("an order of tuples")
-    equal = _tuple_equals(left, right, scope)
-    return Not(equal) if isinstance(node, exp.NEQ) else equal
 
 
 def _tuple_equals(left: exp.Tuple, right: exp.Expr, scope: Scope) -> Expression:
@@ -214,18 +201,14 @@ def _is(node: exp.Expr, scope: Scope) -> Expression:
     return Not(found) if node.args.get("negate") else found
 
 
-def _like(node: exp.Expr, scope: Scope) -> Expression:
-    return _liked(node, None, scope)
-
-
 def _escaped(node: exp.Expr, scope: Scope) -> Expression:
     """`a LIKE b ESCAPE c`."""
     if not isinstance(node.this, exp.Like | exp.ILike):
         raise Uninterpreted("ESCAPE behind something else than LIKE")
-    return _liked(node.this, bind_value(node.expression, scope), scope)
+    return _like(node.this, scope, bind_value(node.expression, scope))
 
 
-def _liked(node: exp.Expr, escape: Operand | None, scope: Scope) -> Expression:
+def _like(node: exp.Expr, scope: Scope, escape: Operand | None = None) -> Expression:
     operand = bind_value(node.this, scope)
     character = patterns.escape_of(escape, scope)
     join, written = _quantified(node.expression)
@@ -298,8 +281,8 @@ def _arithmetic(node: exp.Expr, scope: Scope) -> Expression:
     """A chain of operators, from its left end."""
     steps: list[tuple[Operation, exp.Expr]] = []
     start = node
-    while type(start) in _OPERATIONS:
-        steps.append((_OPERATIONS[type(start)], start.expression))
+    while type(start) in arithmetic.OPERATIONS:
+        steps.append((arithmetic.OPERATIONS[type(start)], start.expression))
         start = start.this
     result, deep = bind_value(start, scope), 0
     for operation, right in reversed(steps):
@@ -312,10 +295,6 @@ def _arithmetic(node: exp.Expr, scope: Scope) -> Expression:
             f"more than {MAX_DEPTH} operators in a row", text=scope.syntax.text, span=span_of(start)
         )
     return result.expression
-
-
-def _bits(node: exp.Expr, scope: Scope) -> Expression:
-    return bit_operators.bind(node, scope, _binder(scope))
 
 
 def _joined(node: exp.Expr, scope: Scope) -> Expression:
@@ -442,6 +421,10 @@ def _now(make: Callable[[Scope], Literal]) -> Callable[[exp.Expr, Scope], Expres
     return bind
 
 
+def _bits(node: exp.Expr, scope: Scope) -> Expression:
+    return bit_operators.bind(node, scope, _binder(scope))
+
+
 _CONDITIONS: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.And: _and,
     exp.Or: _or,
@@ -478,9 +461,8 @@ _VALUES: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.Interval: constants.interval,
     exp.Cast: _cast,
     exp.TryCast: _cast,
-    **dict.fromkeys(_OPERATIONS, _arithmetic),
-    **dict.fromkeys(bit_operators.OPERATORS, _bits),
-    exp.BitwiseNot: _bits,
+    **dict.fromkeys(arithmetic.OPERATIONS, _arithmetic),
+    **dict.fromkeys((*bit_operators.OPERATORS, exp.BitwiseNot), _bits),
     exp.DPipe: _joined,
     exp.Concat: _adjacent,
     exp.Case: _case,
