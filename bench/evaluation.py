@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 from measure import Ratio, compare
 
-from whyscan.predicate.tree import And, Column, Comparator, Comparison, Literal
-from whyscan.predicate.types import BIGINT
-from whyscan.predicate.zones import zone
 from whyscan.pruning.containers import ColumnStatistics, Containers, believe
 from whyscan.pruning.evaluate import evaluate
+from whyscan.tree.nodes import And, Column, Comparator, Comparison, Literal
+from whyscan.tree.types import BIGINT
+from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

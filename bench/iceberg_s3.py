@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyiceberg_peer
+from iceberg import BOUND, PEER
 from iceberg_tables import Made, artemis, wide
 from latency import delayed
 from measure import Ratio, compare
 from processes import WHYSCAN, run
 
-from iceberg import BOUND, PEER
-from storage.seaweed import BUCKET, KEY, SECRET, running
+from tables.storage.seaweed import BUCKET, KEY, SECRET, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -142,12 +142,12 @@ def _answer(text: str) -> tuple[int, int]:
 
 def held(place: str) -> object:
     """The table with its files in memory, ready for questions."""
-    from whyscan.predicate.zones import zone
     from whyscan.tables import open_snapshot
-    from whyscan.tables.held import hold
+    from whyscan.tables.cached_snapshot import hold
+    from whyscan.tree.zones import zone
 
     snapshot = open_snapshot([place], {}, {})
-    from whyscan.predicate.tree import Column
+    from whyscan.tree.nodes import Column
 
     schema = snapshot.schema()
     opened = hold(snapshot, [Column((f.name,), f.type) for f in schema.fields if f.name in FIELDS])
@@ -157,7 +157,7 @@ def held(place: str) -> object:
 
 def answers(table: object, texts: Sequence[str]) -> list[tuple[int, int]]:
     """The files and bytes that each predicate keeps: parsed, bound and judged."""
-    from whyscan.planning.request import bind_request
+    from whyscan.planning.plan.request import bind_request
     from whyscan.planning.summaries import summaries
 
     bound = (bind_request(table, text, None, {})[0] for text in texts)
@@ -182,9 +182,9 @@ def _bounds(table: Path) -> pa.Table:
     """What the evaluator sees, as one Arrow table."""
     import pyarrow as pa
 
-    from whyscan.predicate.tree import Column
-    from whyscan.predicate.zones import zone
     from whyscan.tables import open_snapshot
+    from whyscan.tree.nodes import Column
+    from whyscan.tree.zones import zone
 
     snapshot = open_snapshot([str(table)], {}, {})
     columns = {f.name: Column((f.name,), f.type) for f in snapshot.schema().fields}

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import sparkling
-from whyscan.spark.session import JAVA_OPTIONS
+from support import sparkling
+from whyscan.spark.sessions import JAVA_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-import sparkling
+from support import sparkling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

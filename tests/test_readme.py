@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from examples import PYTHON, in_a_shell, wrong_examples
+from support.examples import PYTHON, in_a_shell, wrong_examples
 
 README = Path(__file__).parents[1] / "README.md"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lakes import delta_users, empty
-from whyscan.cli.lake import write_lake
+from support.lakes import delta_users, empty
+from whyscan.demo.lake import write_lake
 from whyscan.errors import UnknownColumn
 from whyscan.table import Table
 from whyscan.testing import assert_prunes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from whyscan.planning.plan import ScanPlan
+from whyscan.planning.plan.scan_plan import ScanPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,6 +45,6 @@ class Plan(ScanPlan, frozen=True):
         Spark's own Parquet reader gets the list of files where that is sure to give the same
         rows, else the data source `whyscan` reads them: `whyscan.spark.reader_of` says which.
         """
-        from whyscan.spark.reading import to_spark
+        from whyscan.spark.reading.frames import to_spark
 
         return to_spark(self, spark, columns)

@@ -11,7 +11,7 @@ from whyscan.testing import assert_prunes as check
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from whyscan.explain.report import Report
+    from whyscan.reports.report import Report
 
 
 @pytest.fixture(scope="session")

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from whyscan.statements.planners import Planner
-    from whyscan.statements.report import StatementReport
-    from whyscan.statements.travel import Version
+    from whyscan.statements.records import StatementReport
+    from whyscan.statements.sql.time_travel import Version
     from whyscan.table import Location, When
     from whyscan.tables.snapshot import Snapshot, Traffic
 
@@ -43,11 +43,11 @@ def explain_sql(
     that they are joined with by those keys.
     With `spark`, its executors read the metadata and plan each scan: the answer is the same.
     """
-    from whyscan.explain.masked import masked
-    from whyscan.planning.request import options_of, session_of
-    from whyscan.statements.catalogue import Catalogue
+    from whyscan.planning.plan.request import options_of, session_of
+    from whyscan.reports.masked_records import masked
     from whyscan.statements.explain import Manner, explain_statement
     from whyscan.statements.planners import HERE
+    from whyscan.statements.sql.table_names import Catalogue
 
     checked(Question, question)
     lake = tables if isinstance(tables, Lake) else Lake(tables, options)

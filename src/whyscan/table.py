@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from whyscan.explain.report import Report
-    from whyscan.explain.stats import TableStats
     from whyscan.plans import Plan
-    from whyscan.predicate.types import Schema
+    from whyscan.reports.report import Report
+    from whyscan.reports.stats import TableStats
     from whyscan.spark.planning import Parted
     from whyscan.tables.snapshot import Snapshot
+    from whyscan.tree.types import Schema
 
 Location = str | PathLike[str]
 
@@ -110,7 +110,7 @@ class Table(Struct, frozen=True):
         spark: SparkSession | None,
         question: Question,
     ) -> Plan | Parted:
-        from whyscan.planning.request import bind_request
+        from whyscan.planning.plan.request import bind_request
 
         if spark is not None:
             # First: it brings the parser, beside whose import this process would read a log.
@@ -119,7 +119,7 @@ class Table(Struct, frozen=True):
             bound, options = bind_request(self.snapshot, predicate, columns, question)
             return plan_parts(spark, self.snapshot, bound, options)
         bound, options = bind_request(self.snapshot, predicate, columns, question)
-        from whyscan.planning.planner import make_plan
+        from whyscan.planning.plan.planner import make_plan
         from whyscan.plans import Plan
 
         return Plan.of(make_plan(self.snapshot, bound, options))
@@ -139,23 +139,23 @@ class Table(Struct, frozen=True):
         """
         verbose = question.get("verbose", False)
         if spark is not None:
-            from whyscan.explain.masked import masked
+            from whyscan.reports.masked_records import masked
             from whyscan.spark.planning import explain_parts
 
             parted = self.plan(predicate, columns, spark=spark, **question)
             return masked(explain_parts(parted, verbose=verbose))
         plan = self.plan(predicate, columns, **question)
         # Only now: its import brings the parser, beside whose own a log is read.
-        from whyscan.explain.masked import masked
-        from whyscan.explain.report import make_report
+        from whyscan.reports.masked_records import masked
+        from whyscan.reports.report import make_report
 
         with limited():
             return masked(make_report(plan, verbose=verbose))
 
     def stats(self, columns: Sequence[str] | None = None, *, full: bool = False) -> TableStats:
         """How the table lies, column by column; `full` opens footers of however many files."""
-        from whyscan.explain.masked import masked
-        from whyscan.explain.stats import profile
+        from whyscan.reports.masked_records import masked
+        from whyscan.reports.stats import profile
 
         return masked(profile(self.snapshot, columns, full=full))
 
@@ -174,7 +174,7 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     `as_files` opens it as the plain files that are there. The root of a table stays that table.
     """
     from whyscan.tables import open_snapshot
-    from whyscan.tables.travel import Travel, moment
+    from whyscan.tables.time_travel import Travel, moment
 
     checked(When, when)
     places = [location] if isinstance(location, str | PathLike) else list(location)

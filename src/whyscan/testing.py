@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from whyscan.explain.report import Report
+    from whyscan.reports.report import Report
     from whyscan.table import Location, Table
 
 GATES = (
@@ -29,7 +29,7 @@ def assert_prunes(table: Table | Location, predicate: str, **asked: Any) -> Repo
     questions.
     """
     __tracebackhide__ = True
-    from whyscan.explain.gates import Gates
+    from whyscan.reports.gates import Gates
     from whyscan.table import Table
     from whyscan.table import open as open_table
 

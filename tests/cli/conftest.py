@@ -2,8 +2,8 @@
 
 import pytest
 
-import commands
-from whyscan.cli.lake import write_lake
+from support import commands
+from whyscan.demo.lake import write_lake
 
 
 @pytest.fixture(scope="session")

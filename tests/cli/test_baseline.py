@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from whyscan.explain.baseline import same_sql, same_table
+from whyscan.reports.baseline import same_sql, same_table
 
 
 def test_from_the_command_line(whyscan, lake, tmp_path):

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from commands import WHYSCAN
+from support.commands import WHYSCAN
 from whyscan.cli.suggestions import DEPTHS
-from whyscan.planning.plan import Depth
+from whyscan.planning.plan.scan_plan import Depth
 
 PROMPT = "ready> "
 PATIENCE = 60  # seconds until a shell that says nothing is given up

@@ -8,11 +8,11 @@ from deltalake import DeltaTable
 from pyarrow import parquet
 from pyiceberg.table import StaticTable
 
-import commands
 import whyscan
-from golden import golden
+from support import commands
+from support.golden import golden
 from whyscan.cli.demo import TOUR
-from whyscan.cli.lake import FLAT, USERS
+from whyscan.demo.lake import FLAT, USERS
 
 TEXT = Path(__file__).parent / "golden" / "demo.txt"
 # Paths of the machine stand in Iceberg's metadata: its size is not the same everywhere.

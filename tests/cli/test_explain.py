@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from commands import WHYSCAN
-from reports import valid
+from support.commands import WHYSCAN
+from support.reports import valid
 
 BOTH = "country = 'DE' AND age > 40"
 

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from commands import WHYSCAN
-from whyscan.cli.lake import write_lake
+from support.commands import WHYSCAN
+from whyscan.demo.lake import write_lake
 
 PATIENCE = 60
 LONG = "a" * 300

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from statement_reports import valid
+from support.statement_reports import valid
 from whyscan.cli.formats import FORMS
 
 SQL = """SELECT u.age FROM users u JOIN flat f ON u.age = f.age

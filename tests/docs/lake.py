@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from mmh3 import hash as murmur
 
-from delta.conftest import Lake as DeltaTable
-from delta.conftest import bounds
-from iceberg.by_hand import Lake as IcebergTable
-from iceberg.by_hand import stored, summary
+from tables.delta.conftest import Lake as DeltaTable
+from tables.delta.conftest import bounds
+from tables.iceberg.by_hand import Lake as IcebergTable
+from tables.iceberg.by_hand import stored, summary
 
 if TYPE_CHECKING:
     from pathlib import Path

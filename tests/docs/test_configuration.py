@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from whyscan.explain.baseline import SCHEMA_VERSION, Key, covers, read_baseline
+from whyscan.reports.baseline import SCHEMA_VERSION, Key, covers, read_baseline
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "gates.md").read_text("utf-8")

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from commands import whyscan
 from docs.lake import write_lake
-from examples import BLOCK, PYTHON, in_this_process, run_python, wrong_examples
+from support.commands import whyscan
+from support.examples import BLOCK, PYTHON, in_this_process, run_python, wrong_examples
 from whyscan.cli.main import COMMANDS
-from whyscan.explain.findings import Code
-from whyscan.planning.reason_codes import Reason
+from whyscan.planning.why.reason_codes import Reason
+from whyscan.reports.findings import Code
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))

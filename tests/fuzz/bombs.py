@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from commands import WHYSCAN
+from support.commands import WHYSCAN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

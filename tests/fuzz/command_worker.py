@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from commands import Run, whyscan
 from fuzz.worker import limit, little_room
-from whyscan.statements import templates
+from support.commands import Run, whyscan
+from whyscan.statements.changes import templates
 
 REFUSED = re.compile(
     r"error: (?P<message>[^\n]+)\n(?:  [^\n]*\n  [ ]*\^+\n)?(?:hint: (?P<hint>[^\n]+)\n)?"
@@ -46,7 +46,7 @@ def judged(run: Run) -> str:
 
 def read(log: str) -> str:
     """How many entries of a log were taken and left, where and why, as JSON."""
-    from whyscan.spark.workload import read_workload
+    from whyscan.spark.stages.workload import read_workload
 
     found = read_workload([log])
     listed = [[entry.origin, entry.why, entry.times] for entry in found.unparsed[:10]]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from delta.conftest import Lake, bounds
 from fuzz.bombs import STATS, Bomb
 from fuzz.delta_victims import CHECKPOINT, SIDECAR, UUID
 from fuzz.iceberg_bombs import MB, TOO_LARGE, claimed_containers, runs
 from scan.test_deletion_vectors import delta as with_vector
+from tables.delta.conftest import Lake, bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

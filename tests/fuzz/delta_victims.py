@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from delta.conftest import Lake
 from fuzz.damage import Kind
 from fuzz.victims import Target, Victim
+from tables.delta.conftest import Lake
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from backports import zstd
 
 from fuzz.bombs import SCAN, STATS, Bomb
-from iceberg.by_hand import Lake, list_schema
+from tables.iceberg.by_hand import Lake, list_schema
 from whyscan.tables.iceberg import avro
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from fuzz.damage import Kind
 from fuzz.victims import Target, Victim
-from iceberg.by_hand import Lake, summary
+from tables.iceberg.by_hand import Lake, summary
 
 COLUMNS = {"n": "int", "s": "string", "t": "timestamptz", "x": "double", "m": "decimal(9, 2)"}
 FIELDS = [

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import whyscan
 from fuzz.damage import Kind
-from reports import valid
+from support.reports import valid
 from whyscan.errors import WhyscanError
-from whyscan.explain.document import to_json
+from whyscan.reports.document import to_json
 
 if TYPE_CHECKING:
     from pathlib import Path

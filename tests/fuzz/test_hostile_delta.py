@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from delta.conftest import Lake, bounds
 from fuzz.delta_victims import CHECKPOINT, SIDECAR, UUID, vector
+from tables.delta.conftest import Lake, bounds
 from whyscan.errors import TableError, TooLarge
-from whyscan.explain.document import to_json
-from whyscan.explain.text import text
+from whyscan.reports.document import to_json
+from whyscan.reports.text import text
 from whyscan.tables import duckdb_engine
 
 DEEP = 100_000

@@ -11,8 +11,8 @@ import pytest
 import whyscan
 from tables.by_hand import varint
 from whyscan.errors import CorruptFile, StorageError
-from whyscan.explain.document import to_json
-from whyscan.explain.text import text
+from whyscan.reports.document import to_json
+from whyscan.reports.text import text
 from whyscan.tables.parquet import thrift
 
 STRUCTS = 12

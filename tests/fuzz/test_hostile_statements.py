@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from whyscan.predicate.parse import parse
+from whyscan.predicate.syntax.parse import parse
 
 STATEMENTS = {
     "SELECT month FROM {} WHERE month IN (2, 3)": "databricks",

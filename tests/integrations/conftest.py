@@ -4,7 +4,7 @@ import sysconfig
 
 import pytest
 
-from whyscan.cli.lake import write_lake
+from whyscan.demo.lake import write_lake
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from commands import WHYSCAN
+from support.commands import WHYSCAN
 
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))

@@ -17,8 +17,8 @@ from oracle.values import TYPES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.predicate.tree import Expression
-    from whyscan.predicate.types import Type
+    from whyscan.tree.nodes import Expression
+    from whyscan.tree.types import Type
 
 UNSURE = "unsure"
 

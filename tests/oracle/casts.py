@@ -10,7 +10,7 @@ from typing import Any
 from oracle import clock
 from oracle.errors import SqlError, Unsupported
 from oracle.numbers import fit_decimal, fit_float, fit_integer, truncated
-from whyscan.predicate.types import (
+from whyscan.tree.types import (
     BinaryType,
     BooleanType,
     DateType,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from oracle import casts, clock, order
 from oracle.errors import SqlError, Unsupported
 from oracle.numbers import BIG, fit, fit_decimal, fit_integer, half_up
-from whyscan.predicate.types import (
+from whyscan.tree.types import (
     BIGINT,
     DateType,
     DecimalType,
@@ -23,7 +23,7 @@ from whyscan.predicate.types import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from whyscan.predicate.tree import Call
+    from whyscan.tree.nodes import Call
 
 SHORT = Context(prec=34, rounding=ROUND_HALF_EVEN)
 DAY_MICROS = clock.DAY * clock.MICROS

@@ -8,8 +8,8 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from oracle.errors import SqlError, Unsupported
-from whyscan.predicate.tree import Operation
-from whyscan.predicate.types import DecimalType, FloatType, IntegerType, Type
+from whyscan.tree.nodes import Operation
+from whyscan.tree.types import DecimalType, FloatType, IntegerType, Type
 
 BIG = Context(prec=800)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from oracle import order
 from oracle.values import FRACTION, NANOS, any_value, neighbours
-from whyscan.predicate import arrow
-from whyscan.predicate.tree import (
+from whyscan.tree import arrow
+from whyscan.tree.nodes import (
     And,
     Arithmetic,
     Between,
@@ -32,7 +32,7 @@ from whyscan.predicate.tree import (
     Operation,
     Or,
 )
-from whyscan.predicate.types import (
+from whyscan.tree.types import (
     BIGINT,
     BOOLEAN,
     DATE,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from oracle import clock
 from oracle.errors import Unsupported
 from oracle.rows import plain
-from whyscan.predicate.tree import (
+from whyscan.tree.nodes import (
     And,
     Arithmetic,
     Between,
@@ -29,7 +29,7 @@ from whyscan.predicate.tree import (
     Or,
     type_of,
 )
-from whyscan.predicate.types import (
+from whyscan.tree.types import (
     BinaryType,
     BooleanType,
     DateType,

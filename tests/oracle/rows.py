@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from oracle import casts, functions, numbers, order
 from oracle.errors import SqlError, Unsupported
-from whyscan.predicate.tree import (
+from whyscan.tree.nodes import (
     And,
     Arithmetic,
     Between,
@@ -39,7 +39,7 @@ from whyscan.predicate.tree import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.predicate.tree import Path
+    from whyscan.tree.nodes import Path
 
 
 class Outcome(Enum):

@@ -14,15 +14,10 @@ from hypothesis import strategies as st
 from oracle import order
 from oracle.dice import Dice
 from oracle.values import TYPES, any_value, neighbours, pool
-from whyscan.predicate import arrow
-from whyscan.predicate.tree import Column, Path
-from whyscan.predicate.types import (
-    BinaryType,
-    FloatType,
-    StringType,
-    Type,
-)
 from whyscan.pruning.containers import ColumnStatistics, Containers, believe
+from whyscan.tree import arrow
+from whyscan.tree.nodes import Column, Path
+from whyscan.tree.types import BinaryType, FloatType, StringType, Type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

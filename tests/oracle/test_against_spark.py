@@ -16,12 +16,12 @@ from oracle.render import spelled, sql
 from oracle.rows import RAISED, evaluate_row
 from oracle.tables import World
 from oracle.values import NANOS, TYPES, any_value
-from sparkling import INTERPRETED, settings
+from support.sparkling import INTERPRETED, settings
 from whyscan.errors import WhyscanError
-from whyscan.predicate import arrow
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
-from whyscan.predicate.types import (
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
+from whyscan.tree import arrow
+from whyscan.tree.types import (
     BOOLEAN,
     INT,
     Field,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from whyscan.predicate.tree import Expression
+    from whyscan.tree.nodes import Expression
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 

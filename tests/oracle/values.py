@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.clock import DAY, MICROS, days_of
 from oracle.numbers import BIG, fit_float
-from whyscan.predicate.types import (
+from whyscan.tree.types import (
     BIGINT,
     BINARY,
     BOOLEAN,

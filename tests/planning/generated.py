@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from memory_table import RANGES, MemoryTable
 from oracle.dice import Dice
 from oracle.rows import evaluate_row
 from oracle.tables import exact, honest
 from oracle.values import any_value
-from whyscan.planning.plan import Depth, Options
-from whyscan.planning.planner import make_plan
-from whyscan.predicate import arrow
-from whyscan.predicate.tree import (
+from support.memory_table import RANGES, MemoryTable
+from whyscan.planning.plan.planner import make_plan
+from whyscan.planning.plan.scan_plan import Depth, Options
+from whyscan.pruning.containers import ColumnStatistics, Containers, believe
+from whyscan.tables.snapshot import Files, RowGroups
+from whyscan.tree import arrow
+from whyscan.tree.nodes import (
     Column,
     Comparator,
     Comparison,
@@ -26,17 +28,15 @@ from whyscan.predicate.tree import (
     Not,
     Predicate,
 )
-from whyscan.predicate.types import BOOLEAN, DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP
-from whyscan.pruning.containers import ColumnStatistics, Containers, believe
-from whyscan.tables.snapshot import Files, RowGroups
+from whyscan.tree.types import BOOLEAN, DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from oracle.tables import Told
-    from whyscan.planning.plan import ScanPlan
-    from whyscan.predicate.tree import Expression, Path
-    from whyscan.predicate.types import Type
+    from whyscan.planning.plan.scan_plan import ScanPlan
+    from whyscan.tree.nodes import Expression, Path
+    from whyscan.tree.types import Type
 
 SORT, FILTER = ("k",), ("w",)
 KINDS = (INT, DOUBLE, STRING, FLOAT, DATE, TIMESTAMP, BOOLEAN)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from whyscan.planning.plan import Options
-from whyscan.planning.planner import make_plan
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
+from whyscan.planning.plan.planner import make_plan
+from whyscan.planning.plan.scan_plan import Options
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
 
 
 def planned(table, predicate, joined=(), **options):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from oracle import order
-from whyscan.planning.answers import Function
+from whyscan.planning.rows.answers import Function
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.planning.topk import SortKey
+    from whyscan.planning.rows.topk import SortKey
 
 
 def in_order(values: Sequence[Any], key: SortKey) -> list[Any]:

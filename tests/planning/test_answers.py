@@ -15,18 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import whyscan
-from memory_table import DataFile, MemoryTable, RowGroup
 from oracle.dice import tried
 from planning.generated import SORT, cases
 from planning.plans import planned
 from planning.sorting import aggregated, same
-from whyscan.planning.answers import Aggregate, Answers, Function, answers
-from whyscan.planning.limit import Unproven
-from whyscan.planning.plan import Depth
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
-from whyscan.predicate.tree import columns_of
-from whyscan.predicate.types import DOUBLE, INT, STRING
+from support.memory_table import DataFile, MemoryTable, RowGroup
+from whyscan.planning.plan.scan_plan import Depth
+from whyscan.planning.rows.answers import Aggregate, Answers, Function, answers
+from whyscan.planning.rows.limit import Unproven
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
+from whyscan.tree.nodes import columns_of
+from whyscan.tree.types import DOUBLE, INT, STRING
 
 ROWS = Aggregate(Function.COUNT)
 

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whyscan.planning.equivalence import where_true
-from whyscan.planning.judgement import flags
-from whyscan.predicate import arrow
-from whyscan.predicate.bind import bind
-from whyscan.predicate.render import to_sql
-from whyscan.predicate.session import Session
-from whyscan.predicate.types import BIGINT, DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, Field, Schema
-from whyscan.predicate.zones import zone
+from whyscan.planning.plan.judgement import flags
+from whyscan.planning.why.equivalence import where_true
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.interval import between
+from whyscan.tree import arrow
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.types import BIGINT, DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, Field, Schema
+from whyscan.tree.zones import zone
 
 COLUMNS = {"ts": TIMESTAMP, "d": DATE, "n": BIGINT, "i": INT, "t": TIMESTAMP_NTZ}
 SCHEMA = Schema(tuple(Field(name, kind) for name, kind in COLUMNS.items()))

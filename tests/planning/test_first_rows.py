@@ -10,17 +10,17 @@ import pyarrow.parquet as pq
 import pytest
 
 import whyscan
-from delta import rs_lakes
-from iceberg import pyiceberg_lakes
 from planning.plans import planned
 from planning.sorting import aggregated, in_order, same
-from whyscan.planning.answers import Aggregate, Answers, Function, answers
-from whyscan.planning.limit import limited
-from whyscan.planning.plan import Depth
-from whyscan.planning.topk import SortKey, top
-from whyscan.predicate import arrow
-from whyscan.predicate.tree import Column
-from whyscan.predicate.types import StructType, TimestampType
+from tables.delta import rs_lakes
+from tables.iceberg import pyiceberg_lakes
+from whyscan.planning.plan.scan_plan import Depth
+from whyscan.planning.rows.answers import Aggregate, Answers, Function, answers
+from whyscan.planning.rows.limit import limited
+from whyscan.planning.rows.topk import SortKey, top
+from whyscan.tree import arrow
+from whyscan.tree.nodes import Column
+from whyscan.tree.types import StructType, TimestampType
 
 
 def parquet(folder):

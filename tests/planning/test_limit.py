@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from memory_table import DataFile, MemoryTable, RowGroup
 from planning.plans import planned
-from whyscan.planning.limit import Unproven, before_limit, limited
-from whyscan.predicate.types import INT
+from support.memory_table import DataFile, MemoryTable, RowGroup
+from whyscan.planning.rows.limit import Unproven, before_limit, limited
+from whyscan.tree.types import INT
 
 
 def table(*files, **changes):

@@ -6,19 +6,19 @@ import json
 
 import pytest
 
-from iceberg.by_hand import Lake, stored, summary
-from lakes import delta_users, users
 from planning.plans import planned
-from reports import valid
-from whyscan.explain.document import to_json
-from whyscan.explain.html import page
-from whyscan.explain.report import make_report
-from whyscan.explain.text import text
-from whyscan.planning.limit import limited
-from whyscan.planning.plan import Depth
-from whyscan.planning.topk import SortKey, top
-from whyscan.predicate.tree import Column
-from whyscan.predicate.types import INT
+from support.lakes import delta_users, users
+from support.reports import valid
+from tables.iceberg.by_hand import Lake, stored, summary
+from whyscan.planning.plan.scan_plan import Depth
+from whyscan.planning.rows.limit import limited
+from whyscan.planning.rows.topk import SortKey, top
+from whyscan.reports.document import to_json
+from whyscan.reports.pages import page
+from whyscan.reports.report import make_report
+from whyscan.reports.text import text
+from whyscan.tree.nodes import Column
+from whyscan.tree.types import INT
 
 AGES = SortKey(Column(("age",), INT), descending=True, nulls_first=False)
 

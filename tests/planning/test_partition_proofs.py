@@ -13,28 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iceberg.by_hand import Lake
-from reports import explained
-from whyscan.planning.judgement import flags
-from whyscan.planning.partition_proofs import decided_by_partitions
-from whyscan.predicate import arrow
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
-from whyscan.predicate.types import (
-    BIGINT,
-    DATE,
-    INT,
-    STRING,
-    TIMESTAMP_NTZ,
-    DecimalType,
-    Field,
-    Schema,
-)
-from whyscan.predicate.zones import zone
+from support.reports import explained
+from tables.iceberg.by_hand import Lake
+from whyscan.planning.plan.judgement import flags
+from whyscan.planning.why.partition_proofs import decided_by_partitions
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.interval import Interval
 from whyscan.pruning.transforms import forward, parse_transform
+from whyscan.tree import arrow
+from whyscan.tree.types import BIGINT, DATE, INT, STRING, TIMESTAMP_NTZ, DecimalType, Field, Schema
+from whyscan.tree.zones import zone
 
 COLUMNS = {
     "d": DATE,

@@ -8,16 +8,16 @@ import pyarrow as pa
 import pytest
 
 import whyscan
-from whyscan.planning.duckdb_sql import SAME_MEANING, Engine, takes_any_text, to_duckdb
-from whyscan.predicate.bind import bind
-from whyscan.predicate.types import INT, STRING, Field, Schema
+from whyscan.planning.plan.duckdb_sql import SAME_MEANING, Engine, takes_any_text, to_duckdb
+from whyscan.predicate.binding.bind import bind
+from whyscan.tree.types import INT, STRING, Field, Schema
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import SparkSession
 
-    from whyscan.predicate.tree import Expression
+    from whyscan.tree.nodes import Expression
 
 SCHEMA = Schema((Field("q", STRING), Field("p", INT)))
 

@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from memory_table import DataFile, MemoryTable, RowGroup
-from reports import explained
-from whyscan.predicate.types import DecimalType
+from support.memory_table import DataFile, MemoryTable, RowGroup
+from support.reports import explained
+from whyscan.tree.types import DecimalType
 
 GREATEST = "9" * 36 + ".99"
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from lakes import users
+from support.lakes import users
 from whyscan.errors import UnknownColumn, UsageError
-from whyscan.planning.plan import Depth
-from whyscan.planning.request import bind_request
-from whyscan.predicate.types import INT, Field, Schema
+from whyscan.planning.plan.request import bind_request
+from whyscan.planning.plan.scan_plan import Depth
+from whyscan.tree.types import INT, Field, Schema
 
 
 class Sparse:

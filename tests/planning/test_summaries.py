@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lakes import delta_users, users
-from memory_table import DataFile, MemoryTable, RowGroup
-from whyscan.explain.report import make_report
-from whyscan.planning import piecewise
-from whyscan.planning.plan import Depth, Options
-from whyscan.planning.planner import make_plan
-from whyscan.planning.request import bind_request
+from support.lakes import delta_users, users
+from support.memory_table import DataFile, MemoryTable, RowGroup
+from whyscan.planning.plan import blockwise
+from whyscan.planning.plan.planner import make_plan
+from whyscan.planning.plan.request import bind_request
+from whyscan.planning.plan.scan_plan import Depth, Options
 from whyscan.planning.summaries import FILES_ONLY, summaries
-from whyscan.predicate.types import DOUBLE, INT, STRING
-from whyscan.tables import held
-from whyscan.tables.held import hold
+from whyscan.reports.report import make_report
+from whyscan.tables import cached_snapshot
+from whyscan.tables.cached_snapshot import hold
+from whyscan.tree.types import DOUBLE, INT, STRING
 
 ASKED = (
     "country = 'DE' AND age > 40",
@@ -34,8 +34,8 @@ ASKED = (
 
 @pytest.fixture(autouse=True)
 def few_files_in_blocks(monkeypatch):
-    monkeypatch.setattr(held, "BLOCKS_FROM", 1)
-    monkeypatch.setattr(piecewise, "WORTH_WHILE", 0)
+    monkeypatch.setattr(cached_snapshot, "BLOCKS_FROM", 1)
+    monkeypatch.setattr(blockwise, "WORTH_WHILE", 0)
 
 
 def many() -> MemoryTable:

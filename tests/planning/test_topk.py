@@ -11,18 +11,18 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import whyscan
-from memory_table import DataFile, MemoryTable, RowGroup
 from oracle.dice import tried
 from oracle.rows import RAISED, evaluate_row
 from planning.generated import Case, cases
 from planning.plans import planned
 from planning.sorting import in_order
-from whyscan.planning.limit import Unproven, limited
-from whyscan.planning.topk import SortKey, top
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
-from whyscan.predicate.tree import Arithmetic, Column, Literal, Operation
-from whyscan.predicate.types import DATE, DOUBLE, INT
+from support.memory_table import DataFile, MemoryTable, RowGroup
+from whyscan.planning.rows.limit import Unproven, limited
+from whyscan.planning.rows.topk import SortKey, top
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
+from whyscan.tree.nodes import Arithmetic, Column, Literal, Operation
+from whyscan.tree.types import DATE, DOUBLE, INT
 
 
 def sort_values(rows, key):

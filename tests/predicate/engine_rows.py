@@ -16,12 +16,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.planning.partition_values import decide, truths_of_points
-from whyscan.predicate import zones
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
-from whyscan.predicate.tree import Opaque
-from whyscan.predicate.types import (
+from whyscan.planning.plan.partition_values import decide, truths_of_points
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
+from whyscan.pruning.containers import ColumnStatistics, Containers, believe
+from whyscan.pruning.evaluate import evaluate
+from whyscan.pruning.interval import Interval
+from whyscan.pruning.mask import materialise
+from whyscan.scan.rows import as_interval, represented
+from whyscan.tree import zones
+from whyscan.tree.nodes import Opaque
+from whyscan.tree.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
@@ -37,11 +42,6 @@ from whyscan.predicate.types import (
     Field,
     Schema,
 )
-from whyscan.pruning.containers import ColumnStatistics, Containers, believe
-from whyscan.pruning.evaluate import evaluate
-from whyscan.pruning.interval import Interval
-from whyscan.pruning.mask import materialise
-from whyscan.scan.rows import as_interval, represented
 
 NOW = 1_709_296_200_000_000
 _DAYS = [

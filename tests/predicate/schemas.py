@@ -1,6 +1,6 @@
 """The table that the predicates of these tests are bound to."""
 
-from whyscan.predicate.types import (
+from whyscan.tree.types import (
     BIGINT,
     BINARY,
     BOOLEAN,

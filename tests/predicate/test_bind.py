@@ -5,11 +5,11 @@ import pyarrow as pa
 import pytest
 
 from predicate.schemas import EVENTS
-from whyscan.predicate.bind import bind
-from whyscan.predicate.render import to_sql
-from whyscan.predicate.session import Session
-from whyscan.predicate.tree import Column, Comparison, In, Literal, Opaque, type_of
-from whyscan.predicate.types import BIGINT, INT, STRING
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
+from whyscan.tree.nodes import Column, Comparison, In, Literal, Opaque, type_of
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.types import BIGINT, INT, STRING
 
 NOON = Session("spark", "UTC", 1_709_294_400_000_000)  # 2024-03-01 12:00:00
 

@@ -5,9 +5,9 @@ import pytest
 
 from predicate.schemas import EVENTS
 from whyscan.errors import SyntaxProblem
-from whyscan.predicate.bind import bind
-from whyscan.predicate.render import to_sql
-from whyscan.predicate.tree import And, In, Or
+from whyscan.predicate.binding.bind import bind
+from whyscan.tree.nodes import And, In, Or
+from whyscan.tree.rendering import to_sql
 
 MANY = 50_000
 

@@ -4,10 +4,10 @@
 import pytest
 
 from predicate.schemas import EVENTS
-from whyscan.predicate.bind import bind
-from whyscan.predicate.render import to_sql
-from whyscan.predicate.session import Session
-from whyscan.predicate.tree import Opaque
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
+from whyscan.tree.nodes import Opaque
+from whyscan.tree.rendering import to_sql
 
 SIX = ("spark", "trino", "duckdb", "postgres", "bigquery", "snowflake")
 

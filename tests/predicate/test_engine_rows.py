@@ -18,8 +18,8 @@ import pytest
 
 from predicate.engine_rows import COLUMNS, RAISED, Engine, bound, is_opaque, wrong
 from whyscan.errors import WhyscanError
-from whyscan.predicate import calls
-from whyscan.predicate.dialects import Family
+from whyscan.predicate.binding import dialect_calls
+from whyscan.predicate.syntax.dialects import Family
 
 UNITS = """
 year quarter month week isoweek day hour minute second millisecond microsecond decade century
@@ -65,7 +65,7 @@ DRAWS = 40
 
 def groups():
     """The expressions of DuckDB's dialect, by what they are made with."""
-    names = sorted({*calls._OF_FAMILY[Family.DUCKDB], *calls._COMMON})
+    names = sorted({*dialect_calls._OF_FAMILY[Family.DUCKDB], *dialect_calls._COMMON})
     clocks = {"now", "current_timestamp", "current_date", "today"}
     for name in names:
         if name not in clocks:

@@ -5,9 +5,9 @@ import pytest
 
 from predicate.schemas import EVENTS
 from whyscan.errors import SyntaxProblem, TypeProblem, UnknownColumn, UsageError
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
-from whyscan.predicate.types import INT, Field, Schema
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
+from whyscan.tree.types import INT, Field, Schema
 
 # text, error, what is underlined, message, hint
 CASES = [

@@ -11,9 +11,9 @@ import pytest
 
 from predicate.engine_rows import COLUMNS, bound, is_opaque, verdicts
 from whyscan.errors import WhyscanError
-from whyscan.predicate import calls
-from whyscan.predicate.dialects import Family
-from whyscan.predicate.render import to_sql
+from whyscan.predicate.binding import dialect_calls
+from whyscan.predicate.syntax.dialects import Family
+from whyscan.tree.rendering import to_sql
 
 EXTREMES = """
 NULL
@@ -72,7 +72,7 @@ def escaped(predicate, dialect):
 
 
 def names(dialect):
-    return sorted({*calls._OF_FAMILY[DIALECTS[dialect]], *calls._COMMON})
+    return sorted({*dialect_calls._OF_FAMILY[DIALECTS[dialect]], *dialect_calls._COMMON})
 
 
 def cases():

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from whyscan.predicate.bind import bind
-from whyscan.predicate.comparisons import LONG
-from whyscan.predicate.tree import Comparison, In, Or
-from whyscan.predicate.types import BIGINT, STRING, Field, Schema
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.binding.comparisons import LONG
+from whyscan.tree.nodes import Comparison, In, Or
+from whyscan.tree.types import BIGINT, STRING, Field, Schema
 
 SCHEMA = Schema((Field("i", BIGINT), Field("s", STRING)))
 

@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from predicate.schemas import EVENTS
 from predicate.test_spark_agreement import PREDICATES
-from whyscan.predicate.bind import bind
-from whyscan.predicate.render import to_sql
-from whyscan.predicate.session import Session
-from whyscan.predicate.tree import Column, Comparator, Comparison, In, Literal, Not
-from whyscan.predicate.types import (
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
+from whyscan.tree.nodes import Column, Comparator, Comparison, In, Literal, Not
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.types import (
     BIGINT,
     BOOLEAN,
     DATE,

@@ -10,13 +10,13 @@ from decimal import Decimal
 import pytest
 
 from predicate.schemas import EVENTS
-from whyscan.predicate import coercion, literals, zones
-from whyscan.predicate.bind import bind
-from whyscan.predicate.clock import Clock
-from whyscan.predicate.render import to_sql
-from whyscan.predicate.session import Session
-from whyscan.predicate.tree import IsNull, Literal, Opaque, Operation, type_of
-from whyscan.predicate.types import (
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
+from whyscan.tree import coercion, literals, zones
+from whyscan.tree.clock import Clock
+from whyscan.tree.nodes import IsNull, Literal, Opaque, Operation, type_of
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.types import (
     BIGINT,
     BINARY,
     BOOLEAN,

@@ -4,10 +4,10 @@
 import pytest
 
 from whyscan.errors import SyntaxProblem, TypeProblem, WhyscanError
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
-from whyscan.predicate.tree import Opaque, columns_of
-from whyscan.predicate.types import BOOLEAN, DATE, INT, STRING, Field, Schema
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
+from whyscan.tree.nodes import Opaque, columns_of
+from whyscan.tree.types import BOOLEAN, DATE, INT, STRING, Field, Schema
 
 # `SELECT keyword FROM sql_keywords()` of Spark 4.1. Its parser takes each for a column in all of
 # PLACES (measured), but for those of NO_COLUMN.

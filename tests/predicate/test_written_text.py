@@ -3,7 +3,7 @@
 import pytest
 import sqlglot
 
-from whyscan.predicate.parse import sql_of
+from whyscan.predicate.syntax.parse import sql_of
 
 CASES = [
     ("spark", "x >= DATE '2024-03-01'", "x >= DATE '2024-03-01'"),

@@ -18,35 +18,14 @@ import pyarrow as pa
 import pytest
 
 from whyscan.errors import WhyscanError
-from whyscan.predicate import arrow
-from whyscan.predicate.arrow import arrow_type
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
-from whyscan.predicate.tree import Column, Opaque, type_of, walk
-from whyscan.predicate.types import (
-    BIGINT,
-    BINARY,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    STRING,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    DecimalType,
-    Field,
-    FloatType,
-    Schema,
-    Type,
-)
-from whyscan.predicate.zones import zone
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.blocks import Blocks, arranged
+from whyscan.pruning.concatenation import concatenate
 from whyscan.pruning.containers import ColumnStatistics, Containers, believe
 from whyscan.pruning.evaluate import Batch, evaluate, interval_of
 from whyscan.pruning.functions import PLAIN
-from whyscan.pruning.functions.temporal import TEMPORAL
-from whyscan.pruning.gather import concatenate
+from whyscan.pruning.functions.time.fields import TEMPORAL
 from whyscan.pruning.interval import Interval, anything, less_equal
 from whyscan.pruning.mask import Mask, materialise, written_out
 from whyscan.pruning.transforms import (
@@ -66,11 +45,32 @@ from whyscan.pruning.transforms import (
     result_type,
     supports,
 )
+from whyscan.tree import arrow
+from whyscan.tree.arrow import arrow_type
+from whyscan.tree.nodes import Column, Opaque, type_of, walk
+from whyscan.tree.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    DecimalType,
+    Field,
+    FloatType,
+    Schema,
+    Type,
+)
+from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from whyscan.predicate.tree import Expression
+    from whyscan.tree.nodes import Expression
 
 DECIMAL = DecimalType(9, 2)
 COLUMNS: dict[str, Type] = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
-from whyscan.predicate.types import INT, Field, Schema
-from whyscan.predicate.zones import zone
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.containers import ColumnStatistics, Containers, believe
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.truth import Verdict, verdicts
+from whyscan.tree.types import INT, Field, Schema
+from whyscan.tree.zones import zone
 
 NONE, SOME, ALL = Verdict.NONE, Verdict.SOME, Verdict.ALL
 # lower, upper, NULLs of 10 rows; the verdicts of IS NULL, IS NOT NULL and c = 7; how many wrong.

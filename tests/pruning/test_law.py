@@ -24,9 +24,12 @@ from oracle.render import sql
 from oracle.rows import RAISED
 from oracle.tables import Row, World, any_world, built, exact, weaker, worlds
 from oracle.values import NANOS, TYPES
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
-from whyscan.predicate.tree import (
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
+from whyscan.pruning.evaluate import evaluate
+from whyscan.pruning.mask import materialise
+from whyscan.pruning.truth import Verdict, verdicts
+from whyscan.tree.nodes import (
     And,
     Between,
     Case,
@@ -41,11 +44,8 @@ from whyscan.predicate.tree import (
     Or,
     Predicate,
 )
-from whyscan.predicate.types import BOOLEAN, DOUBLE, FLOAT, INT, Field, Schema, Type
-from whyscan.predicate.zones import zone as zone_named
-from whyscan.pruning.evaluate import evaluate
-from whyscan.pruning.mask import materialise
-from whyscan.pruning.truth import Verdict, verdicts
+from whyscan.tree.types import BOOLEAN, DOUBLE, FLOAT, INT, Field, Schema, Type
+from whyscan.tree.zones import zone as zone_named
 
 if TYPE_CHECKING:
     from whyscan.pruning.containers import Containers

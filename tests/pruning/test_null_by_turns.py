@@ -11,15 +11,15 @@ from oracle.cases import Example
 from oracle.dice import Dice, tried
 from oracle.predicates import Maker
 from oracle.tables import any_world
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
-from whyscan.predicate.tree import Column, IsNull, Not, Or
-from whyscan.predicate.types import INT, STRING, Field, Schema
-from whyscan.predicate.zones import zone
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.containers import ColumnStatistics, Containers, believe
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.mask import materialise
 from whyscan.pruning.truth import Verdict, verdicts
+from whyscan.tree.nodes import Column, IsNull, Not, Or
+from whyscan.tree.types import INT, STRING, Field, Schema
+from whyscan.tree.zones import zone
 
 SCHEMA = Schema((Field("c", STRING), Field("i", INT)))
 ROWS = pa.array([10], pa.int64())

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pyroaring import BitMap
 
 import whyscan
-from iceberg.by_hand import Lake
+from tables.iceberg.by_hand import Lake
 from whyscan.errors import CorruptFile
 from whyscan.scan import bitmaps
 

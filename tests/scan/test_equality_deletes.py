@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import whyscan
-from iceberg.by_hand import Lake
 from oracle.dice import tried
 from scan.same_rows import counted
+from tables.iceberg.by_hand import Lake
 from whyscan.errors import TableError
 
 COLUMNS = {"p": "int", "k": "int", "s": "string", "n": "long"}

@@ -11,7 +11,7 @@ import pytest
 
 import whyscan
 from scan.same_rows import difference
-from whyscan.scan.portions import OPENING, portions, whole
+from whyscan.scan.plan_portions import OPENING, portions, whole
 from whyscan.scan.reader import read_portion
 
 ROWS = 40

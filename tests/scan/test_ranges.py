@@ -9,7 +9,7 @@ import pytest
 
 from whyscan.errors import CorruptFile, TableError
 from whyscan.scan.ranges import RangeFile
-from whyscan.tables.storage import local_store
+from whyscan.tables.storage.store import local_store
 
 SIZE = 1 << 20
 CONTENT = random.Random(3).randbytes(SIZE)

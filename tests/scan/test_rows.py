@@ -10,12 +10,12 @@ from hypothesis import given
 from oracle.cases import Example, examples
 from oracle.dice import tried
 from whyscan.errors import EvaluationProblem
-from whyscan.predicate import arrow
-from whyscan.predicate.bind import bind
-from whyscan.predicate.tree import And, Column
-from whyscan.predicate.types import DATE, DOUBLE, INT, STRING, Field, Schema
-from whyscan.predicate.zones import zone
+from whyscan.predicate.binding.bind import bind
 from whyscan.scan.rows import Rows, matching
+from whyscan.tree import arrow
+from whyscan.tree.nodes import And, Column
+from whyscan.tree.types import DATE, DOUBLE, INT, STRING, Field, Schema
+from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

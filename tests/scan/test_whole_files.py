@@ -21,9 +21,9 @@ from oracle.render import sql
 from oracle.tables import World, any_world
 from scan.same_rows import counted
 from whyscan.errors import EvaluationProblem
-from whyscan.predicate import arrow
-from whyscan.tables.iceberg.stored import as_given
-from whyscan.tables.stored import given_as
+from whyscan.tables.file_columns import given_as
+from whyscan.tables.iceberg.file_columns import as_given
+from whyscan.tree import arrow
 
 NUMBER = "row"
 

@@ -39,7 +39,7 @@ AFTER_DELETES = {
 }
 
 
-# Logs that do not describe their data: see tests/delta/test_zoo.py.
+# Logs that do not describe their data: see tests/tables/delta/test_zoo.py.
 LYING = {"delta-explain/test-table-flat", "delta/parsed-stats"}
 # Timestamps in partition values were written in this zone, and do not say so.
 ZONES = {"delta/data-reader-partition-values/delta": "America/Los_Angeles"}

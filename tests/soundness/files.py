@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 from oracle.errors import Unsupported
 from oracle.rows import possible
 from oracle.tables import Told, World, exact
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
-from whyscan.predicate.types import Field, Schema, Type
-from whyscan.predicate.zones import zone as zone_named
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.truth import Verdict, verdicts
+from whyscan.tree.types import Field, Schema, Type
+from whyscan.tree.zones import zone as zone_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.predicate.tree import Expression
+    from whyscan.tree.nodes import Expression
 
 NONE, SOME, ALL = Verdict.NONE, Verdict.SOME, Verdict.ALL
 

@@ -27,7 +27,7 @@ from oracle.clock import DAY, MICROS, days_of
 from oracle.tables import Told
 from oracle.values import FRACTION, NANOS
 from soundness.files import ALL, NONE, SOME, File, column, pair, told
-from whyscan.predicate.types import (
+from whyscan.tree.types import (
     BIGINT,
     BINARY,
     BOOLEAN,

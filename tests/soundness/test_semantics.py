@@ -11,10 +11,10 @@ import pytest
 from oracle.clock import DAY, MICROS, days_of
 from oracle.tables import Told
 from soundness.files import ALL, NONE, SOME, File, column, told
-from whyscan.predicate import arrow
-from whyscan.predicate.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ
 from whyscan.pruning.containers import ColumnStatistics, believe
 from whyscan.pruning.mask import materialise
+from whyscan.tree import arrow
+from whyscan.tree.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ
 
 FOLD = (days_of(2010, 11, 7) * DAY + 2 * 3600 + 31 * 60) * MICROS  # 00:01 becomes 23:01 again
 MINUTE = 60 * MICROS

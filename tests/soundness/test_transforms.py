@@ -13,17 +13,6 @@ import pytest
 from oracle.clock import DAY, MICROS, days_of
 from oracle.values import NANOS
 from soundness.files import ALL, NONE, SOME, File
-from whyscan.predicate import arrow
-from whyscan.predicate.types import (
-    BIGINT,
-    DATE,
-    INT,
-    STRING,
-    TIMESTAMP,
-    DecimalType,
-    Type,
-)
-from whyscan.predicate.zones import zone
 from whyscan.pruning.containers import Buckets, Containers
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.transforms import (
@@ -41,6 +30,9 @@ from whyscan.pruning.transforms import (
     partition_interval,
 )
 from whyscan.pruning.truth import Verdict, verdicts
+from whyscan.tree import arrow
+from whyscan.tree.types import BIGINT, DATE, INT, STRING, TIMESTAMP, DecimalType, Type
+from whyscan.tree.zones import zone
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import whyscan
 import whyscan.spark
-from whyscan.planning.request import bind_request
+from whyscan.planning.plan.request import bind_request
 from whyscan.spark.planning import explain_parts, plan_parts
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from whyscan.errors import UsageError, WhyscanError
 from whyscan.spark import session
-from whyscan.spark.session import format_settings, java_home
+from whyscan.spark.sessions import format_settings, java_home
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -156,7 +156,7 @@ def test_an_error_of_an_executor_is_the_one_line_that_it_was(found):
 
 
 def test_nobody_at_an_address_is_told_before_long(monkeypatch):
-    monkeypatch.setattr(import_module("whyscan.spark.session"), "_ANSWERS_WITHIN", 1)
+    monkeypatch.setattr(import_module("whyscan.spark.sessions"), "_ANSWERS_WITHIN", 1)
     monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
     with pytest.raises(WhyscanError, match=r"nobody answers at sc://127\.0\.0\.1:1,") as nobody:
         session("sc://127.0.0.1:1/;token=hush")

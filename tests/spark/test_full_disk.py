@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from whyscan.errors import WhyscanError
-from whyscan.spark.inventory.run import write_inventory
+from whyscan.spark.stages.inventory.run import write_inventory
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 

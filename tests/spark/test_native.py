@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import whyscan
-from delta.conftest import Lake as DeltaTable
-from delta.conftest import bounds
-from iceberg.by_hand import Lake as IcebergTable
-from whyscan.scan.portions import whole
-from whyscan.spark.native import Native, Refused, native
+from tables.delta.conftest import Lake as DeltaTable
+from tables.delta.conftest import bounds
+from tables.iceberg.by_hand import Lake as IcebergTable
+from whyscan.scan.plan_portions import whole
+from whyscan.spark.reading.native import Native, Refused, native
 
 ROWS = pa.table({"id": pa.array([1, 2]), "name": ["a", "b"]})
 LEGACY = {"org.apache.spark.version": "2.4.8"}
@@ -95,7 +95,7 @@ def test_nothing_and_very_much_is_read_by_us(tmp_path, monkeypatch):
     with pytest.raises(Refused, match="nothing to read"):
         native(whole(table.plan("id > 5")))
 
-    monkeypatch.setattr("whyscan.spark.native.COMPARED_FILES", 1)
+    monkeypatch.setattr("whyscan.spark.reading.native.COMPARED_FILES", 1)
     with pytest.raises(Refused, match="2 files are too many"):
         native(whole(table.plan("true")))
 

@@ -11,11 +11,11 @@ from pyspark.errors import AnalysisException, PythonException
 from pyspark.sql import types as T  # noqa: N812 - as everybody calls it
 
 import whyscan
-from iceberg.by_hand import Lake as IcebergTable
 from scan.same_rows import difference
 from scan.test_equality_deletes import Written, left
 from scan.test_equality_deletes import write as write_deleted
-from sparkling import settings
+from support.sparkling import settings
+from tables.iceberg.by_hand import Lake as IcebergTable
 from whyscan.engines.spark_source import WhyscanDataSource
 from whyscan.errors import UsageError, WhyscanError
 from whyscan.spark import read, reader_of, register

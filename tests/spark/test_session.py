@@ -15,7 +15,7 @@ import pytest
 
 import whyscan
 from whyscan.spark import daemon, session
-from whyscan.spark.session import java_home, machines_java
+from whyscan.spark.sessions import java_home, machines_java
 
 ENVIRONMENT = ("JAVA_HOME", "SPARK_CONF_DIR", "SPARK_HOME", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS")
 

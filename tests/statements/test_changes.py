@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import whyscan
-from lakes import users
-from statement_reports import orders
+from support.lakes import users
+from support.statement_reports import orders
 from whyscan.errors import SyntaxProblem, UnknownColumn, UnknownTable
-from whyscan.statements.report import Role
+from whyscan.statements.records import Role
 from whyscan.table import Table
 
 S2 = "(SELECT * FROM s WHERE month = 2) AS s"

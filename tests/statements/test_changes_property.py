@@ -17,7 +17,7 @@ from statements.generated.changes import Changes
 from statements.generated.queries import Queries
 from statements.generated.values import NAMES
 from statements.generated.worlds import TABLES, World, make
-from whyscan.statements.report import Role, ScanReport, StatementReport
+from whyscan.statements.records import Role, ScanReport, StatementReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -13,8 +13,8 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import whyscan
-from sparkling import settings
-from whyscan.statements.report import Role, ScanReport
+from support.sparkling import settings
+from whyscan.statements.records import Role, ScanReport
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from oracle.dice import tried
 from oracle.rows import evaluate_row
-from whyscan.predicate.tree import (
+from whyscan.statements.placement.facts import Fact, spread
+from whyscan.tree.nodes import (
     Arithmetic,
     Between,
     Column,
@@ -19,8 +20,7 @@ from whyscan.predicate.tree import (
     Operation,
     Or,
 )
-from whyscan.predicate.types import INT
-from whyscan.statements.facts import Fact, spread
+from whyscan.tree.types import INT
 
 COLUMNS = [Column((key, name), INT) for key, name in ("ax", "ay", "bx", "cx")]
 VALUES = (None, 0, 1, 2)

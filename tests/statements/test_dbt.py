@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import whyscan
-from commands import whyscan as run
-from statement_reports import orders
+from support.commands import whyscan as run
+from support.statement_reports import orders
 from whyscan.errors import SyntaxProblem, UnknownTable
-from whyscan.statements.dbt import is_model
-from whyscan.statements.report import Role
+from whyscan.statements.changes.dbt import is_model
+from whyscan.statements.records import Role
 from whyscan.table import Table
 
 MODEL = """\

@@ -6,8 +6,8 @@ from importlib.resources import files
 import pytest
 from jsonschema import Draft202012Validator
 
-from statement_reports import STATEMENTS, statement, valid, validator
-from whyscan.statements.document import document, to_json
+from support.statement_reports import STATEMENTS, statement, valid, validator
+from whyscan.statements.reports.document import document, to_json
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
@@ -28,7 +28,7 @@ def test_a_scan_has_every_member_of_a_single_report():
 
 
 def test_the_schema_of_a_scan_follows_that_of_a_report():
-    text = files("whyscan.explain").joinpath("report.schema.json").read_text("utf-8")
+    text = files("whyscan.reports").joinpath("report.schema.json").read_text("utf-8")
     report = json.loads(text)
     scan = validator().schema["$defs"]["scan"]
 

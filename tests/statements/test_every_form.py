@@ -7,17 +7,17 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import whyscan
-from markup import Elements
-from statement_reports import valid
 from statements.dialects import lake
 from statements.dialects.cases import cases
-from whyscan.explain.layout import Page, columns
-from whyscan.statements.document import to_json
-from whyscan.statements.junit import junit
-from whyscan.statements.markdown import markdown
-from whyscan.statements.page import fragment, page
-from whyscan.statements.sarif import sarif
-from whyscan.statements.text import text
+from support.markup import Elements
+from support.statement_reports import valid
+from whyscan.reports.text_layout import Page, columns
+from whyscan.statements.reports.document import to_json
+from whyscan.statements.reports.junit import junit
+from whyscan.statements.reports.markdown import markdown
+from whyscan.statements.reports.page import fragment, page
+from whyscan.statements.reports.sarif import sarif
+from whyscan.statements.reports.text import text
 
 CHANGES = {
     "a delete": "DELETE FROM orders WHERE month = 2 AND amount > 10",

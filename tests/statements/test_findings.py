@@ -9,15 +9,15 @@ import duckdb
 import pytest
 
 import whyscan
-from delta.conftest import Lake as DeltaLake
-from delta.conftest import bounds
-from memory_table import DataFile, MemoryTable, RowGroup
-from reports import validator
-from statement_reports import valid
-from whyscan.predicate.types import BIGINT, DATE, INT, STRING, TIMESTAMP_NTZ, DecimalType
-from whyscan.statements.document import document
+from support.memory_table import DataFile, MemoryTable, RowGroup
+from support.reports import validator
+from support.statement_reports import valid
+from tables.delta.conftest import Lake as DeltaLake
+from tables.delta.conftest import bounds
+from whyscan.statements.reports.document import document
 from whyscan.table import Table
 from whyscan.tables.snapshot import Collected, Recording
+from whyscan.tree.types import BIGINT, DATE, INT, STRING, TIMESTAMP_NTZ, DecimalType
 
 DAY = 86_400_000_000
 START = 19_724

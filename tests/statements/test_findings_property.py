@@ -12,10 +12,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import whyscan
-from memory_table import DataFile, MemoryTable, RowGroup
 from oracle.dice import Dice, tried
-from whyscan.predicate.types import DATE, INT, STRING, TIMESTAMP_NTZ
+from support.memory_table import DataFile, MemoryTable, RowGroup
 from whyscan.table import Table
+from whyscan.tree.types import DATE, INT, STRING, TIMESTAMP_NTZ
 
 FILES, ROWS = 12, 4
 FIRST = date(2024, 1, 30)

@@ -5,16 +5,16 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from markup import NAMES
-from statement_reports import STATEMENTS, joined, orders, scan, statement
-from whyscan.explain.gates import Gates
-from whyscan.statements.document import document
-from whyscan.statements.gates import StatementGates
-from whyscan.statements.junit import junit
-from whyscan.statements.markdown import markdown
-from whyscan.statements.page import fragment
-from whyscan.statements.report import Edge, StatementReport
-from whyscan.statements.sarif import sarif
+from support.markup import NAMES
+from support.statement_reports import STATEMENTS, joined, orders, scan, statement
+from whyscan.reports.gates import Gates
+from whyscan.statements.records import Edge, StatementReport
+from whyscan.statements.reports.document import document
+from whyscan.statements.reports.gates import StatementGates
+from whyscan.statements.reports.junit import junit
+from whyscan.statements.reports.markdown import markdown
+from whyscan.statements.reports.page import fragment
+from whyscan.statements.reports.sarif import sarif
 
 GATES = StatementGates(Gates(max_files=1), {"users": Gates(max_files=4)})
 

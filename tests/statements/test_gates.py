@@ -2,14 +2,14 @@
 
 import pytest
 
-from lakes import one_file
-from memory_table import RowGroup
-from statement_reports import orders, scan, statement
+from support.lakes import one_file
+from support.memory_table import RowGroup
+from support.statement_reports import orders, scan, statement
 from whyscan.errors import UsageError
-from whyscan.explain.gates import Gates
-from whyscan.predicate.types import INT
-from whyscan.statements.gates import StatementGates
-from whyscan.statements.report import StatementReport
+from whyscan.reports.gates import Gates
+from whyscan.statements.records import StatementReport
+from whyscan.statements.reports.gates import StatementGates
+from whyscan.tree.types import INT
 
 
 def outcomes(assertions):

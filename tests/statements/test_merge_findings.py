@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import whyscan
-from statement_reports import orders, valid
 from statements.test_findings import days, events, months
-from whyscan.statements.document import document
+from support.statement_reports import orders, valid
+from whyscan.statements.reports.document import document
 from whyscan.table import Table
 
 UPSERT = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"

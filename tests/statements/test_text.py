@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from golden import golden
-from lakes import one_file
-from memory_table import RowGroup
-from statement_reports import STATEMENTS, joined, orders, scan, statement
-from whyscan.explain.gates import Gates
-from whyscan.explain.layout import Page, columns
-from whyscan.predicate.types import STRING
-from whyscan.statements.gates import StatementGates
-from whyscan.statements.report import Amount, Dynamic, Edge, StatementReport, Stayed, Supply
-from whyscan.statements.text import text
+from support.golden import golden
+from support.lakes import one_file
+from support.memory_table import RowGroup
+from support.statement_reports import STATEMENTS, joined, orders, scan, statement
+from whyscan.reports.gates import Gates
+from whyscan.reports.text_layout import Page, columns
+from whyscan.statements.records import Amount, Dynamic, Edge, StatementReport, Stayed, Supply
+from whyscan.statements.reports.gates import StatementGates
+from whyscan.statements.reports.text import text
+from whyscan.tree.types import STRING
 
 GOLDEN = Path(__file__).parent / "golden"
 HOSTILE = "\x1b[31mred\x1b[0m\r\n\u202egpj.\x9b2J"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commands import whyscan
+from support.commands import whyscan
 from whyscan.errors import TooLarge, UsageError
 from whyscan.tables import budget
 from whyscan.tables.sizes import parse_size, show_size

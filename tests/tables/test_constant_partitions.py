@@ -32,8 +32,8 @@ from pyiceberg.types import (
 )
 
 import whyscan
-from iceberg.by_hand import Lake
-from iceberg.pyiceberg_lakes import Memory
+from tables.iceberg.by_hand import Lake
+from tables.iceberg.pyiceberg_lakes import Memory
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,12 @@ import pytest
 
 from tables.hive_cases import FOLDERS, INFERRED, NULL
 from whyscan.errors import TableError, UsageError
-from whyscan.predicate import zones
-from whyscan.predicate.types import (
+from whyscan.tables.parquet import values
+from whyscan.tables.parquet.partitions import typed
+from whyscan.tables.parquet.paths import read_keys, visible
+from whyscan.tables.parquet.type_names import type_named
+from whyscan.tree import zones
+from whyscan.tree.types import (
     DATE,
     DOUBLE,
     INT,
@@ -18,10 +22,6 @@ from whyscan.predicate.types import (
     DecimalType,
     TimestampType,
 )
-from whyscan.tables.parquet import values
-from whyscan.tables.parquet.partitions import typed
-from whyscan.tables.parquet.paths import read_keys, visible
-from whyscan.tables.parquet.type_names import type_named
 
 UTC = zones.zone("UTC")
 

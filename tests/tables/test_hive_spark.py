@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tables.hive_cases import FOLDERS, INFERRED
-from whyscan.predicate.tree import Column
-from whyscan.predicate.types import STRING
 from whyscan.tables import open_snapshot
+from whyscan.tree.nodes import Column
+from whyscan.tree.types import STRING
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 ROW = pa.table({"x": [1]})

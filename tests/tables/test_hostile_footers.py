@@ -12,11 +12,11 @@ import pytest
 
 from tables.by_hand import footer_of, patch, with_footer
 from whyscan.errors import CorruptFile, TableError
-from whyscan.predicate.tree import Column
-from whyscan.predicate.types import BIGINT, STRING
 from whyscan.tables import open_snapshot
 from whyscan.tables.parquet.metadata import Decoder
 from whyscan.tables.parquet.thrift import Malformed, Reader
+from whyscan.tree.nodes import Column
+from whyscan.tree.types import BIGINT, STRING
 
 TABLE = pa.table(
     {

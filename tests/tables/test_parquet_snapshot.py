@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from whyscan.errors import TableError
-from whyscan.predicate.tree import Column
-from whyscan.predicate.types import BIGINT, STRING, TIMESTAMP
 from whyscan.tables import open_snapshot
+from whyscan.tree.nodes import Column
+from whyscan.tree.types import BIGINT, STRING, TIMESTAMP
 
 
 def write(path, table, **options):

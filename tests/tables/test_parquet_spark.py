@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from whyscan.predicate.tree import Column
 from whyscan.tables import open_snapshot
+from whyscan.tree.nodes import Column
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 

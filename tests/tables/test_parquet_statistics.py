@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tables.by_hand import COLUMN_ORDERS, patch, set_created_by, set_statistics
-from whyscan.predicate.tree import Column
-from whyscan.predicate.types import BIGINT, DOUBLE, INT, STRING, DecimalType, TimestampType
 from whyscan.tables import open_snapshot
+from whyscan.tree.nodes import Column
+from whyscan.tree.types import BIGINT, DOUBLE, INT, STRING, DecimalType, TimestampType
 
 SPARK = "parquet-mr version 1.16.0 (build 0123)"
 ARROW = "parquet-cpp-arrow version 26.0.1"

@@ -17,23 +17,23 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
-from delta.conftest import Lake, bounds
-from iceberg import by_hand
+from tables.delta.conftest import Lake, bounds
+from tables.iceberg import by_hand
 from whyscan.errors import CorruptFile, StorageError, UsageError, WhyscanError
-from whyscan.predicate import zones
-from whyscan.predicate.arrow import arrow_type
-from whyscan.predicate.tree import Column
-from whyscan.predicate.types import OtherType, StructType
-from whyscan.pruning.gather import concatenate
+from whyscan.pruning.concatenation import concatenate
 from whyscan.pruning.mask import materialise, written_out
 from whyscan.tables import open_snapshot
-from whyscan.tables.cache import Cache
-from whyscan.tables.delta import copies, open_delta, outlines
-from whyscan.tables.delta.copies import LocalCopies
+from whyscan.tables.delta import checkpoint_outline, local_log_files, open_delta
+from whyscan.tables.delta.local_log_files import LocalCopies
 from whyscan.tables.delta.log import LogFile
 from whyscan.tables.delta.log_parts import _cut
 from whyscan.tables.parts import parts
-from whyscan.tables.storage import Store
+from whyscan.tables.storage.disk_cache import Cache
+from whyscan.tables.storage.store import Store
+from whyscan.tree import zones
+from whyscan.tree.arrow import arrow_type
+from whyscan.tree.nodes import Column
+from whyscan.tree.types import OtherType, StructType
 
 ZOO = Path(__file__).parents[3] / "shared" / "zoo"
 UTC = zones.zone("UTC")
@@ -394,7 +394,7 @@ def in_a_store(folder):
     """The table in an object store of this process."""
     from obstore.store import MemoryStore
 
-    from storage.seaweed import put_folder
+    from tables.storage.seaweed import put_folder
 
     backend = MemoryStore()
     put_folder(backend, folder, "t")
@@ -423,8 +423,8 @@ def test_a_part_of_a_checkpoint_in_a_store_fetches_its_own_rows_and_the_footer(t
 @pytest.fixture
 def outlined(monkeypatch):
     """Checkpoints of any size in a store are opened in outline, their ends byte by byte."""
-    monkeypatch.setattr(copies, "_END", 16)
-    monkeypatch.setattr(outlines, "_GAP", 0)
+    monkeypatch.setattr(local_log_files, "_END", 16)
+    monkeypatch.setattr(checkpoint_outline, "_GAP", 0)
 
     def opened_in_outline(folder):
         return open_delta(replace(in_a_store(folder), uri=str(folder)), fetched_whole=0)
@@ -535,7 +535,7 @@ def test_threads_that_ask_for_files_at_once_get_all_of_them(tmp_path, outlined):
 
 def test_a_part_of_a_large_file_that_nobody_keeps_is_not_kept_in_pieces(tmp_path, monkeypatch):
     file = LogFile("_delta_log/x.checkpoint.parquet", 100, 0)
-    monkeypatch.setattr(copies, "_PIECE", 10)
+    monkeypatch.setattr(local_log_files, "_PIECE", 10)
 
     def pieces(bound):
         store = replace(in_a_store(tmp_path), cache=Cache(tmp_path / "cache", bound))
@@ -650,7 +650,7 @@ def test_a_part_opens_in_another_process(tmp_path, hive):
 
 
 def test_a_store_travels_without_what_was_read_of_it(tmp_path):
-    from whyscan.tables.connections import connect
+    from whyscan.tables.storage.connections import connect
 
     given = {"access_key_id": "a", "secret_access_key": "hush", "region": "x", "cache": "off"}
     found = connect("s3://bucket", given)

@@ -15,8 +15,8 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import whyscan
-from commands import whyscan as command
-from iceberg.by_hand import Lake
+from support.commands import whyscan as command
+from tables.iceberg.by_hand import Lake
 from whyscan.errors import TableError
 
 if TYPE_CHECKING:
@@ -166,9 +166,9 @@ def test_the_data_source_of_spark_refuses_a_part_and_takes_as_files(lake):
 
 
 def test_an_inventory_reports_a_part_as_failed(lake):
-    from whyscan.spark.inventory.opening import Opener
-    from whyscan.spark.inventory.reading import Depth
-    from whyscan.spark.source_tables import Source
+    from whyscan.spark.stages.inventory.opening import Opener
+    from whyscan.spark.stages.inventory.reading import Depth
+    from whyscan.spark.tables import Source
 
     part = str(lake / "delta" / "year=1995")
     opener = Opener(Depth.FILES)

@@ -9,9 +9,9 @@ import sys
 import pytest
 
 import whyscan
-from storage import lakes_to_upload
+from tables.storage import lakes_to_upload
 from whyscan.errors import TableError
-from whyscan.tables.remembered import Remembered, size
+from whyscan.tables.cached_files import Remembered, size
 
 QUESTIONS = {
     # table: its metadata, two questions on the same columns, one on others

@@ -11,8 +11,8 @@ from obstore.store import MemoryStore
 
 from whyscan.errors import StorageError, TableError, UsageError
 from whyscan.tables import open_snapshot
-from whyscan.tables.places import find, glob_regex, parse
-from whyscan.tables.storage import Range, Store, local_store
+from whyscan.tables.storage.locations import find, glob_regex, parse
+from whyscan.tables.storage.store import Range, Store, local_store
 
 ODD_NAMES = ["a b", "a%20b", "é", "100%", "a#b", "a?b", "[x]", "a*b", "x:y", "..x", "%2E%2E", "a+b"]
 

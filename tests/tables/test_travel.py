@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from whyscan.errors import UsageError
-from whyscan.tables.travel import Travel, moment
+from whyscan.tables.time_travel import Travel, moment
 
 NEW_YEAR = 1_704_067_200_000_000
 

@@ -17,12 +17,12 @@ import pytest
 from deltalake import write_deltalake
 
 import whyscan
-from iceberg.by_hand import Lake, summary
 from tables.by_hand import set_statistics
-from whyscan.predicate.tree import Column
-from whyscan.predicate.types import STRING
-from whyscan.pruning.functions.utf8 import text_or_unknown
+from tables.iceberg.by_hand import Lake, summary
+from whyscan.pruning.functions.text.utf8 import text_or_unknown
 from whyscan.tables import open_snapshot
+from whyscan.tree.nodes import Column
+from whyscan.tree.types import STRING
 
 TEXTS: dict[str, tuple[bytes, bytes, bool]] = {
     "no UTF-8 at all": (b"\xff\xfe", b"\xff\xff", False),

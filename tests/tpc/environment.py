@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from environments import BUILD, digest, lock_of, once, python_of
+from support.environments import BUILD, digest, lock_of, once, python_of
 
 HERE = Path(__file__).parent
 FOLDER = BUILD / "tpc"

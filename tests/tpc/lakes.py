@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from environments import digest, once
+from support.environments import digest, once
 from tpc.environment import FOLDER, HERE, LOCK, generated
 from tpc.layouts import LAYOUTS, ByQuarter, ByValue, InPieces, format_of
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import whyscan
-from environments import NotInstalled
+from support.environments import NotInstalled
 from tpc import engine as engines
 from tpc.environment import generated
 from tpc.lakes import SCALE
@@ -20,7 +20,7 @@ from tpc.texts import in_total_order, separated
 
 if TYPE_CHECKING:
     from tpc.engine import Engine
-    from whyscan.statements.report import StatementReport
+    from whyscan.statements.records import StatementReport
 
 COUNTS = {"tpch": 22, "tpcds": 99}
 EVERY = "WHYSCAN_EXAMPLES" in os.environ

@@ -16,8 +16,8 @@ from whyscan.cli.spark_session import MASTER, spark_session, table_format
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from whyscan.explain.layout import Page
-    from whyscan.spark.audit.report import Audit
+    from whyscan.reports.text_layout import Page
+    from whyscan.spark.stages.audit.report import Audit
 
 NOTHING_AUDITED = 3
 
@@ -134,23 +134,23 @@ def _audited(asked: Mapping[str, Any]) -> Audit:
 def _export(found: Audit, shown: Audit, asked: Mapping[str, Any]) -> None:
     """What is written beside the report: a page for people, and what other systems are told."""
     if asked["dashboard"] is not None:
-        from whyscan.spark.audit.page import page
+        from whyscan.spark.stages.audit.page import page
 
         write_file(page(shown), asked["dashboard"])
     if asked["metrics"] is not None:
-        from whyscan.spark.audit.openmetrics import openmetrics
+        from whyscan.spark.stages.audit.openmetrics import openmetrics
 
         write_file(openmetrics(found), asked["metrics"])
     if asked["lineage"] is not None:
-        from whyscan.spark.audit.openlineage import openlineage
+        from whyscan.spark.stages.audit.openlineage import openlineage
 
         write_file(openlineage(found), asked["lineage"])
 
 
 def _failures(found: Audit, asked: Mapping[str, Any]) -> Iterator[str]:
     """The gates that do not hold; what is not known does not pass."""
-    from whyscan.explain.wording import counted, size
-    from whyscan.spark.audit.totals import total
+    from whyscan.reports.words import counted, size
+    from whyscan.spark.stages.audit.totals import total
 
     if asked["max_wasted"] is not None:
         wasted = total(query.wasted for query in found.queries)
@@ -164,18 +164,18 @@ def _failures(found: Audit, asked: Mapping[str, Any]) -> Iterator[str]:
 def _rendered(found: Audit, asked: Mapping[str, Any], page: Page) -> str:
     match asked["form"]:
         case "json":
-            from whyscan.spark.audit.document import to_json
+            from whyscan.spark.stages.audit.document import to_json
 
             return to_json(found)
         case "markdown":
-            from whyscan.spark.audit.markdown import markdown
+            from whyscan.spark.stages.audit.markdown import markdown
 
             return markdown(found)
         case "html":
-            from whyscan.spark.audit.page import page as html
+            from whyscan.spark.stages.audit.page import page as html
 
             return html(found)
         case _:
-            from whyscan.spark.audit.text import text
+            from whyscan.spark.stages.audit.text import text
 
             return text(found, page, asked["show"])

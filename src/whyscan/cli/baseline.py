@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from whyscan.explain.baseline import Baseline, Key
-    from whyscan.explain.gates import Assertion
-    from whyscan.explain.report import Report
-    from whyscan.statements.report import StatementReport
+    from whyscan.reports.baseline import Baseline, Key
+    from whyscan.reports.gates import Assertion
+    from whyscan.reports.report import Report
+    from whyscan.statements.records import StatementReport
 
 WHOLE = "*"
 """The table of exemptions from gates on a statement as a whole."""
@@ -26,7 +26,7 @@ WHOLE = "*"
 
 def against_baseline(report: Report, table: str, asked: Mapping[str, Any]) -> Report:
     """The report with what the baseline says of it, after that was brought up to date."""
-    from whyscan.explain.baseline import Key
+    from whyscan.reports.baseline import Key
 
     put = report.question
     key = Key(table, put.predicate, put.dialect, put.timezone)
@@ -37,7 +37,7 @@ def statement_against_baseline(
     report: StatementReport, asked: Mapping[str, Any]
 ) -> StatementReport:
     """The same for a statement, of which each scan is a question of its own."""
-    from whyscan.explain.baseline import Key
+    from whyscan.reports.baseline import Key
 
     def key(table: str) -> Key:
         return Key(table, report.sql, report.dialect, report.timezone)
@@ -55,7 +55,7 @@ def statement_against_baseline(
 
 def _current(reports: Mapping[Key, Report], asked: Mapping[str, Any]) -> Baseline:
     """What the file says; with --update-baseline, after these reports were written into it."""
-    from whyscan.explain.baseline import to_json
+    from whyscan.reports.baseline import to_json
 
     path: Path | None = asked["baseline"]
     if path is None:
@@ -79,7 +79,7 @@ def _excused(outcomes: Iterable[Assertion], key: Key, baseline: Baseline) -> Ite
 
 
 def _read(path: Path, *, may_be_new: bool) -> Baseline:
-    from whyscan.explain.baseline import Baseline, read_baseline
+    from whyscan.reports.baseline import Baseline, read_baseline
 
     try:
         return read_baseline(read_regular(path), str(path))

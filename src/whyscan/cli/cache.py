@@ -13,8 +13,8 @@ def cache(context: click.Context) -> None:
     """Say what the cache of remote metadata holds; WHYSCAN_CACHE_SIZE bounds it."""
     if context.invoked_subcommand is not None:
         return
-    from whyscan.explain.wording import counted, inert, size
-    from whyscan.tables.cache import users_cache
+    from whyscan.reports.words import counted, inert, size
+    from whyscan.tables.storage.disk_cache import users_cache
 
     found = users_cache()
     held = found.usage()
@@ -25,8 +25,8 @@ def cache(context: click.Context) -> None:
 @cache.command()
 def clear() -> None:
     """Remove everything that the cache holds."""
-    from whyscan.explain.wording import counted, size
-    from whyscan.tables.cache import users_cache
+    from whyscan.reports.words import counted, size
+    from whyscan.tables.storage.disk_cache import users_cache
 
     gone = users_cache().clear()
     write(f"removed {counted(gone.entries, 'object')}, {size(gone.bytes)}\n")

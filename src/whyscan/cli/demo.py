@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from whyscan.cli.lake import TABLES, write_lake
 from whyscan.cli.output import terminal_page, write
+from whyscan.demo.lake import TABLES, write_lake
 from whyscan.table import open as open_table
 
 
@@ -113,7 +113,7 @@ def demo(folder: Path, *, force: bool, spark: bool) -> int:
 
 
 def _stop(number: int, step: Step, folder: Path) -> str:
-    from whyscan.explain.text import text
+    from whyscan.reports.text import text
 
     place = str(folder / step.table)
     report = open_table(place).explain(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from whyscan.cli.lake import QUERIES, TABLES
 from whyscan.cli.output import terminal_page, write
 from whyscan.cli.spark_session import spark_session
+from whyscan.demo.lake import QUERIES, TABLES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,9 +15,9 @@ from whyscan.table import open as open_table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.explain.diff import Difference
-    from whyscan.explain.layout import Page
-    from whyscan.explain.report import Report
+    from whyscan.reports.diff import Difference
+    from whyscan.reports.report import Report
+    from whyscan.reports.text_layout import Page
     from whyscan.table import Table, When
 
 
@@ -59,11 +59,11 @@ def _difference(places: tuple[str, str], predicate: str, asked: Mapping[str, Any
     with Progress() as progress:
         before = _report(places[0], asked["before"], predicate, asked, progress)
         after = _report(places[1], asked["after"], predicate, asked, progress)
-    from whyscan.explain.diff import compare
+    from whyscan.reports.diff import compare
 
     if not asked["redact"]:
         return compare(before, after)
-    from whyscan.explain.redaction import new_key, redacted
+    from whyscan.reports.redaction import new_key, redacted
 
     key = new_key()
     return compare(redacted(before, key), redacted(after, key))
@@ -92,7 +92,7 @@ def _when(version: str, format_name: str) -> When:
     if version.isascii() and version.isdigit():
         number = int(version)
         return {"snapshot": number} if format_name == "iceberg" else {"version": number}
-    from whyscan.predicate.temporal import read_timestamp
+    from whyscan.tree.time_text import read_timestamp
 
     read = read_timestamp(version)
     if read is not None and read.day is not None:
@@ -102,9 +102,9 @@ def _when(version: str, format_name: str) -> When:
 
 def _rendered(found: Difference, asked: Mapping[str, Any], page: Page) -> str:
     if asked["form"] == "json":
-        from whyscan.explain.diff.document import to_json
+        from whyscan.reports.diff.document import to_json
 
         return to_json(found, verbose=asked["verbose"])
-    from whyscan.explain.diff.text import text
+    from whyscan.reports.diff.text import text
 
     return text(found, page, verbose=asked["verbose"])

@@ -21,8 +21,8 @@ from whyscan.table import open as open_table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.explain.layout import Page
-    from whyscan.explain.report import Report
+    from whyscan.reports.report import Report
+    from whyscan.reports.text_layout import Page
 
 
 EVERY_ROW = "true"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from whyscan.explain.layout import Page
-    from whyscan.explain.report import Report
+    from whyscan.reports.report import Report
+    from whyscan.reports.text_layout import Page
 
 FORMS = ("text", "json", "markdown", "html", "sarif", "junit")
 LISTS_FILES = frozenset({"html"})
@@ -17,26 +17,26 @@ def rendered(report: Report, form: str, page: Page, source: str | None = None) -
     """The whole report. `source` is the file that the predicate came from."""
     match form:
         case "json":
-            from whyscan.explain.document import to_json
+            from whyscan.reports.document import to_json
 
             return to_json(report)
         case "markdown":
-            from whyscan.explain.markdown import markdown
+            from whyscan.reports.markdown import markdown
 
             return markdown(report)
         case "html":
-            from whyscan.explain.html import page as html
+            from whyscan.reports.pages import page as html
 
             return html(report)
         case "sarif":
-            from whyscan.explain.sarif import sarif
+            from whyscan.reports.sarif import sarif
 
             return sarif(report, source)
         case "junit":
-            from whyscan.explain.junit import junit
+            from whyscan.reports.junit import junit
 
             return junit(report)
         case _:
-            from whyscan.explain.text import text
+            from whyscan.reports.text import text
 
             return text(report, page)

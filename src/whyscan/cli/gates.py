@@ -10,8 +10,8 @@ from whyscan.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.explain.gates import Gates
-    from whyscan.statements.gates import StatementGates
+    from whyscan.reports.gates import Gates
+    from whyscan.statements.reports.gates import StatementGates
 
 THRESHOLDS = ("min_pruning", "min_pruning_bytes", "max_files", "max_bytes")
 FLAGS = ("assert_stats", "require_partition_filter")
@@ -19,7 +19,7 @@ FLAGS = ("assert_stats", "require_partition_filter")
 
 def gates_of_table(asked: Mapping[str, Any]) -> Gates:
     """Those of `explain TABLE`: a name before a threshold has no meaning there."""
-    from whyscan.explain.gates import Gates
+    from whyscan.reports.gates import Gates
 
     found = _by_name(asked)
     whole = found.pop(None)
@@ -33,8 +33,8 @@ def gates_of_table(asked: Mapping[str, Any]) -> Gates:
 
 def gates_of_statement(asked: Mapping[str, Any]) -> StatementGates:
     """Those of `explain --sql`."""
-    from whyscan.explain.gates import Gates
-    from whyscan.statements.gates import StatementGates
+    from whyscan.reports.gates import Gates
+    from whyscan.statements.reports.gates import StatementGates
 
     found = _by_name(asked)
     whole = Gates(**found.pop(None))

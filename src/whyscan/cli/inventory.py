@@ -14,7 +14,7 @@ from whyscan.cli.spark_session import MASTER, spark_session, table_format
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.spark.inventory.report import InventoryRun
+    from whyscan.spark.stages.inventory.report import InventoryRun
 
 SOME_FAILED = 3
 
@@ -56,11 +56,11 @@ def inventory(places: tuple[str, ...], **asked: Any) -> int:
     """
     found = _written(places, asked)
     if asked["form"] == "json":
-        from whyscan.spark.inventory.document import to_json
+        from whyscan.spark.stages.inventory.document import to_json
 
         write(to_json(found))
     else:
-        from whyscan.spark.inventory.text import text
+        from whyscan.spark.stages.inventory.text import text
 
         write(text(found, terminal_page()))
     return SOME_FAILED if found.failed else 0
@@ -69,7 +69,7 @@ def inventory(places: tuple[str, ...], **asked: Any) -> int:
 def _written(places: tuple[str, ...], asked: Mapping[str, Any]) -> InventoryRun:
     formats = asked["output_format"] != "parquet"
     with steps() as tell, spark_session(asked["master"], formats=formats) as spark:
-        from whyscan.spark.inventory.run import write_inventory
+        from whyscan.spark.stages.inventory.run import write_inventory
 
         return write_inventory(
             spark,

@@ -14,12 +14,12 @@ from whyscan.cli.output import file_page, terminal_page, write, write_file
 from whyscan.cli.parameters import PERCENT, SIZE, Named, pairs
 from whyscan.errors import UsageError
 from whyscan.tables import budget
-from whyscan.tables.environment import in_force
+from whyscan.tables.storage.environment import in_force
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from whyscan.explain.layout import Page
+    from whyscan.reports.text_layout import Page
     from whyscan.table import When
 
 GATE_FAILED = 1

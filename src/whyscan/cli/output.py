@@ -16,7 +16,7 @@ from whyscan.masking import mask_credentials
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.explain.layout import Page
+    from whyscan.reports.text_layout import Page
 
 DRAWN = "█░…"
 
@@ -87,7 +87,7 @@ def _umask() -> int:
 
 def terminal_page() -> Page:
     """The page that standard output is: as wide as the terminal, or 80 columns for a pipe."""
-    from whyscan.explain.layout import NARROWEST, Page
+    from whyscan.reports.text_layout import NARROWEST, Page
 
     shown = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if shown else Page().width
@@ -101,7 +101,7 @@ def terminal_page() -> Page:
 
 def file_page() -> Page:
     """The page that a file is: no colours, and every letter."""
-    from whyscan.explain.layout import Page
+    from whyscan.reports.text_layout import Page
 
     return Page(folder=str(Path.cwd()))
 

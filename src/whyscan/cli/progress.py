@@ -61,7 +61,7 @@ class Progress:
         sys.stderr.flush()
 
     def _line(self, seconds: float) -> str:
-        from whyscan.explain.wording import counted, size
+        from whyscan.reports.words import counted, size
 
         place = int(seconds / REFRESH) % (TRACK - RUNNER + 1)
         track = ("#" * RUNNER).rjust(place + RUNNER, ".").ljust(TRACK, ".")

@@ -10,13 +10,13 @@ import click
 from whyscan.cli.output import write
 
 DOCUMENTS = {
-    "report": "explain/report.schema.json",
+    "report": "reports/report.schema.json",
     "statement": "statements/statement.schema.json",
-    "diff": "explain/diff/diff.schema.json",
-    "stats": "explain/stats/stats.schema.json",
-    "inventory": "spark/inventory/inventory.schema.json",
-    "audit": "spark/audit/audit.schema.json",
-    "verify": "spark/verify/verify.schema.json",
+    "diff": "reports/diff/diff.schema.json",
+    "stats": "reports/stats/stats.schema.json",
+    "inventory": "spark/stages/inventory/inventory.schema.json",
+    "audit": "spark/stages/audit/audit.schema.json",
+    "verify": "spark/stages/verify/verify.schema.json",
 }
 
 

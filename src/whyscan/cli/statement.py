@@ -18,8 +18,8 @@ from whyscan.statement import Lake, explain_sql
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from whyscan.explain.layout import Page
-    from whyscan.statements.report import StatementReport
+    from whyscan.reports.text_layout import Page
+    from whyscan.statements.records import StatementReport
 
 ONE_TABLE = {
     "places": "TABLE",
@@ -93,27 +93,27 @@ def _partition_types(asked: Mapping[str, Any], tables: Iterable[str]) -> dict[st
 def _rendered(report: StatementReport, asked: Mapping[str, Any], page: Page) -> str:
     match asked["form"]:
         case "json":
-            from whyscan.statements.document import to_json
+            from whyscan.statements.reports.document import to_json
 
             return to_json(report)
         case "markdown":
-            from whyscan.statements.markdown import markdown
+            from whyscan.statements.reports.markdown import markdown
 
             return markdown(report)
         case "html":
-            from whyscan.statements.page import page as html
+            from whyscan.statements.reports.page import page as html
 
             return html(report)
         case "sarif":
-            from whyscan.statements.sarif import sarif
+            from whyscan.statements.reports.sarif import sarif
 
             sql: str = asked["sql"]
             return sarif(report, sql[1:] if sql.startswith("@") else None)
         case "junit":
-            from whyscan.statements.junit import junit
+            from whyscan.statements.reports.junit import junit
 
             return junit(report)
         case _:
-            from whyscan.statements.text import text
+            from whyscan.statements.reports.text import text
 
             return text(report, page)

@@ -11,8 +11,8 @@ from whyscan.cli.progress import Progress
 from whyscan.table import open as open_table
 
 if TYPE_CHECKING:
-    from whyscan.explain.layout import Page
-    from whyscan.explain.stats import TableStats
+    from whyscan.reports.stats import TableStats
+    from whyscan.reports.text_layout import Page
 
 
 @click.command(short_help="Which columns of a table prune, and how it lies.")
@@ -43,14 +43,14 @@ def stats(table: str, columns: tuple[str, ...], **asked: Any) -> None:
 def _rendered(found: TableStats, form: str, page: Page) -> str:
     match form:
         case "json":
-            from whyscan.explain.stats.document import to_json
+            from whyscan.reports.stats.document import to_json
 
             return to_json(found)
         case "html":
-            from whyscan.explain.stats.page import page as html
+            from whyscan.reports.stats.page import page as html
 
             return html(found)
         case _:
-            from whyscan.explain.stats.text import text
+            from whyscan.reports.stats.text import text
 
             return text(found, page)

@@ -29,7 +29,7 @@ def depths(_: click.Context, __: click.Parameter, begun: str) -> list[Completion
 
 
 def dialects(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    from whyscan.predicate.parse import DIALECTS
+    from whyscan.predicate.syntax.parse import DIALECTS
 
     return _beginning(begun, DIALECTS)
 

@@ -11,7 +11,7 @@ LONGEST = 1_000
 
 def describe(error: WhyscanError) -> str:
     """The error in lines; escape codes in it are made visible."""
-    from whyscan.explain.wording import inert, inert_sql
+    from whyscan.reports.words import inert, inert_sql
 
     lines = [f"error: {inert_sql(_short(error.message))}"]
     text, span = error.shown() if isinstance(error, PredicateError) else (None, None)
@@ -28,8 +28,8 @@ def _short(line: str) -> str:
 
 def _underlined(text: str, span: Span) -> list[str]:
     """The line of the text where the span begins, and carets under the span."""
-    from whyscan.explain.layout import columns
-    from whyscan.explain.wording import inert
+    from whyscan.reports.text_layout import columns
+    from whyscan.reports.words import inert
 
     begin = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.start)

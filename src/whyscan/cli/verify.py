@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from whyscan.explain.layout import Page
-    from whyscan.spark.verify import Asking, Verification
+    from whyscan.reports.text_layout import Page
+    from whyscan.spark.stages.verify import Asking, Verification
 
 FORMS = ("text", "json", "markdown")
 LAKES = frozenset({"delta", "iceberg"})
@@ -120,8 +120,8 @@ def verify(places: tuple[str, ...], **asked: Any) -> int:
 
 def _known(asked: Mapping[str, Any]) -> None:
     """A name that nobody knows is told before Spark starts."""
-    from whyscan.predicate.parse import dialect_named
-    from whyscan.spark.verify.engines.matrix import named
+    from whyscan.predicate.syntax.parse import dialect_named
+    from whyscan.spark.stages.verify.engines.matrix import named
 
     dialect_named(asked["dialect"])
     named(asked["engines"])
@@ -156,9 +156,9 @@ def _of_workload(places: tuple[str, ...], asked: Mapping[str, Any]) -> Verificat
             raise UsageError(f"{option} does not go with --workload", hint=WORKLOAD)
     with spark_session(asked["master"], formats=True) as spark:
         from whyscan.spark import verify_workload
-        from whyscan.spark.audit.pinned import column_types, pin_all
-        from whyscan.spark.source_tables import sources
-        from whyscan.spark.workload import read_workload
+        from whyscan.spark.pinned_tables import column_types, pin_all
+        from whyscan.spark.stages.workload import read_workload
+        from whyscan.spark.tables import sources
 
         _quiet(spark)
         storage = options.storage(asked)
@@ -192,14 +192,14 @@ def _quiet(spark: SparkSession) -> None:
 def _rendered(found: Verification, form: str, page: Page) -> str:
     match form:
         case "json":
-            from whyscan.spark.verify.document import to_json
+            from whyscan.spark.stages.verify.document import to_json
 
             return to_json(found)
         case "markdown":
-            from whyscan.spark.verify.markdown import markdown
+            from whyscan.spark.stages.verify.markdown import markdown
 
             return markdown(found)
         case _:
-            from whyscan.spark.verify.text import text
+            from whyscan.spark.stages.verify.text import text
 
             return text(found, page)

@@ -29,11 +29,11 @@ from pyspark.sql.datasource import (
 
 from whyscan.engines.spark_types import SparkBatches, spark_schema
 from whyscan.errors import UsageError, WhyscanError
-from whyscan.scan.portions import Portion, portions, whole
+from whyscan.scan.plan_portions import Portion, portions, whole
 from whyscan.scan.reader import read_portion
-from whyscan.tables.environment import in_force
 from whyscan.tables.sizes import parse_size
-from whyscan.tables.travel import Travel, moment
+from whyscan.tables.storage.environment import in_force
+from whyscan.tables.time_travel import Travel, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-    from whyscan.planning.plan import Evidence, ScanPlan
+    from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
 
 NAME = "whyscan"
 PORTION_BYTES = 128 << 20
@@ -211,8 +211,8 @@ class Asked(Struct, frozen=True):
 
     def plan(self, columns: Sequence[str] | None) -> ScanPlan:
         # Tasks import this file, and plan nothing.
-        from whyscan.planning.planner import make_plan
-        from whyscan.planning.request import bind_request
+        from whyscan.planning.plan.planner import make_plan
+        from whyscan.planning.plan.request import bind_request
         from whyscan.tables import open_snapshot
 
         snapshot = open_snapshot(self.places, {}, self.storage, self.travel)

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.planning.partition_values import decide, truths_of_points
-from whyscan.planning.piecewise import kept_pieces
-from whyscan.planning.plan import Depth, Options, ScanPlanSummary
-from whyscan.planning.planner import make_plan
-from whyscan.predicate.zones import zone
+from whyscan.planning.plan.blockwise import kept_pieces
+from whyscan.planning.plan.partition_values import decide, truths_of_points
+from whyscan.planning.plan.planner import make_plan
+from whyscan.planning.plan.scan_plan import Depth, Options, ScanPlanSummary
+from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from whyscan.predicate.tree import Predicate
     from whyscan.tables.snapshot import Snapshot
+    from whyscan.tree.nodes import Predicate
 
 FILES_ONLY = Options(depth=Depth.FILES)
 

@@ -24,7 +24,6 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from whyscan.predicate.lazy import lazy
 from whyscan.pruning.containers import Containers, Intervals
 from whyscan.pruning.interval import Interval, greater
 from whyscan.pruning.mask import (
@@ -38,13 +37,14 @@ from whyscan.pruning.mask import (
     settled,
     surely,
 )
+from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
 
     import numpy.typing as npt
 
-    from whyscan.predicate.tree import Column, Path
+    from whyscan.tree.nodes import Column, Path
 
     Positions = npt.NDArray[np.int64]
     Flags = npt.NDArray[np.bool_]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.predicate.tree import Comparator
 from whyscan.pruning.interval import (
     Interval,
     may_be_equal,
@@ -23,6 +22,7 @@ from whyscan.pruning.interval import (
 )
 from whyscan.pruning.mask import Mask, both, either
 from whyscan.pruning.truth import Truth, negation
+from whyscan.tree.nodes import Comparator
 
 if TYPE_CHECKING:
     from collections.abc import Callable

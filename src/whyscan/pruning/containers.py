@@ -14,9 +14,6 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from whyscan.predicate.lazy import lazy
-from whyscan.predicate.tree import Column, Path
-from whyscan.predicate.types import FloatType, Type
 from whyscan.pruning.exact import Exact
 from whyscan.pruning.interval import Interval, anything, greater, meet
 from whyscan.pruning.mask import (
@@ -32,6 +29,9 @@ from whyscan.pruning.mask import (
     surely,
     tally,
 )
+from whyscan.tree.lazy import lazy
+from whyscan.tree.nodes import Column, Path
+from whyscan.tree.types import FloatType, Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

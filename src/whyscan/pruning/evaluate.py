@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.predicate.tree import (
+from whyscan.pruning import truth
+from whyscan.pruning.comparison import compare, compare_with_itself
+from whyscan.pruning.domains import may_satisfy_together
+from whyscan.pruning.functions import apply, arithmetic, cast, coalesced, like
+from whyscan.pruning.interval import Interval, anything, hull, of_literal, only_null, restrict
+from whyscan.pruning.mask import Mask, both, either
+from whyscan.pruning.membership import member
+from whyscan.pruning.representable_values import compared_on_grid, listed_on_grid
+from whyscan.pruning.transforms import called, in_bucket, is_transform
+from whyscan.pruning.truth import Truth
+from whyscan.tree.nodes import (
     And,
     Arithmetic,
     Between,
@@ -33,16 +43,6 @@ from whyscan.predicate.tree import (
     type_of,
     walk,
 )
-from whyscan.pruning import truth
-from whyscan.pruning.comparison import compare, compare_with_itself
-from whyscan.pruning.domains import may_satisfy_together
-from whyscan.pruning.functions import apply, arithmetic, cast, coalesced, like
-from whyscan.pruning.grid import compared_on_grid, listed_on_grid
-from whyscan.pruning.interval import Interval, anything, hull, of_literal, only_null, restrict
-from whyscan.pruning.mask import Mask, both, either
-from whyscan.pruning.membership import member
-from whyscan.pruning.transforms import called, in_bucket, is_transform
-from whyscan.pruning.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,7 +16,7 @@ from whyscan.pruning.mask import Mask, both, materialise
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.predicate.tree import Path
+    from whyscan.tree.nodes import Path
 
 
 class Exact(Struct, frozen=True):

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.predicate.types import FloatType, NullType, Type
 from whyscan.pruning.mask import (
     Mask,
     Vector,
@@ -27,11 +26,12 @@ from whyscan.pruning.mask import (
     opposite,
     surely,
 )
+from whyscan.tree.types import FloatType, NullType, Type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from whyscan.predicate.tree import Literal
+    from whyscan.tree.nodes import Literal
 
     Extreme = Callable[[Vector, Vector], Vector]
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 class Interval(Struct, frozen=True):
     """One expression over a batch of containers.
 
-    `lower` and `upper` have the Arrow type of `type` (see predicate/arrow.py) and are inclusive.
+    `lower` and `upper` have the Arrow type of `type` (see tree/arrow.py) and are inclusive.
     `value` says that some row may be neither NULL nor NaN. Where NULLs were not `counted`, `null`
     is yes for want of a number.
     """

@@ -11,8 +11,8 @@ from whyscan.pruning.mask import Mask, Vector, both, either, may, opposite, sure
 from whyscan.pruning.truth import Truth
 
 if TYPE_CHECKING:
-    from whyscan.predicate.tree import In
     from whyscan.pruning.interval import Interval
+    from whyscan.tree.nodes import In
 
 
 def member(x: Interval, listed: In) -> Truth:

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from whyscan.predicate.lazy import lazy
-from whyscan.predicate.types import BOOLEAN
 from whyscan.pruning.interval import Interval
 from whyscan.pruning.mask import Mask, all_of, any_of, both, either, materialise, may, opposite
+from whyscan.tree.lazy import lazy
+from whyscan.tree.types import BOOLEAN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

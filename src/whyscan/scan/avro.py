@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from whyscan.scan.held import held
+from whyscan.scan.column_finder import held
 from whyscan.scan.sources import Piece, Unit, complaints, opened
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from whyscan.tables.stored import DataFile
+    from whyscan.tables.file_columns import DataFile
 
 _RECORDS = 1 << 14
 _PLAIN = {

@@ -16,8 +16,7 @@ from whyscan.scan import bitmaps
 from whyscan.scan.file_reader import open_file
 from whyscan.scan.projection import value_at
 from whyscan.tables import budget
-from whyscan.tables.storage import Range
-from whyscan.tables.stored import (
+from whyscan.tables.file_columns import (
     EqualityDeletes,
     InlineVector,
     Naming,
@@ -25,12 +24,13 @@ from whyscan.tables.stored import (
     StoredColumn,
     VectorInFile,
 )
+from whyscan.tables.storage.store import Range
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from whyscan.scan.bitmaps import Vector
-    from whyscan.tables.stored import DataFile
+    from whyscan.tables.file_columns import DataFile
 
 Flags = npt.NDArray[np.bool_]
 Positions = npt.NDArray[np.int64]

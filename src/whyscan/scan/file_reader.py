@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from whyscan.errors import CorruptFile
-from whyscan.scan.held import Finder, finder, wanted_leaves
+from whyscan.scan.column_finder import Finder, finder, wanted_leaves
 from whyscan.scan.shaping import Shaper, Unshapeable
 from whyscan.scan.sources import Source, open_source
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from whyscan.scan.sources import Piece
-    from whyscan.tables.stored import DataFile, Naming, StoredColumn
+    from whyscan.tables.file_columns import DataFile, Naming, StoredColumn
 
 
 class FileReader(Struct, frozen=True):

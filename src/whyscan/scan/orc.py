@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from whyscan.scan.held import held
+from whyscan.scan.column_finder import held
 from whyscan.scan.ranges import RangeFile
 from whyscan.scan.sources import ROWS_AT_MOST, Piece, Unit, complaints, opened
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from whyscan.tables.stored import DataFile
+    from whyscan.tables.file_columns import DataFile
 
 
 class OrcSource:

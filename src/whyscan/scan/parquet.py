@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 
 from whyscan.errors import CorruptFile
-from whyscan.scan.held import held
+from whyscan.scan.column_finder import held
 from whyscan.scan.ranges import RangeFile
 from whyscan.scan.sources import Piece, Unit, complaints, opened, rows_a_batch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from whyscan.tables.stored import DataFile
+    from whyscan.tables.file_columns import DataFile
 
 
 class ParquetSource:

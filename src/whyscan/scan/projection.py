@@ -13,8 +13,8 @@ from whyscan.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from whyscan.predicate.tree import Path
-    from whyscan.tables.stored import StoredColumn
+    from whyscan.tables.file_columns import StoredColumn
+    from whyscan.tree.nodes import Path
 
     Arrays = Mapping[str, pa.Array]
 

@@ -6,14 +6,14 @@ import io
 from typing import TYPE_CHECKING
 
 from whyscan.errors import CorruptFile, TableError
-from whyscan.tables.storage import Range
+from whyscan.tables.storage.store import Range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
 
-    from whyscan.tables.storage import Store
+    from whyscan.tables.storage.store import Store
 
 _NEAR = 1 << 16
 """Two ranges with no more than this between them are one request."""

@@ -15,24 +15,24 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import EvaluationProblem
-from whyscan.planning.duckdb_sql import Engine
-from whyscan.predicate.tree import columns_of
+from whyscan.planning.plan.duckdb_sql import Engine
 from whyscan.scan.deletes import Deleted, DeleteReader
 from whyscan.scan.file_reader import FileReader, open_file
-from whyscan.scan.portions import PSEUDO, Portion, whole
+from whyscan.scan.plan_portions import PSEUDO, Portion, whole
 from whyscan.scan.projection import pruned, value_at
 from whyscan.scan.rows import Rows, matching
+from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
 
-    from whyscan.planning.plan import ScanPlan
-    from whyscan.predicate.tree import Column, Expression, Path
+    from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.pruning.interval import Interval
     from whyscan.scan.sources import Piece, Unit
     from whyscan.scan.tasks import Task
-    from whyscan.tables.stored import DataFile, StoredColumn
+    from whyscan.tables.file_columns import DataFile, StoredColumn
+    from whyscan.tree.nodes import Column, Expression, Path
 
     T = TypeVar("T")
     R = TypeVar("R")

@@ -17,12 +17,15 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from whyscan.errors import EvaluationProblem
-from whyscan.planning.duckdb_sql import Engine, means_the_same, to_duckdb
-from whyscan.planning.judgement import flags
-from whyscan.planning.made_texts import makes_little
-from whyscan.predicate.arrow import arrow_type
-from whyscan.predicate.render import to_sql
-from whyscan.predicate.tree import (
+from whyscan.planning.plan.duckdb_sql import Engine, means_the_same, to_duckdb
+from whyscan.planning.plan.judgement import flags
+from whyscan.planning.plan.text_lengths import makes_little
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.evaluate import evaluate
+from whyscan.pruning.functions.time.kernels import floor_divide, times
+from whyscan.pruning.interval import Interval, points
+from whyscan.tree.arrow import arrow_type
+from whyscan.tree.nodes import (
     And,
     Between,
     Column,
@@ -34,7 +37,8 @@ from whyscan.predicate.tree import (
     children,
     columns_of,
 )
-from whyscan.predicate.types import (
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.types import (
     BooleanType,
     DateType,
     DecimalType,
@@ -43,18 +47,14 @@ from whyscan.predicate.types import (
     StringType,
     TimestampType,
 )
-from whyscan.pruning.containers import Containers
-from whyscan.pruning.evaluate import evaluate
-from whyscan.pruning.functions.ticks import floor_divide, times
-from whyscan.pruning.interval import Interval, points
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.predicate.tree import Expression, Path
-    from whyscan.predicate.types import Type
-    from whyscan.predicate.zones import Zone
     from whyscan.pruning.mask import Mask, Vector
+    from whyscan.tree.nodes import Expression, Path
+    from whyscan.tree.types import Type
+    from whyscan.tree.zones import Zone
 
 Flags = npt.NDArray[np.bool_]
 _SAMPLE = 1 << 12
@@ -262,7 +262,7 @@ def as_interval(array: pa.Array, kind: Type) -> Interval:
 
 
 def represented(array: pa.Array, kind: Type) -> Vector | None:
-    """Values as the evaluator holds them (predicate/arrow.py); None for those without an order."""
+    """Values as the evaluator holds them (tree/arrow.py); None for those without an order."""
     target = arrow_type(kind)
     if pa.types.is_null(target):
         return None

@@ -15,14 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from whyscan.scan.held import is_list
+from whyscan.scan.column_finder import is_list
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.predicate.tree import Path
-    from whyscan.scan.held import Finder, Held
-    from whyscan.tables.stored import StoredColumn
+    from whyscan.scan.column_finder import Finder, Held
+    from whyscan.tables.file_columns import StoredColumn
+    from whyscan.tree.nodes import Path
 
 _SHREDDED = "typed_value"
 

@@ -15,8 +15,8 @@ from whyscan.scan.ranges import RangeFile, missing
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from whyscan.scan.held import Held
-    from whyscan.tables.stored import DataFile
+    from whyscan.scan.column_finder import Held
+    from whyscan.tables.file_columns import DataFile
 
 ROWS_AT_MOST = 1 << 17
 ROWS_AT_LEAST = 1 << 10

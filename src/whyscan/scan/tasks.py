@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from whyscan.planning.plan import Evidence
+    from whyscan.planning.plan.scan_plan import Evidence
 
     Open = tuple[int, ...]
 

@@ -21,35 +21,35 @@ from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
 from whyscan.errors import WhyscanError
-from whyscan.explain.listing import listing, listings_together
-from whyscan.explain.report import Effort, after_limit, report_on
-from whyscan.explain.tally import Common, Outcome, Tally
-from whyscan.planning.beforehand import Beforehand
-from whyscan.planning.limit import CutParts
-from whyscan.planning.plan import Depth, FileScan, Options
-from whyscan.planning.planner import left_closed, make_plan
-from whyscan.planning.pushdown import interpreted
-from whyscan.planning.reasons import reasons
-from whyscan.predicate.lazy import lazy
-from whyscan.predicate.zones import zone
+from whyscan.planning.plan.planner import left_closed, make_plan
+from whyscan.planning.plan.scan_plan import Depth, FileScan, Options
+from whyscan.planning.plan.table_facts import Beforehand
+from whyscan.planning.rows.limit import CutParts
+from whyscan.planning.why.pushdown import interpreted
+from whyscan.planning.why.reasons import reasons
+from whyscan.reports.listing import listing, listings_together
+from whyscan.reports.report import Effort, after_limit, report_on
+from whyscan.reports.tally import Common, Outcome, Tally
 from whyscan.spark.errors import carried, collected, from_text, to_text, uncarried
 from whyscan.spark.packed import packed
-from whyscan.spark.session import cores
+from whyscan.spark.sessions import cores
+from whyscan.tables.cached_files import size
 from whyscan.tables.parts import FILES_EACH, parts
-from whyscan.tables.remembered import size
 from whyscan.tables.snapshot import Traffic
+from whyscan.tree.lazy import lazy
+from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pyspark.sql import SparkSession
 
-    from whyscan.explain.listing import Listing
-    from whyscan.explain.report import Report
-    from whyscan.planning.plan import Planned, ScanPlan, ScanPlanSummary
-    from whyscan.predicate.tree import Predicate
-    from whyscan.predicate.zones import Zone
+    from whyscan.planning.plan.scan_plan import Planned, ScanPlan, ScanPlanSummary
+    from whyscan.reports.listing import Listing
+    from whyscan.reports.report import Report
     from whyscan.tables.snapshot import Snapshot
+    from whyscan.tree.nodes import Predicate
+    from whyscan.tree.zones import Zone
 
     Run = Callable[["Work"], Iterable["Answer"]]
     """Has every part answer, wherever they are."""

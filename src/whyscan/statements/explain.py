@@ -8,31 +8,31 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.statements.changes.targets import notes, rewrite
 from whyscan.statements.concurrency import in_parallel
-from whyscan.statements.dynamic import Dynamics, Planned, compared
 from whyscan.statements.findings import findings
-from whyscan.statements.links import edges, selects
+from whyscan.statements.joins.dynamic_filters import Dynamics, Planned, compared
+from whyscan.statements.joins.edges import edges, selects
 from whyscan.statements.planners import HERE
-from whyscan.statements.report import Placed, Role, ScanReport, StatementReport
+from whyscan.statements.records import Placed, Role, ScanReport, StatementReport
 from whyscan.statements.scans import leaves_of, predicate, read
 from whyscan.statements.shortcuts import Taken, applies, shortcuts, take
-from whyscan.statements.targets import notes, rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.planning.plan import Options
-    from whyscan.predicate.session import Session
-    from whyscan.predicate.tree import Column, Conjunct, Literal, Predicate
-    from whyscan.statements.catalogue import Catalogue
-    from whyscan.statements.dynamic import Compared
-    from whyscan.statements.facts import Fact
-    from whyscan.statements.placement import Leaf
+    from whyscan.planning.plan.scan_plan import Options
+    from whyscan.predicate.syntax.session import Session
+    from whyscan.statements.joins.dynamic_filters import Compared
+    from whyscan.statements.placement.facts import Fact
+    from whyscan.statements.placement.placement import Leaf
     from whyscan.statements.planners import Planner
-    from whyscan.statements.relations import Query
-    from whyscan.statements.report import Dynamic, Edge
+    from whyscan.statements.records import Dynamic, Edge
     from whyscan.statements.scans import Asked
     from whyscan.statements.shortcuts import Shortcut
+    from whyscan.statements.sql.relations import Query
+    from whyscan.statements.sql.table_names import Catalogue
+    from whyscan.tree.nodes import Column, Conjunct, Literal, Predicate
 
 
 class Manner(Struct, frozen=True):

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-from whyscan.explain.report import make_report
-from whyscan.planning.plan import ScanPlan
-from whyscan.planning.planner import make_plan
+from whyscan.planning.plan.planner import make_plan
+from whyscan.planning.plan.scan_plan import ScanPlan
+from whyscan.reports.report import make_report
 
 if TYPE_CHECKING:
-    from whyscan.explain.report import Report
-    from whyscan.planning.plan import Options, Planned
-    from whyscan.predicate.tree import Predicate
+    from whyscan.planning.plan.scan_plan import Options, Planned
+    from whyscan.reports.report import Report
     from whyscan.tables.snapshot import Snapshot
+    from whyscan.tree.nodes import Predicate
 
 
 class Planner(Protocol):

@@ -9,42 +9,42 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import UnknownColumn, UnknownTable
-from whyscan.planning.scans import joined
-from whyscan.predicate import zones
-from whyscan.predicate.clock import Clock
-from whyscan.predicate.dialects import dialect_of
-from whyscan.predicate.names import Columns
-from whyscan.predicate.render import to_sql
-from whyscan.predicate.rewrite import substituted
-from whyscan.predicate.scope import Scope
-from whyscan.predicate.tree import Conjunct, Literal, Predicate
-from whyscan.predicate.types import BOOLEAN, Schema
-from whyscan.statements.blocks import Builder
-from whyscan.statements.changes import DynamicPartitions, Fate, change_of
-from whyscan.statements.dbt import Model, incremental_run, is_model
-from whyscan.statements.placement import Placement
+from whyscan.planning.plan.file_scans import joined
+from whyscan.predicate.binding.names import Columns
+from whyscan.predicate.binding.scope import Scope
+from whyscan.predicate.syntax.dialects import dialect_of
+from whyscan.statements.changes.dbt import Model, incremental_run, is_model
+from whyscan.statements.changes.queries import DynamicPartitions, Fate, change_of
+from whyscan.statements.changes.targets import GIVEN, bounded, one_target
+from whyscan.statements.placement.placement import Placement
 from whyscan.statements.planners import HERE
-from whyscan.statements.qualification import qualify
-from whyscan.statements.relations import own
-from whyscan.statements.report import Origin
-from whyscan.statements.syntax import parse_statement
-from whyscan.statements.targets import GIVEN, bounded, one_target
+from whyscan.statements.records import Origin
+from whyscan.statements.sql.blocks import Builder
+from whyscan.statements.sql.qualification import qualify
+from whyscan.statements.sql.relations import own
+from whyscan.statements.sql.syntax import parse_statement
+from whyscan.tree import zones
+from whyscan.tree.clock import Clock
+from whyscan.tree.nodes import Conjunct, Literal, Predicate
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.rewrite import substituted
+from whyscan.tree.types import BOOLEAN, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sqlglot import exp
 
-    from whyscan.planning.plan import Options
-    from whyscan.predicate.session import Session
-    from whyscan.predicate.tree import Column
-    from whyscan.statements.catalogue import Catalogue
-    from whyscan.statements.changes import Change
-    from whyscan.statements.facts import Fact
-    from whyscan.statements.placement import Leaf
+    from whyscan.planning.plan.scan_plan import Options
+    from whyscan.predicate.syntax.session import Session
+    from whyscan.statements.changes.queries import Change
+    from whyscan.statements.placement.facts import Fact
+    from whyscan.statements.placement.placement import Leaf
     from whyscan.statements.planners import Planner
-    from whyscan.statements.relations import Query
-    from whyscan.statements.syntax import Statement
+    from whyscan.statements.sql.relations import Query
+    from whyscan.statements.sql.syntax import Statement
+    from whyscan.statements.sql.table_names import Catalogue
+    from whyscan.tree.nodes import Column
 
     Supplied = Callable[[Column], Sequence[Fact]]
 

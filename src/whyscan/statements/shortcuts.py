@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from whyscan.planning.answers import Aggregate, Answers, Function, answers
-from whyscan.planning.limit import Unproven, limited
-from whyscan.planning.topk import SortKey, top
-from whyscan.predicate.render import to_sql
-from whyscan.predicate.rewrite import substituted
-from whyscan.predicate.tree import Column, Literal, columns_of
-from whyscan.statements.catalogue import Base
-from whyscan.statements.links import selects
-from whyscan.statements.relations import Select, Source, own
-from whyscan.statements.report import Origin
-from whyscan.statements.supply import shown
+from whyscan.planning.rows.answers import Aggregate, Answers, Function, answers
+from whyscan.planning.rows.limit import Unproven, limited
+from whyscan.planning.rows.topk import SortKey, top
+from whyscan.statements.joins.edges import selects
+from whyscan.statements.joins.supply import shown
+from whyscan.statements.records import Origin
+from whyscan.statements.sql.relations import Select, Source, own
+from whyscan.statements.sql.table_names import Base
+from whyscan.tree.nodes import Column, Literal, columns_of
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.rewrite import substituted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from whyscan.planning.plan import Planned
-    from whyscan.predicate.tree import Expression
-    from whyscan.statements.placement import Leaf
-    from whyscan.statements.relations import Query
+    from whyscan.planning.plan.scan_plan import Planned
+    from whyscan.statements.placement.placement import Leaf
+    from whyscan.statements.sql.relations import Query
+    from whyscan.tree.nodes import Expression
 
 _FUNCTIONS = {function.value: function for function in Function}
 

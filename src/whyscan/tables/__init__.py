@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from whyscan.tables.snapshot import Snapshot
-    from whyscan.tables.storage import Store
-    from whyscan.tables.travel import Travel
+    from whyscan.tables.storage.store import Store
+    from whyscan.tables.time_travel import Travel
 
 
 def open_snapshot(
@@ -26,7 +26,7 @@ def open_snapshot(
 
     `fetched_whole` is 0 where others will read the files of a checkpoint.
     """
-    from whyscan.tables.travel import Travel
+    from whyscan.tables.time_travel import Travel
 
     when = travel or Travel()
     found = _with_metadata(places, options, when, fetched_whole)
@@ -43,7 +43,7 @@ def _with_metadata(
 ) -> Snapshot | None:
     """The Delta or Iceberg table that was named. Read as plain files it would show deleted rows."""
     from whyscan.tables.catalogs.names import table_name
-    from whyscan.tables.places import folder_of, metadata_file
+    from whyscan.tables.storage.locations import folder_of, metadata_file
 
     if len(places) != 1:
         return None
@@ -69,7 +69,7 @@ def _with_metadata(
 
 def _if_iceberg(store: Store, travel: Travel) -> Snapshot | None:
     """The Iceberg table in a folder that may be one."""
-    from whyscan.tables.iceberg.locate import find_metadata
+    from whyscan.tables.iceberg.metadata_location import find_metadata
     from whyscan.tables.iceberg.opening import open_found
 
     found = find_metadata(store)
@@ -101,7 +101,7 @@ def _open_files(
     from whyscan.tables.parquet.paths import is_visible_folder
     from whyscan.tables.parquet.snapshot import open_parquet
     from whyscan.tables.parquet.type_names import type_named
-    from whyscan.tables.places import find, refuse_folder_of_tables
+    from whyscan.tables.storage.locations import find, refuse_folder_of_tables
 
     given = {name: type_named(text) for name, text in partition_types.items()}
     found = find(places, options, is_visible_folder)

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-from whyscan.predicate.tree import Path
 from whyscan.pruning.transforms import Transform
+from whyscan.tree.nodes import Path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
 
-    from whyscan.predicate.tree import Column
-    from whyscan.predicate.types import Schema
-    from whyscan.predicate.zones import Zone
     from whyscan.pruning.containers import Containers
-    from whyscan.tables.stored import Reading
+    from whyscan.tables.file_columns import Reading
+    from whyscan.tree.nodes import Column
+    from whyscan.tree.types import Schema
+    from whyscan.tree.zones import Zone
 
 
 Spec = Mapping[Path, tuple[Transform, ...]]

@@ -6,16 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whyscan.predicate.types import (
-    BIGINT,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    INT,
-    STRING,
-    TIMESTAMP,
-    DecimalType,
-)
 from whyscan.pruning.domains.ranges import (
     EVERYTHING,
     FEW,
@@ -27,6 +17,7 @@ from whyscan.pruning.domains.ranges import (
     successor,
     union,
 )
+from whyscan.tree.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, DecimalType
 
 NUMBERS = range(-1, 12)
 

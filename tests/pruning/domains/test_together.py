@@ -13,8 +13,14 @@ from oracle.predicates import in_list
 from oracle.rows import evaluate_row
 from oracle.tables import World, exact
 from oracle.values import NANOS, NARROW, WIDE, neighbours, pool
-from whyscan.predicate import arrow
-from whyscan.predicate.tree import (
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.domains import may_satisfy_together
+from whyscan.pruning.evaluate import evaluate
+from whyscan.pruning.interval import Interval
+from whyscan.pruning.mask import materialise
+from whyscan.pruning.transforms import of_partition_values
+from whyscan.tree import arrow
+from whyscan.tree.nodes import (
     And,
     Between,
     Call,
@@ -30,7 +36,7 @@ from whyscan.predicate.tree import (
     Or,
     columns_of,
 )
-from whyscan.predicate.types import (
+from whyscan.tree.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
@@ -43,13 +49,7 @@ from whyscan.predicate.types import (
     DecimalType,
     OtherType,
 )
-from whyscan.predicate.zones import zone
-from whyscan.pruning.containers import Containers
-from whyscan.pruning.domains import may_satisfy_together
-from whyscan.pruning.evaluate import evaluate
-from whyscan.pruning.interval import Interval
-from whyscan.pruning.mask import materialise
-from whyscan.pruning.transforms import of_partition_values
+from whyscan.tree.zones import zone
 
 X = Column(("x",), INT)
 D = Column(("d",), DOUBLE)

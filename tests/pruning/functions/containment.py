@@ -20,17 +20,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pruning.functions.scalars import WIDE, Raised, to_float32
-from whyscan.predicate import arrow
-from whyscan.predicate.types import (
-    BINARY,
-    BooleanType,
-    DecimalType,
-    FloatType,
-    IntegerType,
-    StringType,
-)
 from whyscan.pruning.interval import Interval
 from whyscan.pruning.mask import materialise
+from whyscan.tree import arrow
+from whyscan.tree.types import BINARY, BooleanType, DecimalType, FloatType, IntegerType, StringType
 
 LETTERS = "abiIkKpPs \t\n%_\\1-\u0131\u212a\u017f\u00df\u00e9\u0130\u03a3\u65e5\U0001f600\x7f"
 FLOATS = (math.nan, math.inf, -math.inf, 0.0, -0.0, 0.5, -0.5, 2.5, 1.005, 1e300, 5e-324, 2.0**63)

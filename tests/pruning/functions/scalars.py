@@ -11,14 +11,8 @@ import re
 import struct
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, localcontext
 
-from whyscan.predicate.tree import Operation
-from whyscan.predicate.types import (
-    BooleanType,
-    DecimalType,
-    FloatType,
-    IntegerType,
-    StringType,
-)
+from whyscan.tree.nodes import Operation
+from whyscan.tree.types import BooleanType, DecimalType, FloatType, IntegerType, StringType
 
 
 class Raised(Exception):

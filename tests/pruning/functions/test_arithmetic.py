@@ -5,16 +5,9 @@ from hypothesis import given
 
 from pruning.functions import scalars
 from pruning.functions.containment import check, seeds, some
-from whyscan.predicate.tree import Operation
-from whyscan.predicate.types import (
-    BIGINT,
-    DOUBLE,
-    FLOAT,
-    INT,
-    TINYINT,
-    DecimalType,
-)
-from whyscan.pruning.functions.arithmetic import numeric
+from whyscan.pruning.functions.numbers.arithmetic import numeric
+from whyscan.tree.nodes import Operation
+from whyscan.tree.types import BIGINT, DOUBLE, FLOAT, INT, TINYINT, DecimalType
 
 WHOLE = [operation for operation in Operation if operation is not Operation.DIVIDE]
 FRACTIONAL = [operation for operation in Operation if operation is not Operation.QUOTIENT]

@@ -7,8 +7,10 @@ from hypothesis import given
 
 from pruning.functions import scalars
 from pruning.functions.containment import check, seeds, some
-from whyscan.predicate.tree import Failure, Literal
-from whyscan.predicate.types import (
+from whyscan.pruning.functions.casts import plain_cast
+from whyscan.pruning.interval import anything, of_literal, only_null
+from whyscan.tree.nodes import Failure, Literal
+from whyscan.tree.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
@@ -20,8 +22,6 @@ from whyscan.predicate.types import (
     TINYINT,
     DecimalType,
 )
-from whyscan.pruning.functions.casts import plain_cast
-from whyscan.pruning.interval import anything, of_literal, only_null
 
 PRICE, SHORT, FINE, LONG = (DecimalType(*d) for d in ((7, 2), (3, 1), (38, 25), (38, 6)))
 NUMBERS = (TINYINT, INT, BIGINT, PRICE, SHORT, FINE, LONG, FLOAT, DOUBLE)

@@ -7,10 +7,10 @@ from hypothesis import given
 
 from pruning.functions import scalars
 from pruning.functions.containment import check, seeds, some
-from whyscan.predicate.tree import Call
-from whyscan.predicate.types import BOOLEAN, DOUBLE, INT, STRING, DecimalType
-from whyscan.predicate.zones import zone
 from whyscan.pruning.functions import apply, coalesced
+from whyscan.tree.nodes import Call
+from whyscan.tree.types import BOOLEAN, DOUBLE, INT, STRING, DecimalType
+from whyscan.tree.zones import zone
 
 UTC = zone("UTC")
 KINDS = [INT, DOUBLE, STRING, DecimalType(7, 2)]

@@ -6,12 +6,12 @@ from hypothesis import given
 
 from pruning.functions import scalars
 from pruning.functions.containment import check, seeds, some
-from whyscan.predicate.tree import Like
-from whyscan.predicate.types import STRING
 from whyscan.pruning.functions import like
 from whyscan.pruning.interval import between
 from whyscan.pruning.mask import materialise
 from whyscan.pruning.truth import ANY, to_boolean
+from whyscan.tree.nodes import Like
+from whyscan.tree.types import STRING
 
 PATTERNS = [
     ("", None),

@@ -7,20 +7,11 @@ from hypothesis import given
 
 from pruning.functions import scalars
 from pruning.functions.containment import check, seeds, some
-from whyscan.predicate.tree import Call, Literal
-from whyscan.predicate.types import (
-    BIGINT,
-    DOUBLE,
-    FLOAT,
-    INT,
-    SMALLINT,
-    STRING,
-    TINYINT,
-    DecimalType,
-)
-from whyscan.predicate.zones import zone
 from whyscan.pruning.functions import apply
 from whyscan.pruning.interval import anything, of_literal
+from whyscan.tree.nodes import Call, Literal
+from whyscan.tree.types import BIGINT, DOUBLE, FLOAT, INT, SMALLINT, STRING, TINYINT, DecimalType
+from whyscan.tree.zones import zone
 
 UTC = zone("UTC")
 PRICE, FINE, LONG = DecimalType(7, 2), DecimalType(20, 18), DecimalType(38, 20)

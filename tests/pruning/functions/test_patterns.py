@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.dice import tried
-from whyscan.pruning.functions.letter_cases import MOST_SPELLINGS, OTHER_LETTERS, spellings
-from whyscan.pruning.functions.regular import beginnings
+from whyscan.pruning.functions.text.case_variants import MOST_SPELLINGS, OTHER_LETTERS, spellings
+from whyscan.pruning.functions.text.regular_expressions import beginnings
 
 PIECES = (
     "^", "^", "a", "b", "ab", "|", "(", "(?:", ")", "*", "+", "?", "{0}", "{1,2}", "{2}", ".", "$",

@@ -14,8 +14,8 @@ import pytest
 
 from pruning.functions import scalars
 from pruning.functions.containment import value
-from whyscan.predicate.tree import Operation
-from whyscan.predicate.types import (
+from whyscan.tree.nodes import Operation
+from whyscan.tree.types import (
     BIGINT,
     BOOLEAN,
     DOUBLE,

@@ -6,11 +6,11 @@ from hypothesis import given
 
 from pruning.functions import scalars
 from pruning.functions.containment import check, seeds, some
-from whyscan.predicate.tree import Call, Literal
-from whyscan.predicate.types import BOOLEAN, INT, STRING
-from whyscan.predicate.zones import zone
 from whyscan.pruning.functions import apply
 from whyscan.pruning.interval import between, of_literal
+from whyscan.tree.nodes import Call, Literal
+from whyscan.tree.types import BOOLEAN, INT, STRING
+from whyscan.tree.zones import zone
 
 UTC = zone("UTC")
 

@@ -13,7 +13,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from whyscan.predicate.types import (
+from whyscan.tree.types import (
     BIGINT,
     DATE,
     DOUBLE,

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from golden import RENEWED
 from oracle.render import spelled
 from pruning.judged.rows import ANSWERS, COLUMNS, TABLE, predicates, recorded
-from sparkling import INTERPRETED, settings
-from whyscan.predicate import arrow
-from whyscan.predicate.types import IntegerType, StringType, TimestampType
+from support.golden import RENEWED
+from support.sparkling import INTERPRETED, settings
+from whyscan.tree import arrow
+from whyscan.tree.types import IntegerType, StringType, TimestampType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from whyscan.predicate.types import Type
+    from whyscan.tree.types import Type
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 

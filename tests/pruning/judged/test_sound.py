@@ -9,12 +9,12 @@ import pytest
 from oracle.dice import Rolled
 from oracle.tables import World, exact, honest
 from pruning.judged.rows import COLUMNS, SCHEMA, TABLE, predicates, recorded
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
-from whyscan.predicate.tree import Opaque, columns_of, walk
-from whyscan.predicate.zones import zone
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.mask import materialise
+from whyscan.tree.nodes import Opaque, columns_of, walk
+from whyscan.tree.zones import zone
 
 UTC = zone("UTC")
 CONTAINERS = 200

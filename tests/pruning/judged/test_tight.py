@@ -6,15 +6,15 @@ import pyarrow as pa
 import pytest
 
 from pruning.judged.rows import COLUMNS, SCHEMA
-from whyscan.predicate import arrow
-from whyscan.predicate.bind import bind
-from whyscan.predicate.session import Session
-from whyscan.predicate.types import DATE
-from whyscan.predicate.zones import zone
+from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.interval import Interval
 from whyscan.pruning.mask import tally
+from whyscan.tree import arrow
+from whyscan.tree.types import DATE
+from whyscan.tree.zones import zone
 
 DAY = 86_400_000_000
 MARCH = 19_783  # 2024-03-01

@@ -7,33 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whyscan.predicate import arrow
-from whyscan.predicate.tree import (
-    Call,
-    Cast,
-    Column,
-    Comparator,
-    Comparison,
-    In,
-    Literal,
-    Not,
-    Or,
-)
-from whyscan.predicate.types import (
-    BIGINT,
-    DATE,
-    DOUBLE,
-    INT,
-    STRING,
-    TIMESTAMP,
-    DecimalType,
-)
-from whyscan.predicate.zones import zone
 from whyscan.pruning.containers import Buckets, Containers
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.interval import Interval
 from whyscan.pruning.mask import materialise
 from whyscan.pruning.transforms import in_bucket
+from whyscan.tree import arrow
+from whyscan.tree.nodes import Call, Cast, Column, Comparator, Comparison, In, Literal, Not, Or
+from whyscan.tree.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP, DecimalType
+from whyscan.tree.zones import zone
 
 ID = Column(("id",), BIGINT)
 SMALL = Column(("small",), INT)

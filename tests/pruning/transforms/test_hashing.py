@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whyscan.predicate import arrow
-from whyscan.predicate.types import (
+from whyscan.pruning.transforms import Bucket, forward
+from whyscan.pruning.transforms.hashing import hash_of_longs, hashed
+from whyscan.tree import arrow
+from whyscan.tree.types import (
     BIGINT,
     BINARY,
     DATE,
@@ -25,8 +27,6 @@ from whyscan.predicate.types import (
     TimestampType,
     Unit,
 )
-from whyscan.pruning.transforms import Bucket, forward
-from whyscan.pruning.transforms.hashing import hash_of_longs, hashed
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NANOSECONDS = TimestampType(instant=True, unit=Unit.NANOSECOND)

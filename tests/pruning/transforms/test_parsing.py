@@ -3,18 +3,6 @@
 import pytest
 
 from whyscan.errors import TableError
-from whyscan.predicate.types import (
-    BIGINT,
-    BINARY,
-    DATE,
-    DOUBLE,
-    INT,
-    STRING,
-    TIMESTAMP,
-    UUID,
-    DecimalType,
-    OtherType,
-)
 from whyscan.pruning.transforms import (
     Bucket,
     Day,
@@ -27,6 +15,18 @@ from whyscan.pruning.transforms import (
     Year,
     parse_transform,
     result_type,
+)
+from whyscan.tree.types import (
+    BIGINT,
+    BINARY,
+    DATE,
+    DOUBLE,
+    INT,
+    STRING,
+    TIMESTAMP,
+    UUID,
+    DecimalType,
+    OtherType,
 )
 
 NAMES = {

@@ -5,19 +5,6 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from whyscan.predicate import arrow
-from whyscan.predicate.types import (
-    BIGINT,
-    BINARY,
-    DATE,
-    DOUBLE,
-    INT,
-    STRING,
-    TIMESTAMP,
-    DecimalType,
-    TimestampType,
-    Unit,
-)
 from whyscan.pruning.interval import Interval
 from whyscan.pruning.mask import materialise
 from whyscan.pruning.transforms import (
@@ -35,6 +22,19 @@ from whyscan.pruning.transforms import (
     partition_interval,
     preimage,
     result_type,
+)
+from whyscan.tree import arrow
+from whyscan.tree.types import (
+    BIGINT,
+    BINARY,
+    DATE,
+    DOUBLE,
+    INT,
+    STRING,
+    TIMESTAMP,
+    DecimalType,
+    TimestampType,
+    Unit,
 )
 
 NANOSECONDS = TimestampType(instant=False, unit=Unit.NANOSECOND)

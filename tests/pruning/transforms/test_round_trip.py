@@ -8,19 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whyscan.predicate import arrow
-from whyscan.predicate.types import (
-    BIGINT,
-    BINARY,
-    DATE,
-    INT,
-    STRING,
-    TIMESTAMP,
-    UUID,
-    DecimalType,
-    TimestampType,
-    Unit,
-)
 from whyscan.pruning.interval import less_equal
 from whyscan.pruning.mask import materialise, may
 from whyscan.pruning.transforms import (
@@ -40,6 +27,19 @@ from whyscan.pruning.transforms import (
     result_type,
 )
 from whyscan.pruning.unscaled import unscaled_of
+from whyscan.tree import arrow
+from whyscan.tree.types import (
+    BIGINT,
+    BINARY,
+    DATE,
+    INT,
+    STRING,
+    TIMESTAMP,
+    UUID,
+    DecimalType,
+    TimestampType,
+    Unit,
+)
 
 NANOSECONDS = TimestampType(instant=True, unit=Unit.NANOSECOND)
 HUGE = DecimalType(38, 4)

@@ -13,12 +13,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pyspark import cloudpickle
 
-from whyscan.explain.report import make_report
-from whyscan.planning.plan import Options
-from whyscan.planning.planner import make_plan
-from whyscan.planning.request import bind_request
-from whyscan.predicate.session import Session
-from whyscan.predicate.types import (
+from whyscan.planning.plan.planner import make_plan
+from whyscan.planning.plan.request import bind_request
+from whyscan.planning.plan.scan_plan import Options
+from whyscan.predicate.syntax.session import Session
+from whyscan.reports.report import make_report
+from whyscan.spark.planning import Answer, Work, answer, explain_parts, planned_by
+from whyscan.statements.explain import explain_statement
+from whyscan.statements.sql.table_names import Catalogue
+from whyscan.tables.parts import parts
+from whyscan.tree.types import (
     BooleanType,
     DateType,
     DecimalType,
@@ -27,18 +31,14 @@ from whyscan.predicate.types import (
     StringType,
     TimestampType,
 )
-from whyscan.predicate.zones import zone
-from whyscan.spark.planning import Answer, Work, answer, explain_parts, planned_by
-from whyscan.statements.catalogue import Catalogue
-from whyscan.statements.explain import explain_statement
-from whyscan.tables.parts import parts
+from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.predicate.types import Type
     from whyscan.statements.explain import Manner
     from whyscan.tables.snapshot import Files, RowGroups, Snapshot
+    from whyscan.tree.types import Type
 
 
 ZOO = Path(__file__).parents[4] / "shared" / "zoo"

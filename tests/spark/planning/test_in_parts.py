@@ -14,21 +14,21 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
-from delta.conftest import Lake, bounds
-from iceberg import by_hand
-from memory_table import DataFile, MemoryTable, RowGroup
 from spark.planning.asking_parts import ZOO, here, in_one, in_parts, predicates, sliced, zoo
+from support.memory_table import DataFile, MemoryTable, RowGroup
+from tables.delta.conftest import Lake, bounds
+from tables.iceberg import by_hand
 from whyscan.errors import CorruptFile, WhyscanError
-from whyscan.explain.tally import Common, Tally
-from whyscan.planning import depth
-from whyscan.planning.beforehand import Beforehand
-from whyscan.planning.planner import make_plan
-from whyscan.planning.request import bind_request
-from whyscan.predicate.types import DATE, DOUBLE, INT, STRING
-from whyscan.predicate.zones import zone
+from whyscan.planning.plan.planner import make_plan
+from whyscan.planning.plan.request import bind_request
+from whyscan.planning.plan.table_facts import Beforehand
+from whyscan.planning.why import overlap_depth
+from whyscan.reports.tally import Common, Tally
 from whyscan.spark.planning import Parted, planned_by
 from whyscan.tables import open_snapshot
 from whyscan.tables.parts import parts
+from whyscan.tree.types import DATE, DOUBLE, INT, STRING
+from whyscan.tree.zones import zone
 
 UTC = zone("UTC")
 
@@ -130,7 +130,7 @@ def test_however_it_is_asked(events, question):
 
 
 def test_more_files_than_are_measured_are_sampled_alike(monkeypatch):
-    monkeypatch.setattr(depth, "FILES_AT_MOST", 11)
+    monkeypatch.setattr(overlap_depth, "FILES_AT_MOST", 11)
     data = [DataFile(f"f{at}", {}, [RowGroup(10 + at, {"x": (at, 900)})]) for at in range(40)]
     wide = MemoryTable({"x": INT}, data, footers_describe_files=False)
     findings = in_one(wide, "x BETWEEN 50 AND 70")["findings"]
@@ -142,7 +142,7 @@ def test_more_files_than_are_measured_are_sampled_alike(monkeypatch):
 
 def test_footers_are_opened_by_what_all_parts_leave(events, monkeypatch):
     """No part alone leaves too many."""
-    monkeypatch.setattr("whyscan.planning.planner.FOOTERS_AT_MOST", 20)
+    monkeypatch.setattr("whyscan.planning.plan.planner.FOOTERS_AT_MOST", 20)
     whole = in_one(events, "x > 0")
     assert "files survive, more than 20" in whole["unchecked"][0]["why"]
     assert in_parts(here(events, pieces(events, 5)), events, "x > 0") == whole

@@ -11,15 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import whyscan
-from commands import whyscan as command
 from spark.planning.asking_parts import ZOO, comparable, in_one, predicates, zoo
 from spark.planning.together import Asking, together
+from support.commands import whyscan as command
 from whyscan.errors import CorruptFile, WhyscanError
-from whyscan.planning.planner import make_plan
-from whyscan.planning.request import bind_request
-from whyscan.predicate.zones import zone
+from whyscan.planning.plan.planner import make_plan
+from whyscan.planning.plan.request import bind_request
 from whyscan.spark.planning import explain_parts, plan_parts
 from whyscan.tables.parts import parts
+from whyscan.tree.zones import zone
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 

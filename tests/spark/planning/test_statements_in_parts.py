@@ -11,16 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from memory_table import DataFile, MemoryTable, RowGroup
 from oracle.dice import Dice
 from spark.planning.asking_parts import here, stated
 from statements.generated.changes import Changes
 from statements.generated.queries import Queries
 from statements.generated.worlds import TABLES, World, make
+from support.memory_table import DataFile, MemoryTable, RowGroup
 from whyscan.errors import WhyscanError
-from whyscan.predicate.types import DATE, DOUBLE, INT, STRING
 from whyscan.spark.planning import Executors
 from whyscan.statements.explain import Manner
+from whyscan.tree.types import DATE, DOUBLE, INT, STRING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ import json
 import pytest
 
 import whyscan
-from commands import whyscan as command
 from spark.planning.asking_parts import comparable_statement, stated
+from support.commands import whyscan as command
 from whyscan.spark.planning import executors
 from whyscan.statements.explain import Manner
 

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from whyscan.predicate import arrow
-from whyscan.predicate.types import FloatType, Type
 from whyscan.pruning.domains import ranges
 from whyscan.pruning.domains.ranges import EVERYTHING, FEW, NOTHING, Key, Range, Ranges, key_of
 from whyscan.pruning.interval import less, less_equal
 from whyscan.pruning.mask import Mask, Vector, any_of, both, either, materialise, may
 from whyscan.pruning.membership import any_within
+from whyscan.tree import arrow
+from whyscan.tree.types import FloatType, Type
 
 if TYPE_CHECKING:
     from whyscan.pruning.interval import Interval

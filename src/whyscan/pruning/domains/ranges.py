@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
-from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
-from whyscan.predicate.types import (
+from whyscan.pruning.unscaled import scaled_to, unscaled_of
+from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
+from whyscan.tree.types import (
     BIGINT,
     INT,
     BinaryType,
@@ -29,10 +30,9 @@ from whyscan.predicate.types import (
     Type,
     UuidType,
 )
-from whyscan.pruning.unscaled import scaled_to, unscaled_of
 
 if TYPE_CHECKING:
-    from whyscan.predicate.tree import Value
+    from whyscan.tree.nodes import Value
 
 Key: TypeAlias = Any
 """A value in the order of its type, and of one Python type in one set: a boolean, an integer (of a

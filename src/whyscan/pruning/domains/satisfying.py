@@ -21,7 +21,12 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from typing import TypeAlias
 
-from whyscan.predicate.tree import (
+from whyscan.pruning.domains import ranges
+from whyscan.pruning.domains.domain import Domain
+from whyscan.pruning.domains.ranges import EVERYTHING, Key, Ranges, complement, key_of
+from whyscan.pruning.functions.text.like import Wildcard, parsed
+from whyscan.pruning.same_representation import alike, column_below
+from whyscan.tree.nodes import (
     And,
     Between,
     Column,
@@ -35,12 +40,7 @@ from whyscan.predicate.tree import (
     Not,
     Or,
 )
-from whyscan.predicate.types import BOOLEAN, BooleanType, FloatType, StringType, Type
-from whyscan.pruning.domains import ranges
-from whyscan.pruning.domains.domain import Domain
-from whyscan.pruning.domains.ranges import EVERYTHING, Key, Ranges, complement, key_of
-from whyscan.pruning.functions.like import Wildcard, parsed
-from whyscan.pruning.representation import alike, column_below
+from whyscan.tree.types import BOOLEAN, BooleanType, FloatType, StringType, Type
 
 Domains: TypeAlias = Mapping[Column, Domain]
 """Domains by column; a column that is absent has them all."""

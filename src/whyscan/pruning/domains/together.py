@@ -6,16 +6,16 @@ from collections import Counter
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from whyscan.predicate.tree import columns_of
 from whyscan.pruning.domains.domain import Domain
 from whyscan.pruning.domains.satisfying import where_true
 from whyscan.pruning.mask import Mask, all_of
+from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.predicate.tree import Column, Expression
     from whyscan.pruning.containers import Containers
+    from whyscan.tree.nodes import Column, Expression
 
 _SEVERAL = 2
 

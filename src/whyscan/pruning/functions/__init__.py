@@ -8,26 +8,26 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from whyscan.predicate.tree import Failure, Operation
-from whyscan.predicate.types import StringType
-from whyscan.predicate.zones import Zone
-from whyscan.pruning.functions.arithmetic import numeric as of_numbers
 from whyscan.pruning.functions.casts import plain_cast
 from whyscan.pruning.functions.conditional import CONDITIONAL, coalesced
-from whyscan.pruning.functions.like import like
-from whyscan.pruning.functions.numeric import NUMERIC
+from whyscan.pruning.functions.numbers.arithmetic import numeric as of_numbers
+from whyscan.pruning.functions.numbers.numeric import NUMERIC
 from whyscan.pruning.functions.rules import unevaluated
-from whyscan.pruning.functions.temporal import TEMPORAL
-from whyscan.pruning.functions.temporal_arithmetic import temporal_arithmetic
-from whyscan.pruning.functions.temporal_casts import temporal_cast
-from whyscan.pruning.functions.text import TEXT
+from whyscan.pruning.functions.text.like import like
+from whyscan.pruning.functions.text.strings import TEXT
+from whyscan.pruning.functions.time.arithmetic import temporal_arithmetic
+from whyscan.pruning.functions.time.casts import temporal_cast
+from whyscan.pruning.functions.time.fields import TEMPORAL
 from whyscan.pruning.interval import Interval, anything
+from whyscan.tree.nodes import Failure, Operation
+from whyscan.tree.types import StringType
+from whyscan.tree.zones import Zone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.predicate.tree import Arithmetic, Call, Cast
     from whyscan.pruning.functions.rules import Entry
+    from whyscan.tree.nodes import Arithmetic, Call, Cast
 
 __all__ = ["Zone", "apply", "arithmetic", "cast", "coalesced", "like"]
 

@@ -24,23 +24,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
-from whyscan.predicate.tree import Failure
-from whyscan.predicate.types import (
-    BIGINT,
-    DOUBLE,
-    BinaryType,
-    BooleanType,
-    DecimalType,
-    FloatType,
-    IntegerType,
-    NullType,
-    StringType,
-    Type,
-)
-from whyscan.pruning.functions import decimals
-from whyscan.pruning.functions.corners import number
-from whyscan.pruning.functions.floats import outward, rounded, saturated
+from whyscan.pruning.functions.numbers import decimals
+from whyscan.pruning.functions.numbers.corners import number
+from whyscan.pruning.functions.numbers.floats import outward, rounded, saturated
 from whyscan.pruning.functions.rules import (
     WIDE_DIGITS,
     as_vector,
@@ -57,6 +43,20 @@ from whyscan.pruning.functions.rules import (
 )
 from whyscan.pruning.interval import Interval, anything, equal, less, less_equal, only_null
 from whyscan.pruning.mask import Mask, Vector, both, either, keep, may, opposite, surely
+from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
+from whyscan.tree.nodes import Failure
+from whyscan.tree.types import (
+    BIGINT,
+    DOUBLE,
+    BinaryType,
+    BooleanType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    NullType,
+    StringType,
+    Type,
+)
 
 EXACT_INTEGER = 2**53
 EXACT_POWER_OF_TEN = 22

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from whyscan.predicate.types import NullType
 from whyscan.pruning.functions.rules import Entry, as_vector
 from whyscan.pruning.interval import (
     Interval,
@@ -21,11 +20,12 @@ from whyscan.pruning.interval import (
 )
 from whyscan.pruning.mask import Mask, Vector, all_of, any_of, both, either, keep, opposite
 from whyscan.pruning.truth import is_null, negation, of_boolean, to_boolean
+from whyscan.tree.types import NullType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.predicate.types import Type
+    from whyscan.tree.types import Type
 
 
 def coalesced(intervals: Sequence[Interval]) -> Interval:

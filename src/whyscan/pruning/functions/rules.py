@@ -16,14 +16,6 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS, scalar
-from whyscan.predicate.types import (
-    BooleanType,
-    DecimalType,
-    FloatType,
-    IntegerType,
-    Type,
-)
 from whyscan.pruning.interval import Interval, less, less_equal
 from whyscan.pruning.mask import (
     Mask,
@@ -36,10 +28,12 @@ from whyscan.pruning.mask import (
     may,
     opposite,
 )
+from whyscan.tree.arrow import MAX_DECIMAL_DIGITS, scalar
+from whyscan.tree.types import BooleanType, DecimalType, FloatType, IntegerType, Type
 
 if TYPE_CHECKING:
-    from whyscan.predicate.tree import Call
-    from whyscan.predicate.zones import Zone
+    from whyscan.tree.nodes import Call
+    from whyscan.tree.zones import Zone
 
 WIDE_DIGITS = 76
 """What decimal256 holds: room for the product of any two numbers that occur."""

@@ -5,7 +5,6 @@ literals, and `in_bucket` does so for the one transform that cannot be read back
 """
 
 from whyscan.pruning.transforms.buckets import in_bucket
-from whyscan.pruning.transforms.called import called, is_transform
 from whyscan.pruning.transforms.forward import forward
 from whyscan.pruning.transforms.preimage import (
     exactness,
@@ -13,6 +12,7 @@ from whyscan.pruning.transforms.preimage import (
     partition_interval,
     preimage,
 )
+from whyscan.pruning.transforms.system_functions import called, is_transform
 from whyscan.pruning.transforms.transform import (
     Bucket,
     Day,

@@ -8,15 +8,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.predicate import arrow
-from whyscan.predicate.tree import Column, Comparator, Comparison, Expression, In, Literal
 from whyscan.pruning.functions.rules import mapped
-from whyscan.pruning.functions.ticks import ticks_of
+from whyscan.pruning.functions.time.kernels import ticks_of
 from whyscan.pruning.mask import Mask, Vector, all_of, both, either, may, opposite, surely
 from whyscan.pruning.membership import any_within, below, search, up_to
-from whyscan.pruning.representation import alike, column_below
+from whyscan.pruning.same_representation import alike, column_below
 from whyscan.pruning.transforms.forward import forward
 from whyscan.pruning.transforms.transform import Bucket
+from whyscan.tree import arrow
+from whyscan.tree.nodes import Column, Comparator, Comparison, Expression, In, Literal
 
 if TYPE_CHECKING:
     from whyscan.pruning.containers import Buckets, Containers

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS, arrow_type
-from whyscan.predicate.types import DecimalType, IntegerType, StringType, TimestampType, Type
-from whyscan.pruning.functions.gregorian import MONTHS_A_YEAR, months_of
-from whyscan.pruning.functions.ticks import (
+from whyscan.pruning.functions.time.gregorian import MONTHS_A_YEAR, months_of
+from whyscan.pruning.functions.time.kernels import (
     SECONDS_A_DAY,
     floor_divide,
     floor_to,
@@ -34,6 +32,8 @@ from whyscan.pruning.transforms.transform import (
     supports,
 )
 from whyscan.pruning.unscaled import scaled_to, unscaled_of
+from whyscan.tree.arrow import MAX_DECIMAL_DIGITS, arrow_type
+from whyscan.tree.types import DecimalType, IntegerType, StringType, TimestampType, Type
 
 if TYPE_CHECKING:
     from decimal import Decimal

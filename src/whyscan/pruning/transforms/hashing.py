@@ -18,7 +18,9 @@ import mmh3
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.predicate.types import (
+from whyscan.pruning.functions.time.kernels import floor_divide, ticks_of
+from whyscan.pruning.unscaled import unscaled_of
+from whyscan.tree.types import (
     BinaryType,
     DateType,
     DecimalType,
@@ -29,8 +31,6 @@ from whyscan.predicate.types import (
     Unit,
     UuidType,
 )
-from whyscan.pruning.functions.ticks import floor_divide, ticks_of
-from whyscan.pruning.unscaled import unscaled_of
 
 if TYPE_CHECKING:
     from decimal import Decimal

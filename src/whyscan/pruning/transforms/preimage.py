@@ -21,21 +21,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
-from whyscan.predicate.types import (
-    BIGINT,
-    INT,
-    BinaryType,
-    DateType,
-    DecimalType,
-    IntegerType,
-    TimestampType,
-    Type,
-)
-from whyscan.pruning.functions.gregorian import MONTHS_A_YEAR, month_start
 from whyscan.pruning.functions.rules import mapped
-from whyscan.pruning.functions.ticks import contained, from_ticks, ticks_of, times
-from whyscan.pruning.functions.utf8 import ABOVE, count_characters, joined
+from whyscan.pruning.functions.text.utf8 import ABOVE, count_characters, joined
+from whyscan.pruning.functions.time.gregorian import MONTHS_A_YEAR, month_start
+from whyscan.pruning.functions.time.kernels import contained, from_ticks, ticks_of, times
 from whyscan.pruning.interval import Interval, anything, points
 from whyscan.pruning.mask import Mask, Vector, both, either, keep, settled, surely
 from whyscan.pruning.transforms.forward import steps_in_a_day, steps_in_an_hour
@@ -54,6 +43,17 @@ from whyscan.pruning.transforms.transform import (
     supports,
 )
 from whyscan.pruning.unscaled import scaled_to
+from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
+from whyscan.tree.types import (
+    BIGINT,
+    INT,
+    BinaryType,
+    DateType,
+    DecimalType,
+    IntegerType,
+    TimestampType,
+    Type,
+)
 
 if TYPE_CHECKING:
     from whyscan.pruning.functions.rules import Kernel

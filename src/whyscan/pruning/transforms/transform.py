@@ -8,7 +8,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from whyscan.errors import TableError
-from whyscan.predicate.types import (
+from whyscan.tree.types import (
     DATE,
     INT,
     BinaryType,

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from whyscan.explain.findings import in_order
+from whyscan.reports.findings import in_order
 from whyscan.statements.findings.barriers import barriers
+from whyscan.statements.findings.context import Ground
 from whyscan.statements.findings.cross_joins import cross_joins
-from whyscan.statements.findings.ground import Ground
 from whyscan.statements.findings.join_keys import join_keys
 from whyscan.statements.findings.merges import merges
 from whyscan.statements.findings.outer_joins import outer_joins
@@ -23,9 +23,9 @@ from whyscan.statements.findings.wrapped_keys import wrapped_keys
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.explain.findings import Finding
-    from whyscan.statements.dynamic import Planned
-    from whyscan.statements.report import StatementReport
+    from whyscan.reports.findings import Finding
+    from whyscan.statements.joins.dynamic_filters import Planned
+    from whyscan.statements.records import StatementReport
     from whyscan.statements.scans import Asked
 
 FAMILIES = (cross_joins, outer_joins, wrapped_keys, join_keys, barriers, repeats)

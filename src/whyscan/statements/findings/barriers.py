@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from whyscan.explain.findings import Code, Finding, Severity
-from whyscan.explain.wording import counted
+from whyscan.reports.findings import Code, Finding, Severity
+from whyscan.reports.words import counted
 from whyscan.statements.findings.rebuild import rebuilt
-from whyscan.statements.relations import Select
+from whyscan.statements.sql.relations import Select
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.statements.findings.ground import Ground
-    from whyscan.statements.placement import Leaf
-    from whyscan.statements.relations import Query
+    from whyscan.statements.findings.context import Ground
+    from whyscan.statements.placement.placement import Leaf
+    from whyscan.statements.sql.relations import Query
 
 WINDOW = "it stands above a window function"
 _OTHERWISE = {

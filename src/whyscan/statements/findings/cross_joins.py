@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.explain.findings import Code, Finding, Severity
-from whyscan.predicate.tree import Column, Comparator, Comparison, Literal
-from whyscan.predicate.types import OtherType
-from whyscan.statements.catalogue import Base
+from whyscan.reports.findings import Code, Finding, Severity
 from whyscan.statements.findings.rebuild import instead, where
-from whyscan.statements.links import selects
-from whyscan.statements.relations import (
+from whyscan.statements.joins.edges import selects
+from whyscan.statements.sql.relations import (
     Combined,
     Condition,
     Kind,
@@ -20,15 +17,18 @@ from whyscan.statements.relations import (
     joins,
     sources,
 )
+from whyscan.statements.sql.table_names import Base
+from whyscan.tree.nodes import Column, Comparator, Comparison, Literal
+from whyscan.tree.types import OtherType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
-    from whyscan.explain.findings import Effect
-    from whyscan.predicate.tree import Path
-    from whyscan.statements.findings.ground import Ground
-    from whyscan.statements.relations import Query, Tree
+    from whyscan.reports.findings import Effect
+    from whyscan.statements.findings.context import Ground
+    from whyscan.statements.sql.relations import Query, Tree
+    from whyscan.tree.nodes import Path
 
 TRIED_AT_MOST = 4
 """Columns of the same name in both that are tried as the missing equality."""

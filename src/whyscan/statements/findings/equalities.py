@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from whyscan.predicate.tree import Column, Comparator, Comparison, Opaque, columns_of, walk
 from whyscan.statements.findings.rebuild import instead, on, where
-from whyscan.statements.links import selects
-from whyscan.statements.relations import Kind, joins, keys
+from whyscan.statements.joins.edges import selects
+from whyscan.statements.sql.relations import Kind, joins, keys
+from whyscan.tree.nodes import Column, Comparator, Comparison, Opaque, columns_of, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.predicate.tree import Expression
-    from whyscan.statements.findings.ground import Ground
-    from whyscan.statements.relations import Condition, Join, Query, Select
+    from whyscan.statements.findings.context import Ground
+    from whyscan.statements.sql.relations import Condition, Join, Query, Select
+    from whyscan.tree.nodes import Expression
 
 
 class Side(Struct, frozen=True, eq=False):

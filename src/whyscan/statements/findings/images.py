@@ -11,13 +11,20 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
-from whyscan.planning.equivalence import LISTED_AT_MOST
-from whyscan.planning.equivalence import where_true as spans_of
-from whyscan.planning.judgement import flags
-from whyscan.predicate import arrow
-from whyscan.predicate.comparisons import all_of, as_set
-from whyscan.predicate.rewrite import substituted
-from whyscan.predicate.tree import (
+from whyscan.planning.plan.judgement import flags
+from whyscan.planning.why.equivalence import LISTED_AT_MOST
+from whyscan.planning.why.equivalence import where_true as spans_of
+from whyscan.predicate.binding.comparisons import all_of, as_set
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.domains import where_true
+from whyscan.pruning.domains.ranges import Range, successor, value_of
+from whyscan.pruning.evaluate import Batch, interval_of
+from whyscan.pruning.interval import between
+from whyscan.pruning.mask import written_out
+from whyscan.statements.joins.supply import extreme
+from whyscan.statements.records import Origin
+from whyscan.tree import arrow
+from whyscan.tree.nodes import (
     And,
     Cast,
     Column,
@@ -28,31 +35,18 @@ from whyscan.predicate.tree import (
     columns_of,
     type_of,
 )
-from whyscan.predicate.types import (
-    DateType,
-    DecimalType,
-    IntegerType,
-    StringType,
-    TimestampType,
-)
-from whyscan.pruning.containers import Containers
-from whyscan.pruning.domains import where_true
-from whyscan.pruning.domains.ranges import Range, successor, value_of
-from whyscan.pruning.evaluate import Batch, interval_of
-from whyscan.pruning.interval import between
-from whyscan.pruning.mask import written_out
-from whyscan.statements.report import Origin
-from whyscan.statements.supply import extreme
+from whyscan.tree.rewrite import substituted
+from whyscan.tree.types import DateType, DecimalType, IntegerType, StringType, TimestampType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.predicate.tree import Expression, Value
-    from whyscan.predicate.types import Type
-    from whyscan.predicate.zones import Zone
     from whyscan.pruning.interval import Interval
-    from whyscan.statements.facts import Fact
     from whyscan.statements.findings.equalities import Side
+    from whyscan.statements.placement.facts import Fact
+    from whyscan.tree.nodes import Expression, Value
+    from whyscan.tree.types import Type
+    from whyscan.tree.zones import Zone
 
 Ends: TypeAlias = "tuple[Value, Value]"
 """The least and the greatest value of a range; None is an open end."""

@@ -7,23 +7,23 @@ from itertools import islice
 from operator import add
 from typing import TYPE_CHECKING
 
-from whyscan.explain.coverage import of_column
-from whyscan.explain.file_bounds import ends
-from whyscan.explain.findings import Code, Effect, Finding, Severity
-from whyscan.explain.findings.layout import DEEP, overlaps
-from whyscan.explain.findings.pruning import FEWEST_FILES
-from whyscan.explain.findings.statistics import remedy
-from whyscan.explain.wording import counted, size
-from whyscan.predicate.tree import Column, Comparator, Comparison, columns_of
+from whyscan.reports.coverage import of_column
+from whyscan.reports.file_bounds import ends
+from whyscan.reports.findings import Code, Effect, Finding, Severity
+from whyscan.reports.findings.layout import DEEP, overlaps
+from whyscan.reports.findings.pruning import FEWEST_FILES
+from whyscan.reports.findings.statistics import remedy
+from whyscan.reports.words import counted, size
 from whyscan.statements.findings.equalities import Link, Side, links
-from whyscan.statements.relations import Condition
+from whyscan.statements.sql.relations import Condition
 from whyscan.tables.snapshot import Collected
+from whyscan.tree.nodes import Column, Comparator, Comparison, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.explain.gates import Reading
-    from whyscan.statements.findings.ground import Ground
+    from whyscan.reports.gates import Reading
+    from whyscan.statements.findings.context import Ground
 
 Joined = tuple[Link, Side, Side]
 """An equality, its side of the larger scan, and the other."""

@@ -9,28 +9,28 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.explain.findings import Effect
-from whyscan.planning.judgement import flags
-from whyscan.planning.matching import of_files
-from whyscan.planning.plan import Depth
-from whyscan.predicate import arrow
-from whyscan.predicate.tree import Column, Comparator, Comparison, In, Literal, type_of
+from whyscan.planning.plan.judgement import flags
+from whyscan.planning.plan.matching_rows import of_files
+from whyscan.planning.plan.scan_plan import Depth
 from whyscan.pruning.mask import written_out
+from whyscan.reports.findings import Effect
 from whyscan.statements.findings.equalities import links
 from whyscan.statements.findings.images import bare
 from whyscan.statements.findings.rebuild import on, where
-from whyscan.statements.relations import Condition, Join, Select, Source
+from whyscan.statements.joins.supply import bounds, within
 from whyscan.statements.scans import leaves_of
-from whyscan.statements.supply import bounds, within
+from whyscan.statements.sql.relations import Condition, Join, Select, Source
+from whyscan.tree import arrow
+from whyscan.tree.nodes import Column, Comparator, Comparison, In, Literal, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.planning.plan import Planned, ScanPlan
-    from whyscan.predicate.tree import Expression, Path
-    from whyscan.predicate.zones import Zone
+    from whyscan.planning.plan.scan_plan import Planned, ScanPlan
+    from whyscan.statements.findings.context import Ground
     from whyscan.statements.findings.equalities import Side
-    from whyscan.statements.findings.ground import Ground
+    from whyscan.tree.nodes import Expression, Path
+    from whyscan.tree.zones import Zone
 
 LISTED_AT_MOST = 12
 """Values of the source that a condition lists; of more it has the least and the greatest."""

@@ -9,17 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.explain.findings import Code, Finding, Severity
-from whyscan.explain.wording import counted
-from whyscan.predicate.comparisons import all_of
-from whyscan.predicate.rewrite import substituted
-from whyscan.predicate.tree import (
-    Column,
-    Comparator,
-    Comparison,
-    columns_of,
-)
-from whyscan.statements.facts import Fact
+from whyscan.predicate.binding.comparisons import all_of
+from whyscan.reports.findings import Code, Finding, Severity
+from whyscan.reports.words import counted
 from whyscan.statements.findings.merge_join import (
     Merge,
     bare_of,
@@ -28,15 +20,18 @@ from whyscan.statements.findings.merge_join import (
     known,
     merge_of,
 )
-from whyscan.statements.placement import Placement
-from whyscan.statements.relations import Select, Source
+from whyscan.statements.placement.facts import Fact
+from whyscan.statements.placement.placement import Placement
+from whyscan.statements.sql.relations import Select, Source
+from whyscan.tree.nodes import Column, Comparator, Comparison, columns_of
+from whyscan.tree.rewrite import substituted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.predicate.tree import Expression, Path
+    from whyscan.statements.findings.context import Ground
     from whyscan.statements.findings.equalities import Side
-    from whyscan.statements.findings.ground import Ground
+    from whyscan.tree.nodes import Expression, Path
 
 
 def merges(ground: Ground) -> Iterator[Finding]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.explain.findings import Code, Finding, Severity
-from whyscan.explain.wording import counted
-from whyscan.statements.facts import fact, rejects_null
+from whyscan.reports.findings import Code, Finding, Severity
+from whyscan.reports.words import counted
 from whyscan.statements.findings.rebuild import instead, on, where
-from whyscan.statements.links import selects
-from whyscan.statements.relations import Kind, Source, joins, keys
+from whyscan.statements.joins.edges import selects
+from whyscan.statements.placement.facts import fact, rejects_null
+from whyscan.statements.sql.relations import Kind, Source, joins, keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.statements.findings.ground import Ground
-    from whyscan.statements.relations import Condition, Join, Select, Tree
+    from whyscan.statements.findings.context import Ground
+    from whyscan.statements.sql.relations import Condition, Join, Select, Tree
 
 
 def outer_joins(ground: Ground) -> Iterator[Finding]:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from whyscan.statements.relations import Combined, Select, Source
+from whyscan.statements.sql.relations import Combined, Select, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from whyscan.statements.relations import Condition, Join, Query, Tree
+    from whyscan.statements.sql.relations import Condition, Join, Query, Tree
 
     Change = Callable[[Query], Query]
 

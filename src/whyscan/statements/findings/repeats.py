@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from whyscan.explain.findings import Code, Effect, Finding, Severity
-from whyscan.explain.wording import counted, size
-from whyscan.predicate.render import to_sql
-from whyscan.statements.report import Role
+from whyscan.reports.findings import Code, Effect, Finding, Severity
+from whyscan.reports.words import counted, size
+from whyscan.statements.records import Role
+from whyscan.tree.rendering import to_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.explain.gates import Reading
-    from whyscan.statements.findings.ground import Ground
-    from whyscan.statements.report import ScanReport
+    from whyscan.reports.gates import Reading
+    from whyscan.statements.findings.context import Ground
+    from whyscan.statements.records import ScanReport
 
 
 def repeats(ground: Ground) -> Iterator[Finding]:

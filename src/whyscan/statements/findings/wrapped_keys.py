@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.explain.findings import Code, Effect, Finding, Severity
-from whyscan.explain.wording import counted
-from whyscan.predicate.coercion import common_type
-from whyscan.predicate.rewrite import substituted
-from whyscan.predicate.tree import Cast
+from whyscan.reports.findings import Code, Effect, Finding, Severity
+from whyscan.reports.words import counted
 from whyscan.statements.findings.equalities import Link, Side, links
 from whyscan.statements.findings.images import as_text, bare, image, is_bare
-from whyscan.statements.relations import Condition
-from whyscan.statements.report import Origin
+from whyscan.statements.records import Origin
+from whyscan.statements.sql.relations import Condition
+from whyscan.tree.coercion import common_type
+from whyscan.tree.nodes import Cast
+from whyscan.tree.rewrite import substituted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.predicate.tree import Expression
-    from whyscan.predicate.types import Type
-    from whyscan.statements.findings.ground import Ground
+    from whyscan.statements.findings.context import Ground
+    from whyscan.tree.nodes import Expression
+    from whyscan.tree.types import Type
 
 TRIED_AT_MOST = 32
 """Equalities of one statement that are looked at."""

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from whyscan.tables.catalogs.configured import load, quiet
 from whyscan.tables.catalogs.refusals import refusals
 from whyscan.tables.catalogs.settings import storage_options
-from whyscan.tables.iceberg.locate import FOLDER, Found
 from whyscan.tables.iceberg.metadata import read_document
+from whyscan.tables.iceberg.metadata_location import FOLDER, Found
 from whyscan.tables.iceberg.opening import open_found, open_iceberg
-from whyscan.tables.places import recorded_folder, taken_apart
+from whyscan.tables.storage.locations import recorded_folder, taken_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from whyscan.tables.catalogs.entry import Entry
     from whyscan.tables.catalogs.names import TableName
     from whyscan.tables.iceberg.snapshot import IcebergSnapshot
-    from whyscan.tables.travel import Travel
+    from whyscan.tables.time_travel import Travel
 
 
 def open_named(name: TableName, options: Mapping[str, Any], travel: Travel) -> IcebergSnapshot:

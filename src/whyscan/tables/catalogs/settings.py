@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import TableError
 from whyscan.tables.catalogs.credentials import Renewing, credential
-from whyscan.tables.connections import CREDENTIAL_OPTIONS, kind_of, option_name
+from whyscan.tables.storage.connections import CREDENTIAL_OPTIONS, kind_of, option_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,14 +16,14 @@ from msgspec.structs import replace
 
 from whyscan.errors import TableError
 from whyscan.tables.delta import query
+from whyscan.tables.delta.checkpoint_outline import outline
 from whyscan.tables.delta.log import LOG, LogFile
-from whyscan.tables.delta.outlines import outline
 
 if TYPE_CHECKING:
     import duckdb
     from duckdb.sqltypes import DuckDBPyType
 
-    from whyscan.tables.delta.copies import LocalCopies
+    from whyscan.tables.delta.local_log_files import LocalCopies
     from whyscan.tables.delta.log import LogSegment
 
 CHECKPOINT_VERSION = -1

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from whyscan.errors import TableError
 from whyscan.tables.delta.row_groups import below
-from whyscan.tables.stored import InlineVector, VectorInFile
+from whyscan.tables.file_columns import InlineVector, VectorInFile
 
 if TYPE_CHECKING:
-    from whyscan.tables.storage import Store
+    from whyscan.tables.storage.store import Store
 
 _UUID = 20
 

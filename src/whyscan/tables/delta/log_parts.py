@@ -15,12 +15,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import CorruptFile
-from whyscan.predicate.lazy import lazy
 from whyscan.tables import duckdb_engine
 from whyscan.tables.delta import query, replay
 from whyscan.tables.delta.actions import ActionReader, Slice, Span
-from whyscan.tables.delta.copies import LocalCopies
-from whyscan.tables.delta.outlines import CHUNK_START, CHUNK_STOP
+from whyscan.tables.delta.checkpoint_outline import CHUNK_START, CHUNK_STOP
+from whyscan.tables.delta.local_log_files import LocalCopies
+from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from whyscan.tables.delta.actions import ActionSource
     from whyscan.tables.delta.log import LogFile
-    from whyscan.tables.storage import Store
+    from whyscan.tables.storage.store import Store
 
 
 BYTES_A_FILE = 500

@@ -13,18 +13,12 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.predicate.arrow import arrow_type
-from whyscan.predicate.types import (
-    BinaryType,
-    DecimalType,
-    IntegerType,
-    TimestampType,
-    Type,
-)
 from whyscan.pruning.interval import Interval, points
 from whyscan.pruning.mask import both, either, known, opposite, settled
 from whyscan.tables.delta import query, values
 from whyscan.tables.delta.actions import struct_members
+from whyscan.tree.arrow import arrow_type
+from whyscan.tree.types import BinaryType, DecimalType, IntegerType, TimestampType, Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from msgspec import Struct
 
-from whyscan.tables.data_files import DataFiles
 from whyscan.tables.parquet.field_ids import UNKNOWN, all_have_ids, numbered
 from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.schemas import find
 from whyscan.tables.parquet.statistics import measure
+from whyscan.tables.storage.data_files import DataFiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.predicate.tree import Column, Path
     from whyscan.tables.delta.schema import DeltaColumn
     from whyscan.tables.parquet.schemas import FileSchema, Node
     from whyscan.tables.snapshot import Files, RowGroups
-    from whyscan.tables.storage import Store
+    from whyscan.tables.storage.store import Store
+    from whyscan.tree.nodes import Column, Path
 
 
 class Asked(Struct, frozen=True):

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.errors import TableError
-from whyscan.predicate.types import (
+from whyscan.tables.delta.log import LOG
+from whyscan.tables.json_text import read_json
+from whyscan.tree.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
@@ -29,13 +31,11 @@ from whyscan.predicate.types import (
     StructType,
     Type,
 )
-from whyscan.tables.delta.log import LOG
-from whyscan.tables.documents import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from whyscan.predicate.tree import Path
+    from whyscan.tree.nodes import Path
 
 PHYSICAL_NAME = "delta.columnMapping.physicalName"
 FIELD_ID = "delta.columnMapping.id"

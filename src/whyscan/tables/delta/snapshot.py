@@ -10,32 +10,32 @@ from msgspec.structs import replace
 
 from whyscan.errors import TableError
 from whyscan.tables import duckdb_engine
-from whyscan.tables.delta import live, replay
+from whyscan.tables.cached_files import Remembered
+from whyscan.tables.delta import live_files, replay
 from whyscan.tables.delta.actions import ActionReader
-from whyscan.tables.delta.copies import LocalCopies
-from whyscan.tables.delta.generated import Generated, read_generation
+from whyscan.tables.delta.generation_expressions import Generated, read_generation
 from whyscan.tables.delta.history import own_times, version_at
+from whyscan.tables.delta.local_log_files import LocalCopies
 from whyscan.tables.delta.log import LOG, Log, LogSegment, read_log
 from whyscan.tables.delta.log_parts import LogPart, WholeLog
 from whyscan.tables.delta.partitions import PartitionColumn, partition_columns
 from whyscan.tables.delta.specs import spec
 from whyscan.tables.delta.state import TableState, read_state
 from whyscan.tables.delta.statistics import leaves
-from whyscan.tables.parquet import file_columns
+from whyscan.tables.parquet import metadata_columns
 from whyscan.tables.parts import FETCHED_WHOLE
-from whyscan.tables.remembered import Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
-    from whyscan.predicate.tree import Column, Path
-    from whyscan.predicate.types import Schema
-    from whyscan.predicate.zones import Zone
+    from whyscan.tables.file_columns import Reading
     from whyscan.tables.snapshot import Files, Recording, RowGroups, Spec, SpecLine, Traffic
-    from whyscan.tables.storage import Store
-    from whyscan.tables.stored import Reading
+    from whyscan.tables.storage.store import Store
+    from whyscan.tree.nodes import Column, Path
+    from whyscan.tree.types import Schema
+    from whyscan.tree.zones import Zone
 
 SMALL_LOG = 1 << 22
 """So many bytes of a log are replayed with the paths of its files."""
@@ -106,7 +106,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
 
     def _read_files(self, columns: Sequence[Column]) -> Files:
         known = self.state.schema.columns
-        asked = live.wanted(
+        asked = live_files.wanted(
             [known[column.path] for column in columns if column.path in known],
             [column.path for column in columns],
             self.partitions,
@@ -116,12 +116,12 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
             leaves(asked.recorded),
             self.partitions,
             self.state.spark_versions,
-            paths=self._is_small or not asked.paths.isdisjoint(live.PATHS),
-            modified=file_columns.FILE_MODIFIED in asked.paths,
+            paths=self._is_small or not asked.paths.isdisjoint(live_files.PATHS),
+            modified=metadata_columns.FILE_MODIFIED in asked.paths,
         )
         told = self._replayed(request)
         read_paths = partial(told.column, replay.PATH) if request.paths else cache(self._paths)
-        return live.files(self.store, told, asked, read_paths)
+        return live_files.files(self.store, told, asked, read_paths)
 
     @property
     def _is_small(self) -> bool:
@@ -136,7 +136,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
     def _replayed(self, request: replay.Request) -> pa.RecordBatch:
         told = self.log.live_files(request)
         # Only now: a connection that grew was closed, and joining chunks copies them.
-        return live.whole(told)
+        return live_files.whole(told)
 
     def row_groups(
         self,
@@ -157,7 +157,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> Reading:  # noqa: ARG002 - the log's order
         """How the rows of the files at those positions are read."""
-        from whyscan.tables.delta.stored import data_files, reading
+        from whyscan.tables.delta.file_columns import data_files, reading
 
         request = replay.Request((), self.partitions, frozenset(), paths=True, vectors=True)
         told = self._replayed(request).take(at)
@@ -165,7 +165,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
 
     def recording(self, column: Column) -> Recording:
         """What the table's properties have writers record of a column."""
-        from whyscan.tables.delta.recording import recording
+        from whyscan.tables.delta.statistics_columns import recording
 
         return recording(column, self.state)
 

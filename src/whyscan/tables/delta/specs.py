@@ -9,20 +9,20 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from whyscan.predicate.types import DateType, IntegerType, StringType
 from whyscan.pruning.transforms import Day, Hour, Identity, Month, Unknown, Year
-from whyscan.tables.delta.generated import CalendarField, Same, Start, Unit
+from whyscan.tables.delta.generation_expressions import CalendarField, Same, Start, Unit
 from whyscan.tables.delta.partitions import is_instant
+from whyscan.tree.types import DateType, IntegerType, StringType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from whyscan.predicate.tree import Path
-    from whyscan.predicate.types import Type
     from whyscan.pruning.transforms import Transform
-    from whyscan.tables.delta.generated import Generated
+    from whyscan.tables.delta.generation_expressions import Generated
     from whyscan.tables.delta.partitions import PartitionColumn
     from whyscan.tables.snapshot import Spec
+    from whyscan.tree.nodes import Path
+    from whyscan.tree.types import Type
 
 _COUNTED: Mapping[Unit, Transform] = {
     Unit.YEAR: Year(),

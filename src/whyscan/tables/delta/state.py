@@ -10,13 +10,13 @@ from whyscan.errors import TableError
 from whyscan.tables.delta.log import LOG
 from whyscan.tables.delta.protocol import Protocol, read_protocol
 from whyscan.tables.delta.schema import MALFORMED, DeltaColumn, DeltaSchema, read_schema
-from whyscan.tables.documents import read_json
+from whyscan.tables.json_text import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from whyscan.predicate.tree import Path
     from whyscan.tables.delta.actions import ActionReader, ActionSource
+    from whyscan.tree.nodes import Path
 
 _ALWAYS_THERE = {
     "protocol": "minReaderVersion",

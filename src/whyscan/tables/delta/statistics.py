@@ -18,7 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from whyscan.predicate.types import (
+from whyscan.pruning.containers import Believed, ColumnStatistics, believe
+from whyscan.tables.delta import query, values
+from whyscan.tables.delta.actions import struct_members
+from whyscan.tree.types import (
     BIGINT,
     DateType,
     DecimalType,
@@ -28,17 +31,14 @@ from whyscan.predicate.types import (
     TimestampType,
     Type,
 )
-from whyscan.pruning.containers import Believed, ColumnStatistics, believe
-from whyscan.tables.delta import query, values
-from whyscan.tables.delta.actions import struct_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.predicate.tree import Path
     from whyscan.pruning.mask import Mask
     from whyscan.tables.delta.actions import ActionSource, Members
     from whyscan.tables.delta.schema import DeltaColumn
+    from whyscan.tree.nodes import Path
 
 ROWS = "row_count"
 UNREADABLE = "unreadable"

@@ -1,13 +1,14 @@
 """Recorded values as SQL of DuckDB: from text, or from a checkpoint's typed members.
 
-What comes out stands in Arrow as predicate/arrow.py wants it, and is NULL where the text cannot
+What comes out stands in Arrow as tree/arrow.py wants it, and is NULL where the text cannot
 be read. A float's text becomes a float first: the double of `0.1` lies below the float `0.1`.
 """
 
 from __future__ import annotations
 
-from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
-from whyscan.predicate.types import (
+from whyscan.tables.delta import query
+from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
+from whyscan.tree.types import (
     BooleanType,
     DateType,
     DecimalType,
@@ -17,7 +18,6 @@ from whyscan.predicate.types import (
     TimestampType,
     Type,
 )
-from whyscan.tables.delta import query
 
 SINGLE = 32
 # DuckDB also reads words such as `infinity` and `epoch` as dates.

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile
-from whyscan.predicate.lazy import lazy
 from whyscan.tables import budget
-from whyscan.tables.documents import read_json
 from whyscan.tables.iceberg.codecs import Overflow, inflate
+from whyscan.tables.json_text import read_json
+from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

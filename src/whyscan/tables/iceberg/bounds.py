@@ -14,8 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS, arrow_type
-from whyscan.predicate.types import (
+from whyscan.pruning.functions.text.utf8 import text_or_unknown
+from whyscan.pruning.unscaled import scaled_to
+from whyscan.tree.arrow import MAX_DECIMAL_DIGITS, arrow_type
+from whyscan.tree.types import (
     BinaryType,
     BooleanType,
     DateType,
@@ -27,8 +29,6 @@ from whyscan.predicate.types import (
     Type,
     UuidType,
 )
-from whyscan.pruning.functions.utf8 import text_or_unknown
-from whyscan.pruning.unscaled import scaled_to
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

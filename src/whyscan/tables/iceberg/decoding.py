@@ -22,14 +22,14 @@ from msgspec import Struct, field
 from whyscan.errors import CorruptFile
 from whyscan.tables import budget
 from whyscan.tables.iceberg.avro import Block, joined, overcounted
-from whyscan.tables.iceberg.layouts import last_record
+from whyscan.tables.iceberg.avro_schemas import last_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
 
     from whyscan.tables.iceberg.avro import Container
-    from whyscan.tables.iceberg.layouts import Layout
+    from whyscan.tables.iceberg.avro_schemas import Layout
 
 SMALL = 1 << 20
 """Up to so many bytes fastavro is done before DataFusion is imported."""

@@ -7,9 +7,9 @@ import uuid
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
-from whyscan.predicate import arrow
-from whyscan.predicate.temporal import read_timestamp
-from whyscan.predicate.types import (
+from whyscan.tree import arrow
+from whyscan.tree.time_text import read_timestamp
+from whyscan.tree.types import (
     BinaryType,
     BooleanType,
     DateType,
@@ -25,7 +25,7 @@ from whyscan.predicate.types import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from whyscan.predicate.tree import Value
+    from whyscan.tree.nodes import Value
 
 _SECONDS_A_DAY = 86_400
 _NANOSECONDS = 1_000_000_000

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from whyscan.tables.iceberg.metadata import Metadata, SnapshotRecord
     from whyscan.tables.iceberg.schemas import TableSchema
-    from whyscan.tables.travel import Travel
+    from whyscan.tables.time_travel import Travel
 
 _FEW = 8
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

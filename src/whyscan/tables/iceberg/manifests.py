@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from whyscan.pruning.mask import materialise, surely
+from whyscan.tables.iceberg.avro_schemas import layout
 from whyscan.tables.iceberg.decoding import Taken, batches_of, decoded
-from whyscan.tables.iceberg.layouts import layout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

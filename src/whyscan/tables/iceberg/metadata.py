@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.errors import CorruptFile, TableError
-from whyscan.predicate.lazy import lazy
 from whyscan.pruning.transforms import Transform, Unknown, Void, parse_transform
 from whyscan.tables import budget
-from whyscan.tables.documents import read_json
 from whyscan.tables.iceberg.schemas import TableSchema, table_schema
+from whyscan.tables.json_text import read_json
+from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,14 +9,14 @@ from msgspec import Struct, field
 from whyscan.errors import CorruptFile, TableError
 from whyscan.tables import budget
 from whyscan.tables.iceberg.avro import Container, Headers
-from whyscan.tables.iceberg.layouts import Layout, layout
-from whyscan.tables.storage import Range
+from whyscan.tables.iceberg.avro_schemas import Layout, layout
+from whyscan.tables.storage.store import Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.tables.iceberg.locate import Places
-    from whyscan.tables.storage import Store
+    from whyscan.tables.iceberg.metadata_location import Places
+    from whyscan.tables.storage.store import Store
 
 
 class MetadataFiles(Struct, frozen=True):

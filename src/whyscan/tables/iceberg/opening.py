@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from whyscan.errors import TableError
 from whyscan.tables.iceberg.history import choose
-from whyscan.tables.iceberg.locate import Found, Places, find_metadata, read_metadata
 from whyscan.tables.iceberg.metadata_files import MetadataFiles
+from whyscan.tables.iceberg.metadata_location import Found, Places, find_metadata, read_metadata
 from whyscan.tables.iceberg.snapshot import IcebergSnapshot
-from whyscan.tables.travel import Travel
+from whyscan.tables.time_travel import Travel
 
 if TYPE_CHECKING:
-    from whyscan.tables.storage import Store
+    from whyscan.tables.storage.store import Store
 
 _TODAY = Travel()
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.predicate.arrow import arrow_type
-from whyscan.predicate.types import (
+from whyscan.pruning.transforms import Hour, Month, Year
+from whyscan.tables.iceberg.bounds import decode
+from whyscan.tree.arrow import arrow_type
+from whyscan.tree.types import (
     BinaryType,
     BooleanType,
     DateType,
@@ -22,8 +24,6 @@ from whyscan.predicate.types import (
     Type,
     UuidType,
 )
-from whyscan.pruning.transforms import Hour, Month, Year
-from whyscan.tables.iceberg.bounds import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

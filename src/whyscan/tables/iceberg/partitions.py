@@ -13,8 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from whyscan.predicate.arrow import arrow_type
-from whyscan.predicate.types import FloatType, Type, UuidType
 from whyscan.pruning.containers import Buckets, Containers, Intervals
 from whyscan.pruning.interval import Interval, greater, meet
 from whyscan.pruning.mask import Mask, either, keep, opposite, surely, tally, unknown_as
@@ -27,14 +25,16 @@ from whyscan.pruning.transforms import (
 )
 from whyscan.tables.iceberg.bounds import decode_both, in_either_order, unread
 from whyscan.tables.iceberg.partition_values import as_type
+from whyscan.tree.arrow import arrow_type
+from whyscan.tree.types import FloatType, Type, UuidType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from whyscan.predicate.tree import Path
     from whyscan.pruning.transforms import Transform
     from whyscan.tables.iceberg.metadata import PartitionField, Spec
     from whyscan.tables.iceberg.schemas import Leaf
+    from whyscan.tree.nodes import Path
 
 
 class Told(Struct, frozen=True):

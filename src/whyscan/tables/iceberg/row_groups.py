@@ -8,25 +8,25 @@ import numpy as np
 import pyarrow as pa
 from msgspec import Struct, field
 
-from whyscan.predicate.types import FloatType
 from whyscan.pruning.interval import Interval, meet
-from whyscan.tables.data_files import DataFiles
 from whyscan.tables.iceberg.defaults import default_value
-from whyscan.tables.parquet.file_columns import FILE_PATH
 from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.metadata import Decoder
+from whyscan.tables.parquet.metadata_columns import FILE_PATH
 from whyscan.tables.parquet.statistics import Measured, measure
+from whyscan.tables.storage.data_files import DataFiles
+from whyscan.tree.types import FloatType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.predicate.tree import Column, Path
-    from whyscan.tables.data_files import Reached
-    from whyscan.tables.iceberg.locate import Places
-    from whyscan.tables.iceberg.stored_columns import StoredColumns
+    from whyscan.tables.iceberg.field_columns import StoredColumns
+    from whyscan.tables.iceberg.metadata_location import Places
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.snapshot import Files, RowGroups
-    from whyscan.tables.storage import Store
+    from whyscan.tables.storage.data_files import Reached
+    from whyscan.tables.storage.store import Store
+    from whyscan.tree.nodes import Column, Path
 
 
 class Footers(Struct, frozen=True):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.errors import TableError
-from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS
-from whyscan.predicate.types import (
+from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
+from whyscan.tree.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
@@ -33,7 +33,7 @@ from whyscan.predicate.types import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.predicate.tree import Path
+    from whyscan.tree.nodes import Path
 
 PRIMITIVES: dict[str, Type] = {
     "boolean": BOOLEAN,

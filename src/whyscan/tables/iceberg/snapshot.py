@@ -11,14 +11,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import CorruptFile, TableError
-from whyscan.predicate.lazy import lazy
+from whyscan.pruning.concatenation import concatenate
 from whyscan.pruning.containers import Containers
-from whyscan.pruning.gather import concatenate
 from whyscan.pruning.transforms import Void
+from whyscan.tables.cached_files import Remembered
 from whyscan.tables.counts import plausible
-from whyscan.tables.iceberg import live, partitions
+from whyscan.tables.file_columns import Naming, Reading
+from whyscan.tables.iceberg import live_files as live
+from whyscan.tables.iceberg import partitions
 from whyscan.tables.iceberg.deletes import DeleteFiles, Hidden, Numbered, hidden, told_apart
 from whyscan.tables.iceberg.entries import DATA, EntryReader, sequence_numbers
+from whyscan.tables.iceberg.field_columns import StoredColumns, read_mapping
 from whyscan.tables.iceberg.manifests import (
     DELETING,
     ENTRY,
@@ -30,27 +33,25 @@ from whyscan.tables.iceberg.manifests import (
 from whyscan.tables.iceberg.metadata import NAME_MAPPING
 from whyscan.tables.iceberg.metadata_files import MetadataFiles
 from whyscan.tables.iceberg.statistics import StatisticsReader
-from whyscan.tables.iceberg.stored_columns import StoredColumns, read_mapping
-from whyscan.tables.remembered import Remembered
 from whyscan.tables.snapshot import Files, Manifests, RowGroups, SpecLine, Traffic
-from whyscan.tables.stored import Naming, Reading
+from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
-    from whyscan.predicate.tree import Column, Path
-    from whyscan.predicate.types import Schema
-    from whyscan.predicate.zones import Zone
     from whyscan.tables.iceberg.entries import Entries
+    from whyscan.tables.iceberg.file_columns import Manifested
     from whyscan.tables.iceberg.history import Version
     from whyscan.tables.iceberg.metadata import Metadata, SnapshotRecord, Spec
     from whyscan.tables.iceberg.schemas import Leaf
-    from whyscan.tables.iceberg.stored import Manifested
     from whyscan.tables.snapshot import Recording
     from whyscan.tables.snapshot import Spec as PartitionSpec
-    from whyscan.tables.storage import Store
+    from whyscan.tables.storage.store import Store
+    from whyscan.tree.nodes import Column, Path
+    from whyscan.tree.types import Schema
+    from whyscan.tree.zones import Zone
 
 _BYTES_AN_ENTRY = 128
 """A guess at what a file takes in a manifest, for lists that do not count."""
@@ -277,16 +278,16 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> Reading:  # noqa: ARG002 - no text
         """How the rows of the files at those positions are read."""
-        from whyscan.tables.iceberg import stored
+        from whyscan.tables.iceberg import file_columns
 
         newest = self.at.schema.document
         naming = Naming(
             by_id=True, mapping=self._stored_columns.mapping, counted=True, constants_win=False
         )
         if not len(at):
-            return Reading(stored.columns(newest), (), naming)
-        chains = stored.chains(self.metadata, newest)
-        indexer = stored.Indexer(self.store, self.opened.places, chains)
+            return Reading(file_columns.columns(newest), (), naming)
+        chains = file_columns.chains(self.metadata, newest)
+        indexer = file_columns.Indexer(self.store, self.opened.places, chains)
         index = indexer.index(self._deletes)
         known = self._manifested(files, at)
         formats = ["parquet"] * len(at) if files.formats is None else files.formats.take(at)
@@ -299,11 +300,11 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
             )
             for path, kind in zip(paths, formats, strict=True)
         )
-        return Reading(stored.columns(newest), tuple(found), naming)
+        return Reading(file_columns.columns(newest), tuple(found), naming)
 
     def _manifested(self, files: Files, at: pa.Array) -> Manifested:
         """The manifests of those files, read once more for what a plan has no use for."""
-        from whyscan.tables.iceberg.stored import Manifested
+        from whyscan.tables.iceberg.file_columns import Manifested
 
         manifests = pc.unique(files.manifest.take(at)) if files.manifest is not None else None
         listed = self._data if manifests is None else self._data.take(manifests)
@@ -315,13 +316,13 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     def recording(self, column: Column) -> Recording:
         """What the table's properties have writers record of a column."""
-        from whyscan.tables.iceberg.recording import recording
+        from whyscan.tables.iceberg.metrics_modes import recording
 
         return recording(column, self.metadata.properties, self._numbers)
 
     @lazy
     def _numbers(self) -> dict[Path, int]:
-        from whyscan.tables.iceberg.recording import numbered
+        from whyscan.tables.iceberg.metrics_modes import numbered
 
         return numbered(self._leaves.values())
 

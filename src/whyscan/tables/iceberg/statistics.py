@@ -8,29 +8,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
-from whyscan.predicate.arrow import arrow_type
-from whyscan.predicate.types import (
-    BinaryType,
-    FloatType,
-    NullType,
-    StringType,
-    TimestampType,
-    UuidType,
-)
 from whyscan.pruning.containers import ColumnStatistics, believe
 from whyscan.pruning.interval import only_null
 from whyscan.pruning.mask import Mask, surely, unknown_as
 from whyscan.tables.iceberg.bounds import decode_both, in_either_order
 from whyscan.tables.iceberg.decoding import whole
 from whyscan.tables.iceberg.manifests import OF_MEMBERS, STATISTICS, SortedMaps, lookup
+from whyscan.tree.arrow import arrow_type
+from whyscan.tree.types import BinaryType, FloatType, NullType, StringType, TimestampType, UuidType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.predicate.tree import Path
     from whyscan.pruning.exact import Exact
     from whyscan.pruning.interval import Interval
     from whyscan.tables.iceberg.schemas import Leaf
+    from whyscan.tree.nodes import Path
 
 _MILLISECOND = 1_000
 

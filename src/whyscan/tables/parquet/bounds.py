@@ -13,8 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.predicate.arrow import MAX_DECIMAL_DIGITS, arrow_type
-from whyscan.predicate.types import (
+from whyscan.tables.parquet.schemas import Encoding, Leaf
+from whyscan.tree.arrow import MAX_DECIMAL_DIGITS, arrow_type
+from whyscan.tree.types import (
     DateType,
     DecimalType,
     FloatType,
@@ -23,7 +24,6 @@ from whyscan.predicate.types import (
     Type,
     UuidType,
 )
-from whyscan.tables.parquet.schemas import Encoding, Leaf
 
 UUID_BYTES = 16
 _DAY = 86_400

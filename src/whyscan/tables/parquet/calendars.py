@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.predicate.types import DateType, TimestampType
 from whyscan.tables.parquet.schemas import Encoding
+from whyscan.tree.types import DateType, TimestampType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

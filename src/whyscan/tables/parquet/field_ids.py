@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.predicate.types import OtherType
 from whyscan.tables.parquet.schemas import Node
+from whyscan.tree.types import OtherType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,60 +1,112 @@
-"""What is constant in a file and written nowhere in it: Spark's `_metadata`."""
+"""The columns of Parquet files as readers give them: united by name, as wide as they must be."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from whyscan.predicate.types import BIGINT, STRING, TIMESTAMP
-from whyscan.pruning.interval import Interval, between
+from whyscan.errors import TableError
+from whyscan.tables.file_columns import StoredColumn, given_as, list_of, map_of, struct_of
+from whyscan.tables.parquet.footers import ENDING, MAGIC
+from whyscan.tables.parquet.metadata import Decoder
+from whyscan.tables.parquet.union import unite
+from whyscan.tree.types import StructType
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from whyscan.predicate.tree import Path
-    from whyscan.tables.storage import Store
+    from whyscan.tables.parquet.footers import Footer
+    from whyscan.tree.nodes import Path
+    from whyscan.tree.types import Field, Schema
 
-FILE_PATH = ("_metadata", "file_path")
-FILE_NAME = ("_metadata", "file_name")
-FILE_SIZE = ("_metadata", "file_size")
-FILE_MODIFIED = ("_metadata", "file_modification_time")
+    ArrowTypes = Mapping[Path, pa.DataType]
 
-# What java.net.URI quotes in a path: ASCII but for these, and blanks beyond ASCII.
-_QUOTED = re.compile(
-    r"[^A-Za-z0-9/:@&=+$,;\-_.!~*'()\u0080-\U0010ffff]"
-    r"|[\u0080-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
-)
-_MILLISECOND = 1000
+_UNSIGNED = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+}
 
 
-def constants(store: Store, objects: pa.Table, asked: Collection[Path]) -> dict[Path, Interval]:
-    """The asked constants of each file, as Spark shows them."""
-    found: dict[Path, Interval] = {}
-    if FILE_PATH in asked or FILE_NAME in asked:
-        addresses = [uri(store, path) for path in objects["path"].to_pylist()]
-        found[FILE_PATH] = _points([text.encode() for text in addresses])
-        found[FILE_NAME] = _points([text.rsplit("/", 1)[1].encode() for text in addresses])
-    if FILE_SIZE in asked:
-        sizes = objects["size"].combine_chunks()
-        found[FILE_SIZE] = between(BIGINT, sizes, sizes)
-    if FILE_MODIFIED in asked:
-        # Spark keeps milliseconds of it.
-        times = objects["modified"].combine_chunks().view(pa.int64()).to_numpy()
-        cut = pa.array(times // _MILLISECOND * _MILLISECOND).view(pa.timestamp("us"))
-        found[FILE_MODIFIED] = between(TIMESTAMP, cut, cut)
-    return found
+class Footers:
+    """Footers, of which each schema is looked at once."""
+
+    def __init__(self, sampled: Schema) -> None:
+        self._decoder = Decoder()
+        self._seen: dict[int, object] = {}
+        self.schemas = [sampled]
+        self.types: dict[Path, pa.DataType] = {}
+
+    def add(self, footers: Iterable[Footer]) -> None:
+        for footer in footers:
+            schema = self._decoder.schema(footer.data)
+            if id(schema) not in self._seen:
+                self._seen[id(schema)] = schema
+                self.schemas.append(schema.schema())
+                for path, kind in _walk(_arrow_schema(footer), ()):
+                    self.types.setdefault(path, kind)
+
+    def columns(self) -> tuple[Schema, ArrowTypes]:
+        return unite(self.schemas), self.types
 
 
-def uri(store: Store, path: str) -> str:
-    """A file's address as Spark writes it: `file:/folder/a%20b`."""
-    whole = f"{store.folder.rstrip('/')}/{path}" if store.folder is not None else store.shown(path)
-    quoted = _QUOTED.sub(lambda match: quote(match[0], safe=""), whole)
-    return f"file:{quoted}" if store.folder is not None else quoted
+def columns(schema: Schema, types: ArrowTypes) -> tuple[StoredColumn, ...]:
+    """The columns of a united schema; `types` are those that files have in Arrow, by path."""
+    return tuple(_column(field, (), types) for field in schema.fields)
 
 
-def _points(texts: list[bytes]) -> Interval:
-    array = pa.array(texts, pa.binary())
-    return between(STRING, array, array)
+def _column(field: Field, above: Path, types: ArrowTypes) -> StoredColumn:
+    path = (*above, field.name.lower())
+    if isinstance(field.type, StructType):
+        return struct_of(field.name, tuple(_column(m, path, types) for m in field.type.fields))
+    kind = given_as(field.type)
+    if kind is None:
+        kind = types.get(path)
+    if kind is None:
+        raise TableError(f"the column {field.name} is of type {field.type}, which cannot be read")
+    return from_arrow(field.name, kind)
+
+
+def from_arrow(name: str, kind: pa.DataType) -> StoredColumn:
+    """A column of the type that a file has in Arrow; its form in memory does not count."""
+    if pa.types.is_dictionary(kind):
+        return from_arrow(name, kind.value_type)
+    if pa.types.is_struct(kind):
+        return struct_of(name, tuple(from_arrow(member.name, member.type) for member in kind))
+    if pa.types.is_map(kind):
+        return map_of(name, from_arrow("key", kind.key_type), from_arrow("value", kind.item_type))
+    if _is_list(kind):
+        return list_of(name, from_arrow("element", kind.value_type))
+    return StoredColumn(name, _plain(kind))
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        return pa.binary()
+    return _UNSIGNED.get(kind, kind)
+
+
+def _walk(fields: Iterable[pa.Field], above: Path) -> Iterator[tuple[Path, pa.DataType]]:
+    for field in fields:
+        path = (*above, field.name.lower())
+        yield path, field.type
+        if pa.types.is_struct(field.type):
+            yield from _walk(field.type, path)
+
+
+def _arrow_schema(footer: Footer) -> Sequence[pa.Field]:
+    """The schema that Arrow reads from a footer: alone it is a file without rows."""
+    length = len(footer.data).to_bytes(ENDING - len(MAGIC), "little")
+    whole = pa.BufferReader(MAGIC + footer.data + length + MAGIC)
+    return list(pq.ParquetFile(whole, arrow_extensions_enabled=False).schema_arrow)

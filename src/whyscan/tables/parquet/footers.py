@@ -8,12 +8,12 @@ from msgspec import Struct
 
 from whyscan.errors import CorruptFile
 from whyscan.tables import budget
-from whyscan.tables.storage import Range
+from whyscan.tables.storage.store import Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.tables.storage import Store
+    from whyscan.tables.storage.store import Store
 
 MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"

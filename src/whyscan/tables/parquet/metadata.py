@@ -9,8 +9,8 @@ from msgspec import Struct, field
 from whyscan.tables.counts import MOST
 from whyscan.tables.parquet import thrift
 from whyscan.tables.parquet.calendars import has_hybrid_calendar
+from whyscan.tables.parquet.chunk_patterns import DATA_PAGE, DICTIONARY_PAGE, SIZE, Shapes, Skips
 from whyscan.tables.parquet.schemas import FileSchema, read_schema
-from whyscan.tables.parquet.shapes import DATA_PAGE, DICTIONARY_PAGE, SIZE, Shapes, Skips
 from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
 
 if TYPE_CHECKING:

@@ -10,8 +10,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import TableError, UsageError
-from whyscan.predicate import zones
-from whyscan.predicate.types import (
+from whyscan.pruning.interval import Interval, points
+from whyscan.pruning.mask import opposite, settled
+from whyscan.tables.file_columns import given_as
+from whyscan.tables.parquet import values
+from whyscan.tree import zones
+from whyscan.tree.types import (
     BinaryType,
     BooleanType,
     DateType,
@@ -23,18 +27,14 @@ from whyscan.predicate.types import (
     TimestampType,
     Type,
 )
-from whyscan.pruning.interval import Interval, points
-from whyscan.pruning.mask import opposite, settled
-from whyscan.tables.parquet import values
-from whyscan.tables.stored import given_as
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.predicate.tree import Path
-    from whyscan.predicate.zones import Zone
     from whyscan.pruning.mask import Mask
     from whyscan.tables.parquet.paths import Keys
+    from whyscan.tree.nodes import Path
+    from whyscan.tree.zones import Zone
 
 _UTC = zones.zone("UTC")
 _FARTHEST = 18 * 3600 * zones.SECOND

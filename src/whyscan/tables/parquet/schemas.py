@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from whyscan.predicate.types import (
+from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
+from whyscan.tree.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
@@ -32,12 +33,11 @@ from whyscan.predicate.types import (
     Type,
     Unit,
 )
-from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.predicate.tree import Path
+    from whyscan.tree.nodes import Path
 
 DEEPEST = 64
 _SCHEMA = 2

@@ -10,29 +10,29 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import CorruptFile, TableError
-from whyscan.predicate import zones
-from whyscan.predicate.types import OtherType, StructType
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.transforms import Identity
-from whyscan.tables.parquet import file_columns, partitions
+from whyscan.tables.file_columns import DataFile, Naming, Reading
+from whyscan.tables.parquet import metadata_columns, partitions
 from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.paths import read_keys, visible
 from whyscan.tables.parquet.statistics import measure, read_schemas
 from whyscan.tables.parquet.union import unite, with_partitions
 from whyscan.tables.snapshot import Collected, Files, Recording, RowGroups, Traffic
-from whyscan.tables.stored import DataFile, Naming, Reading
+from whyscan.tree import zones
+from whyscan.tree.types import OtherType, StructType
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from whyscan.predicate.tree import Column, Path
-    from whyscan.predicate.types import Schema, Type
-    from whyscan.predicate.zones import Zone
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.parquet.partitions import Partitions
     from whyscan.tables.parquet.schemas import FileSchema
     from whyscan.tables.snapshot import Spec, SpecLine
-    from whyscan.tables.storage import Store
+    from whyscan.tables.storage.store import Store
+    from whyscan.tree.nodes import Column, Path
+    from whyscan.tree.types import Schema, Type
+    from whyscan.tree.zones import Zone
 
 _UTC = zones.zone("UTC")
 _TRIED_FOR_SCHEMA = 3
@@ -116,7 +116,7 @@ class ParquetSnapshot(Struct, eq=False):
         """Every file with what its path says; `zone` is the session's, None where unknown."""
         asked = {column.path for column in columns}
         known = self.partitions.intervals(zone)
-        constant = file_columns.constants(self.store, self.objects, asked)
+        constant = metadata_columns.constants(self.store, self.objects, asked)
         return Files(
             read_paths=self.objects["path"].combine_chunks,
             bytes=self.objects["size"].combine_chunks(),
@@ -140,7 +140,7 @@ class ParquetSnapshot(Struct, eq=False):
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> Reading:
         """How the rows of the files at those positions are read: with the columns of them all."""
-        from whyscan.tables.parquet.stored import Footers, columns
+        from whyscan.tables.parquet.file_columns import Footers, columns
 
         known = Footers(self._schema or self._sampled())
         last = self.objects.num_rows - 1
@@ -202,7 +202,7 @@ def open_parquet(
 
 
 def _is_stored(column: Column) -> bool:
-    return column.path[0] != file_columns.FILE_PATH[0]
+    return column.path[0] != metadata_columns.FILE_PATH[0]
 
 
 def _has_all(schema: Schema, named: Sequence[str]) -> bool:

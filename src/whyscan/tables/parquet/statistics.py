@@ -12,20 +12,19 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile, TableError
-from whyscan.predicate.types import FloatType, StringType
 from whyscan.pruning.containers import ColumnStatistics, Containers, believe
-from whyscan.pruning.functions.utf8 import text_or_unknown
+from whyscan.pruning.functions.text.utf8 import text_or_unknown
 from whyscan.tables.parquet import bounds, schemas, trust
+from whyscan.tables.parquet.chunk_patterns import SIZE
 from whyscan.tables.parquet.metadata import Decoder, number, start
 from whyscan.tables.parquet.nan import may_be_nan, nan_is_greatest
-from whyscan.tables.parquet.shapes import SIZE
 from whyscan.tables.parquet.thrift import Fields, Malformed
 from whyscan.tables.snapshot import RowGroups
+from whyscan.tree.types import FloatType, StringType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from whyscan.predicate.tree import Column, Path
     from whyscan.pruning.containers import Believed
     from whyscan.pruning.exact import Exact
     from whyscan.pruning.interval import Interval
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from whyscan.tables.parquet.metadata import Metadata, RowGroup
     from whyscan.tables.parquet.schemas import FileSchema, Leaf, Node
     from whyscan.tables.snapshot import Unreached
+    from whyscan.tree.nodes import Column, Path
 
     Find = Callable[[FileSchema, Path], Node | None]
 

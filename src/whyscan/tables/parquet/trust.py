@@ -16,8 +16,8 @@ import re
 from typing import TYPE_CHECKING
 
 from whyscan.tables.parquet.calendars import in_both_calendars
+from whyscan.tables.parquet.chunk_patterns import statistic
 from whyscan.tables.parquet.schemas import SIGNED, Encoding
-from whyscan.tables.parquet.shapes import statistic
 
 if TYPE_CHECKING:
     from whyscan.tables.parquet.metadata import Metadata

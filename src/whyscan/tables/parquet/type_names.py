@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from whyscan.errors import UsageError
-from whyscan.predicate.types import (
+from whyscan.tree.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
@@ -23,7 +23,7 @@ from whyscan.predicate.types import (
 )
 
 if TYPE_CHECKING:
-    from whyscan.predicate.types import Type
+    from whyscan.tree.types import Type
 
 MAX_DIGITS = 38
 _NAMES: dict[str, Type] = {

@@ -14,16 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.predicate.types import (
-    DecimalType,
-    Field,
-    IntegerType,
-    NullType,
-    Schema,
-    StructType,
-    Type,
-)
 from whyscan.tables.parquet.bounds import DIGITS, holds
+from whyscan.tree.types import DecimalType, Field, IntegerType, NullType, Schema, StructType, Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

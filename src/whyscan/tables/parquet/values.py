@@ -12,9 +12,9 @@ from decimal import Decimal
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from whyscan.predicate import arrow, temporal, zones
-from whyscan.predicate.literals import single
-from whyscan.predicate.types import (
+from whyscan.tree import arrow, time_text, zones
+from whyscan.tree.literals import single
+from whyscan.tree.types import (
     BIGINT,
     DATE,
     DOUBLE,
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from whyscan.predicate.tree import Value
-    from whyscan.predicate.zones import Zone
+    from whyscan.tree.nodes import Value
+    from whyscan.tree.zones import Zone
 
 NULL_TEXT = "__HIVE_DEFAULT_PARTITION__"
 TIME = OtherType("time(6)")
@@ -97,11 +97,11 @@ def _numeric(text: str) -> Type:
 
 
 def _temporal(decoded: str, text: str) -> Type:
-    if _TIMESTAMP.fullmatch(decoded) and temporal.read_timestamp(decoded) is not None:
+    if _TIMESTAMP.fullmatch(decoded) and time_text.read_timestamp(decoded) is not None:
         return TIMESTAMP
-    if _DATE.fullmatch(text) and temporal.parse_date(text) is not None:
+    if _DATE.fullmatch(text) and time_text.parse_date(text) is not None:
         return DATE
-    if _TIME.fullmatch(decoded) and temporal.read_timestamp(decoded) is not None:
+    if _TIME.fullmatch(decoded) and time_text.read_timestamp(decoded) is not None:
         return TIME
     return STRING
 
@@ -130,7 +130,7 @@ def _digits(kind: IntegerType | DecimalType) -> int:
 
 
 def convert(texts: Sequence[str], kind: Type, zone: Zone) -> pa.Array:
-    """Raw texts as values of the type (see predicate/arrow.py); the sentinel is NULL.
+    """Raw texts as values of the type (see tree/arrow.py); the sentinel is NULL.
 
     Raises Unreadable with the offending text.
     """
@@ -159,7 +159,7 @@ def _value(text: str, kind: Type, zone: Zone) -> Value:
         case DecimalType():
             value = _decimal(text, kind)
         case DateType():
-            value = temporal.parse_date(text)
+            value = time_text.parse_date(text)
         case TimestampType():
             value = _timestamp(unescape(text), kind, zone)
         case _:
@@ -221,10 +221,10 @@ def _decimal(text: str, kind: DecimalType) -> Decimal | None:
 
 
 def _timestamp(text: str, kind: TimestampType, zone: Zone) -> int | None:
-    reading = temporal.read_timestamp(text)
+    reading = time_text.read_timestamp(text)
     if reading is None or reading.day is None:
         return None
     wall = reading.day * zones.DAY + reading.nanoseconds // 1000
     moment = zones.to_instant(wall, reading.zone or zone) if kind.instant else wall
     units = moment * (kind.unit.per_second // zones.SECOND)
-    return units if temporal.fits(units) else None
+    return units if time_text.fits(units) else None

@@ -1,0 +1,1 @@
+"""The demo: a small lake in a folder, and the walk through it."""

@@ -1,5 +1,0 @@
-"""Two reports of one question: what changed between two tables, or two versions of one."""
-
-from whyscan.explain.diff.difference import Difference, compare
-
-__all__ = ["Difference", "compare"]

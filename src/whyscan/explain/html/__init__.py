@@ -1,5 +1,0 @@
-"""The report as a page of HTML: one file, no network; and as a fragment for notebooks."""
-
-from whyscan.explain.html.page import fragment, page
-
-__all__ = ["fragment", "page"]

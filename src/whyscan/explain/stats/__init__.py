@@ -1,5 +1,0 @@
-"""How a table lies: is the layout any good, whatever is asked of it."""
-
-from whyscan.explain.stats.profile import TableStats, profile
-
-__all__ = ["TableStats", "profile"]

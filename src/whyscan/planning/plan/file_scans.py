@@ -1,0 +1,120 @@
+"""The survivors of a plan as `FileScan`s, each with its own residual."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from whyscan.planning.plan.scan_plan import Evidence, FileScan
+from whyscan.tree.lazy import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from whyscan.tree.nodes import Predicate
+
+
+def file_scans(predicate: Predicate, evidence: Evidence) -> Iterator[FileScan]:
+    """Every file that must be read, in the table's order."""
+    groups = _surviving_groups(evidence)
+    residual = Residuals(predicate, evidence)
+    files = evidence.files
+    kept = np.flatnonzero(evidence.judgement.kept)
+    columns = (c.take(pa.array(kept)).to_pylist() for c in (files.paths, files.bytes, files.rows))
+    for index, path, size, rows in zip(kept.tolist(), *columns, strict=True):
+        ordinals, ranges = groups.get(index, (None, ()))
+        if ordinals is not None and not ordinals:
+            continue
+        yield FileScan(
+            path=path,
+            bytes=size,
+            rows=rows,
+            row_groups=ordinals,
+            byte_ranges=ranges,
+            residual=residual.of(index),
+        )
+
+
+class Residuals:
+    """What is left to check of each file: the conjuncts that are not `all` there."""
+
+    def __init__(self, predicate: Predicate, evidence: Evidence) -> None:
+        self._conjuncts = [conjunct.sql for conjunct in predicate.conjuncts]
+        self._kept = evidence.judgement.kept
+        self._open = [~every for every in evidence.judgement.conjunct_every]
+
+    @lazy
+    def _pattern(self) -> npt.NDArray[np.int64]:
+        """Files with the same open conjuncts share a number, and so one text."""
+        numbers = np.zeros(len(self._kept), np.int64)
+        for here in self._open:
+            _, numbers = np.unique(numbers * 2 + here, return_inverse=True)
+        return numbers
+
+    @lazy
+    def _texts(self) -> list[str | None]:
+        _, first = np.unique(self._pattern, return_index=True)
+        return [self._text([bool(here[at]) for here in self._open]) for at in first]
+
+    def of(self, index: int) -> str | None:
+        """The residual of one file; None where all its rows match."""
+        return self._texts[int(self._pattern[index])]
+
+    def texts(self) -> list[str | None]:
+        """The residual of every file; None for those that are not read at all."""
+        kept = self._kept.tolist()
+        return [
+            self._texts[pattern] if here else None
+            for pattern, here in zip(self._pattern.tolist(), kept, strict=True)
+        ]
+
+    def left(self) -> tuple[bool, ...]:
+        """Of each conjunct whether some surviving file must still check it."""
+        return tuple(bool((here & self._kept).any()) for here in self._open)
+
+    def _text(self, left: Sequence[bool]) -> str | None:
+        return _of_those(self._conjuncts, left)
+
+
+def residual_of(predicate: Predicate, left: Sequence[bool]) -> str | None:
+    """The conjuncts that are left to check; None where none is."""
+    return _of_those([conjunct.sql for conjunct in predicate.conjuncts], left)
+
+
+def _of_those(conjuncts: Sequence[str], left: Sequence[bool]) -> str | None:
+    return joined([sql for sql, here in zip(conjuncts, left, strict=True) if here])
+
+
+def joined(conjuncts: Sequence[str]) -> str | None:
+    """Conjuncts as one text for people; None for none."""
+    if not conjuncts:
+        return None
+    if len(conjuncts) == 1:
+        return conjuncts[0]
+    return " AND ".join(f"({sql})" if " OR " in sql.upper() else sql for sql in conjuncts)
+
+
+_Groups = dict[int, tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]
+
+
+def _surviving_groups(evidence: Evidence) -> _Groups:
+    """For each opened file its surviving ordinals and byte ranges."""
+    groups, found = evidence.groups, evidence.group_judgement
+    if groups is None or found is None:
+        return {}
+    kept = pa.array(found.kept)
+    files = groups.owners.filter(kept).to_pylist()
+    ordinals = groups.ordinal.filter(kept).to_pylist()
+    ranges = groups.ranges.filter(kept).to_pylist()
+    collected: dict[int, tuple[list[int], list[tuple[int, int]]]] = {
+        file: ([], []) for file in groups.opened.to_pylist()
+    }
+    for file, ordinal, chunks in zip(files, ordinals, ranges, strict=True):
+        chosen, bytes_of = collected[file]
+        chosen.append(ordinal)
+        bytes_of.extend((start, end) for start, end in chunks)
+    return {index: (tuple(o), tuple(r)) for index, (o, r) in collected.items()}

@@ -1,0 +1,289 @@
+"""The planner: partition values first, then statistics, then row groups."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.planning.plan.block_reasons import Asked, told_apart
+from whyscan.planning.plan.blockwise import in_cells
+from whyscan.planning.plan.judgement import (
+    UNDECIDED,
+    Decided,
+    Flags,
+    Judgement,
+    bits,
+    judge,
+    place,
+    roll_up,
+)
+from whyscan.planning.plan.partition_values import decide, spread, truths_of_points
+from whyscan.planning.plan.scan_plan import (
+    Depth,
+    Evidence,
+    ManifestEvidence,
+    Options,
+    ScanPlan,
+    ScanPlanSummary,
+)
+from whyscan.tree.nodes import columns_of
+from whyscan.tree.zones import zone
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from whyscan.pruning.containers import Containers
+    from whyscan.tables.snapshot import Files, RowGroups, Snapshot
+    from whyscan.tree.nodes import Column, Path, Predicate
+    from whyscan.tree.zones import Zone
+
+FOOTERS_AT_MOST = 1_000
+"""`--depth auto` opens the footers of survivors while they are no more than this."""
+
+FEW = 16
+"""Less than one of so many is looked up; of more, all are added up."""
+
+
+def make_plan(snapshot: Snapshot, predicate: Predicate, options: Options) -> ScanPlan:
+    """Plan a predicate on one snapshot."""
+    started = perf_counter()
+    session = zone(predicate.zone)
+    evidence = _Planner(snapshot, predicate, session, options).evidence()
+    summary = summarise(evidence)
+    seconds = perf_counter() - started
+    return ScanPlan(snapshot, predicate, session, options, evidence, summary, seconds)
+
+
+class _Planner(Struct, frozen=True):
+    snapshot: Snapshot
+    predicate: Predicate
+    zone: Zone
+    options: Options
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Those whose statistics are read."""
+        checked = self.options.complete or ()
+        return tuple(dict.fromkeys((*self.predicate.columns(), *self.options.measured, *checked)))
+
+    def evidence(self) -> Evidence:
+        manifests = self.manifests()
+        chosen = None if manifests is None else pa.array(np.flatnonzero(manifests.opened))
+        files = self.snapshot.files(self.columns, self.zone, chosen)
+        partition = files.containers.by_partition()
+        pointed = truths_of_points(self.predicate, partition, self.zone)
+        runnable = {at: t for at, t in pointed.items() if at not in self.options.never_run}
+        decided = decide(self.predicate, runnable, partition, self.zone)
+        known = decided
+        in_cells = None if decided else self.in_cells(files, manifests)
+        if in_cells is not None:
+            return self.with_row_groups(in_cells)
+        if decided or partition.blocks is None:
+            # Statistics add nothing to what the truth of these was found from.
+            known = {**_unmeasured(pointed, self.predicate, files.containers), **decided}
+        by_partition = self.judge(partition, known)
+        if self.snapshot.footers_describe_files:
+            return self.by_footers(files, by_partition, decided)
+        judgement = self.judge(files.containers, known)
+        evidence = Evidence(
+            files=files,
+            judgement=judgement,
+            by_partition=by_partition,
+            opened=np.ones(files.count, np.bool_),
+            groups=None,
+            group_judgement=None,
+            decided=decided,
+            unchecked=(),
+            manifests=manifests,
+        )
+        return self.with_row_groups(evidence)
+
+    def in_cells(self, files: Files, manifests: ManifestEvidence | None) -> Evidence | None:
+        """The same of files in blocks, told as few; None where each has to be told by itself."""
+        if files.containers.blocks is None or self.snapshot.footers_describe_files:
+            return None
+        apart = told_apart(Asked(self.snapshot, files, self.predicate, self.zone))
+        if apart is None:
+            return None
+        found = in_cells(self.predicate, self.told(files.containers), self.zone, apart)
+        if found is None:
+            return None
+        return Evidence(
+            files=files,
+            judgement=found.judgement,
+            by_partition=found.by_partition,
+            opened=np.ones(found.cells.count, np.bool_),
+            groups=None,
+            group_judgement=None,
+            decided=UNDECIDED,
+            unchecked=(),
+            manifests=manifests,
+            cells=found.cells,
+            by_statistics=found.by_statistics,
+        )
+
+    def manifests(self) -> ManifestEvidence | None:
+        """The manifest level: one that is ruled out and says how many files it lists stays shut."""
+        manifests = self.snapshot.manifests()
+        if manifests is None:
+            return None
+        judgement = self.judge(manifests.containers, UNDECIDED)
+        counted = manifests.files.is_valid().to_numpy(zero_copy_only=False)
+        every = self.options.full or self.options.every_manifest
+        opened = judgement.kept | ~counted | every
+        return ManifestEvidence(manifests, judgement, opened)
+
+    def judge(self, containers: Containers, decided: Decided) -> Judgement:
+        return judge(self.predicate, self.told(containers), self.zone, decided)
+
+    def told(self, containers: Containers) -> Containers:
+        return containers.without_nan() if self.options.assume_no_nan else containers
+
+    def by_footers(self, files: Files, by_partition: Judgement, decided: Decided) -> Evidence:
+        """Hive and plain Parquet: a file is what its row groups are."""
+        opened = np.ones(files.count, np.bool_) if self.options.full else by_partition.kept
+        at = np.flatnonzero(opened)
+        groups, found = self.open(files, at, decided)
+        inner = roll_up(found, groups.file.to_numpy(), len(at))
+        judgement = place(inner, at, by_partition)
+        return Evidence(
+            files=_with_rows(files, groups),
+            judgement=judgement,
+            by_partition=by_partition,
+            opened=opened,
+            groups=groups,
+            group_judgement=found,
+            decided=decided,
+            unchecked=(),
+        )
+
+    def with_row_groups(self, evidence: Evidence) -> Evidence:
+        """Delta and Iceberg: row groups refine the plan, and leave the file's verdict as it is."""
+        kept = evidence.judgement.kept
+        closed = left_closed(self.options.depth, evidence.number(kept))
+        if closed is not None:
+            return replace(evidence, unchecked=(("row_groups", closed),))
+        at = np.sort(evidence.positions(kept))
+        groups, found = self.open(evidence.files, at, evidence.decided)
+        if len(groups.opened):
+            evidence = evidence.apart(kept)
+            numbers = evidence.numbers(evidence.judgement.kept)
+            opened = numbers[np.searchsorted(at, groups.opened.to_numpy())]
+            groups = replace(groups, opened=pa.array(opened))
+        unchecked = tuple(("row_groups", str(why)) for why in groups.unchecked)
+        return replace(evidence, groups=groups, group_judgement=found, unchecked=unchecked)
+
+    def open(
+        self, files: Files, at: npt.NDArray[np.int64], decided: Decided
+    ) -> tuple[RowGroups, Judgement]:
+        groups = self.snapshot.row_groups(files, pa.array(at), self.columns, self._projection())
+        return groups, self.judge(groups.containers, spread(decided, groups.owners))
+
+    def _projection(self) -> tuple[Path, ...] | None:
+        if self.options.projection is None:
+            return None
+        named = (column.path for column in self.predicate.columns())
+        return tuple(dict.fromkeys((*self.options.projection, *named)))
+
+
+def left_closed(depth: Depth, survivors: int) -> str | None:
+    """Why the survivors' footers stay closed, None where they are to be opened."""
+    if depth is Depth.FILES:
+        return "--depth files"
+    if depth is Depth.AUTO and survivors > FOOTERS_AT_MOST:
+        return f"{survivors} files survive, more than {FOOTERS_AT_MOST}; use --depth row-groups"
+    return None
+
+
+def _unmeasured(pointed: Decided, predicate: Predicate, containers: Containers) -> Decided:
+    """Those of the truths whose conjunct names no column with statistics."""
+    named = (columns_of(conjunct.expression) for conjunct in predicate.conjuncts)
+    measured = [any(c.path in containers.statistics for c in columns) for columns in named]
+    return {at: truth for at, truth in pointed.items() if not measured[at]}
+
+
+def _with_rows(files: Files, groups: RowGroups) -> Files:
+    """The files' rows, now that their footers were read; unknown for the ones left closed."""
+    if groups.containers.rows is None:
+        return files
+    rows = np.bincount(
+        groups.file.to_numpy(),
+        weights=groups.containers.rows.to_numpy(zero_copy_only=False),
+        minlength=len(groups.opened),
+    ).astype(np.int64)
+    known = np.zeros(files.count, np.bool_)
+    at = groups.opened.to_numpy()
+    known[at] = True
+    everywhere = np.zeros(files.count, np.int64)
+    everywhere[at] = rows
+    return replace(files, rows=pa.array(everywhere, mask=~known))
+
+
+def summarise(evidence: Evidence) -> ScanPlanSummary:
+    """Count what a plan keeps."""
+    kept = evidence.judgement.kept
+    groups, found = evidence.groups, evidence.group_judgement
+    above = evidence.manifests
+    closed = evidence.closed_files
+    bytes_kept, rows_kept = totals_of((evidence.bytes, evidence.rows), kept)
+    return ScanPlanSummary(
+        manifests_total=None if above is None else above.manifests.count,
+        manifests_kept=None if above is None else int(np.count_nonzero(above.judgement.kept)),
+        files_total=evidence.files.count + closed,
+        files_kept=evidence.number(kept),
+        row_groups_total=None if groups is None else groups.count,
+        row_groups_kept=None if found is None else int(np.count_nonzero(found.kept)),
+        bytes_total=None if closed else total(evidence.bytes),
+        bytes_kept=bytes_kept,
+        rows_total=_and_closed(total(evidence.rows), above),
+        rows_kept=rows_kept,
+    )
+
+
+def _and_closed(rows: int | None, above: ManifestEvidence | None) -> int | None:
+    return plus(rows, 0 if above is None else above.closed_rows)
+
+
+def plus(a: int | None, b: int | None) -> int | None:
+    """The sum of two, None where one of them is not known."""
+    return None if a is None or b is None else a + b
+
+
+def total(values: pa.Array) -> int | None:
+    """The sum, None where one of them is not known: what is not known is not 0."""
+    if values.null_count:
+        return None
+    return int(pc.sum(values, min_count=0).as_py())
+
+
+def total_of(values: pa.Array, flagged: Flags) -> int | None:
+    """The sum of the flagged ones, None where one of them is not known."""
+    return totals_of((values,), flagged)[0]
+
+
+def totals_of(columns: Sequence[pa.Array], flagged: Flags) -> tuple[int | None, ...]:
+    """The sums of several columns. Of the flagged and the others, the fewer are looked up."""
+    yes = int(np.count_nonzero(flagged))
+    fewer = flagged if yes * 2 <= len(flagged) else ~flagged
+    few = min(yes, len(flagged) - yes) * FEW < len(flagged)
+    at = np.flatnonzero(fewer) if few else None
+
+    def sum_of(values: pa.Array) -> int | None:
+        if values.null_count:
+            return total(values.filter(bits(flagged)))
+        numbers = values.to_numpy()
+        if at is None:
+            # Unlike a product of arrays, it makes no copy of the flags as numbers.
+            return int(np.einsum("i,i", numbers, flagged, dtype=np.int64))
+        found = int(numbers[at].sum(dtype=np.int64))
+        return found if fewer is flagged else int(numbers.sum(dtype=np.int64)) - found
+
+    return tuple(sum_of(values) for values in columns)

@@ -1,0 +1,1 @@
+"""Plans that need fewer rows than match: LIMIT, top-k, and aggregates from metadata."""

@@ -1,0 +1,287 @@
+"""Aggregates that metadata alone answers: no file is read.
+
+| aggregate | what must be known |
+|---|---|
+| `count(*)` | of every file whether none or all of its live rows match, and how many they are |
+| `count(x)` | the same, and how many of the matching rows are NULL |
+| `max(x)` | a bound that a live, matching row has, which no bound of another file exceeds; no NaN |
+| `min(x)` | likewise; NaN is the greatest value, so that it does not matter beside another |
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import partial, reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from whyscan.planning.plan.judgement import flags
+from whyscan.planning.plan.matching_rows import (
+    UNCOUNTED,
+    counts,
+    of_files,
+    of_row_groups,
+    perhaps_matching,
+    surely_matching,
+)
+from whyscan.planning.plan.planner import plus, total
+from whyscan.planning.rows.limit import Cut, Unproven, before_limit, cut
+from whyscan.pruning.interval import greater, less
+from whyscan.pruning.mask import both, may, opposite, written_out
+from whyscan.tree import arrow
+from whyscan.tree.nodes import Literal
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.types import BIGINT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.planning.plan.judgement import Flags
+    from whyscan.planning.plan.matching_rows import Counts, Population
+    from whyscan.planning.plan.scan_plan import Evidence, Planned, ScanPlan
+    from whyscan.pruning.mask import Mask, Vector
+    from whyscan.tree.nodes import Expression
+    from whyscan.tree.types import Type
+
+
+class Function(Enum):
+    """The aggregates that metadata may answer."""
+
+    COUNT = "count"
+    MIN = "min"
+    MAX = "max"
+
+
+class Aggregate(Struct, frozen=True):
+    """One of them, over all matching rows. `count(*)` has no expression, the others have one."""
+
+    function: Function
+    expression: Expression | None = None
+
+
+class Answers(Struct, frozen=True):
+    """One value for each aggregate, and the plan that is left: it reads no file."""
+
+    values: tuple[Literal, ...]
+    plan: Planned
+
+
+def answers(plan: Planned, asked: Sequence[Aggregate]) -> Answers | Unproven:
+    """What metadata alone answers, for all aggregates or for none.
+
+    The columns of their expressions must be among the predicate's, or `measured` in the plan's
+    options.
+    """
+    parts = plan.each(partial(_Part.of, asked=tuple(asked)))
+    rows = _rows(reduce(plus, (part.low for part in parts)), reduce(plus, (p.high for p in parts)))
+    values = []
+    for position, aggregate in enumerate(asked):
+        value = rows
+        if aggregate.expression is not None:
+            known = (part.levels[position] for part in parts)
+            value = _answer(reduce(add, filter(None, known)), aggregate, rows)
+        if isinstance(value, Unproven):
+            return value
+        values.append(value)
+    nothing = [np.zeros(part.files, np.bool_) for part in parts]
+    left = cut(plan, [Cut(0, ordered=False, files=files, groups=None) for files in nothing])
+    return Answers(tuple(values), left)
+
+
+def _answer(levels: _Levels, aggregate: Aggregate, rows: Literal | Unproven) -> Literal | Unproven:
+    found: Literal | Unproven = Unproven("not every file was looked into")
+    for level in levels.usable():
+        if level.raises:
+            return Unproven(f"{level.name} may fail")
+        if aggregate.function is Function.COUNT:
+            found = _present(level, rows)
+        else:
+            found = _extreme(level, aggregate.function)
+        if isinstance(found, Literal):
+            return found
+    return found
+
+
+def _rows(low: int | None, high: int | None) -> Literal | Unproven:
+    """`count(*)`."""
+    if low is None or high is None:
+        return Unproven("not every file says how many rows it has")
+    return Literal(low, BIGINT) if low == high else Unproven(f"{low:,} to {high:,} rows match")
+
+
+class _Part(Struct, frozen=True):
+    """Of one part: how many files it has, at least and at most how many rows of it match.
+
+    `levels` are told of each aggregate that has an expression.
+    """
+
+    files: int
+    low: int | None
+    high: int | None
+    levels: tuple[_Levels | None, ...]
+
+    @classmethod
+    def of(cls, plan: ScanPlan, asked: tuple[Aggregate, ...]) -> _Part:
+        plan = before_limit(plan)
+        evidence = plan.evidence
+        low, high = (total(f(evidence)) for f in (surely_matching, perhaps_matching))
+        levels = (None if a.expression is None else _Levels.of(plan, a.expression) for a in asked)
+        return cls(evidence.files.count, low, high, tuple(levels))
+
+
+class _Levels(Struct, frozen=True):
+    """What is known of an expression: in files, where more than footers describes them.
+
+    In row groups, where a footer was opened; `seen`: those of all files that may match were.
+    """
+
+    files: _Level | None
+    groups: _Level | None
+    seen: bool
+
+    @classmethod
+    def of(cls, plan: ScanPlan, expression: Expression) -> _Levels:
+        files, groups = of_files(plan.evidence), of_row_groups(plan.evidence)
+        only_footers = plan.snapshot.footers_describe_files
+        return cls(
+            None if only_footers else _Level.of(files, expression, plan),
+            None if groups is None else _Level.of(groups, expression, plan),
+            _seen(plan.evidence, files.kept),
+        )
+
+    def __add__(self, other: _Levels) -> _Levels:
+        return _Levels(
+            _together(self.files, other.files),
+            _together(self.groups, other.groups),
+            self.seen and other.seen,
+        )
+
+    def usable(self) -> Iterator[_Level]:
+        if self.files is not None:
+            yield self.files
+        if self.groups is not None and self.seen:
+            yield self.groups
+
+
+class _Level(Struct, frozen=True):
+    """The containers of a level that may match, and what is known of an expression in each."""
+
+    name: str
+    type: Type
+    raises: bool
+    nan: Flags
+    value: Flags
+    null: Flags
+    present: Flags
+    lower: pa.Array
+    upper: pa.Array
+    lower_attained: Flags
+    upper_attained: Flags
+    nulls: Counts
+    rows: Counts
+    whole: Flags
+
+    @classmethod
+    def of(cls, rows: Population, expression: Expression, plan: ScanPlan) -> _Level:
+        interval, exact = rows.interval(expression, plan), rows.exact(expression)
+        count, kept = rows.containers.count, rows.kept
+        kind = arrow.arrow_type(interval.type)
+
+        def here(mask: Mask) -> Flags:
+            return flags(mask, count)[kept]
+
+        def ends(end: Vector | None) -> pa.Array:
+            return written_out(end, count, kind).filter(pa.array(kept))
+
+        single = both(interval.point(), opposite(interval.null), opposite(interval.nan))
+        alone = here(single) & (rows.every & (rows.sure > 0))[kept]
+        told = exact.nulls
+        return cls(
+            to_sql(expression),
+            interval.type,
+            bool(here(interval.raises).any()),
+            here(interval.nan),
+            here(interval.value),
+            here(interval.null),
+            here(interval.present),
+            ends(interval.lower),
+            ends(interval.upper),
+            (here(exact.lower) & rows.whole[kept]) | alone,
+            (here(exact.upper) & rows.whole[kept]) | alone,
+            (np.full(count, UNCOUNTED) if told is None else counts(told, UNCOUNTED))[kept],
+            rows.rows[kept],
+            rows.whole[kept],
+        )
+
+    def __add__(self, other: _Level) -> _Level:
+        joined = [
+            _concatenated(mine, theirs)
+            for mine, theirs in zip(astuple(self)[3:], astuple(other)[3:], strict=True)
+        ]
+        return _Level(self.name, self.type, self.raises or other.raises, *joined)
+
+
+def _together(one: _Level | None, other: _Level | None) -> _Level | None:
+    if one is None or other is None:
+        return one or other
+    return one + other
+
+
+def _concatenated(one: Any, other: Any) -> Any:
+    if isinstance(one, pa.Array):
+        return pa.concat_arrays([one, other])
+    return np.concatenate([one, other])
+
+
+def _seen(evidence: Evidence, files: Flags) -> bool:
+    seen = np.zeros(len(files), np.bool_)
+    if evidence.groups is not None:
+        seen[evidence.groups.opened.to_numpy()] = True
+    return bool(seen[files].all())
+
+
+def _present(level: _Level, rows: Literal | Unproven) -> Literal | Unproven:
+    """`count(x)`: all rows less those that are NULL."""
+    if isinstance(rows, Unproven) or not level.null.any():
+        return rows
+    nulls = np.where(level.null, level.nulls, 0)
+    if (level.present & ~(level.whole & (nulls != UNCOUNTED))).any():
+        return Unproven(f"nobody counted in how many of the matching rows {level.name} is NULL")
+    return Literal(int((level.rows - nulls)[level.present].sum()), BIGINT)
+
+
+def _extreme(level: _Level, function: Function) -> Literal | Unproven:
+    """`min(x)` or `max(x)`: the outermost bound, where a row has it."""
+    name, value = level.name, level.value
+    if level.nan.any() and (function is Function.MAX or not value.any()):
+        return Unproven(f"{name} may be NaN")
+    if not value.any():
+        return Literal(None, level.type)
+    if pa.types.is_null(level.lower.type):
+        return Unproven(f"{name} has no order")
+    upper = function is Function.MAX
+    ends = level.upper if upper else level.lower
+    sure = pa.array((level.upper_attained if upper else level.lower_attained) & value)
+    if not sure.true_count:
+        return Unproven(f"no bound of {name} is sure to be a value of a row that matches")
+    outermost = (pc.max if upper else pc.min)(ends.filter(sure))
+    beyond = flags(may(greater if upper else less, ends, outermost), len(value))
+    if (beyond & value).any():
+        return Unproven(f"{name} may go beyond the values that bounds are sure of")
+    return _literal(outermost, level)
+
+
+def _literal(outermost: pa.Scalar, level: _Level) -> Literal | Unproven:
+    kind = level.type
+    try:
+        value = arrow.value(outermost, kind)
+    except UnicodeDecodeError:
+        return Unproven(f"a bound of {level.name} is no text")
+    # Writers make a least zero -0.0: the two are equal, and people write 0.0.
+    return Literal(value + 0.0 if isinstance(value, float) else value, kind)

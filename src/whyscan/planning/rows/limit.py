@@ -1,0 +1,219 @@
+"""LIMIT without an order: any rows will do, so the fewest files that are sure to have enough."""
+
+from __future__ import annotations
+
+from functools import partial, reduce
+from operator import add
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.planning.plan.matching_rows import counts, group_rows, perhaps_gone, surely_matching
+from whyscan.planning.plan.planner import summarise
+from whyscan.planning.plan.scan_plan import Limit, ScanPlan
+from whyscan.tree.lazy import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from whyscan.planning.plan.judgement import Flags, Judgement
+    from whyscan.planning.plan.matching_rows import Counts
+    from whyscan.planning.plan.scan_plan import FileScan, Options, Planned, ScanPlanSummary
+    from whyscan.tables.snapshot import Snapshot
+    from whyscan.tree.nodes import Predicate
+    from whyscan.tree.zones import Zone
+
+T = TypeVar("T")
+G = TypeVar("G")
+
+
+class Unproven(Struct, frozen=True):
+    """Metadata alone does not tell; `why` says to people what is missing."""
+
+    why: str
+
+
+class Cut(Struct, frozen=True):
+    """What so many rows need of one part: these of its files, and of row groups.
+
+    `groups` None are all of theirs.
+    """
+
+    rows: int
+    ordered: bool
+    files: Flags
+    groups: Flags | None
+
+
+class CutParts(Struct, frozen=True, eq=False, dict=True):
+    """A plan in parts, of each of which only some is needed. Iterate over it for the files."""
+
+    whole: Planned
+    cuts: tuple[Cut, ...]
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.whole.snapshot
+
+    @property
+    def predicate(self) -> Predicate:
+        return self.whole.predicate
+
+    @property
+    def zone(self) -> Zone:
+        return self.whole.zone
+
+    @property
+    def options(self) -> Options:
+        return self.whole.options
+
+    def each(self, question: Callable[[ScanPlan], T]) -> Sequence[T]:
+        return self.whole.each_given(partial(_asked, question=question), self.cuts)
+
+    def each_given(self, question: Callable[[ScanPlan, G], T], given: Sequence[G]) -> Sequence[T]:
+        told = list(zip(self.cuts, given, strict=True))
+        return self.whole.each_given(partial(_asked_given, question=question), told)
+
+    @lazy
+    def summary(self) -> ScanPlanSummary:
+        return reduce(add, self.each(_summary))
+
+    def __iter__(self) -> Iterator[FileScan]:
+        for some in self.each(_files):
+            yield from some
+
+
+def _asked(plan: ScanPlan, given: Cut, question: Callable[[ScanPlan], T]) -> T:
+    return question(_cut(plan, given))
+
+
+def _asked_given(plan: ScanPlan, given: tuple[Cut, G], question: Callable[[ScanPlan, G], T]) -> T:
+    return question(_cut(plan, given[0]), given[1])
+
+
+def _summary(plan: ScanPlan) -> ScanPlanSummary:
+    return plan.summary
+
+
+def _files(plan: ScanPlan) -> tuple[FileScan, ...]:
+    return plan.files
+
+
+def limited(plan: Planned, rows: int, offset: int = 0) -> Planned | Unproven:
+    """What `LIMIT rows OFFSET offset` needs of a plan; unproven where too few rows surely match."""
+    asked = rows + offset if rows else 0
+    parts = plan.each(_Sure.of)
+    sure = np.concatenate([part.files for part in parts])
+    if sure.sum() < asked:
+        return Unproven(too_few(int(sure.sum()), asked))
+    files = _fewest(sure, asked)
+    chosen = _groups(parts, files, sure, asked)
+    pieces = zip(divided(files, [len(part.files) for part in parts]), chosen, strict=True)
+    return cut(plan, [Cut(asked, ordered=False, files=f, groups=g) for f, g in pieces])
+
+
+def before_limit(plan: ScanPlan) -> ScanPlan:
+    """The same plan for all rows."""
+    if plan.counted.limit is None:
+        return plan
+    evidence = plan.counted.before_limit
+    return replace(plan, counted=evidence, summary=summarise(evidence))
+
+
+def cut(plan: Planned, cuts: Sequence[Cut]) -> Planned:
+    """The plan with these of its files and row groups alone, one cut for each part."""
+    if isinstance(plan, ScanPlan):
+        return _cut(plan, cuts[0])
+    return CutParts(plan.whole if isinstance(plan, CutParts) else plan, tuple(cuts))
+
+
+def divided(flags: Flags, sizes: Sequence[int]) -> list[Flags]:
+    """Flags of all parts as those of each."""
+    return np.split(flags, np.cumsum(sizes)[:-1])
+
+
+def _cut(plan: ScanPlan, given: Cut) -> ScanPlan:
+    plan = before_limit(plan)
+    evidence, files, groups = plan.evidence, given.files, given.groups
+    inside, found = evidence.groups, evidence.group_judgement
+    if inside is not None and found is not None:
+        here = files[inside.owners.to_numpy()]
+        found = _only(found, here if groups is None else here & groups)
+    left = replace(
+        evidence,
+        judgement=_only(evidence.judgement, files),
+        group_judgement=found,
+        limit=Limit(given.rows, ordered=given.ordered, before=evidence),
+    )
+    return replace(plan, counted=left, summary=summarise(left))
+
+
+def too_few(sure: int, asked: int) -> str:
+    """Why no file can be left out."""
+    return f"{sure:,} rows are sure to match, {asked:,} are asked for"
+
+
+def _only(judgement: Judgement, flags: Flags) -> Judgement:
+    """What the predicate found stays found, but no other container is read."""
+    return replace(
+        judgement,
+        kept=judgement.kept & flags,
+        every=judgement.every & flags,
+        kept_without_nan=judgement.kept_without_nan & flags,
+    )
+
+
+def _fewest(sure: Counts, asked: int) -> Flags:
+    """The fewest whose numbers reach what is asked: the greatest, and of equals the first."""
+    chosen = np.zeros(len(sure), np.bool_)
+    if asked:
+        greatest = np.argsort(-sure, kind="stable")
+        enough = int(np.searchsorted(sure[greatest].cumsum(), asked))
+        chosen[greatest[: enough + 1]] = True
+    return chosen
+
+
+class _Sure(Struct, frozen=True):
+    """How many rows surely match in each file of a part, and in its row groups.
+
+    Of a `divisible` file some row groups are enough: nobody knows in which a deleted row was.
+    `owners` are the files of row groups, and `inside` the rows of those that match in every row.
+    """
+
+    files: Counts
+    divisible: Flags
+    owners: Counts
+    inside: Counts
+    opened: bool
+
+    @classmethod
+    def of(cls, plan: ScanPlan) -> _Sure:
+        evidence = before_limit(plan).evidence
+        groups, found = evidence.groups, evidence.group_judgement
+        files = counts(surely_matching(evidence))
+        divisible = np.zeros(len(files), np.bool_)
+        if groups is None or found is None:
+            nothing = np.zeros(0, np.int64)
+            return cls(files, divisible, nothing, nothing, opened=False)
+        divisible[groups.opened.to_numpy()] = True
+        divisible &= counts(perhaps_gone(evidence.files), 1) == 0
+        inside = np.where(found.every, counts(group_rows(groups)), 0)
+        return cls(files, divisible, groups.owners.to_numpy(), inside, opened=True)
+
+
+def _groups(
+    parts: Sequence[_Sure], files: Flags, sure: Counts, asked: int
+) -> list[Flags] | list[None]:
+    """The fewest row groups of the chosen files, part by part; None for all of them."""
+    if not any(part.opened for part in parts):
+        return [None for _ in parts]
+    before = np.cumsum([0, *(len(part.files) for part in parts)])
+    owners = np.concatenate([p.owners + start for p, start in zip(parts, before, strict=False)])
+    divisible = np.concatenate([part.divisible for part in parts])
+    rows = np.concatenate([part.inside for part in parts])
+    inside = np.where((files & divisible)[owners], rows, 0)
+    rest = max(asked - int(sure[files & ~divisible].sum()), 0)
+    chosen: Flags = ~divisible[owners] | _fewest(inside, rest)
+    return divided(chosen, [len(part.owners) for part in parts])

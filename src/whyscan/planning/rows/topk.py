@@ -1,0 +1,220 @@
+"""ORDER BY with a LIMIT: which containers lie behind rows that are sure to come first.
+
+The bounds of containers whose rows surely match say how many rows come no later than a place in
+the order. Once those are as many as were asked for, what lies strictly behind that place is not
+needed. Ties stay: another sort key, or nobody, decides among them.
+"""
+
+from __future__ import annotations
+
+from functools import partial, reduce
+from operator import add
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from whyscan.planning.plan.judgement import Flags, flags
+from whyscan.planning.plan.matching_rows import UNCOUNTED, counts, of_files, of_row_groups
+from whyscan.planning.rows.limit import Cut, Unproven, before_limit, cut, divided, limited, too_few
+from whyscan.pruning.mask import opposite, written_out
+from whyscan.tree.arrow import arrow_type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.planning.plan.matching_rows import Counts, Population
+    from whyscan.planning.plan.scan_plan import Planned, ScanPlan
+    from whyscan.tree.nodes import Expression
+
+_BEYOND = np.int64(1 << 62)
+"""Behind every place, or before it: nothing is known."""
+
+
+class SortKey(Struct, frozen=True):
+    """The first expression of ORDER BY. NaN is the greatest value; NULL stands where it is told.
+
+    Its columns must be among the predicate's, or `measured` in the plan's options.
+    """
+
+    expression: Expression
+    descending: bool
+    nulls_first: bool
+
+
+def top(plan: Planned, key: SortKey, rows: int, offset: int = 0) -> Planned | Unproven:
+    """What `ORDER BY key LIMIT rows OFFSET offset` needs of a plan; the first key alone decides."""
+    if not rows:
+        return limited(plan, 0)
+    parts, asked = plan.each(partial(_Part.of, key=key)), rows + offset
+    files = reduce(add, (part.files for part in parts))
+    opened = [part.groups for part in parts if part.groups is not None]
+    levels = [files, *([reduce(add, opened)] if opened else [])]
+    sure = int(files.sure.sum())
+    if sure < asked:
+        return Unproven(too_few(sure, asked))
+    spans = _spans(levels, key)
+    reached = (_reached(level, span, asked) for level, span in zip(levels, spans, strict=True))
+    place = min(reached)
+    needed = [span.first <= place for span in spans]
+    chosen = divided(needed[0], [len(part.files.sure) for part in parts])
+    inside = iter(divided(needed[1], [len(groups.sure) for groups in opened]) if opened else ())
+    cuts = []
+    for part, flagged in zip(parts, chosen, strict=True):
+        groups = None if part.groups is None else part.spread(next(inside))
+        kept = part.files.spread(flagged)
+        if plan.snapshot.footers_describe_files and opened:
+            kept &= part.inhabited(groups)
+        cuts.append(Cut(asked, ordered=True, files=kept, groups=groups))
+    return cut(plan, cuts)
+
+
+class _Level(Struct, frozen=True):
+    """The containers of a level that may match: `at` their positions among all of a part.
+
+    `all` is how many those are; `lower` to `calm` say what is known of the key in each.
+    """
+
+    all: int
+    at: Counts
+    lower: pa.Array
+    upper: pa.Array
+    value: Flags
+    null: Flags
+    nan: Flags
+    calm: Flags
+    every: Flags
+    rows: Counts
+    sure: Counts
+    gone: Counts
+    nulls: Counts
+
+    @classmethod
+    def of(cls, level: Population, kept: Flags, key: SortKey, plan: ScanPlan) -> _Level:
+        interval = level.interval(key.expression, plan)
+        count, kind = level.containers.count, arrow_type(interval.type)
+        told = level.exact(key.expression).nulls
+        nulls = np.full(count, UNCOUNTED) if told is None else counts(told, UNCOUNTED)
+        masks = (interval.value, interval.null, interval.nan, opposite(interval.raises))
+        ends = (written_out(end, count, kind) for end in (interval.lower, interval.upper))
+        return cls(
+            count,
+            np.flatnonzero(kept),
+            *(end.filter(pa.array(kept)) for end in ends),
+            *(flags(mask, count)[kept] for mask in masks),
+            *(told[kept] for told in (level.every, level.rows, level.sure, level.gone, nulls)),
+        )
+
+    def __add__(self, other: _Level) -> _Level:
+        pairs = zip(astuple(self)[4:], astuple(other)[4:], strict=True)
+        return _Level(
+            self.all + other.all,
+            np.concatenate([self.at, other.at + self.all]),
+            pa.concat_arrays([self.lower, other.lower]),
+            pa.concat_arrays([self.upper, other.upper]),
+            *(np.concatenate(pair) for pair in pairs),
+        )
+
+    def spread(self, flagged: Flags) -> Flags:
+        """Flags of those that may match as flags of all."""
+        found = np.zeros(self.all, np.bool_)
+        found[self.at[flagged]] = True
+        return found
+
+
+class _Part(Struct, frozen=True):
+    """The files of a part, and its row groups with the files that they are in; None for none."""
+
+    files: _Level
+    groups: _Level | None
+    owners: Counts
+
+    @classmethod
+    def of(cls, plan: ScanPlan, key: SortKey) -> _Part:
+        plan = before_limit(plan)
+        evidence, inside = plan.evidence, of_row_groups(plan.evidence)
+        files = _Level.of(of_files(evidence), evidence.judgement.kept, key, plan)
+        groups, found = evidence.groups, evidence.group_judgement
+        if inside is None or groups is None or found is None:
+            return cls(files, None, np.zeros(0, np.int64))
+        return cls(files, _Level.of(inside, found.kept, key, plan), groups.owners.to_numpy())
+
+    def spread(self, flagged: Flags) -> Flags | None:
+        return None if self.groups is None else self.groups.spread(flagged)
+
+    def inhabited(self, groups: Flags | None) -> Flags:
+        """The files of which a row group that may match is needed."""
+        here = np.zeros(self.files.all, np.bool_)
+        if groups is not None:
+            here[self.owners[groups]] = True
+        return here
+
+
+class _Span(Struct, frozen=True):
+    """Places in the order: of the first and the last row, of the last that is not NULL, of NULL."""
+
+    first: Counts
+    last: Counts
+    last_present: Counts
+    null: np.int64
+
+
+def _reached(level: _Level, span: _Span, asked: int) -> np.int64:
+    """The least place that so many rows are sure not to come after; beyond all where none is."""
+    counted = level.every & (level.nulls != UNCOUNTED) & (level.rows != UNCOUNTED)
+    null = np.where(counted, (level.nulls - level.gone).clip(0, level.sure), 0)
+    others = (level.rows - level.nulls - level.gone).clip(0, level.sure - null)
+    present = np.where(counted, others, 0)
+    places = np.concatenate((np.full(len(null), span.null), span.last_present, span.last))
+    rows = np.concatenate((null, present, level.sure - null - present))
+    order = np.argsort(places, kind="stable")
+    enough = int(np.searchsorted(rows[order].cumsum(), asked))
+    return places[order][enough] if enough < len(order) else _BEYOND
+
+
+def _spans(levels: Sequence[_Level], key: SortKey) -> list[_Span]:
+    """Where each container's rows may stand, by the ranks of all bounds together."""
+    ranks = _ranks(
+        pa.concat_arrays([end for level in levels for end in (level.lower, level.upper)])
+    )
+    most = int(ranks.max(initial=0))
+    sizes = [len(level.sure) for level in levels for _ in range(2)]
+    parts = np.split(ranks, np.cumsum(sizes)[:-1])
+    pairs = zip(levels, parts[::2], parts[1::2], strict=True)
+    return [_span(level, lower, upper, most, key) for level, lower, upper in pairs]
+
+
+def _ranks(ends: pa.Array) -> Counts:
+    """From 1, equal for equal values; 0 where one is unknown."""
+    if pa.types.is_null(ends.type):
+        return np.zeros(len(ends), np.int64)
+    if pa.types.is_floating(ends.type):
+        ends = pc.if_else(pc.is_nan(ends), None, ends)
+    ranks = pc.rank(ends, tiebreaker="dense").to_numpy().astype(np.int64)
+    return np.where(ends.is_valid().to_numpy(zero_copy_only=False), ranks, 0)
+
+
+def _span(level: _Level, lower: Counts, upper: Counts, most: int, key: SortKey) -> _Span:
+    """Ascending: values at their ranks, NaN behind them; descending: the same with a minus."""
+    value, null, nan, calm = level.value, level.null, level.nan, level.calm
+    ends = lower, np.where(upper, upper, most + 1)
+    first, last = (-ends[1], -ends[0]) if key.descending else ends
+    greatest = np.int64(-(most + 2) if key.descending else most + 2)
+    nowhere = np.int64(-(most + 3) if key.nulls_first else most + 3)
+
+    def outermost(extreme: np.ufunc, ends: Counts, *, nulls: Flags) -> Counts:
+        missing = _BEYOND if extreme is np.minimum else -_BEYOND
+        found = np.where(value, ends, missing)
+        found = extreme(found, np.where(nan, greatest, missing))
+        found = extreme(found, np.where(nulls, nowhere, missing))
+        return np.where(calm & (value | nan | nulls), found, -missing)
+
+    return _Span(
+        first=outermost(np.minimum, first, nulls=null),
+        last=outermost(np.maximum, last, nulls=null),
+        last_present=outermost(np.maximum, last, nulls=np.zeros(len(lower), np.bool_)),
+        null=nowhere,
+    )

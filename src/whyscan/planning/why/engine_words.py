@@ -1,0 +1,160 @@
+"""What engines call a conjunct, or a part of one, beside our own class for it.
+
+| ours | Trino | DataFusion | above the scan |
+|---|---|---|---|
+| exact | enforced | Exact | nothing |
+| inexact | unenforced | Inexact | the whole condition, once more |
+| unsupported | unsupported | Unsupported | the whole condition |
+
+Delta on Spark sorts filters by what they name: a *partition filter* names partition columns alone,
+a *data filter* is one that it can turn into a question to minima, maxima and null counts, and an
+*unused filter* is any other. It looks at the filter's form; we look at what it can exclude.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from whyscan.planning.why.pushdown import Bucket, Pushdown
+from whyscan.pruning.same_representation import column_below
+from whyscan.tree.nodes import (
+    And,
+    Between,
+    Cast,
+    Column,
+    Comparison,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Not,
+    Or,
+)
+from whyscan.tree.types import DateType, TimestampType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from whyscan.planning.why.pushdown import Class
+    from whyscan.tree.nodes import Expression
+
+    Measured = Callable[[Column], bool]
+    """Whether the table collects bounds of a column that is no partition's source."""
+
+
+class Trino(StrEnum):
+    """What Trino's connectors answer to a pushed constraint."""
+
+    ENFORCED = "enforced"
+    UNENFORCED = "unenforced"
+    UNSUPPORTED = "unsupported"
+
+
+class DeltaSpark(StrEnum):
+    """Where Delta on Spark puts a filter."""
+
+    PARTITION = "partition filter"
+    DATA = "data filter"
+    UNUSED = "unused filter"
+
+
+class DataFusion(StrEnum):
+    """`TableProviderFilterPushDown`."""
+
+    EXACT = "Exact"
+    INEXACT = "Inexact"
+    UNSUPPORTED = "Unsupported"
+
+
+class Words(Struct, frozen=True):
+    """One condition in each engine's word; `remains`: it is evaluated above the scan, too."""
+
+    trino: Trino
+    delta_spark: DeltaSpark
+    datafusion: DataFusion
+    remains: bool
+
+
+_TRINO = {
+    Pushdown.EXACT: Trino.ENFORCED,
+    Pushdown.INEXACT: Trino.UNENFORCED,
+    Pushdown.UNSUPPORTED: Trino.UNSUPPORTED,
+}
+_DATAFUSION = {
+    Pushdown.EXACT: DataFusion.EXACT,
+    Pushdown.INEXACT: DataFusion.INEXACT,
+    Pushdown.UNSUPPORTED: DataFusion.UNSUPPORTED,
+}
+
+
+def words(expression: Expression, found: Class, measured: Measured) -> Words:
+    """What engines call an expression of that class."""
+    return Words(
+        _TRINO[found.pushdown],
+        _delta(expression, found, measured),
+        _DATAFUSION[found.pushdown],
+        remains=found.pushdown is not Pushdown.EXACT,
+    )
+
+
+def _delta(expression: Expression, found: Class, measured: Measured) -> DeltaSpark:
+    if found.bucket is Bucket.PARTITION_SAFE:
+        return DeltaSpark.PARTITION
+    return DeltaSpark.DATA if _asks_statistics(expression, measured) else DeltaSpark.UNUSED
+
+
+def _asks_statistics(expression: Expression, measured: Measured) -> bool:
+    """Some part of every alternative compares a data column itself with a constant."""
+
+    def asks(part: Expression) -> bool:
+        return _asks_statistics(part, measured)
+
+    match expression:
+        case And():
+            return any(map(asks, expression.operands))
+        case Or():
+            return all(map(asks, expression.operands))
+        case Not(operand=And(operands=operands)):
+            return all(asks(Not(operand)) for operand in operands)
+        case Not(operand=Or(operands=operands)):
+            return any(asks(Not(operand)) for operand in operands)
+        case Not(operand=Not(operand=operand)):
+            return asks(operand)
+        case Not(operand=In() | Like()):
+            return False
+        case Not(operand=operand):
+            return asks(operand)
+        case Comparison(left=left, right=right):
+            pair = ((left, right), (right, left))
+            return any(
+                isinstance(b, Literal) and _is_data(_unwrapped(a), measured) for a, b in pair
+            )
+        case Between(operand=operand) | In(operand=operand) | IsNull(operand=operand):
+            return _is_data(operand, measured)
+        case Like(operand=operand, pattern=pattern):
+            return _is_data(operand, measured) and _is_prefix(pattern)
+        case _:
+            return False
+
+
+def _is_data(expression: Expression, measured: Measured) -> bool:
+    column = column_below(expression)
+    return column is not None and measured(column)
+
+
+def _unwrapped(expression: Expression) -> Expression:
+    """The day of a moment is compared as a range of the moment: Spark's optimizer sees to it."""
+    match expression:
+        case Cast(operand=Column(type=TimestampType()) as column, type=DateType()):
+            return column
+        case _:
+            return expression
+
+
+def _is_prefix(pattern: str) -> bool:
+    """`ab%`, which Spark reads as "starts with ab"."""
+    head = pattern.rstrip("%")
+    return bool(head) and not set(head) & set("%_\\")

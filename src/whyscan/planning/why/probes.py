@@ -1,0 +1,154 @@
+"""Imagined containers: could statistics of this kind ever decide this conjunct?
+
+A probe gives each column one value, or only NULL. The values are those around the literals
+that the conjunct names and the ends of the column's type: where none of them excludes TRUE,
+no statistic will.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import islice, product
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.interval import Interval, points
+from whyscan.pruning.mask import settled
+from whyscan.pruning.unscaled import scaled_to, unscaled_of
+from whyscan.tree import arrow, time_text
+from whyscan.tree.nodes import In, Literal, columns_of, type_of, walk
+from whyscan.tree.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    StringType,
+    TimestampType,
+    Type,
+    UuidType,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from whyscan.tree.nodes import Column, Expression, Path, Value
+
+PROBES_AT_MOST = 4_096
+LITERALS_AT_MOST = 8
+
+
+def probes(
+    expression: Expression, known: Collection[Path], *, printable: bool = False
+) -> Containers:
+    """Containers over the columns of `known`; the others stay "anything".
+
+    `printable` leaves out text that is not printable ASCII, for which text functions have no rule.
+    """
+    columns = [column for column in columns_of(expression) if column.path in known]
+    pools = [_pool(column, expression) for column in columns]
+    if printable:
+        pools = [[value for value in pool if _is_printable(value)] for pool in pools]
+    tuples = list(islice(product(*pools), PROBES_AT_MOST))
+    return Containers(
+        count=len(tuples),
+        rows=pa.repeat(pa.scalar(1, pa.int64()), len(tuples)),
+        partition={
+            column.path: _points(column.type, [values[i] for values in tuples])
+            for i, column in enumerate(columns)
+        },
+    )
+
+
+def _is_printable(value: Value) -> bool:
+    return not isinstance(value, str) or (value.isascii() and value.isprintable())
+
+
+def _points(kind: Type, values: list[Value]) -> Interval:
+    ends = arrow.array(values, kind)
+    return points(kind, ends, settled(ends.is_null()))
+
+
+def _pool(column: Column, expression: Expression) -> list[Value]:
+    """NULL, the ends of the type, and every literal of the type with its neighbours."""
+    named = [v for v in _literals(expression, column.type) if v is not None][:LITERALS_AT_MOST]
+    near = [n for value in named for n in _around(value, column.type)]
+    return list(dict.fromkeys([None, *_ends(column.type), *near]))
+
+
+def _literals(expression: Expression, kind: Type) -> list[Value]:
+    """Literals that stand in Arrow as the column's own values do."""
+    target = arrow.arrow_type(kind)
+    found: list[Value] = []
+    for node in walk(expression):
+        match node:
+            case Literal() if arrow.arrow_type(node.type) == target:
+                found.append(node.value)
+            case In() if node.values.type == target:
+                listed = type_of(node.operand)
+                found.extend(arrow.value(v, listed) for v in node.values[:LITERALS_AT_MOST])
+            case _:
+                pass
+    return found
+
+
+def _ends(kind: Type) -> list[Value]:
+    match kind:
+        case BooleanType():
+            return [False, True]
+        case IntegerType():
+            return [kind.least, 0, kind.greatest]
+        case FloatType():
+            return [-1e30, 0.0, 1e30]
+        case DecimalType():
+            greatest = 10**kind.precision - 1
+            return [scaled_to(n, kind.scale) for n in (-greatest, 0, greatest)]
+        case DateType():
+            return [-700_000, 0, 2_900_000]
+        case TimestampType():
+            return [-60_000_000 * kind.unit.per_second, 0, 9_000_000_000 * kind.unit.per_second]
+        case StringType():
+            return ["", "\U0010ffff"]
+        case BinaryType() | UuidType():
+            return [b"", b"\xff" * 16]
+        case _:
+            return []
+
+
+def _around(value: Value, kind: Type) -> list[Value]:
+    match value:
+        case bool() | None | bytes():
+            return [value]
+        case int():
+            return [n for n in range(value - 1, value + 2) if _is_of(n, kind)]
+        case float():
+            return [value, value - 1, value + 1]
+        case Decimal() if isinstance(kind, DecimalType):
+            return _around_decimal(value, kind)
+        case Decimal():
+            return [value]
+        case str():
+            return [value, value + "\0", value[:-1]]
+
+
+def _is_of(number: int, kind: Type) -> bool:
+    """Whether the type has the integer, or the time that it stands for."""
+    match kind:
+        case IntegerType():
+            return kind.least <= number <= kind.greatest
+        case DateType():
+            return time_text.is_day(number)
+        case _:
+            return time_text.fits(number)
+
+
+def _around_decimal(value: Decimal, kind: DecimalType) -> list[Value]:
+    """One below and one above, by the unscaled integer: Python would round to 28 digits."""
+    middle = unscaled_of(value, kind.scale)
+    if middle is None:
+        return [value]
+    inside = (middle + step * 10**kind.scale for step in (0, -1, 1))
+    return [scaled_to(n, kind.scale) for n in inside if abs(n) < 10**kind.precision]

@@ -1,0 +1,1 @@
+"""Binding: syntax trees to typed predicates, names to columns, literals to types."""

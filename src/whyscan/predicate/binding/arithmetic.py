@@ -1,0 +1,475 @@
+"""Arithmetic over bound operands: numbers, and time with intervals."""
+
+from __future__ import annotations
+
+import math
+import operator
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from whyscan.predicate.binding import casts, time_intervals
+from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
+from whyscan.predicate.binding.signatures import call
+from whyscan.predicate.syntax.dialects import Division, Family
+from whyscan.tree import zones
+from whyscan.tree.coercion import arithmetic_type, as_decimal, exact_digits, is_numeric
+from whyscan.tree.literals import EXACT, MAX_DIGITS, Inconvertible, exact, rounded
+from whyscan.tree.nodes import Arithmetic, Call, Cast, Literal, Operation, type_of, walk
+from whyscan.tree.types import (
+    BIGINT,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    IntervalType,
+    NullType,
+    StringType,
+    TimestampType,
+    Type,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from whyscan.tree.nodes import Expression
+
+OPERATIONS: dict[type[exp.Expr], Operation] = {
+    exp.Add: Operation.ADD,
+    exp.Sub: Operation.SUBTRACT,
+    exp.Mul: Operation.MULTIPLY,
+    exp.Div: Operation.DIVIDE,
+    exp.IntDiv: Operation.QUOTIENT,
+    exp.Mod: Operation.REMAINDER,
+}
+_SIMPLE = {
+    Operation.ADD: operator.add,
+    Operation.SUBTRACT: operator.sub,
+    Operation.MULTIPLY: operator.mul,
+}
+# Spark negates longer decimals in this many digits, and so rounds them: left to the evaluator.
+_NEGATED_DIGITS = 34
+_DAY_COUNTING = {Family.POSTGRES, Family.DUCKDB, Family.SNOWFLAKE}
+
+
+def arithmetic(operation: Operation, left: Operand, right: Operand, scope: Scope) -> Expression:
+    """`left operation right` with the type that Spark gives it; folded where both are literals."""
+    match (type_of(left.expression), type_of(right.expression)):
+        case (IntervalType(), IntervalType()):
+            return _between_intervals(operation, left, right)
+        case (DateType() | TimestampType(), IntervalType()):
+            return moved(operation, left, right, scope)
+        case (IntervalType(), DateType() | TimestampType()) if operation is Operation.ADD:
+            return moved(operation, right, left, scope)
+        case (DateType(), IntegerType()) if operation in {Operation.ADD, Operation.SUBTRACT}:
+            if scope.dialect.family is Family.OTHER:
+                raise Uninterpreted("a date and a number in this dialect")
+            return _days_on(operation, left, right, scope)
+        case (DateType(), DateType()) if scope.dialect.family in _DAY_COUNTING:
+            if operation is Operation.SUBTRACT:
+                return Call("datediff", (left.expression, right.expression), INT)
+            raise Uninterpreted("arithmetic on dates")
+        case (DateType() | TimestampType() | IntervalType(), _):
+            raise Uninterpreted("arithmetic on times other than with an interval")
+        case (_, DateType() | TimestampType() | IntervalType()):
+            raise Uninterpreted("arithmetic on times other than with an interval")
+        case _:
+            return _numeric(operation, left, right, scope)
+
+
+def negative(operand: Operand, scope: Scope) -> Expression:
+    """`-operand`."""
+    match operand.expression:
+        case Literal(None, _) as null:
+            return null
+        case Literal(_, IntervalType()) as interval:
+            return time_intervals.negated(interval)
+        case Literal(int() as value, IntegerType() as kind) if -value <= kind.greatest:
+            return Literal(-value, kind)
+        case Literal(float() as value, kind):
+            return Literal(-value, kind)
+        case Literal(Decimal() as value, kind) if len(value.as_tuple().digits) <= _NEGATED_DIGITS:
+            return Literal(value.copy_negate(), kind)
+        case expression if is_numeric(type_of(expression)):
+            return Call("negative", (expression,), type_of(expression))
+        case Literal(str(), _):
+            return negative(Operand(casts.implicit(operand, DOUBLE, scope), operand.origin), scope)
+        case expression:
+            raise scope.problem(f"cannot negate {type_of(expression)}", operand)
+
+
+def positive(operand: Operand, scope: Scope) -> Expression:
+    """`positive(operand)`: itself; of a text the number that it spells."""
+    kind = type_of(operand.expression)
+    if isinstance(kind, StringType):
+        if not scope.dialect.is_spark:
+            raise Uninterpreted("the sign of a text")
+        return casts.implicit(operand, DOUBLE, scope)
+    if not (is_numeric(kind) or isinstance(kind, IntervalType | NullType)):
+        raise scope.problem(f"{kind} has no sign", operand)
+    return operand.expression
+
+
+_BITS: dict[str, Callable[..., int]] = {
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "~": operator.invert,
+}
+
+
+def bits(name: str, operands: Sequence[Operand], scope: Scope) -> Expression:
+    """`a & b`, `a | b`, `a ^ b`, `~a` of integers, in the type of the wider."""
+    if not all(isinstance(type_of(o.expression), IntegerType | NullType) for o in operands):
+        raise Uninterpreted("bits of what is no integer")
+    met = casts.together(operands, scope)
+    literals = [o for o in met.operands if isinstance(o, Literal)]
+    if any(literal.value is None for literal in literals):
+        return Literal(None, met.type)
+    if len(literals) == len(operands):
+        values = [literal.value for literal in literals]
+        return Literal(_BITS[name](*values), met.type)
+    return Call(name, met.operands, met.type)
+
+
+def _between_intervals(operation: Operation, left: Operand, right: Operand) -> Expression:
+    first, second = left.expression, right.expression
+    if isinstance(first, Literal) and isinstance(second, Literal):
+        if operation is Operation.ADD:
+            return time_intervals.total([first, second])
+        if operation is Operation.SUBTRACT:
+            return time_intervals.total([first, time_intervals.negated(second)])
+    raise Uninterpreted("arithmetic on intervals")
+
+
+def absolute(operand: Operand, scope: Scope) -> Expression:
+    """`abs(operand)`; Snowflake's integers have room for that of the least bigint."""
+    if scope.dialect.family is Family.SNOWFLAKE and type_of(operand.expression) == BIGINT:
+        operand = _unbounded(operand)
+    return call("abs", [operand], scope)
+
+
+def moved_in_kind(operation: Operation, moment: Operand, span: Operand, scope: Scope) -> Expression:
+    """A date or timestamp plus or minus an interval; a date stays one, but for hours."""
+    if operation not in {Operation.ADD, Operation.SUBTRACT}:
+        raise Uninterpreted("arithmetic on times other than with an interval")
+    interval = span.expression
+    if not isinstance(interval, Literal):
+        raise Uninterpreted("an interval that is no literal")
+    start = moment.expression
+    whole_days = (
+        interval.type == time_intervals.MONTHS or time_intervals.ticks(interval) % zones.DAY == 0
+    )
+    if type_of(start) == DATE and not whole_days:
+        start = casts.implicit(
+            moment, TIMESTAMP if scope.dialect.is_spark else TIMESTAMP_NTZ, scope
+        )
+    if type_of(start) == TIMESTAMP and _counts_days(interval, scope):
+        raise Uninterpreted("days on a clock that is put forward and back")
+    if isinstance(start, Literal):
+        forward = interval if operation is Operation.ADD else time_intervals.negated(interval)
+        return time_intervals.add(start, forward, scope.clock)
+    return Arithmetic(operation, start, interval, type_of(start))
+
+
+_TIMES_FROM_DATES = {Family.DUCKDB, Family.POSTGRES, Family.BIGQUERY}
+"""Where a date and an interval make a timestamp, of days too."""
+
+
+def moved(operation: Operation, moment: Operand, span: Operand, scope: Scope) -> Expression:
+    """`moment + span` as it is written with the operator."""
+    found = moved_in_kind(operation, moment, span, scope)
+    if type_of(found) == DATE and scope.dialect.family in _TIMES_FROM_DATES:
+        return casts.implicit(Operand(found, moment.origin), TIMESTAMP_NTZ, scope)
+    return found
+
+
+def _counts_days(interval: Literal, scope: Scope) -> bool:
+    """Spark takes 25 hours for a day of the clock and an hour; others for 25 hours.
+
+    A month is one of the clock everywhere, if not of the same clock.
+    """
+    if interval.type == time_intervals.MONTHS:
+        return scope.elsewhere
+    if scope.dialect.is_spark or not scope.clock.zone.transitions:
+        return False
+    return abs(time_intervals.ticks(interval)) >= zones.DAY
+
+
+def _days_on(operation: Operation, date: Operand, days: Operand, scope: Scope) -> Expression:
+    match (date.expression, days.expression):
+        case (Literal(), Literal(int() as count, _)):
+            return moved_in_kind(operation, date, _days(count), scope)
+        case (start, count):
+            name = "date_add" if operation is Operation.ADD else "date_sub"
+            return Call(name, (start, count), DATE)
+
+
+def _days(count: int) -> Operand:
+    return Operand(time_intervals.of_units(count, "day"), None)
+
+
+def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) -> Expression:
+    if not scope.dialect.is_spark:
+        left, right = _elsewhere(operation, left, right, scope)
+    operation, left, right = _as_written(operation, left, right, scope)
+    left, right = _from_strings(left, right, scope)
+    left, right = _exact_beside_decimal(left, right), _exact_beside_decimal(right, left)
+    left, right = _typed_null(left, right), _typed_null(right, left)
+    first, second = type_of(left.expression), type_of(right.expression)
+    if scope.dialect.narrow_floats and first != second and FLOAT in (first, second):
+        raise Uninterpreted("arithmetic on floats of two kinds in this dialect")
+    kind = arithmetic_type(operation, first, second)
+    if kind is None:
+        raise scope.problem(f"cannot compute {first} {operation.value} {second}", left)
+    if isinstance(kind, DecimalType) and not scope.dialect.is_spark:
+        _require_digits(operation, first, second, scope)
+    if isinstance(kind, FloatType):
+        left = Operand(casts.implicit(left, kind, scope), left.origin)
+        right = Operand(casts.implicit(right, kind, scope), right.origin)
+    folded = fold(operation, left.expression, right.expression, kind)
+    if folded is not None:
+        return folded
+    operands = (_decimal(left.expression, kind), _decimal(right.expression, kind))
+    return Arithmetic(operation, *operands, kind)
+
+
+def _elsewhere(
+    operation: Operation, left: Operand, right: Operand, scope: Scope
+) -> tuple[Operand, Operand]:
+    """Integers as wide as another dialect's may be, so that nothing overflows which has a value.
+
+    Where the dialect's are narrower it raises, and no row is at stake.
+    """
+    both = (left.expression, right.expression)
+    constant = all(isinstance(expression, Literal) for expression in both)
+    if scope.dialect.family is Family.OTHER and not constant:
+        raise Uninterpreted("arithmetic in this dialect")
+    if scope.dialect.wide_integers or constant:
+        wide = _wide(left), _wide(right)
+    else:
+        wide = _wide_call(left), _wide_call(right)
+    long = any(type_of(expression) == BIGINT for expression in both)
+    if scope.dialect.family is Family.SNOWFLAKE and long and operation in _SIMPLE and not constant:
+        return _unbounded(wide[0]), _unbounded(wide[1])
+    return wide
+
+
+def _wide_call(operand: Operand) -> Operand:
+    """What a function gives: a bigint in some dialects where Spark's is an int."""
+    called = any(isinstance(node, Call) for node in walk(operand.expression))
+    return _wide(operand) if called else operand
+
+
+def _unbounded(operand: Operand) -> Operand:
+    """Snowflake's integers have 38 digits."""
+    match (operand.expression, type_of(operand.expression)):
+        case (Literal(int() as value, _), IntegerType()):
+            return Operand(exact(Decimal(value)), operand.origin)
+        case (expression, IntegerType() as kind):
+            return Operand(Cast(expression, as_decimal(kind)), operand.origin)
+        case _:
+            return operand
+
+
+_BIGQUERY_DIGITS = (29, 9)
+
+
+def _require_digits(operation: Operation, first: Type, second: Type, scope: Scope) -> None:
+    """Refuse decimals that Spark would round or that would overflow: dialects have other limits."""
+    if DecimalType not in map(type, (first, second)):
+        return
+    needed = exact_digits(operation, as_decimal(first), as_decimal(second))
+    if sum(needed) > MAX_DIGITS:
+        raise Uninterpreted("decimals of more digits than 38")
+    limits = _BIGQUERY_DIGITS if scope.dialect.family is Family.BIGQUERY else needed
+    if needed > limits or needed[1] > limits[1]:
+        raise Uninterpreted("decimals of more digits than the dialect has")
+
+
+def _wide(operand: Operand) -> Operand:
+    kind = type_of(operand.expression)
+    if not isinstance(kind, IntegerType) or kind == BIGINT:
+        return operand
+    match operand.expression:
+        case Literal(value, _):
+            return Operand(Literal(value, BIGINT), operand.origin)
+        case narrow:
+            return Operand(Cast(narrow, BIGINT), operand.origin)
+
+
+def _typed_null(operand: Operand, beside: Operand) -> Operand:
+    """A bare NULL takes the type of the number beside it."""
+    kind = type_of(beside.expression)
+    if isinstance(type_of(operand.expression), NullType) and is_numeric(kind):
+        return Operand(Literal(None, kind), operand.origin)
+    return operand
+
+
+def _as_written(
+    operation: Operation, left: Operand, right: Operand, scope: Scope
+) -> tuple[Operation, Operand, Operand]:
+    """Division as the dialect means it, in Spark's terms."""
+    kinds = (type_of(left.expression), type_of(right.expression))
+    whole = all(isinstance(kind, IntegerType) for kind in kinds)
+    floating = any(isinstance(kind, FloatType) for kind in kinds)
+    division = scope.dialect.division
+    if operation not in {Operation.DIVIDE, Operation.QUOTIENT, Operation.REMAINDER}:
+        return operation, left, right
+    if division is Division.UNKNOWN or (operation is Operation.QUOTIENT and not whole):
+        raise Uninterpreted("division in this dialect")
+    fractional = floating or (operation is Operation.DIVIDE and division is Division.NULLABLE)
+    if fractional and scope.dialect.floats_divide_by_zero and not _is_a_number(right.expression):
+        raise Uninterpreted("division by what may be zero")
+    if division is Division.NULLABLE and not is_numeric(kinds[1]):
+        raise Uninterpreted("division by text")
+    if division is Division.NULLABLE:
+        right = Operand(_null_if_zero(right.expression), right.origin)
+    if operation is not Operation.DIVIDE or scope.dialect.is_spark or floating:
+        return operation, left, right
+    return _divided(left, right, scope)
+
+
+def _is_a_number(divisor: Expression) -> bool:
+    return isinstance(divisor, Literal) and divisor.value not in {None, 0}
+
+
+def _divided(left: Operand, right: Operand, scope: Scope) -> tuple[Operation, Operand, Operand]:
+    """`/` of exact numbers elsewhere than in Spark."""
+    whole = all(isinstance(type_of(o.expression), IntegerType) for o in (left, right))
+    match scope.dialect.division:
+        case Division.NULLABLE:
+            left, right = (
+                Operand(casts.implicit(o, DOUBLE, scope), o.origin) for o in (left, right)
+            )
+            return Operation.DIVIDE, left, right
+        case Division.TRUNCATED if whole:
+            _require_integers((left, right), scope)
+            return Operation.QUOTIENT, left, right
+        case Division.FRACTIONAL if whole:
+            return Operation.DIVIDE, left, right
+        case _:
+            raise Uninterpreted("division of decimals in this dialect")
+
+
+_INTEGERS_IN_POSTGRES = {
+    *("abs", "datediff", "greatest", "instr", "least", "length", "negative", "nullif"),
+    "octet_length",
+}
+
+
+def _require_integers(operands: tuple[Operand, ...], scope: Scope) -> None:
+    """Refuse integers of Spark that are none in Postgres, as parts of a time: `/` cuts nothing."""
+    if scope.dialect.family is not Family.POSTGRES:
+        return
+    for operand in operands:
+        for node in walk(operand.expression):
+            if isinstance(node, Call) and node.function not in _INTEGERS_IN_POSTGRES:
+                raise Uninterpreted("division of what may be no integer")
+
+
+def _null_if_zero(divisor: Expression) -> Expression:
+    kind = type_of(divisor)
+    if isinstance(divisor, Literal):
+        return Literal(None, kind) if divisor.value == 0 else divisor
+    zero: Literal = Literal(0, kind)
+    if isinstance(kind, FloatType):
+        zero = Literal(0.0, kind)
+    elif isinstance(kind, DecimalType):
+        zero = Literal(rounded(Decimal(0), kind), kind)
+    return Call("nullif", (divisor, zero), kind)
+
+
+def _from_strings(left: Operand, right: Operand, scope: Scope) -> tuple[Operand, Operand]:
+    """A string beside a number is a number of that kind, beside another string a double."""
+    first, second = type_of(left.expression), type_of(right.expression)
+    if isinstance(first, StringType):
+        target = BIGINT if isinstance(second, IntegerType) else DOUBLE
+        left = Operand(casts.implicit(left, target, scope), left.origin)
+    if isinstance(second, StringType):
+        target = BIGINT if isinstance(first, IntegerType) else DOUBLE
+        right = Operand(casts.implicit(right, target, scope), right.origin)
+    return left, right
+
+
+def _exact_beside_decimal(operand: Operand, other: Operand) -> Operand:
+    """`price * 2`: the literal has as many digits as it needs, not all of an int's."""
+    match (operand.expression, type_of(other.expression)):
+        case (Literal(int() as value, IntegerType()), DecimalType()):
+            return Operand(exact(Decimal(value)), operand.origin)
+        case _:
+            return operand
+
+
+def _decimal(expression: Expression, result: Type) -> Expression:
+    kind = type_of(expression)
+    if isinstance(result, DecimalType) and isinstance(kind, IntegerType):
+        return Cast(expression, as_decimal(kind))
+    return expression
+
+
+def fold(operation: Operation, left: Expression, right: Expression, kind: Type) -> Literal | None:
+    """The result on two literals; None where it would raise or there are none."""
+    if not (isinstance(left, Literal) and isinstance(right, Literal)):
+        return None
+    if left.value is None or right.value is None:
+        return Literal(None, kind)
+    match kind:
+        case IntegerType():
+            return _fold_integers(operation, left.value, right.value, kind)
+        case FloatType():
+            return _fold_floats(operation, left.value, right.value, kind)
+        case DecimalType():
+            return _fold_decimals(operation, left.value, right.value, kind)
+        case _:
+            return None
+
+
+def _fold_integers(operation: Operation, a: object, b: object, kind: IntegerType) -> Literal | None:
+    if not (isinstance(a, int) and isinstance(b, int)):
+        return None
+    if operation in _SIMPLE:
+        value = _SIMPLE[operation](a, b)
+    elif b == 0:
+        return None
+    else:
+        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        value = quotient if operation is Operation.QUOTIENT else a - quotient * b
+    return Literal(value, kind) if kind.least <= value <= kind.greatest else None
+
+
+def _fold_floats(operation: Operation, a: object, b: object, kind: FloatType) -> Literal | None:
+    if not (isinstance(a, float) and isinstance(b, float)) or kind.bits != DOUBLE.bits:
+        return None
+    if operation in _SIMPLE:
+        return Literal(_SIMPLE[operation](a, b), kind)
+    if b == 0 or not (math.isfinite(a) and math.isfinite(b)):
+        return None
+    return Literal(a / b if operation is Operation.DIVIDE else math.fmod(a, b), kind)
+
+
+def _fold_decimals(operation: Operation, a: object, b: object, kind: DecimalType) -> Literal | None:
+    if not (isinstance(a, int | Decimal) and isinstance(b, int | Decimal)):
+        return None
+    first, second = Decimal(a), Decimal(b)
+    if operation not in _SIMPLE and second == 0:
+        return None
+    compute = {
+        Operation.ADD: EXACT.add,
+        Operation.SUBTRACT: EXACT.subtract,
+        Operation.MULTIPLY: EXACT.multiply,
+        Operation.DIVIDE: EXACT.divide,
+        Operation.REMAINDER: EXACT.remainder,
+        Operation.QUOTIENT: EXACT.divide_int,
+    }[operation]
+    try:
+        return Literal(rounded(compute(first, second), kind), kind)
+    except Inconvertible:
+        return None

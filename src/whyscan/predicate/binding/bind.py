@@ -1,0 +1,49 @@
+"""From text to a bound predicate: names to columns, literals to types, casts made visible."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from whyscan.errors import limited
+from whyscan.predicate.binding.expressions import bind_condition, refuse_text
+from whyscan.predicate.binding.names import Columns
+from whyscan.predicate.binding.scope import Scope
+from whyscan.predicate.syntax.dialects import dialect_of
+from whyscan.predicate.syntax.parse import parse
+from whyscan.predicate.syntax.session import Session
+from whyscan.tree import zones
+from whyscan.tree.clock import Clock
+from whyscan.tree.nodes import Conjunct, Opaque, Predicate
+
+if TYPE_CHECKING:
+    from whyscan.predicate.syntax.parse import Fragment
+    from whyscan.tree.types import Schema
+
+
+def bind(text: str, schema: Schema, session: Session | None = None) -> Predicate:
+    """The predicate that a text means over the columns of a schema.
+
+    Raises SyntaxProblem, UnknownColumn or TypeProblem with the place in the text; UsageError for
+    a dialect or a time zone that does not exist. What cannot be interpreted is `Opaque` in it.
+    """
+    with limited():
+        return _bound(text, schema, session or Session())
+
+
+def _bound(text: str, schema: Schema, session: Session) -> Predicate:
+    clock = Clock(zones.zone(session.timezone), session.now)
+    syntax = parse(text, session.dialect)
+    scope = Scope(syntax, dialect_of(session.dialect), Columns(schema), clock)
+    refuse_text([fragment.tree for fragment in syntax.fragments], scope)
+    conjuncts = tuple(_conjunct(fragment, scope) for fragment in syntax.fragments)
+    now = session.now if clock.asked else None
+    return Predicate(text, session.dialect, session.timezone, now, conjuncts)
+
+
+def _conjunct(fragment: Fragment, scope: Scope) -> Conjunct:
+    expression = bind_condition(fragment.tree, scope)
+    if isinstance(expression, Opaque):
+        expression = replace(expression, sql=fragment.sql)
+    return Conjunct(expression, fragment.sql)

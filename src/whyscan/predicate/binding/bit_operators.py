@@ -1,0 +1,54 @@
+"""`a & b`, `a | b`, `a ^ b` and `~a` as they are written.
+
+Between several of them, and `||`, the parser knows no precedence: Spark takes `a | b & c` for
+`a | (b & c)`, the parser for `(a | b) & c`. Without parentheses a mixture is not interpreted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from whyscan.predicate.binding.arguments import made
+from whyscan.predicate.binding.arithmetic import bits
+from whyscan.predicate.binding.scope import Scope, Uninterpreted
+from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.parse import chain
+from whyscan.predicate.syntax.tokens import MAX_DEPTH
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.predicate.binding.arguments import Bind
+    from whyscan.tree.nodes import Expression
+
+OPERATORS: dict[type[exp.Expr], str] = {
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+}
+_LOOSE = (*OPERATORS, exp.BitwiseLeftShift, exp.BitwiseRightShift, exp.DPipe)
+_FAMILIES = {Family.SPARK, Family.DUCKDB, Family.POSTGRES, Family.BIGQUERY}
+"""Whose integers have `&`, `|` and `~`."""
+
+
+def bind(node: exp.Expr, scope: Scope, bind_value: Bind) -> Expression:
+    """`~a`, or a chain of one operator."""
+    if scope.dialect.family not in _FAMILIES:
+        raise Uninterpreted("operators on bits in this dialect")
+    if isinstance(node, exp.BitwiseNot):
+        return bits("~", [bind_value(node.this)], scope)
+    parts = chain(node, type(node))
+    if has_bare_bits(parts) or len(parts) > MAX_DEPTH:
+        raise Uninterpreted("operators on bits whose order is not written")
+    first, *others = map(bind_value, parts)
+    result = first
+    for operand in others:
+        result = made(bits(OPERATORS[type(node)], (result, operand), scope))
+    return result.expression
+
+
+def has_bare_bits(parts: Sequence[exp.Expr]) -> bool:
+    """An operand is an operation on bits, a shift or `||` without parentheses."""
+    return any(isinstance(part, _LOOSE) for part in parts)

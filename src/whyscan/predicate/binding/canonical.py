@@ -1,0 +1,66 @@
+"""Whether two texts of SQL are one question in other spellings.
+
+Blanks, comments, the case of keywords and names, and parentheses that change nothing make no
+difference. Everything else does: `1 = a` is not `a = 1`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from whyscan.predicate.syntax.parse import dialect_named
+
+LONGEST = 20_000
+"""Characters of a text that is parsed; a longer one is compared word by word."""
+
+
+def canonical(text: str, dialect: str) -> str:
+    """A text that all spellings of a question share. It is for comparison, and no SQL."""
+    language = dialect_named(dialect)
+    try:
+        if len(text) <= LONGEST:
+            return " ; ".join(_text(tree) for tree in language.parse(text) if tree is not None)
+        return " ".join(token.text for token in language.tokenize(text))
+    # The parser indexes into what it expects to be there.
+    except (SqlglotError, RecursionError, IndexError, ValueError, TypeError, AttributeError):
+        return " ".join(text.split())
+
+
+def _text(node: Any) -> str:
+    match node:
+        case exp.Paren(this=inner):
+            return _text(inner)
+        case exp.And() | exp.Or():
+            return f"({node.key} {' '.join(map(_text, _flat(node, type(node))))})"
+        case exp.Identifier(this=name):
+            return f"`{str(name).lower()}`"
+        case exp.Literal(this=value, is_string=is_string):
+            return repr(str(value)) if is_string else str(value).lower()
+        case exp.Expr():
+            # Other texts are strings of some kind, in which case matters.
+            folded = isinstance(node, exp.Anonymous | exp.Var)
+            parts = {name: value for name, value in node.args.items() if value}
+            if folded and isinstance(node.this, str):
+                parts["this"] = node.this.lower()
+            return f"({node.key} {' '.join(f'{k}={_text(v)}' for k, v in parts.items())})"
+        case list():
+            return f"[{' '.join(map(_text, node))}]"
+        case _:
+            return repr(node)
+
+
+def _flat(node: Any, kind: type[exp.Expr]) -> list[Any]:
+    """The members of a chain of ANDs or ORs, however it is bracketed."""
+    pending, members = [node], []
+    while pending:
+        one = pending.pop()
+        while isinstance(one, exp.Paren):
+            one = one.this
+        if isinstance(one, kind):
+            pending += (one.expression, one.this)
+        else:
+            members.append(one)
+    return members

@@ -1,0 +1,336 @@
+"""One expression as another type: implicit where Spark coerces, explicit where CAST is written."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from whyscan.errors import NoCondition, TypeProblem
+from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
+from whyscan.predicate.binding.shared_casts import require_shared
+from whyscan.predicate.syntax.dialects import Family
+from whyscan.tree.coercion import common_type_of, is_numeric
+from whyscan.tree.literals import Inconvertible, convert, exact
+from whyscan.tree.nodes import Cast, Failure, Literal, type_of
+from whyscan.tree.types import (
+    BIGINT,
+    BINARY,
+    DOUBLE,
+    FLOAT,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    UUID,
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    IntervalType,
+    NullType,
+    OtherType,
+    StringType,
+    StructType,
+    TimestampType,
+    Type,
+    Unit,
+    UuidType,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.tree.nodes import Expression
+
+
+def implicit(operand: Operand, target: Type, scope: Scope) -> Expression:
+    """The operand as `target`: a literal is converted, anything else cast where it must be."""
+    expression = operand.expression
+    source = type_of(expression)
+    if target == BINARY and isinstance(source, StringType) and not scope.dialect.is_spark:
+        return _bytes_of(expression, scope.dialect.family)
+    if isinstance(expression, Literal):
+        converted = _folded(operand, expression, target, scope)
+        if converted is not None:
+            _check_meaning(expression, target, Failure.RAISE, scope)
+            return converted
+    if _stands_alike(source, target):
+        return expression
+    if not castable(source, target):
+        raise scope.problem(f"cannot use {source} as {target}", operand)
+    _check_meaning(expression, target, Failure.RAISE, scope)
+    _check_clock(source, target, scope)
+    return Cast(expression, target)
+
+
+def _check_meaning(expression: Expression, target: Type, failure: Failure, scope: Scope) -> None:
+    """Spark's casts are Spark's; those of another dialect must be listed."""
+    if not scope.dialect.is_spark:
+        require_shared(expression, target, failure, scope.dialect.family)
+
+
+def _check_clock(source: Type, target: Type, scope: Scope) -> None:
+    """What a clock shows at an instant is asked of the session's, where the dialect does so."""
+    shown = isinstance(target, DateType | StringType) or target == TIMESTAMP_NTZ
+    if scope.elsewhere and source == TIMESTAMP and shown:
+        raise Uninterpreted("a clock in UTC, which is not the session's")
+
+
+def explicit(operand: Operand, target: Type, failure: Failure, scope: Scope) -> Expression:
+    """`CAST(operand AS target)`, which may narrow and then fails as `failure` says."""
+    expression = operand.expression
+    source = type_of(expression)
+    if not castable(source, target):
+        raise scope.problem(f"cannot cast {source} to {target}", operand)
+    if target == BINARY and isinstance(source, StringType) and not scope.dialect.is_spark:
+        return _bytes_of(expression, scope.dialect.family)
+    _check_meaning(expression, target, failure, scope)
+    if isinstance(expression, Literal):
+        try:
+            converted = convert(expression, target, scope.clock)
+        except Inconvertible as error:
+            if not scope.dialect.is_spark:
+                # DuckDB reads '2.5' as an integer, Postgres 'epoch' as a time.
+                raise Uninterpreted("a text that Spark cannot read so") from error
+            if failure is Failure.NULL:
+                return Literal(None, target)
+            raise _unfit(operand, expression, target, error, scope) from error
+        if converted is not None:
+            return converted
+    if source == target:
+        return expression
+    # Arithmetic overflows by its operands' types, so that a cast which changes no value stays.
+    if _stands_alike(source, target):
+        return Cast(expression, target)
+    _check_clock(source, target, scope)
+    if scope.dialect.family is Family.OTHER:
+        raise Uninterpreted("a cast whose failures this dialect may turn to NULL")
+    return Cast(expression, target, failure)
+
+
+def require_fraction(operand: Operand, digits: int) -> None:
+    """Refuse a cast to a timestamp of so many places that would round the operand's seconds."""
+    match operand.expression:
+        case Literal(str() as text, _):
+            fraction = re.search(r"\.([0-9]+)", text)
+            finest = len(fraction[1]) if fraction else 0
+        case expression:
+            match type_of(expression):
+                case DateType() | NullType():
+                    finest = 0
+                case TimestampType(unit=Unit.MICROSECOND) | StringType():
+                    finest = 6
+                case _:
+                    finest = 9
+    if finest > digits:
+        raise Uninterpreted("a cast that rounds timestamps")
+
+
+_ESCAPED = re.compile(r"\\x([0-9A-Fa-f]{2})")
+_DIGITS = re.compile(r"\\x((?:[0-9A-Fa-f]{2})*)")
+
+
+def _bytes_of(expression: Expression, family: Family) -> Literal:
+    r"""`'\x61b'::BLOB` in DuckDB, `'\x6162'::BYTEA` in Postgres: the bytes that are written."""
+    match expression:
+        case Literal(str() as text, _) if family is Family.DUCKDB and text.isascii():
+            if "\\" not in _ESCAPED.sub("", text):
+                plain = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+                return Literal(plain.encode("latin-1"), BINARY)
+        case Literal(str() as text, _) if family is Family.POSTGRES:
+            if digits := _DIGITS.fullmatch(text):
+                return Literal(bytes.fromhex(digits[1]), BINARY)
+    raise Uninterpreted("text as bytes, which dialects write in different ways")
+
+
+class Meeting(Struct, frozen=True):
+    """Operands in one type. Casts that change no value are left out, so theirs may be narrower."""
+
+    operands: tuple[Expression, ...]
+    type: Type
+
+
+def meet(left: Operand, right: Operand, scope: Scope) -> tuple[Expression, Expression]:
+    """Both operands in the type in which Spark compares them."""
+    first, second = together((left, right), scope).operands
+    return first, second
+
+
+def together(operands: Sequence[Operand], scope: Scope) -> Meeting:
+    """All operands in the type in which Spark compares them."""
+    if not scope.dialect.is_spark:
+        operands = _exact_beside_decimals(operands)
+    target = _meeting_type(operands, scope)
+    try:
+        return _in_type(operands, target, scope)
+    except TypeProblem:
+        if not (isinstance(target, TimestampType) and target.unit is Unit.NANOSECOND):
+            raise
+        # Nanoseconds reach from 1677 to 2262: a literal outside is compared in microseconds.
+        return _in_type(operands, TimestampType(target.instant), scope)
+
+
+def _exact_beside_decimals(operands: Sequence[Operand]) -> Sequence[Operand]:
+    """Text beside a decimal is a decimal elsewhere than in Spark, which makes doubles of both.
+
+    Of how many places is the dialect's affair, so that the text must have no more than the decimal.
+    """
+    kinds = [type_of(operand.expression) for operand in operands]
+    places = min((k.scale for k in kinds if isinstance(k, DecimalType)), default=None)
+    if places is None or not any(isinstance(kind, StringType) for kind in kinds):
+        return operands
+    return [_as_exact(operand, places) for operand in operands]
+
+
+def _as_exact(operand: Operand, places: int) -> Operand:
+    match operand.expression:
+        case Literal(str() as text, _) if re.fullmatch(r"[+-]?[0-9]{1,18}(\.[0-9]{1,18})?", text):
+            number = exact(Decimal(text))
+            if isinstance(number.type, DecimalType) and number.type.scale <= places:
+                return Operand(number, operand.origin)
+        case expression if not isinstance(type_of(expression), StringType):
+            return operand
+        case _:
+            pass
+    raise Uninterpreted("text beside a decimal")
+
+
+def _in_type(operands: Sequence[Operand], target: Type, scope: Scope) -> Meeting:
+    return Meeting(tuple(_bare(implicit(operand, target, scope)) for operand in operands), target)
+
+
+def _bare(expression: Expression) -> Expression:
+    """`CAST(int_column AS BIGINT)` beside a bigint: the column, whose values are the same."""
+    match expression:
+        case Cast(inner, target) if _stands_alike(type_of(inner), target):
+            return inner
+        case _:
+            return expression
+
+
+def _meeting_type(operands: Sequence[Operand], scope: Scope) -> Type:
+    kinds = [type_of(operand.expression) for operand in operands]
+    for kind in kinds:
+        if isinstance(kind, StructType | OtherType | IntervalType):
+            raise Uninterpreted(f"values of type {kind} are not compared")
+    target = common_type_of(kinds)
+    if target is None:
+        raise _incomparable(operands, kinds, scope)
+    if isinstance(target, StringType):
+        require_case(scope)
+    if isinstance(target, DecimalType) and _all_whole(operands):
+        return BIGINT
+    if target == DOUBLE and scope.dialect.narrow_floats and FLOAT in kinds and DOUBLE not in kinds:
+        return FLOAT
+    if target == UUID and not _strings_are_literals(operands):
+        return STRING
+    return target
+
+
+def require_case(scope: Scope) -> None:
+    """Refuse to compare text in a dialect that may take 'a' for 'A'."""
+    if scope.dialect.text_ignores_case:
+        raise Uninterpreted("text that is compared without regard to case")
+
+
+def _incomparable(operands: Sequence[Operand], kinds: Sequence[Type], scope: Scope) -> Exception:
+    at = next((o for o in reversed(operands) if o.span is not None), operands[0])
+    names = " with ".join(dict.fromkeys(str(kind) for kind in kinds))
+    hint = "cast one of them to the type you mean"
+    return scope.problem(f"cannot compare {names}", at, hint=hint)
+
+
+def _all_whole(operands: Sequence[Operand]) -> bool:
+    """Integers against decimal literals like `5.0`, which are integers too, of 64 bits.
+
+    Decimal operands other than literals need the decimal comparison.
+    """
+    return all(
+        isinstance(type_of(o.expression), IntegerType | NullType) or _is_whole(o.expression)
+        for o in operands
+    ) and not all(isinstance(o.expression, Literal) for o in operands)
+
+
+def _is_whole(expression: Expression) -> bool:
+    match expression:
+        case Literal(value, DecimalType()) if value is not None:
+            return value == int(value) and BIGINT.least <= value <= BIGINT.greatest
+        case _:
+            return False
+
+
+def _strings_are_literals(operands: Sequence[Operand]) -> bool:
+    return all(
+        isinstance(o.expression, Literal)
+        for o in operands
+        if isinstance(type_of(o.expression), StringType)
+    )
+
+
+def _folded(operand: Operand, literal: Literal, target: Type, scope: Scope) -> Literal | None:
+    try:
+        return convert(literal, target, scope.clock)
+    except Inconvertible as error:
+        raise _unfit(operand, literal, target, error, scope) from error
+
+
+def _unfit(
+    operand: Operand, literal: Literal, target: Type, error: Inconvertible, scope: Scope
+) -> Exception:
+    shown = repr(literal.value) if isinstance(literal.value, str) else str(literal.value)
+    return scope.problem(f"cannot read {shown} as {target}: {error}", operand)
+
+
+def _stands_alike(source: Type, target: Type) -> bool:
+    """Whether every value of `source` is a value of `target` in the same Arrow representation."""
+    match (source, target):
+        case (IntegerType(), IntegerType()):
+            return source.bits <= target.bits
+        case (FloatType(), FloatType()):
+            return source.bits <= target.bits
+        case (DecimalType(), DecimalType()):
+            return source.scale == target.scale and source.precision <= target.precision
+        case (StringType(), BinaryType()):
+            return True
+        case _:
+            return source == target
+
+
+def castable(source: Type, target: Type) -> bool:
+    """Whether Spark's ANSI CAST exists between the types."""
+    match (source, target):
+        case (NullType(), _):
+            return True
+        case (StructType() | OtherType() | IntervalType(), _):
+            raise Uninterpreted(f"a cast from {source}")
+        case (_, StringType()) | (StringType(), BooleanType() | BinaryType() | UuidType()):
+            return True
+        case (StringType() | TimestampType() | DateType(), DateType() | TimestampType()):
+            return True
+        case (StringType() | BooleanType(), _) if is_numeric(target):
+            return True
+        case (_, BooleanType() | TimestampType(instant=True)) if is_numeric(source):
+            return True
+        case (TimestampType(instant=True), _) if is_numeric(target):
+            return True
+        case _:
+            return source == target or (is_numeric(source) and is_numeric(target))
+
+
+def as_condition(operand: Operand, scope: Scope) -> Expression:
+    """The operand where a boolean must stand."""
+    kind = type_of(operand.expression)
+    if isinstance(kind, BooleanType | StringType) or kind == NULL:
+        return implicit(operand, BooleanType(), scope)
+    raise no_condition(operand, scope)
+
+
+def no_condition(operand: Operand, scope: Scope) -> NoCondition:
+    """What to raise for an operand that is no boolean."""
+    kind = type_of(operand.expression)
+    return scope.no_condition(f"a condition is boolean, this is {kind}", operand)

@@ -1,0 +1,153 @@
+"""Comparisons, BETWEEN and IN over bound operands."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.predicate.binding import casts
+from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
+from whyscan.tree import arrow
+from whyscan.tree.nodes import (
+    And,
+    Between,
+    Column,
+    Comparator,
+    Comparison,
+    In,
+    Literal,
+    Or,
+    type_of,
+)
+from whyscan.tree.types import BIGINT, BOOLEAN, FloatType, IntegerType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.tree.nodes import Expression, Value
+    from whyscan.tree.types import Type
+
+
+_UPWARDS = {Comparator.LESS, Comparator.LESS_EQUAL}
+_ORDERS = _UPWARDS | {Comparator.GREATER, Comparator.GREATER_EQUAL}
+
+
+def compare(operator: Comparator, left: Operand, right: Operand, scope: Scope) -> Expression:
+    """`left operator right`, both cast to the type they meet in."""
+    if scope.dialect.is_spark and (settled := _beyond_bigint(operator, left, right)) is not None:
+        return settled
+    first, second = casts.meet(left, right, scope)
+    return Comparison(operator, first, second)
+
+
+def _beyond_bigint(operator: Comparator, left: Operand, right: Operand) -> Literal | None:
+    """Spark settles `integer < literal beyond bigint` at once: TRUE or FALSE, for NULL too."""
+    if operator not in _ORDERS:
+        return None
+    match (left.expression, right.expression):
+        case (subject, Literal(Decimal() as value, _)):
+            upwards = operator in _UPWARDS
+        case (Literal(Decimal() as value, _), subject):
+            upwards = operator not in _UPWARDS
+        case _:
+            return None
+    if BIGINT.least <= value <= BIGINT.greatest or not isinstance(type_of(subject), IntegerType):
+        return None
+    return Literal((value > 0) == upwards, BOOLEAN)
+
+
+def between(operand: Operand, low: Operand, high: Operand, scope: Scope) -> Expression:
+    """`operand BETWEEN low AND high`; two comparisons where each bound meets in another type."""
+    below = compare(Comparator.GREATER_EQUAL, operand, low, scope)
+    above = compare(Comparator.LESS_EQUAL, operand, high, scope)
+    match (below, above):
+        case (Comparison(left=subject, right=least), Comparison(left=same, right=most)) if (
+            subject == same and _alike(least, most)
+        ):
+            return Between(subject, least, most)
+        case _:
+            return all_of([below, above])
+
+
+def _alike(left: Expression, right: Expression) -> bool:
+    return bool(arrow.arrow_type(type_of(left)) == arrow.arrow_type(type_of(right)))
+
+
+def is_one_of(operand: Operand, values: Sequence[Operand], scope: Scope) -> Expression:
+    """`operand IN (values)`: a set where all are literals, else an OR of comparisons.
+
+    All of them meet in one type: what two alone would meet in may be another.
+    """
+    met = casts.together((operand, *values), scope)
+    subject, *literals = met.operands
+    if not all(isinstance(value.expression, Literal) for value in values):
+        return any_of([Comparison(Comparator.EQUAL, subject, value) for value in literals])
+    return In(subject, *as_set([_value(literal) for literal in literals], met.type))
+
+
+def _value(expression: Expression) -> Value:
+    if not isinstance(expression, Literal):
+        raise Uninterpreted("a list with values that cannot be computed beforehand")
+    return expression.value
+
+
+def as_set(values: Sequence[Value], kind: Type) -> tuple[pa.Array, bool, bool]:
+    """The values sorted and distinct, whether there was a NULL, whether there was a NaN."""
+    present = [value for value in values if value is not None]
+    null = len(present) < len(values)
+    nan = False
+    if isinstance(kind, FloatType):
+        # 0.0 + x turns -0.0 into 0.0 and leaves every other number.
+        numbers = [0.0 + v for v in present if isinstance(v, float) and not math.isnan(v)]
+        nan = len(numbers) < len(present)
+        present = list(numbers)
+    distinct = pc.unique(arrow.array(present, kind))
+    return distinct.take(pc.sort_indices(distinct)), null, nan
+
+
+def is_true(operand: Operand, expected: bool, scope: Scope) -> Expression:  # noqa: FBT001
+    """`operand IS TRUE` or `IS FALSE`: never NULL."""
+    condition = casts.as_condition(operand, scope)
+    return Comparison(Comparator.NULL_SAFE_EQUAL, condition, Literal(expected, BOOLEAN))
+
+
+LONG = 16
+"""So many equalities of one column under an OR are a list; fewer stay as they were written."""
+
+
+def any_of(operands: Sequence[Expression]) -> Expression:
+    """`a OR b OR c`, flat; `x = 1 OR x = 2 OR …` is `x IN (1, 2, …)` once it is long."""
+    flat = [part for o in operands for part in (o.operands if isinstance(o, Or) else (o,))]
+    parts = _with_lists(flat) if len(flat) >= LONG else flat
+    return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+
+def _with_lists(parts: Sequence[Expression]) -> list[Expression]:
+    """The equalities of each column as one list, behind what stays as it is."""
+    values: dict[Column, list[Comparison]] = {}
+    others: list[Expression] = []
+    for part in parts:
+        match part:
+            case Comparison(Comparator.EQUAL, Column() as column, Literal()) if _alike(
+                column, part.right
+            ):
+                values.setdefault(column, []).append(part)
+            case _:
+                others.append(part)
+    for column, equalities in values.items():
+        if len(equalities) < LONG:
+            others.extend(equalities)
+        else:
+            listed = [_value(equality.right) for equality in equalities]
+            others.append(In(column, *as_set(listed, column.type)))
+    return others
+
+
+def all_of(operands: Sequence[Expression]) -> Expression:
+    """`a AND b AND c`, flat."""
+    flat = [part for o in operands for part in (o.operands if isinstance(o, And) else (o,))]
+    return flat[0] if len(flat) == 1 else And(tuple(flat))

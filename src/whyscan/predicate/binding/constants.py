@@ -1,0 +1,86 @@
+"""Literals as they are written: numbers, strings, bytes, intervals."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from whyscan.predicate.binding import time_intervals
+from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
+from whyscan.predicate.syntax.dialects import Family
+from whyscan.tree import literals
+from whyscan.tree.nodes import Literal
+from whyscan.tree.types import BINARY, BOOLEAN, NULL, STRING
+
+_BYTES_BY_DIGITS = {Family.SPARK, Family.TRINO, Family.SNOWFLAKE}
+
+
+def constant(node: exp.Expr, scope: Scope) -> Literal:
+    """The literal that a leaf of the syntax is."""
+    match node:
+        case exp.Literal(is_string=True) | exp.RawString() | exp.National():
+            return Literal(str(node.this), STRING)
+        case exp.Literal():
+            return number(str(node.this), Operand(Literal(None, NULL), node), scope)
+        case exp.Boolean():
+            return Literal(bool(node.this), BOOLEAN)
+        case exp.Null():
+            return Literal(None, NULL)
+        case exp.HexString():
+            return _bytes(node, scope)
+        case exp.ByteString() if scope.dialect.family is Family.BIGQUERY:
+            return Literal(str(node.this).encode("latin-1", "strict"), BINARY)
+        case exp.ByteString() if scope.dialect.family is Family.POSTGRES:
+            return Literal(str(node.this), STRING)
+        case _:
+            raise Uninterpreted(f"a literal of kind {node.key}")
+
+
+def number(text: str, at: Operand, scope: Scope) -> Literal:
+    """A number as it is written; TypeProblem where it has too many digits."""
+    try:
+        return literals.number(text)
+    except literals.Inconvertible as error:
+        raise scope.problem(str(error), at) from error
+    except ValueError as error:
+        raise Uninterpreted(f"the number {text}") from error
+
+
+def _bytes(node: exp.HexString, scope: Scope) -> Literal:
+    digits = str(node.this)
+    if node.args.get("is_integer"):
+        return number(str(int(digits, 16)), Operand(Literal(None, NULL), node), scope)
+    if scope.dialect.family not in _BYTES_BY_DIGITS or not re.fullmatch(r"[0-9A-Fa-f]*", digits):
+        raise Uninterpreted("hexadecimal digits in this dialect")
+    return Literal(bytes.fromhex(digits if len(digits) % 2 == 0 else "0" + digits), BINARY)
+
+
+def interval(node: exp.Expr, scope: Scope) -> Literal:
+    """`INTERVAL 7 DAYS`, `INTERVAL '1 02:03' DAY TO MINUTE`, `INTERVAL '1 day 2 hours'`."""
+    text = _interval_text(node.this)
+    if "." in text and not scope.dialect.is_spark:
+        raise Uninterpreted("a fraction of a unit, which dialects round in different ways")
+    unit = node.args.get("unit")
+    match unit:
+        case None:
+            return time_intervals.of_text(text)
+        case exp.IntervalSpan():
+            first, last = (str(end.name).lower() for end in (unit.this, unit.expression))
+            return time_intervals.of_range(text, first, last)
+        case exp.Expr() if re.fullmatch(r"\s*[+-]?\d+(\.\d*)?\s*", text, re.ASCII):
+            return time_intervals.of_units(text.strip(), str(unit.name))
+        case _:
+            raise Uninterpreted(f"the interval {text!r}")
+
+
+def _interval_text(node: object) -> str:
+    match node:
+        case exp.Literal():
+            return str(node.this)
+        case exp.Neg(this=exp.Literal() as inner):
+            return "-" + str(inner.this).strip()
+        case exp.Paren():
+            return _interval_text(node.this)
+        case _:
+            raise Uninterpreted("an interval that is no literal")

@@ -1,0 +1,96 @@
+"""Date formats: those of C, MySQL and Oracle in Java's letters, and literals read by one."""
+
+from __future__ import annotations
+
+import re
+
+from whyscan.predicate.binding.scope import Uninterpreted
+from whyscan.tree import time_text
+
+_FROM_C = {"Y": "yyyy", "m": "MM", "d": "dd", "H": "HH", "M": "mm", "S": "ss", "F": "yyyy-MM-dd"}
+_FROM_MYSQL = {"Y": "yyyy", "m": "MM", "d": "dd", "H": "HH", "i": "mm", "s": "ss", "S": "ss"}
+_FROM_ORACLE = {"YYYY": "yyyy", "MM": "MM", "DD": "dd", "HH24": "HH", "MI": "mm", "SS": "ss"}
+_FIELDS = {
+    "yyyy": r"(?P<year>\d{4})",
+    "MM": r"(?P<month>\d{2})",
+    "dd": r"(?P<day>\d{2})",
+    "HH": r"(?P<hour>\d{2})",
+    "mm": r"(?P<minute>\d{2})",
+    "ss": r"(?P<second>\d{2})",
+}
+
+
+_MOST_DIGITS = 9
+
+
+def java_from_c(pattern: str) -> str:
+    """`%Y-%m` as `yyyy-MM`."""
+    return _translated(pattern, _FROM_C)
+
+
+def java_from_mysql(pattern: str) -> str:
+    """`%Y-%m-%d %H:%i` as `yyyy-MM-dd HH:mm`."""
+    return _translated(pattern, _FROM_MYSQL)
+
+
+def java_from_oracle(pattern: str) -> str:
+    """`YYYY-MM-DD HH24:MI`, as Postgres and Snowflake have it, as `yyyy-MM-dd HH:mm`."""
+    runs = re.findall("|".join(_FROM_ORACLE) + "|.", pattern.upper(), re.DOTALL)
+    if any(run not in _FROM_ORACLE and not re.fullmatch(r"[-/.,:; ]", run) for run in runs):
+        raise Uninterpreted(f"the format {pattern!r}")
+    return "".join(_FROM_ORACLE.get(run, run) for run in runs)
+
+
+def _translated(pattern: str, letters: dict[str, str]) -> str:
+    def replace(match: re.Match[str]) -> str:
+        if match[1] not in letters:
+            raise Uninterpreted(f"the format {pattern!r}")
+        return letters[match[1]]
+
+    plain = re.sub(r"%.", "", pattern)
+    if re.search(r"[A-Za-z'\[\]#{}%]", plain):
+        raise Uninterpreted(f"the format {pattern!r}")
+    return re.sub(r"%(.)", replace, pattern)
+
+
+def read_by(pattern: str, text: str) -> int | None:
+    """Microseconds of a text that follows a pattern of plain fields; None where it does not.
+
+    Each field at most once, digits to the letter: other patterns are not for folding.
+    """
+    if re.search(r"[A-RT-Za-z]S", pattern):
+        # Java reads the digits of a field and of a fraction behind it as one number.
+        raise Uninterpreted(f"the format {pattern!r}")
+    expression = "".join(_expression(run) for run in _runs(pattern))
+    try:
+        match = re.fullmatch(expression, text, re.ASCII)
+    except re.error as error:
+        raise Uninterpreted(f"the format {pattern!r}") from error
+    if match is None:
+        return None
+    written_fields = match.groupdict()
+    fraction = int(((written_fields.pop("fraction", None) or "") + "000000")[:6])
+    fields = {"month": 1, "day": 1, **{k: int(v) for k, v in written_fields.items()}}
+    if "year" not in fields:
+        raise Uninterpreted(f"the format {pattern!r}")
+    written = "{year:04}-{month}-{day}".format(**fields)
+    clock = ":".join(str(fields.get(name, 0)) for name in ("hour", "minute", "second"))
+    reading = time_text.read_timestamp(f"{written} {clock}")
+    if reading is None or reading.day is None:
+        return None
+    return reading.day * 86_400_000_000 + reading.nanoseconds // 1000 + fraction
+
+
+def _runs(pattern: str) -> list[str]:
+    return [match[0] for match in re.finditer(r"([A-Za-z])\1*|[^A-Za-z]+", pattern)]
+
+
+def _expression(run: str) -> str:
+    if run in _FIELDS:
+        return _FIELDS[run]
+    if set(run) == {"S"} and len(run) <= _MOST_DIGITS:
+        # As many digits as letters, or fewer.
+        return rf"(?P<fraction>\d{{1,{len(run)}}})"
+    if run[0].isalpha() or "'" in run or "[" in run:
+        raise Uninterpreted(f"the format field {run!r}")
+    return re.escape(run)

@@ -1,0 +1,423 @@
+"""What each dialect calls the functions of `functions.py`, and how it orders their arguments.
+
+A name that is not here is opaque. So is a call whose meaning differs from Spark's and cannot be
+said in Spark's terms: guessing would lose rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from whyscan.predicate.binding import casts, conditionals, number_calls, text_calls, time_calls
+from whyscan.predicate.binding.number_calls import Builder, plain
+from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
+from whyscan.predicate.binding.signatures import call
+from whyscan.predicate.syntax.dialects import Family
+from whyscan.tree.nodes import Failure
+from whyscan.tree.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    TINYINT,
+    DecimalType,
+    Type,
+)
+
+if TYPE_CHECKING:
+    from whyscan.predicate.binding.arguments import Arguments
+    from whyscan.tree.nodes import Expression
+
+_AGGREGATES = """
+any_value approx_count_distinct approx_distinct array_agg avg bool_and bool_or collect_list
+collect_set corr count count_if covar_pop covar_samp every first_value last_value listagg max
+max_by median min min_by mode percentile percentile_approx stddev stddev_pop stddev_samp
+string_agg sum var_pop var_samp variance
+"""
+AGGREGATES = frozenset(_AGGREGATES.split())
+_VOLATILE = """
+gen_random_uuid generate_uuid monotonically_increasing_id nextval rand randn random random_uuid
+randstr seq4 seq8 shuffle spark_partition_id uniform uuid uuid_string
+"""
+VOLATILE = frozenset(_VOLATILE.split())
+
+
+def builder_of(name: str, family: Family) -> Builder:
+    """What makes of a call its expression."""
+    name = name.lower()
+    found = _OF_FAMILY[family].get(name) or _COMMON.get(name)
+    if found is not None:
+        return found
+    if name in VOLATILE:
+        raise Uninterpreted(f"{name} is not deterministic")
+    raise Uninterpreted(f"the function {name} is not known")
+
+
+def names() -> frozenset[str]:
+    """Every function that some dialect's builder is known for."""
+    return frozenset(_COMMON).union(*_OF_FAMILY.values())
+
+
+def part(field: str, operand: Operand, scope: Scope) -> Expression:
+    """`EXTRACT(field FROM operand)` as the dialect counts."""
+    found = _PARTS_OF_FAMILY[scope.dialect.family].get(field) or _PARTS.get(field)
+    if found is None:
+        raise Uninterpreted(f"the part {field!r} of a time")
+    if isinstance(found, str):
+        return call(found, [operand], scope)
+    return found(operand, scope)
+
+
+def _swapped(name: str) -> Builder:
+    """The function of that name, its two arguments the other way round."""
+
+    def build(arguments: Arguments) -> Expression:
+        return call(name, arguments.expect(2).reordered(1, 0).operands(), arguments.scope)
+
+    return build
+
+
+def _to(target: Type) -> Builder:
+    """Spark's `int(x)`: CAST."""
+
+    def build(arguments: Arguments) -> Expression:
+        operand = arguments.expect(1).operand(0)
+        return casts.explicit(operand, target, Failure.RAISE, arguments.scope)
+
+    return build
+
+
+def _date_part(arguments: Arguments) -> Expression:
+    """`date_part('year', ts)`."""
+    return part(arguments.expect(2).word(0), arguments.operand(1), arguments.scope)
+
+
+def _trimmed(name: str) -> Builder:
+    def build(arguments: Arguments) -> Expression:
+        return text_calls.trimmed(name, arguments.expect(1).operand(0), arguments.scope)
+
+    return build
+
+
+def _now(arguments: Arguments) -> Expression:
+    return time_calls.current_timestamp(arguments.expect(0).scope)
+
+
+def _dow_from_zero(operand: Operand, scope: Scope) -> Expression:
+    """Sunday is 0."""
+    return time_calls.minus_one("dayofweek", operand, scope)
+
+
+def _dow_iso(operand: Operand, scope: Scope) -> Expression:
+    """Monday is 1."""
+    return time_calls.plus_one("weekday", operand, scope)
+
+
+def _one(make: Callable[[Operand, Scope], Expression]) -> Builder:
+    return lambda arguments: make(arguments.expect(1).operand(0), arguments.scope)
+
+
+_COMMON: dict[str, Builder] = {
+    **{
+        name: plain(name, 1)
+        for name in ("lower", "upper", "year", "quarter", "month", "day", "hour", "minute")
+    },
+    "positive": number_calls.positive,
+    "floor": number_calls.whole("floor"),
+    "ceil": number_calls.whole("ceil"),
+    "ceiling": number_calls.whole("ceil"),
+    "coalesce": conditionals.coalesce,
+    "nullif": conditionals.nullif,
+    "char_length": text_calls.length,
+    "character_length": text_calls.length,
+}
+"""What no dialect means anything else by."""
+_SHARED_BY_THE_SIX: dict[str, Builder] = {
+    "abs": number_calls.absolute,
+    "reverse": plain("reverse", 1),
+    **{name: _trimmed(name) for name in ("ltrim", "rtrim")},
+    "sqrt": number_calls.of_doubles("sqrt", 1),
+    "exp": number_calls.of_doubles("exp", 1),
+    "power": number_calls.of_doubles("power", 2),
+    "pow": number_calls.of_doubles("power", 2),
+    "ln": number_calls.logarithm("ln"),
+    "replace": text_calls.replaced,
+    "length": text_calls.length,
+    "round": number_calls.rounded,
+    "mod": number_calls.remainder,
+    "concat": text_calls.concat,
+    "least": conditionals.least,
+    "greatest": conditionals.greatest,
+    "ifnull": conditionals.coalesce,
+    "nvl": conditionals.coalesce,
+    "if": conditionals.choose,
+    "substr": text_calls.substring,
+    "substring": text_calls.substring,
+    "left": text_calls.left,
+    "right": text_calls.right,
+    "starts_with": plain("startswith", 2),
+    "startswith": plain("startswith", 2),
+    "ends_with": plain("endswith", 2),
+    "endswith": plain("endswith", 2),
+    "strpos": plain("instr", 2),
+    "date": time_calls.to_date,
+    "last_day": plain("last_day", 1),
+    "date_part": _date_part,
+    "second": plain("second", 1),
+    "dayofmonth": plain("day", 1),
+    "dayofyear": plain("dayofyear", 1),
+    "day_of_year": plain("dayofyear", 1),
+    "day_of_month": plain("day", 1),
+    "log10": number_calls.logarithm("log10"),
+    "log2": number_calls.logarithm("log2"),
+    "cbrt": number_calls.of_doubles("cbrt", 1),
+    "now": _now,
+    "current_timestamp": _now,
+    "current_date": lambda a: time_calls.current_date(a.expect(0).scope),
+}
+_CASTS: dict[str, Type] = {
+    "boolean": BOOLEAN,
+    "tinyint": TINYINT,
+    "smallint": SMALLINT,
+    "int": INT,
+    "bigint": BIGINT,
+    "float": FLOAT,
+    "double": DOUBLE,
+    "string": STRING,
+    "binary": BINARY,
+    "decimal": DecimalType(10, 0),
+}
+_SPARK: dict[str, Builder] = {
+    **_SHARED_BY_THE_SIX,
+    **{
+        name: plain(name)
+        for name in (
+            "ascii", "bround", "concat_ws", "contains", "crc32", "date_from_unix_date", "dayofweek",
+            "get_json_object", "hash", "initcap", "instr", "isnan", "lpad", "months_between",
+            "md5", "octet_length", "regexp_replace", "repeat", "rlike", "rpad", "sha2",
+            "timestamp_micros", "timestamp_millis", "timestamp_seconds", "unix_date",
+            "unix_micros", "unix_millis", "unix_seconds", "weekday", "weekofyear", "xxhash64",
+            "add_months", "format_string", "next_day", "split_part", "substring_index", "translate",
+        )
+    },
+    **dict.fromkeys(("regexp", "regexp_like"), plain("rlike")),
+    "printf": plain("format_string"),
+    **dict.fromkeys(("lcase",), plain("lower", 1)),
+    **dict.fromkeys(("ucase",), plain("upper", 1)),
+    "len": text_calls.length,
+    **dict.fromkeys(("sign", "signum"), plain("sign", 1)),
+    "log": text_calls.log_natural,
+    "locate": _swapped("instr"),
+    "position": _swapped("instr"),
+    "regexp_extract": text_calls.regexp_extract,
+    "pmod": text_calls.pmod,
+    "negative": number_calls.negative,
+    "nanvl": conditionals.nanvl,
+    "div": number_calls.quotient,
+    "nvl2": conditionals.nvl2,
+    "decode": conditionals.decode,
+    "isnull": conditionals.is_null,
+    "isnotnull": conditionals.is_not_null,
+    "equal_null": conditionals.equal_null,
+    "date_trunc": time_calls.date_trunc_spark,
+    "trunc": time_calls.trunc_spark,
+    "to_date": time_calls.to_date,
+    "to_timestamp": time_calls.to_timestamp,
+    "to_timestamp_ltz": time_calls.to_timestamp,
+    "to_timestamp_ntz": time_calls.to_timestamp_ntz,
+    "timestamp": time_calls.to_timestamp,
+    "make_date": time_calls.make_date,
+    "try_to_date": time_calls.try_to_date,
+    "try_to_timestamp": time_calls.try_to_timestamp,
+    "make_timestamp": time_calls.make_timestamp(TIMESTAMP),
+    "make_timestamp_ltz": time_calls.make_timestamp(TIMESTAMP),
+    "make_timestamp_ntz": time_calls.make_timestamp(TIMESTAMP_NTZ),
+    "from_utc_timestamp": time_calls.shifted("from_utc_timestamp"),
+    "to_utc_timestamp": time_calls.shifted("to_utc_timestamp"),
+    "unix_timestamp": time_calls.unix_timestamp,
+    "to_unix_timestamp": time_calls.unix_timestamp,
+    "from_unixtime": time_calls.from_unixtime_spark,
+    "date_format": time_calls.date_format_spark,
+    "date_add": time_calls.date_add_spark,
+    "dateadd": time_calls.date_add_spark,
+    "timestampadd": time_calls.timestampadd,
+    "date_sub": time_calls.date_sub_spark,
+    "datediff": time_calls.datediff_spark,
+    "date_diff": time_calls.datediff_spark,
+    "localtimestamp": lambda a: time_calls.local_timestamp(a.expect(0).scope),
+    "curdate": lambda a: time_calls.current_date(a.expect(0).scope),
+    "datepart": _date_part,
+    **{name: _to(kind) for name, kind in _CASTS.items()},
+}  # fmt: skip
+_TRINO: dict[str, Builder] = {
+    **_SHARED_BY_THE_SIX,
+    "bitwise_and": number_calls.bits("&"),
+    "bitwise_or": number_calls.bits("|"),
+    "bitwise_xor": number_calls.bits("^"),
+    "bitwise_not": number_calls.bits("~", 1),
+    "is_nan": conditionals.is_nan,
+    "regexp_like": plain("rlike", 2),
+    "date_trunc": time_calls.date_trunc,
+    "date_add": time_calls.date_add_units,
+    "date_diff": time_calls.datediff_full,
+    "date_format": time_calls.date_format_mysql,
+    "from_unixtime": time_calls.from_unixtime_trino,
+    "week": plain("weekofyear", 1),
+    "week_of_year": plain("weekofyear", 1),
+    "day_of_week": _one(_dow_iso),
+    "dow": _one(_dow_iso),
+    "doy": plain("dayofyear", 1),
+    "last_day_of_month": plain("last_day", 1),
+}
+_DUCKDB: dict[str, Builder] = {
+    **_SHARED_BY_THE_SIX,
+    "md5": plain("md5", 1),
+    "make_date": time_calls.make_date,
+    "contains": plain("contains", 2),
+    "prefix": plain("startswith", 2),
+    "suffix": plain("endswith", 2),
+    "regexp_matches": plain("rlike", 2),
+    "isnan": conditionals.is_nan,
+    "date_trunc": time_calls.date_trunc,
+    "datetrunc": time_calls.date_trunc,
+    "date_add": time_calls.date_add_interval,
+    "date_diff": time_calls.datediff_borders,
+    "datediff": time_calls.datediff_borders,
+    "strftime": time_calls.strftime,
+    "week": plain("weekofyear", 1),
+    "weekofyear": plain("weekofyear", 1),
+    "dayofweek": _one(_dow_from_zero),
+    "weekday": _one(_dow_from_zero),
+    "isodow": _one(_dow_iso),
+    "len": text_calls.length,
+    "instr": plain("instr", 2),
+    "today": lambda a: time_calls.current_date(a.expect(0).scope),
+    "add_months": plain("add_months", 2),
+}
+_POSTGRES: dict[str, Builder] = {
+    **{k: v for k, v in _SHARED_BY_THE_SIX.items() if k != "second"},
+    "md5": plain("md5", 1),
+    "round": number_calls.exact_round,
+    "date_trunc": time_calls.date_trunc,
+    "to_date": time_calls.read_by_format(DATE),
+    "to_timestamp": time_calls.read_by_format(TIMESTAMP),
+    "to_char": time_calls.to_char,
+    "btrim": plain("trim", 1),
+    "octet_length": plain("octet_length", 1),
+    "regexp_like": plain("rlike", 2),
+}
+_BIGQUERY: dict[str, Builder] = {
+    **_SHARED_BY_THE_SIX,
+    "is_nan": conditionals.is_nan,
+    "regexp_contains": plain("rlike", 2),
+    "date_trunc": time_calls.date_trunc_bigquery,
+    "datetime_trunc": time_calls.date_trunc_bigquery,
+    "timestamp_trunc": time_calls.date_trunc_bigquery,
+    "date_add": time_calls.date_add_interval,
+    "datetime_add": time_calls.date_add_interval,
+    "timestamp_add": time_calls.date_add_interval,
+    "date_sub": time_calls.date_sub_interval,
+    "datetime_sub": time_calls.date_sub_interval,
+    "timestamp_sub": time_calls.date_sub_interval,
+    "date_diff": time_calls.datediff_bigquery,
+    "format_date": time_calls.format_bigquery,
+    "format_timestamp": time_calls.format_bigquery,
+    "format_datetime": time_calls.format_bigquery,
+    "timestamp_seconds": plain("timestamp_seconds", 1),
+    "timestamp_millis": plain("timestamp_millis", 1),
+    "timestamp_micros": plain("timestamp_micros", 1),
+    "unix_seconds": plain("unix_seconds", 1),
+    "unix_millis": plain("unix_millis", 1),
+    "unix_micros": plain("unix_micros", 1),
+    "unix_date": plain("unix_date", 1),
+    "div": number_calls.quotient,
+    "timestamp": time_calls.to_timestamp,
+    "datetime": time_calls.to_timestamp_ntz,
+}
+_SNOWFLAKE: dict[str, Builder] = {
+    **_SHARED_BY_THE_SIX,
+    "contains": plain("contains", 2),
+    "bitand": number_calls.bits("&"),
+    "bitor": number_calls.bits("|"),
+    "bitxor": number_calls.bits("^"),
+    "bitnot": number_calls.bits("~", 1),
+    "md5": plain("md5", 1),
+    "iff": conditionals.choose,
+    "nvl2": conditionals.nvl2,
+    "decode": conditionals.decode,
+    "equal_null": conditionals.equal_null,
+    "date_trunc": time_calls.date_trunc_without_weeks,
+    "dateadd": time_calls.date_add_units,
+    "timeadd": time_calls.date_add_units,
+    "timestampadd": time_calls.date_add_units,
+    "datediff": time_calls.datediff_borders,
+    "to_date": time_calls.text_to_date,
+    "to_char": time_calls.to_char,
+    "to_varchar": time_calls.to_char,
+    "to_timestamp": time_calls.text_to_timestamp_ntz,
+    "to_timestamp_ntz": time_calls.text_to_timestamp_ntz,
+    "weekiso": plain("weekofyear", 1),
+    "dayofweekiso": _one(_dow_iso),
+}
+_OF_FAMILY = {
+    Family.SPARK: _SPARK,
+    Family.TRINO: _TRINO,
+    Family.DUCKDB: _DUCKDB,
+    Family.POSTGRES: _POSTGRES,
+    Family.BIGQUERY: _BIGQUERY,
+    Family.SNOWFLAKE: _SNOWFLAKE,
+    Family.OTHER: {},
+}
+
+Part = str | Callable[[Operand, Scope], "Expression"]
+_PARTS: dict[str, Part] = {
+    **dict.fromkeys(("year", "years", "yr", "y"), "year"),
+    **dict.fromkeys(("quarter", "qtr"), "quarter"),
+    **dict.fromkeys(("month", "months", "mon"), "month"),
+    **dict.fromkeys(("day", "days", "d"), "day"),
+    **dict.fromkeys(("doy", "dayofyear"), "dayofyear"),
+    **dict.fromkeys(("hour", "hours"), "hour"),
+    **dict.fromkeys(("minute", "minutes"), "minute"),
+}
+_ISO_WEEKS: dict[str, Part] = {"week": "weekofyear", "weeks": "weekofyear"}
+_PARTS_OF_FAMILY: dict[Family, dict[str, Part]] = {
+    Family.SPARK: {
+        **_ISO_WEEKS,
+        "dayofweek": "dayofweek",
+        "dow": "dayofweek",
+        "dayofweek_iso": _dow_iso,
+        "dow_iso": _dow_iso,
+    },
+    Family.TRINO: {
+        **_ISO_WEEKS,
+        "second": "second",
+        "dow": _dow_iso,
+        "day_of_week": _dow_iso,
+        "day_of_year": "dayofyear",
+        "day_of_month": "day",
+    },
+    Family.DUCKDB: {
+        **_ISO_WEEKS,
+        "second": "second",
+        "dow": _dow_from_zero,
+        "dayofweek": _dow_from_zero,
+        "isodow": _dow_iso,
+    },
+    Family.POSTGRES: {**_ISO_WEEKS, "dow": _dow_from_zero, "isodow": _dow_iso},
+    Family.BIGQUERY: {"isoweek": "weekofyear", "dayofweek": "dayofweek", "second": "second"},
+    Family.SNOWFLAKE: {
+        "second": "second",
+        "weekiso": "weekofyear",
+        "dayofweekiso": _dow_iso,
+        "dayofweek_iso": _dow_iso,
+    },
+    Family.OTHER: {},
+}

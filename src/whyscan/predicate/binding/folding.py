@@ -1,0 +1,405 @@
+"""Functions of literals, computed once at binding: so that the evaluator sees a literal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from whyscan.tree import time_text, zones
+from whyscan.tree.literals import Inconvertible, convert
+from whyscan.tree.nodes import Call, Literal
+from whyscan.tree.types import (
+    DATE,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    BinaryType,
+    DateType,
+    FloatType,
+    IntegerType,
+    StringType,
+    TimestampType,
+)
+
+if TYPE_CHECKING:
+    from whyscan.tree.clock import Clock
+    from whyscan.tree.nodes import Value
+
+_LAST_YEAR = 9999
+_NULL_TOLERANT = {
+    "concat_ws",
+    "format_string",
+    "greatest",
+    "hash",
+    "isnan",
+    "least",
+    "nullif",
+    "xxhash64",
+}
+
+
+def fold(call: Call, clock: Clock) -> Literal | None:
+    """The value of a call whose arguments are all literals; None where it is not computed here."""
+    literals = [a for a in call.arguments if isinstance(a, Literal)]
+    if len(literals) < len(call.arguments):
+        return None
+    if any(literal.value is None for literal in literals):
+        return None if call.function in _NULL_TOLERANT else Literal(None, call.type)
+    compute = _COMPUTED.get(call.function) or _of_date(call.function) or _of_wall(call.function)
+    if compute is None:
+        return None
+    try:
+        value = compute(literals, clock)
+    except (ValueError, ArithmeticError):
+        # Inconvertible is a ValueError, as is what Python makes of NaN: left to evaluation.
+        return None
+    return None if value is None or not _in_range(value, call) else Literal(value, call.type)
+
+
+def _in_range(value: Value, call: Call) -> bool:
+    if isinstance(call.type, IntegerType) and isinstance(value, int):
+        return call.type.least <= value <= call.type.greatest
+    match call.type:
+        case TimestampType():
+            return isinstance(value, int) and time_text.fits(value)
+        case DateType():
+            return isinstance(value, int) and time_text.is_day(value)
+        case _:
+            return True
+
+
+Compute = Callable[[list[Literal], "Clock"], "Value"]
+
+
+def _integer(literal: Literal) -> int:
+    if not isinstance(literal.value, int):
+        raise Inconvertible("not an integer")
+    return literal.value
+
+
+def _text(literal: Literal) -> str:
+    if not isinstance(literal.value, str):
+        raise Inconvertible("not a string")
+    return literal.value
+
+
+def _day(literal: Literal, clock: Clock) -> int:
+    """The date of a date or timestamp, in days."""
+    converted = convert(literal, DATE, clock)
+    if converted is None:
+        raise Inconvertible("not a date")
+    return _integer(converted)
+
+
+def _wall(literal: Literal, clock: Clock) -> int:
+    """What a wall clock shows at a date or timestamp, in microseconds."""
+    converted = convert(literal, TIMESTAMP_NTZ, clock)
+    if converted is None:
+        raise Inconvertible("not a timestamp")
+    return _integer(converted)
+
+
+def _instant(literal: Literal, clock: Clock) -> int:
+    converted = convert(literal, TIMESTAMP, clock)
+    if converted is None:
+        raise Inconvertible("not a timestamp")
+    return _integer(converted)
+
+
+def _of_date(function: str) -> Compute | None:
+    part = _DATE_PARTS.get(function)
+    return None if part is None else lambda literals, clock: part(_day(literals[0], clock))
+
+
+def _of_wall(function: str) -> Compute | None:
+    part = _CLOCK_PARTS.get(function)
+    return None if part is None else lambda literals, clock: part(_wall(literals[0], clock))
+
+
+def _day_of_year(days: int) -> int:
+    return days - time_text.days_from_civil(time_text.civil_from_days(days)[0], 1, 1) + 1
+
+
+def _week_of_year(days: int) -> int:
+    """ISO 8601: the week belongs to the year of its Thursday."""
+    thursday = days - (days + 3) % 7 + 3
+    return (_day_of_year(thursday) - 1) // 7 + 1
+
+
+def _last_day(days: int) -> int:
+    year, month, _ = time_text.civil_from_days(days)
+    return time_text.days_from_civil(year, month, time_text.days_in_month(year, month))
+
+
+# 1970-01-01 was a Thursday: days + 3 counts from a Monday, days + 4 from a Sunday.
+_DATE_PARTS: dict[str, Callable[[int], int]] = {
+    "year": lambda days: time_text.civil_from_days(days)[0],
+    "quarter": lambda days: (time_text.civil_from_days(days)[1] + 2) // 3,
+    "month": lambda days: time_text.civil_from_days(days)[1],
+    "day": lambda days: time_text.civil_from_days(days)[2],
+    "dayofweek": lambda days: (days + 4) % 7 + 1,
+    "weekday": lambda days: (days + 3) % 7,
+    "dayofyear": _day_of_year,
+    "weekofyear": _week_of_year,
+    "unix_date": lambda days: days,
+    "last_day": _last_day,
+}
+_CLOCK_PARTS: dict[str, Callable[[int], int]] = {
+    "hour": lambda wall: wall // (3600 * zones.SECOND) % 24,
+    "minute": lambda wall: wall // (60 * zones.SECOND) % 60,
+    "second": lambda wall: wall // zones.SECOND % 60,
+}
+_CLOCK_UNITS = {
+    "day": zones.DAY,
+    "hour": 3600 * zones.SECOND,
+    "minute": 60 * zones.SECOND,
+    "second": zones.SECOND,
+    "millisecond": 1000,
+    "microsecond": 1,
+}
+
+
+def first_day(days: int, unit: str) -> int | None:
+    """The first day of the week, month, quarter or year around a day."""
+    year, month, _ = time_text.civil_from_days(days)
+    match unit:
+        case "year":
+            return time_text.days_from_civil(year, 1, 1)
+        case "quarter":
+            return time_text.days_from_civil(year, (month - 1) // 3 * 3 + 1, 1)
+        case "month":
+            return time_text.days_from_civil(year, month, 1)
+        case "week":
+            return days - (days + 3) % 7
+        case "day":
+            return days
+        case _:
+            return None
+
+
+def _trunc(literals: list[Literal], clock: Clock) -> Value:
+    return first_day(_day(literals[0], clock), _text(literals[1]))
+
+
+def _date_trunc(literals: list[Literal], clock: Clock) -> Value:
+    unit, moment = _text(literals[0]), literals[1]
+    kind = moment.type
+    wall = _wall(moment, clock)
+    day = first_day(wall // zones.DAY, unit)
+    if day is not None:
+        start = day * zones.DAY
+    elif unit in _CLOCK_UNITS:
+        start = wall - wall % _CLOCK_UNITS[unit]
+    else:
+        return None
+    placed = convert(Literal(start, TIMESTAMP_NTZ), kind, clock)
+    return None if placed is None else placed.value
+
+
+def _date_add(literals: list[Literal], clock: Clock) -> Value:
+    return _day(literals[0], clock) + _integer(literals[1])
+
+
+def _date_sub(literals: list[Literal], clock: Clock) -> Value:
+    return _day(literals[0], clock) - _integer(literals[1])
+
+
+def _make_date(literals: list[Literal], _: Clock) -> Value:
+    """Spark raises where there is no such day."""
+    year, month, day = map(_integer, literals)
+    if not 0 <= year <= _LAST_YEAR or min(month, day) < 1:
+        return None
+    return time_text.parse_date(f"{year:04}-{month}-{day}")
+
+
+def _add_months(literals: list[Literal], clock: Clock) -> Value:
+    return time_text.add_months(_day(literals[0], clock), _integer(literals[1]))
+
+
+def _datediff(literals: list[Literal], clock: Clock) -> Value:
+    return _day(literals[0], clock) - _day(literals[1], clock)
+
+
+_WEEKDAYS = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
+_WEEKDAY = {name[:length]: at for at, name in enumerate(_WEEKDAYS) for length in (2, 3, len(name))}
+
+
+def _next_day(literals: list[Literal], clock: Clock) -> Value:
+    """The first such weekday behind a day. Spark raises for another name."""
+    weekday = _WEEKDAY.get(_text(literals[1]).upper())
+    day = _day(literals[0], clock) + 1
+    return None if weekday is None else day + (weekday - (day + 3)) % 7
+
+
+def _shifted(move: Callable[[int, zones.Zone], int]) -> Compute:
+    """An instant as if its reading in UTC were one in the zone, or the other way round."""
+
+    def compute(literals: list[Literal], clock: Clock) -> Value:
+        where = zones.find_zone(_text(literals[1]))
+        return None if where is None else move(_instant(literals[0], clock), where)
+
+    return compute
+
+
+def _unix(per: int) -> Compute:
+    return lambda literals, clock: _instant(literals[0], clock) // per
+
+
+def _unix_timestamp(literals: list[Literal], clock: Clock) -> Value:
+    """Seconds, towards zero. A timestamp_ntz is taken as if in UTC."""
+    is_wall = literals[0].type == TIMESTAMP_NTZ
+    micros = _integer(literals[0]) if is_wall else _instant(literals[0], clock)
+    seconds = abs(micros) // zones.SECOND
+    return seconds if micros >= 0 else -seconds
+
+
+def _from_unix(per: int) -> Compute:
+    return lambda literals, _: _integer(literals[0]) * per
+
+
+def _rounded(direction: str) -> Compute:
+    def compute(literals: list[Literal], _: Clock) -> Value:
+        number = literals[0]
+        if isinstance(number.value, float) and not isfinite(number.value):
+            raise Inconvertible("not finite")
+        if isinstance(number.type, FloatType):
+            return int(Decimal(str(number.value)).to_integral_value(direction))
+        value = Decimal(str(number.value)).to_integral_value(direction)
+        return int(value) if isinstance(number.type, IntegerType) else value
+
+    return compute
+
+
+def _concat(literals: list[Literal], _: Clock) -> Value:
+    return "".join(map(_text, literals))
+
+
+def _substring(literals: list[Literal], _: Clock) -> Value:
+    """Positions count from 1; 0 is 1; negative ones from the end."""
+    if isinstance(literals[0].type, BinaryType):
+        return None
+    text, position, length = _text(literals[0]), _integer(literals[1]), _integer(literals[2])
+    start = position - 1 if position > 0 else (len(text) + position if position < 0 else 0)
+    return text[max(start, 0) : max(start + length, 0)]
+
+
+def _of_text(compute: Callable[[str], str]) -> Compute:
+    return lambda literals, _: compute(_text(literals[0]))
+
+
+def _ascii_only(change: Callable[[str], str]) -> Callable[[str], str]:
+    """Case of letters beyond ASCII is a matter of Java's tables."""
+
+    def compute(text: str) -> str:
+        if not text.isascii():
+            raise Inconvertible("beyond ASCII")
+        return change(text)
+
+    return compute
+
+
+_ROOM = 10_000
+"""As long a text as is made here."""
+
+
+def _padding(literals: list[Literal]) -> tuple[str, str]:
+    """A text cut to its length, and what is missing; an empty padding adds nothing."""
+    text, length = _text(literals[0]), max(_integer(literals[1]), 0)
+    pad = _text(literals[2]) if len(literals) > 2 else " "  # noqa: PLR2004
+    missing = length - len(text)
+    if length > _ROOM:
+        raise Inconvertible("too long")
+    if missing <= 0 or not pad:
+        return text[:length], ""
+    return text, (pad * -(-missing // len(pad)))[:missing]
+
+
+def _repeat(literals: list[Literal], _: Clock) -> Value:
+    text, times = _text(literals[0]), max(_integer(literals[1]), 0)
+    return None if len(text) * times > _ROOM else text * times
+
+
+def _right(literals: list[Literal], _: Clock) -> Value:
+    text, count = _text(literals[0]), max(_integer(literals[1]), 0)
+    return text[max(len(text) - count, 0) :]
+
+
+def _replace(literals: list[Literal], _: Clock) -> Value:
+    text, old, new = map(_text, literals)
+    if not old:
+        return text
+    longer = text.count(old) * (len(new) - len(old))
+    return None if len(text) + longer > _ROOM else text.replace(old, new)
+
+
+def _translate(literals: list[Literal], _: Clock) -> Value:
+    """Letter by letter; the first of a repeated letter counts, one without a partner goes."""
+    text, old, new = map(_text, literals)
+    partner = {letter: new[at : at + 1] for at, letter in reversed(list(enumerate(old)))}
+    return "".join(partner.get(letter, letter) for letter in text)
+
+
+def _format_string(literals: list[Literal], _: Clock) -> Value:
+    """`%s` of text and integers, `%d` and `%05d` of integers: what Java and Python share."""
+    pattern, values = _text(literals[0]), [literal.value for literal in literals[1:]]
+    fields = re.findall(r"%(?:0[1-9][0-9]?)?[sd]", pattern)
+    if len(fields) != len(values) or "%" in re.sub(r"%(?:s|(?:0[1-9][0-9]?)?d)", "", pattern):
+        return None
+    for field, literal in zip(fields, literals[1:], strict=True):
+        if not isinstance(literal.type, IntegerType) and (
+            field != "%s" or not isinstance(literal.type, StringType)
+        ):
+            return None
+    return pattern % tuple(values)
+
+
+def _absolute(literals: list[Literal], _: Clock) -> Value:
+    value = literals[0].value
+    if isinstance(value, Decimal):
+        return value.copy_abs()
+    return abs(value) if isinstance(value, int | float) else None
+
+
+_COMPUTED: dict[str, Compute] = {
+    "trunc": _trunc,
+    "date_trunc": _date_trunc,
+    "date_add": _date_add,
+    "date_sub": _date_sub,
+    "add_months": _add_months,
+    "datediff": _datediff,
+    "make_date": _make_date,
+    "next_day": _next_day,
+    "from_utc_timestamp": _shifted(zones.to_wall),
+    "to_utc_timestamp": _shifted(zones.to_instant),
+    "unix_timestamp": _unix_timestamp,
+    "unix_seconds": _unix(zones.SECOND),
+    "unix_millis": _unix(1000),
+    "unix_micros": _unix(1),
+    "timestamp_seconds": _from_unix(zones.SECOND),
+    "timestamp_millis": _from_unix(1000),
+    "timestamp_micros": _from_unix(1),
+    "date_from_unix_date": lambda literals, _: _integer(literals[0]),
+    "floor": _rounded(ROUND_FLOOR),
+    "ceil": _rounded(ROUND_CEILING),
+    "abs": _absolute,
+    "concat": _concat,
+    "substring": _substring,
+    "left": lambda literals, _: _text(literals[0])[: max(_integer(literals[1]), 0)],
+    "right": _right,
+    "lpad": lambda literals, _: "".join(reversed(_padding(literals))),
+    "rpad": lambda literals, _: "".join(_padding(literals)),
+    "repeat": _repeat,
+    "replace": _replace,
+    "translate": _translate,
+    "format_string": _format_string,
+    "concat_ws": lambda literals, _: _text(literals[0]).join(map(_text, literals[1:])),
+    "reverse": _of_text(lambda text: text[::-1]),
+    "length": lambda literals, _: len(_text(literals[0])),
+    "lower": _of_text(_ascii_only(str.lower)),
+    "upper": _of_text(_ascii_only(str.upper)),
+    "trim": _of_text(lambda text: text.strip(" ")),
+    "ltrim": _of_text(lambda text: text.lstrip(" ")),
+    "rtrim": _of_text(lambda text: text.rstrip(" ")),
+}

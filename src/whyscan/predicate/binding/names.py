@@ -1,0 +1,155 @@
+"""Names to columns, as Spark resolves them: without regard to case, structs by dots."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from whyscan.errors import Span, UnknownColumn
+from whyscan.predicate.binding.scope import Uninterpreted
+from whyscan.tree.nodes import Column
+from whyscan.tree.types import BIGINT, STRING, TIMESTAMP, Field, OtherType, Schema, StructType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.tree.nodes import Path
+
+FILE_FIELDS = (
+    Field("file_path", STRING),
+    Field("file_name", STRING),
+    Field("file_size", BIGINT),
+    Field("file_modification_time", TIMESTAMP),
+    Field("file_block_start", BIGINT),
+    Field("file_block_length", BIGINT),
+)
+"""The members of Spark's `_metadata`: constants of a file."""
+
+FILE_ALIASES = {
+    "$path": "file_path",
+    "$file_size": "file_size",
+    "$file_modified_time": "file_modification_time",
+    "_file": "file_path",
+}
+"""Trino's and Iceberg's names for some of them."""
+
+METADATA = Field("_metadata", StructType(FILE_FIELDS))
+_FEW = 12
+
+
+class Part(Struct, frozen=True):
+    """One identifier of a dotted name, without its quotes."""
+
+    name: str
+    span: Span
+
+
+class Columns:
+    """The columns of a schema by their names in lower case."""
+
+    __slots__ = ("_by_name", "schema")
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._by_name = _by_lower_case(schema.fields)
+
+    def named(self, name: str) -> Sequence[Field]:
+        """Those of that name; several where they differ in case alone."""
+        return self._by_name.get(name.lower(), ())
+
+
+def _by_lower_case(fields: Sequence[Field]) -> dict[str, list[Field]]:
+    found: dict[str, list[Field]] = {}
+    for field in fields:
+        found.setdefault(field.name.lower(), []).append(field)
+    return found
+
+
+def resolve(parts: Sequence[Part], columns: Columns, text: str) -> Column:
+    """The column that a dotted name means; UnknownColumn where it is none or several.
+
+    Uninterpreted is a member of what has its own kind of members: an array of structs, a variant.
+    `t.a` is the column `a` where `t` has no member `a`: the table's name is not checked.
+    """
+    first_problem = None
+    for skipped in range(len(parts)):
+        found = columns.named(parts[skipped].name)
+        field = _only(parts[skipped], found, text) or _pseudo(parts[skipped:])
+        if field is None:
+            continue
+        try:
+            return _descend(parts[skipped:], field, text)
+        except UnknownColumn as problem:
+            first_problem = first_problem or problem
+    if first_problem is not None:
+        raise first_problem
+    raise _unknown(parts, parts[-1] if len(parts) > 1 else parts[0], columns.schema.names(), text)
+
+
+def _only(part: Part, found: Sequence[Field], text: str) -> Field | None:
+    if len(found) > 1:
+        names = ", ".join(repr(field.name) for field in found)
+        raise UnknownColumn(
+            f"{part.name!r} is ambiguous: {names}",
+            text=text,
+            span=part.span,
+            hint="names are compared without regard to case; rename one of the columns",
+        )
+    return found[0] if found else None
+
+
+def _pseudo(parts: Sequence[Part]) -> Field | None:
+    """A constant of the file, where the schema has no column of that name."""
+    name = parts[0].name.lower()
+    if name == "_metadata" and len(parts) > 1:
+        return METADATA
+    alias = FILE_ALIASES.get(name)
+    if alias is None:
+        return None
+    return next(field for field in FILE_FIELDS if field.name == alias)
+
+
+def _descend(parts: Sequence[Part], field: Field, text: str) -> Column:
+    path: Path = (field.name,)
+    if field in FILE_FIELDS:
+        path = (METADATA.name, field.name)
+    for part in parts[1:]:
+        kind = field.type
+        if isinstance(kind, OtherType):
+            raise Uninterpreted(f"a member of {'.'.join(path)}, of type {kind}")
+        if not isinstance(kind, StructType):
+            raise UnknownColumn(
+                f"{'.'.join(path)} is of type {kind} and has no members",
+                text=text,
+                span=part.span,
+                hint="a column whose name has a dot is written in quotes",
+            )
+        found = [f for f in kind.fields if f.name.lower() == part.name.lower()]
+        member = _only(part, found, text)
+        if member is None:
+            raise _unknown(parts, part, tuple(f.name for f in kind.fields), text)
+        field, path = member, (*path, member.name)
+    return Column(path, field.type)
+
+
+def _unknown(parts: Sequence[Part], part: Part, names: Sequence[str], text: str) -> UnknownColumn:
+    return UnknownColumn(
+        f"unknown column {'.'.join(p.name for p in parts)!r}",
+        text=text,
+        span=Span(parts[0].span.start, part.span.end),
+        hint=suggestion(part.name, names),
+    )
+
+
+def suggestion(name: str, names: Sequence[str], literal: str | None = None) -> str | None:
+    """A near name, the literal that may be meant, or all names where they are few."""
+    by_lower = {known.lower(): known for known in names}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    if near or literal is not None:
+        meant = [by_lower[found] for found in near] + [text for text in [literal] if text]
+        return f"did you mean {' or '.join(meant)}?"
+    if 0 < len(names) <= _FEW:
+        return "the columns are " + ", ".join(names)
+    return None

@@ -1,0 +1,120 @@
+"""What cannot be interpreted, with the columns it names: those at least must exist."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from whyscan.errors import Span, UnknownColumn
+from whyscan.predicate.binding import names, time_calls
+from whyscan.predicate.binding.scope import Scope, Uninterpreted
+from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.parse import sql_of
+from whyscan.tree.nodes import Column, Opaque
+from whyscan.tree.types import StringType, StructType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+def opaque(node: exp.Expr, why: str, scope: Scope) -> Opaque:
+    """A condition that may be anything."""
+    columns = dict.fromkeys(_columns(node, scope))
+    return Opaque(sql_of(node, scope.syntax.dialect), why, tuple(columns))
+
+
+def column(node: exp.Expr, scope: Scope) -> Column:
+    """The column that a dotted name means."""
+    try:
+        found = names.resolve(_parts(node), scope.columns, scope.syntax.text)
+    except UnknownColumn as problem:
+        problem.literal = _literal_meant(node, scope)
+        if problem.literal is not None:
+            problem.hint = names.suggestion(
+                node.name, scope.columns.schema.names(), problem.literal
+            )
+        raise
+    if found.path[-1] in {"file_block_start", "file_block_length"} and len(found.path) > 1:
+        raise Uninterpreted("where in its file a split begins")
+    return found
+
+
+def _literal_meant(node: exp.Expr, scope: Scope) -> str | None:
+    """The word in quotes where it is compared with a column of text: `mode = AIR`."""
+    if not isinstance(node, exp.Column) or len(node.parts) > 1:
+        return None
+    if not isinstance(node.parent, exp.Predicate):
+        return None
+    for other in node.parent.iter_expressions():
+        if not isinstance(other, exp.Column) or id(other) == id(node):
+            continue
+        with suppress(UnknownColumn, Uninterpreted):
+            found = names.resolve(_parts(other), scope.columns, scope.syntax.text)
+            if isinstance(found.type, StringType):
+                place = _part(node.this).span
+                word = scope.syntax.text[place.start : place.end].strip('"`[]')
+                return f"'{word or node.name}'"
+    return None
+
+
+def member(node: exp.Expr, scope: Scope) -> Column:
+    """Snowflake's `place:city`: of a struct, the member of exactly that name.
+
+    Elsewhere a path leads into JSON text, where a string has quotes.
+    """
+    if scope.dialect.family is not Family.SNOWFLAKE:
+        raise Uninterpreted("a path into a document")
+    found = column(node.this, scope)
+    for key in _keys(node.expression):
+        members = found.type.fields if isinstance(found.type, StructType) else ()
+        inner = next((field for field in members if field.name == key), None)
+        if inner is None:
+            raise Uninterpreted("a path into a document")
+        found = Column((*found.path, inner.name), inner.type)
+    return found
+
+
+def _keys(path: exp.Expr) -> Iterator[object]:
+    """`a`, `b` of the path `$.a.b`; None for what is no plain name."""
+    steps = path.expressions if isinstance(path, exp.JSONPath) else [path]
+    for step in steps:
+        if not isinstance(step, exp.JSONPathRoot):
+            yield step.this if isinstance(step, exp.JSONPathKey) else None
+
+
+def _parts(node: exp.Expr) -> Sequence[names.Part]:
+    """`a`, `b`, `c` of `a.b.c`, and of `a.b['c']`."""
+    match node:
+        case exp.Column():
+            return [_part(identifier) for identifier in node.parts]
+        case exp.Dot(expression=exp.Identifier() as member):
+            return [*_parts(node.this), _part(member)]
+        case exp.Bracket(expressions=[exp.Literal(is_string=True) as member]):
+            return [*_parts(node.this), _part(member)]
+        case exp.Paren():
+            return _parts(node.this)
+        case _:
+            raise Uninterpreted("a member of something computed")
+
+
+def _part(identifier: exp.Expr) -> names.Part:
+    if isinstance(identifier, exp.Star):
+        raise Uninterpreted("all columns at once")
+    place = identifier.meta
+    return names.Part(identifier.name, Span(place.get("start", 0), place.get("end", -1) + 1))
+
+
+def _columns(node: exp.Expr, scope: Scope) -> Iterator[Column]:
+    """The columns below a node. A subquery's own names are not ours to check."""
+    for found in node.find_all(exp.Column, bfs=False):
+        inside = found.find_ancestor(exp.Query) is not None
+        try:
+            yield column(found, scope)
+        except Uninterpreted:
+            continue
+        except UnknownColumn:
+            if inside or found.name.lower() in time_calls.WORDS:
+                continue
+            raise

@@ -1,0 +1,100 @@
+"""LIKE and its kin: which character escapes in which dialect, and what is left of a pattern."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.predicate.binding import casts
+from whyscan.predicate.binding.comparisons import all_of
+from whyscan.predicate.binding.opaque import opaque
+from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
+from whyscan.predicate.binding.signatures import call
+from whyscan.predicate.syntax.dialects import Family
+from whyscan.tree.nodes import Like, Literal
+from whyscan.tree.types import STRING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from whyscan.tree.nodes import Expression
+
+
+def like(operand: Operand, pattern: Operand, escape: str | None, scope: Scope) -> Like:
+    """`operand LIKE pattern`; `escape` is the character in force, None for none."""
+    text = _text_of(pattern)
+    casts.require_case(scope)
+    if escape is None and "\\" in text and scope.dialect.family is Family.OTHER:
+        raise Uninterpreted("what a backslash means in a pattern of this dialect")
+    subject = casts.implicit(operand, STRING, scope)
+    if escape is None:
+        return Like(subject, text, None, ignore_case=False)
+    return Like(subject, _checked(text, escape, pattern, scope), escape, ignore_case=False)
+
+
+def escape_of(operand: Operand | None, scope: Scope) -> str | None:
+    """The character behind ESCAPE, or the dialect's own where there is no ESCAPE."""
+    if operand is None:
+        return scope.dialect.like_escape
+    text = _text_of(operand)
+    if len(text) > 1 or (not text and scope.dialect.is_spark):
+        raise scope.problem("ESCAPE takes one character", operand)
+    return text or None
+
+
+def _text_of(operand: Operand) -> str:
+    match operand.expression:
+        case Literal(str() as text, _):
+            return text
+        case _:
+            raise Uninterpreted("a pattern that is not a string literal")
+
+
+def _checked(pattern: str, escape: str, at: Operand, scope: Scope) -> str:
+    """The pattern where an escape stands before `%`, `_` or itself alone.
+
+    Before anything else Postgres takes the character as it is; others raise.
+    """
+    kept, rest = [], iter(pattern)
+    for character in rest:
+        if character != escape:
+            kept.append(character)
+            continue
+        escaped = next(rest, None)
+        if escaped is not None and escaped in {"%", "_", escape}:
+            kept.append(escape + escaped)
+        elif escaped is not None and scope.dialect.lenient_escape:
+            kept.append(escaped)
+        else:
+            raise scope.problem(
+                f"in a pattern {escape!r} stands before %, _ or itself",
+                at,
+                hint=f"write {escape * 2!r} for the character itself",
+            )
+    return "".join(kept)
+
+
+def ignoring_case(expression: Like) -> Expression:
+    """ILIKE of the same."""
+    return Like(expression.operand, expression.pattern, expression.escape, ignore_case=True)
+
+
+def regular(node: exp.Expr, sides: tuple[Operand, Operand], scope: Scope) -> Expression:
+    """`text RLIKE pattern`: a part of the text matches.
+
+    DuckDB 1 matches the whole text with `~`, DuckDB 2 a part of it (measured): a match of a part is
+    needed in both, and says no more.
+    """
+    if scope.dialect.family is Family.OTHER:
+        raise Uninterpreted("a regular expression that may not regard case")
+    partly = call("rlike", sides, scope)
+    if scope.dialect.family is not Family.DUCKDB:
+        return partly
+    return all_of([partly, opaque(node, "a match of a part or of the whole text", scope)])
+
+
+def similar(operand: Operand, pattern: Operand, scope: Scope) -> Expression:
+    """DuckDB's `operand SIMILAR TO pattern`: a regular expression of the whole text."""
+    if scope.dialect.family is not Family.DUCKDB:
+        raise Uninterpreted("SIMILAR TO in this dialect")
+    whole = Literal(f"^(?:{_text_of(pattern)})$", STRING)
+    return call("rlike", (operand, Operand(whole, pattern.origin)), scope)

@@ -1,0 +1,117 @@
+"""Which casts mean in another dialect what they mean in Spark: a closed list.
+
+Dialects read other texts as numbers and times, write values as other texts and round in other
+ways. A cast that is not listed is opaque.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from whyscan.predicate.binding.scope import Uninterpreted
+from whyscan.predicate.syntax.dialects import Family
+from whyscan.tree.coercion import is_numeric
+from whyscan.tree.nodes import Failure, Literal, type_of
+from whyscan.tree.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    NullType,
+    StringType,
+    TimestampType,
+    Type,
+    UuidType,
+)
+
+if TYPE_CHECKING:
+    from whyscan.tree.nodes import Expression
+
+_PLAIN = (IntegerType, BooleanType, DecimalType, DateType)
+_WRITTEN_ALIKE: dict[Family, tuple[type, ...]] = {
+    Family.TRINO: _PLAIN,
+    Family.DUCKDB: _PLAIN,
+    Family.POSTGRES: _PLAIN,
+    # BigQuery writes 1.50 as 1.5.
+    Family.BIGQUERY: (IntegerType, BooleanType, DateType),
+    # In Snowflake the text of a date is a setting.
+    Family.SNOWFLAKE: (IntegerType, BooleanType, DecimalType),
+    Family.OTHER: (IntegerType,),
+}
+"""The types whose values a dialect writes as Spark does."""
+
+_READS_DATES = {Family.TRINO, Family.DUCKDB, Family.POSTGRES, Family.BIGQUERY}
+"""Where a date's text is read as in Spark, or is an error. Snowflake reads '2024' as seconds."""
+
+_DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+_CLOCK = r"[ T][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?"
+_ZONE = r" ?(?:Z|UTC|[+-][0-9]{2}(?::?[0-9]{2})?|[A-Za-z]+/[A-Za-z_/]+)"
+_DATE_TEXT = re.compile(_DATE)
+_WALL_TEXT = re.compile(rf"{_DATE}(?:{_CLOCK})?")
+_INSTANT_TEXT = re.compile(rf"{_DATE}(?:{_CLOCK}(?:{_ZONE})?)?")
+
+
+def require_shared(expression: Expression, target: Type, failure: Failure, family: Family) -> None:
+    """Refuse a cast that another dialect may do in another way than Spark."""
+    if not _is_shared(expression, target, failure, family):
+        raise Uninterpreted("a cast that dialects do in different ways")
+
+
+def _is_shared(expression: Expression, target: Type, failure: Failure, family: Family) -> bool:
+    source = type_of(expression)
+    match (source, target):
+        case (NullType(), _):
+            return True
+        case (StringType(), _):
+            return _is_read_alike(expression, target, failure, family)
+        case (_, StringType()):
+            return isinstance(source, _WRITTEN_ALIKE[family])
+        case (BooleanType() | IntegerType(), IntegerType() | FloatType() | DecimalType()):
+            return True
+        case (FloatType(), FloatType()):
+            # A double that is too great for a float is infinite in Spark, elsewhere an error.
+            return failure is Failure.RAISE or source == target
+        case (FloatType() | IntegerType(), BooleanType()):
+            return True
+        case (DecimalType(), DecimalType() | FloatType() | BooleanType()):
+            return True
+        case (DateType() | TimestampType(), DateType() | TimestampType()):
+            return True
+        case _:
+            return source == target
+
+
+def _is_read_alike(expression: Expression, target: Type, failure: Failure, family: Family) -> bool:
+    """Text as a value. Where CAST raises in the dialect, no row is at stake; TRY_CAST is NULL."""
+    match (expression, target):
+        case (_, StringType()):
+            return True
+        case (_, BinaryType()):
+            return False
+        case (Literal(str() as text, _), DateType() | TimestampType()):
+            return is_plain_time(text, target)
+        case (Literal(), _):
+            return True
+        case (_, _) if failure is Failure.NULL or family is Family.OTHER:
+            return False
+        case (_, DateType()):
+            return family in _READS_DATES
+        case (_, UuidType()):
+            return True
+        case _:
+            return is_numeric(target)
+
+
+def is_plain_time(text: str, target: Type) -> bool:
+    """Whether every dialect that reads the text as a date or timestamp reads the same one."""
+    match target:
+        case DateType():
+            pattern = _DATE_TEXT
+        case TimestampType(instant=True):
+            pattern = _INSTANT_TEXT
+        case _:
+            pattern = _WALL_TEXT
+    return pattern.fullmatch(text) is not None

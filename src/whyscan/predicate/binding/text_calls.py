@@ -1,0 +1,131 @@
+"""Calls about text and numbers whose meaning depends on the dialect or on their arguments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.predicate.binding import casts
+from whyscan.predicate.binding.arguments import made
+from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
+from whyscan.predicate.binding.signatures import call
+from whyscan.predicate.syntax.dialects import Family
+from whyscan.tree.nodes import Call, Coalesce, Literal, type_of
+from whyscan.tree.types import INT, STRING, BinaryType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.predicate.binding.arguments import Arguments
+    from whyscan.tree.nodes import Expression
+
+_ALL_THERE_IS = Literal(2**31 - 1, INT)
+_EMPTY = Literal("", STRING)
+
+
+def length(arguments: Arguments) -> Expression:
+    """Characters of a string, bytes of a binary."""
+    return call("length", arguments.expect(1).operands(), arguments.scope)
+
+
+def concat(arguments: Arguments) -> Expression:
+    """`concat(a, b)`: NULL if one is, or without the NULLs where the dialect says so."""
+    operands = arguments.operands()
+    if arguments.scope.dialect.concat_skips_null:
+        operands = tuple(_or_empty(o, arguments.scope) for o in operands)
+    return joined(operands, arguments.scope)
+
+
+def _or_empty(operand: Operand, scope: Scope) -> Operand:
+    text = casts.implicit(operand, STRING, scope)
+    if isinstance(text, Literal):
+        return made(_EMPTY) if text.value is None else made(text)
+    return made(Coalesce((text, _EMPTY), STRING))
+
+
+def joined(operands: Sequence[Operand], scope: Scope) -> Expression:
+    """`a || b || c`: NULL if one of them is."""
+    if any(isinstance(type_of(o.expression), BinaryType) for o in operands):
+        raise Uninterpreted("joining of bytes")
+    return call("concat", operands, scope)
+
+
+def replaced(arguments: Arguments) -> Expression:
+    """`replace(s, old, new)`. Trino puts `new` between all letters where `old` is empty."""
+    operands = arguments.expect(3).operands()
+    if not arguments.scope.dialect.is_spark:
+        match operands[1].expression:
+            case Literal(str() as old, _) if old:
+                pass
+            case _:
+                raise Uninterpreted("the replacement of what may be nothing")
+    return call("replace", operands, arguments.scope)
+
+
+def substring(arguments: Arguments) -> Expression:
+    """`substring(s, position, length)`; elsewhere than in Spark only from a positive position."""
+    operands = list(arguments.expect(2, 3).operands())
+    if len(operands) == 2:  # noqa: PLR2004
+        operands.append(made(_ALL_THERE_IS))
+    if not arguments.scope.dialect.is_spark:
+        _expect_at_least(1, operands[1])
+        _expect_at_least(0, operands[2])
+    return call("substring", operands, arguments.scope)
+
+
+def left(arguments: Arguments) -> Expression:
+    return _side("left", arguments)
+
+
+def right(arguments: Arguments) -> Expression:
+    return _side("right", arguments)
+
+
+def _side(name: str, arguments: Arguments) -> Expression:
+    operands = arguments.expect(2).operands()
+    if not arguments.scope.dialect.is_spark:
+        _expect_at_least(0, operands[1])
+    return call(name, operands, arguments.scope)
+
+
+def _expect_at_least(least: int, operand: Operand) -> None:
+    match operand.expression:
+        case Literal(int() as number, _) if number >= least:
+            return
+        case _:
+            raise Uninterpreted("a position that dialects count differently")
+
+
+def log_natural(arguments: Arguments) -> Expression:
+    """`log(x)` is natural, `log(base, x)` is not."""
+    name = "ln" if len(arguments.expect(1, 2)) == 1 else "log"
+    return call(name, arguments.operands(), arguments.scope)
+
+
+def regexp_extract(arguments: Arguments) -> Expression:
+    """The first group, unless another is named."""
+    operands = list(arguments.expect(2, 3).operands())
+    if len(operands) == 2:  # noqa: PLR2004
+        operands.append(made(Literal(1, INT)))
+    return call("regexp_extract", operands, arguments.scope)
+
+
+def pmod(arguments: Arguments) -> Expression:
+    """The remainder that is not negative."""
+    first, second = arguments.expect(2).operands()
+    met = casts.together((first, second), arguments.scope)
+    return Call("pmod", met.operands, met.type)
+
+
+def trim(side: str, operand: Operand, characters: Operand | None, scope: Scope) -> Expression:
+    """TRIM in SQL's own syntax, of blanks."""
+    if characters is not None:
+        raise Uninterpreted("trimming of other characters than blanks")
+    name = {"": "trim", "BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}[side.upper()]
+    return trimmed(name, operand, scope)
+
+
+def trimmed(name: str, operand: Operand, scope: Scope) -> Expression:
+    """Without the blanks at an end, which are all white space in some dialects."""
+    if scope.dialect.family in {Family.BIGQUERY, Family.TRINO, Family.OTHER}:
+        raise Uninterpreted("trimming of all white space")
+    return call(name, [operand], scope)

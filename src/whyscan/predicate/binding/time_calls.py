@@ -1,0 +1,477 @@
+"""Calls about time, from each dialect's words to Spark's."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from whyscan.errors import TypeProblem
+from whyscan.predicate.binding import arithmetic, casts, date_formats, time_intervals
+from whyscan.predicate.binding.arguments import Arguments, made
+from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
+from whyscan.predicate.binding.signatures import call
+from whyscan.predicate.syntax.dialects import Family
+from whyscan.tree import time_text, zones
+from whyscan.tree.literals import convert
+from whyscan.tree.nodes import Arithmetic, Call, Failure, Literal, Operation, type_of
+from whyscan.tree.types import (
+    BIGINT,
+    DATE,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    DateType,
+    DecimalType,
+    IntegerType,
+    IntervalType,
+    StringType,
+    TimestampType,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from whyscan.tree.nodes import Expression
+    from whyscan.tree.types import Type
+
+_UNITS = {
+    **dict.fromkeys(("year", "years", "yyyy", "yy", "y"), "year"),
+    **dict.fromkeys(("quarter", "quarters", "qtr"), "quarter"),
+    **dict.fromkeys(("month", "months", "mon", "mm"), "month"),
+    **dict.fromkeys(("week", "weeks"), "week"),
+    **dict.fromkeys(("day", "days", "dd"), "day"),
+    **dict.fromkeys(("hour", "hours"), "hour"),
+    **dict.fromkeys(("minute", "minutes"), "minute"),
+    **dict.fromkeys(("second", "seconds"), "second"),
+    **dict.fromkeys(("millisecond", "milliseconds"), "millisecond"),
+    **dict.fromkeys(("microsecond", "microseconds"), "microsecond"),
+}
+_DATE_UNITS = {"year", "quarter", "month", "week", "day"}
+_DEFAULT_FORMAT = "yyyy-MM-dd HH:mm:ss"
+_LAST_YEAR = 9999
+_WITH_ZONE = 7
+
+WORDS = frozenset(_UNITS) | {"dow", "doy", "isoweek", "isodow", "epoch", "dayofweek", "dayofyear"}
+"""Bare words that are units, not columns."""
+
+
+def unit_named(word: str) -> str:
+    """The unit by one of its names."""
+    unit = _UNITS.get(word.lower())
+    if unit is None:
+        raise Uninterpreted(f"the unit {word!r}")
+    return unit
+
+
+def current_date(scope: Scope) -> Literal:
+    return Literal(scope.clock.today(), DATE)
+
+
+def current_timestamp(scope: Scope) -> Literal:
+    return Literal(scope.clock.instant(), TIMESTAMP)
+
+
+def local_timestamp(scope: Scope) -> Literal:
+    return Literal(scope.clock.wall(), TIMESTAMP_NTZ)
+
+
+def truncated(unit: str, moment: Operand, scope: Scope) -> Expression:
+    """`date_trunc` as Spark has it: of a date too it is a timestamp."""
+    return call("date_trunc", (_word(unit), moment), scope)
+
+
+def truncated_in_kind(unit: str, moment: Operand, scope: Scope) -> Expression:
+    """`date_trunc` as everybody else has it: a date stays a date.
+
+    Spark's `trunc` of a date knows no unit below the week: a day is the date itself.
+    """
+    if not isinstance(type_of(moment.expression), DateType):
+        return truncated(unit, moment, scope)
+    if unit not in _DATE_UNITS:
+        raise Uninterpreted(f"a date cut to the {unit}")
+    cut = moment.expression if unit == "day" else call("trunc", (moment, _word(unit)), scope)
+    kind = _CUT_DATES.get(scope.dialect.family)
+    return cut if kind is None else casts.implicit(Operand(cut, moment.origin), kind, scope)
+
+
+_CUT_DATES = {Family.DUCKDB: TIMESTAMP_NTZ, Family.POSTGRES: TIMESTAMP}
+"""What `date_trunc` makes of a date where it is no date."""
+
+
+def _word(text: str) -> Operand:
+    return made(Literal(text, STRING))
+
+
+def date_trunc_spark(arguments: Arguments) -> Expression:
+    """`date_trunc('MONTH', ts)`. A wall clock's reading is made an instant first."""
+    unit = unit_named(arguments.expect(2).text(0))
+    moment = arguments.operand(1)
+    kind = type_of(moment.expression)
+    if isinstance(kind, TimestampType):
+        instant = casts.implicit(moment, replace(kind, instant=True), arguments.scope)
+        moment = replace(moment, expression=instant)
+    return truncated(unit, moment, arguments.scope)
+
+
+def date_trunc(arguments: Arguments) -> Expression:
+    """`date_trunc('month', ts)`, weeks from Monday."""
+    unit = unit_named(arguments.expect(2).word(0))
+    return truncated_in_kind(unit, arguments.operand(1), arguments.scope)
+
+
+def date_trunc_without_weeks(arguments: Arguments) -> Expression:
+    """Snowflake's, whose weeks start where a parameter says."""
+    unit = unit_named(arguments.expect(2).word(0))
+    if unit == "week":
+        raise Uninterpreted("weeks whose first day is a setting")
+    return truncated_in_kind(unit, arguments.operand(1), arguments.scope)
+
+
+def date_trunc_bigquery(arguments: Arguments) -> Expression:
+    """`date_trunc(d, MONTH)`, `timestamp_trunc(ts, DAY)`; WEEK is from Sunday, ISOWEEK is ours."""
+    word = arguments.expect(2).word(1)
+    if word == "week":
+        raise Uninterpreted("weeks from Sunday")
+    unit = "week" if word == "isoweek" else unit_named(word)
+    return truncated_in_kind(unit, arguments.operand(0), arguments.scope)
+
+
+def trunc_spark(arguments: Arguments) -> Expression:
+    """`trunc(date, 'MM')`."""
+    unit = unit_named(arguments.expect(2).text(1))
+    if unit not in _DATE_UNITS - {"day"}:
+        raise Uninterpreted(f"a date cut to the {unit}")
+    return call("trunc", (arguments.operand(0), _word(unit)), arguments.scope)
+
+
+def to_date(arguments: Arguments) -> Expression:
+    """`to_date(x)`, `date(x)`: CAST; with a format only of literals."""
+    return _cast_or_read(arguments.expect(1, 2), DATE)
+
+
+def to_timestamp(arguments: Arguments) -> Expression:
+    return _cast_or_read(arguments.expect(1, 2), TIMESTAMP)
+
+
+def to_timestamp_ntz(arguments: Arguments) -> Expression:
+    return _cast_or_read(arguments.expect(1, 2), TIMESTAMP_NTZ)
+
+
+def text_to_date(arguments: Arguments) -> Expression:
+    """Snowflake's, which reads numbers its own way."""
+    _refuse_numbers(arguments.expect(1, 2))
+    return _cast_or_read(arguments, DATE)
+
+
+def text_to_timestamp_ntz(arguments: Arguments) -> Expression:
+    _refuse_numbers(arguments.expect(1, 2))
+    return _cast_or_read(arguments, TIMESTAMP_NTZ)
+
+
+def read_by_format(target: Type) -> Callable[[Arguments], Expression]:
+    """Postgres' `to_date('2024-03-01', 'YYYY-MM-DD')`: never without a format."""
+    return lambda arguments: _cast_or_read(arguments.expect(2), target)
+
+
+def _refuse_numbers(arguments: Arguments) -> None:
+    kind = type_of(arguments.operand(0).expression)
+    if not isinstance(kind, StringType | DateType | TimestampType):
+        raise Uninterpreted(f"a time made of {kind}")
+
+
+def _cast_or_read(arguments: Arguments, target: Type) -> Expression:
+    operand, scope = arguments.operand(0), arguments.scope
+    if len(arguments) == 1:
+        return casts.explicit(operand, target, Failure.RAISE, scope)
+    match operand.expression:
+        case Literal(None, _):
+            return Literal(None, target)
+        case Literal(str() as text, _):
+            wall = _read_literal(text, arguments.text(1), arguments)
+            placed = convert(Literal(wall, TIMESTAMP_NTZ), target, scope.clock)
+            if placed is not None:
+                return placed
+        case _:
+            pass
+    raise Uninterpreted("a time read by a format")
+
+
+def _read_literal(text: str, pattern: str, arguments: Arguments) -> int:
+    """Spark refuses what does not follow the format; Postgres and Snowflake may make do."""
+    scope = arguments.scope
+    match scope.dialect.family:
+        case Family.SPARK:
+            wall = date_formats.read_by(pattern, text)
+            if wall is None:
+                raise scope.problem(f"{text!r} does not follow {pattern!r}", arguments.operand(0))
+        case Family.POSTGRES | Family.SNOWFLAKE:
+            wall = date_formats.read_by(date_formats.java_from_oracle(pattern), text)
+        case _:
+            wall = None
+    if wall is None:
+        raise Uninterpreted("a time read by a format")
+    return wall
+
+
+def unix_timestamp(arguments: Arguments) -> Expression:
+    """Seconds of a date, timestamp or text; of the session's time without arguments.
+
+    The format is for text alone.
+    """
+    scope = arguments.scope
+    if len(arguments) == 0:
+        return call("unix_timestamp", [made(current_timestamp(scope))], scope)
+    operand = arguments.expect(1, 2).operand(0)
+    match operand.expression:
+        case Literal(str() as text, _):
+            pattern = arguments.text(1) if len(arguments) > 1 else _DEFAULT_FORMAT
+            wall = Literal(_read_literal(text, pattern, arguments), TIMESTAMP_NTZ)
+            operand = made(casts.implicit(made(wall), TIMESTAMP, scope))
+        case expression if isinstance(type_of(expression), StringType):
+            raise Uninterpreted("a time read by a format")
+        case _:
+            pass
+    return call("unix_timestamp", [operand], scope)
+
+
+def make_date(arguments: Arguments) -> Expression:
+    """`make_date(2024, 3, 1)`; Spark raises where there is no such day."""
+    made_date = call("make_date", arguments.expect(3).operands(), arguments.scope)
+    if isinstance(made_date, Call) and all(isinstance(a, Literal) for a in made_date.arguments):
+        raise Uninterpreted("a date that is none")
+    return made_date
+
+
+def try_to_date(arguments: Arguments) -> Expression:
+    return _try_cast_or_read(arguments.expect(1, 2), DATE)
+
+
+def try_to_timestamp(arguments: Arguments) -> Expression:
+    return _try_cast_or_read(arguments.expect(1, 2), TIMESTAMP)
+
+
+def _try_cast_or_read(arguments: Arguments, target: Type) -> Expression:
+    """`try_to_date(x)`: TRY_CAST; with a format only of literals, as without `try_`."""
+    if len(arguments) > 1:
+        try:
+            return _cast_or_read(arguments, target)
+        except TypeProblem as problem:
+            raise Uninterpreted("a time read by a format") from problem
+    return casts.explicit(arguments.operand(0), target, Failure.NULL, arguments.scope)
+
+
+def make_timestamp(target: Type) -> Callable[[Arguments], Expression]:
+    """`make_timestamp(2024, 3, 1, 12, 30, 15.5)` of literals, in the zone of a seventh."""
+
+    def build(arguments: Arguments) -> Expression:
+        wall = _made_wall(arguments.expect(*((6, 7) if target == TIMESTAMP else (6,))))
+        if len(arguments) == _WITH_ZONE:
+            where = zones.find_zone(arguments.text(6))
+            if where is None:
+                raise Uninterpreted("a zone that is none")
+            return Literal(zones.to_instant(wall, where), target)
+        placed = convert(Literal(wall, TIMESTAMP_NTZ), target, arguments.scope.clock)
+        if placed is None:
+            raise Uninterpreted("a time that is none")
+        return placed
+
+    return build
+
+
+def _made_wall(arguments: Arguments) -> int:
+    """What the parts of a wall clock's reading make. Spark raises where one is out of range."""
+    year, month, day, hour, minute = (arguments.integer(i) for i in range(5))
+    match arguments.operand(5).expression:
+        case Literal(int() | Decimal() as seconds, IntegerType() | DecimalType()):
+            fraction = int(seconds % 1 * zones.SECOND)
+        case _:
+            raise Uninterpreted("seconds that are no literal")
+    found = None
+    if 0 <= year <= _LAST_YEAR and min(month, day, hour, minute, seconds) >= 0:
+        written = f"{year:04}-{month}-{day} {hour}:{minute}:{int(seconds)}"
+        found = time_text.read_timestamp(written)
+    if found is None or found.day is None or seconds != round(seconds, 6):
+        raise Uninterpreted("a time that is none")
+    return found.day * zones.DAY + found.nanoseconds // 1000 + fraction
+
+
+def shifted(name: str) -> Callable[[Arguments], Expression]:
+    """`from_utc_timestamp(ts, zone)`: of a wall clock's reading as an instant."""
+
+    def build(arguments: Arguments) -> Expression:
+        moment, where = arguments.expect(2).operands()
+        instant = casts.implicit(moment, TIMESTAMP, arguments.scope)
+        return call(name, (Operand(instant, moment.origin), where), arguments.scope)
+
+    return build
+
+
+def from_unixtime_spark(arguments: Arguments) -> Expression:
+    """Seconds as text in the session's zone."""
+    pattern = arguments.text(1) if len(arguments.expect(1, 2)) > 1 else _DEFAULT_FORMAT
+    return call("from_unixtime", (arguments.operand(0), _word(pattern)), arguments.scope)
+
+
+def from_unixtime_trino(arguments: Arguments) -> Expression:
+    """Seconds as a timestamp; fractions would be cut to milliseconds."""
+    operand = arguments.expect(1).operand(0)
+    if not isinstance(type_of(operand.expression), IntegerType):
+        raise Uninterpreted("a fraction of seconds")
+    return call("timestamp_seconds", [operand], arguments.scope)
+
+
+def date_format_spark(arguments: Arguments) -> Expression:
+    pattern = arguments.expect(2).text(1)
+    return call("date_format", (arguments.operand(0), _word(pattern)), arguments.scope)
+
+
+def date_format_mysql(arguments: Arguments) -> Expression:
+    """Trino's, which has MySQL's letters."""
+    pattern = date_formats.java_from_mysql(arguments.expect(2).text(1))
+    return call("date_format", (arguments.operand(0), _word(pattern)), arguments.scope)
+
+
+def strftime(arguments: Arguments) -> Expression:
+    """DuckDB's: the value, then C's letters."""
+    pattern = date_formats.java_from_c(arguments.expect(2).text(1))
+    return call("date_format", (arguments.operand(0), _word(pattern)), arguments.scope)
+
+
+def to_char(arguments: Arguments) -> Expression:
+    """Postgres' and Snowflake's: `to_char(d, 'YYYY-MM')`."""
+    _refuse_numbers(arguments.expect(2))
+    pattern = date_formats.java_from_oracle(arguments.text(1))
+    return call("date_format", (arguments.operand(0), _word(pattern)), arguments.scope)
+
+
+def format_bigquery(arguments: Arguments) -> Expression:
+    """`format_date('%Y-%m', d)`."""
+    return strftime(arguments.expect(2).reordered(1, 0))
+
+
+def date_add_spark(arguments: Arguments) -> Expression:
+    """`date_add(d, 7)`, or `date_add(DAY, 7, ts)` as `timestampadd`."""
+    if len(arguments.expect(2, 3)) > 2:  # noqa: PLR2004
+        return timestampadd(arguments)
+    return call("date_add", arguments.operands(), arguments.scope)
+
+
+def date_sub_spark(arguments: Arguments) -> Expression:
+    return call("date_sub", arguments.expect(2).operands(), arguments.scope)
+
+
+def timestampadd(arguments: Arguments) -> Expression:
+    """`timestampadd(DAY, 7, x)`: a timestamp, whatever x is.
+
+    Days pass on the clock, as in `x + INTERVAL 24 HOURS`; 24 hours that are written so pass in
+    real time (measured).
+    """
+    interval = _interval(arguments.expect(3), 1, 0)
+    moment, scope = arguments.operand(2), arguments.scope
+    start = Operand(casts.implicit(moment, _timestamp_of(moment), scope), moment.origin)
+    match interval.expression:
+        case Literal(int() as span, _) if _is_real_time(span, start, arguments.word(0)):
+            micros = made(call("unix_micros", [start], scope))
+            later = arithmetic.arithmetic(Operation.ADD, micros, made(Literal(span, BIGINT)), scope)
+            return call("timestamp_micros", [made(later)], scope)
+        case _:
+            return arithmetic.arithmetic(Operation.ADD, start, interval, scope)
+
+
+def _is_real_time(span: int, start: Operand, unit: str) -> bool:
+    kind = type_of(start.expression)
+    if unit_named(unit) in _DATE_UNITS or abs(span) < zones.DAY or kind == TIMESTAMP_NTZ:
+        return False
+    if kind != TIMESTAMP:
+        raise Uninterpreted("hours of nanoseconds")
+    return True
+
+
+def _timestamp_of(operand: Operand) -> Type:
+    kind = type_of(operand.expression)
+    return kind if isinstance(kind, TimestampType) else TIMESTAMP
+
+
+def date_add_units(arguments: Arguments) -> Expression:
+    """Trino's `date_add('day', 7, x)`, Snowflake's `dateadd(day, 7, x)`."""
+    interval = _interval(arguments.expect(3), 1, 0)
+    return _plus(Operation.ADD, arguments.operand(2), interval, arguments.scope)
+
+
+def date_add_interval(arguments: Arguments) -> Expression:
+    """`date_add(x, INTERVAL 7 DAY)`."""
+    moment, interval = arguments.expect(2).operands()
+    return _plus(Operation.ADD, moment, interval, arguments.scope)
+
+
+def date_sub_interval(arguments: Arguments) -> Expression:
+    moment, interval = arguments.expect(2).operands()
+    return _plus(Operation.SUBTRACT, moment, interval, arguments.scope)
+
+
+def _plus(operation: Operation, moment: Operand, interval: Operand, scope: Scope) -> Expression:
+    if not isinstance(type_of(moment.expression), DateType | TimestampType):
+        raise Uninterpreted("a time made of text")
+    if not isinstance(type_of(interval.expression), IntervalType):
+        raise Uninterpreted("a time and something else than an interval")
+    if scope.dialect.family is Family.DUCKDB:
+        return arithmetic.moved(operation, moment, interval, scope)
+    return arithmetic.moved_in_kind(operation, moment, interval, scope)
+
+
+def _interval(arguments: Arguments, count: int, unit: int) -> Operand:
+    return made(time_intervals.of_units(arguments.integer(count), unit_named(arguments.word(unit))))
+
+
+def datediff_spark(arguments: Arguments) -> Expression:
+    """`datediff(end, start)`; with a unit only whole days between dates."""
+    if len(arguments.expect(2, 3)) > 2:  # noqa: PLR2004
+        return datediff_full(arguments)
+    return call("datediff", arguments.operands(), arguments.scope)
+
+
+def datediff_full(arguments: Arguments) -> Expression:
+    """`date_diff('day', start, end)` in whole periods: of days between dates alone."""
+    _only_days(arguments.expect(3).word(0))
+    _, start, end = (None, arguments.operand(1), arguments.operand(2))
+    if not all(type_of(o.expression) == DATE for o in (start, end)):
+        raise Uninterpreted("whole days between timestamps")
+    return call("datediff", (end, start), arguments.scope)
+
+
+def datediff_borders(arguments: Arguments) -> Expression:
+    """`date_diff('day', start, end)` in midnights passed."""
+    _only_days(arguments.expect(3).word(0))
+    return call("datediff", (arguments.operand(2), arguments.operand(1)), arguments.scope)
+
+
+def datediff_bigquery(arguments: Arguments) -> Expression:
+    """`date_diff(end, start, DAY)`."""
+    _only_days(arguments.expect(3).word(2))
+    end, start = arguments.operand(0), arguments.operand(1)
+    if not all(type_of(o.expression) == DATE for o in (start, end)):
+        raise Uninterpreted("whole days between timestamps")
+    return call("datediff", (end, start), arguments.scope)
+
+
+def _only_days(word: str) -> None:
+    if unit_named(word) != "day":
+        raise Uninterpreted(f"a difference in {word}")
+
+
+def plus_one(name: str, operand: Operand, scope: Scope) -> Expression:
+    """A part that another dialect counts from 1."""
+    return _shifted(Operation.ADD, name, operand, scope)
+
+
+def minus_one(name: str, operand: Operand, scope: Scope) -> Expression:
+    """A part that another dialect counts from 0."""
+    return _shifted(Operation.SUBTRACT, name, operand, scope)
+
+
+def _shifted(operation: Operation, name: str, operand: Operand, scope: Scope) -> Expression:
+    part, one = call(name, [operand], scope), Literal(1, INT)
+    return arithmetic.fold(operation, part, one, INT) or Arithmetic(operation, part, one, INT)

@@ -1,0 +1,145 @@
+"""Interval literals, and what they add to dates and timestamps.
+
+An interval is months, or microseconds: Spark's two kinds, which do not mix.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from whyscan.predicate.binding.scope import Uninterpreted
+from whyscan.tree import time_text, zones
+from whyscan.tree.nodes import Literal
+from whyscan.tree.types import DateType, IntervalType, TimestampType, Type
+
+if TYPE_CHECKING:
+    from whyscan.tree.clock import Clock
+
+MONTHS = IntervalType(months=True)
+MICROSECONDS = IntervalType(months=False)
+
+_UNIT_MONTHS = {"year": 12, "quarter": 3, "month": 1}
+_UNIT_MICROSECONDS = {
+    "week": 7 * zones.DAY,
+    "day": zones.DAY,
+    "hour": 3600 * zones.SECOND,
+    "minute": 60 * zones.SECOND,
+    "second": zones.SECOND,
+    "millisecond": 1000,
+    "microsecond": 1,
+}
+_FIELDS = ("day", "hour", "minute", "second")
+_PAIR = re.compile(r"([+-]?\d+(?:\.\d+)?)\s+([a-z]+)", re.ASCII)
+_YEAR_MONTH = re.compile(r"([+-]?)(\d+)-(\d{1,2})", re.ASCII)
+
+
+def of_units(count: str | int, unit: str) -> Literal:
+    """`count` of one unit, singular or plural."""
+    name = unit.lower().removesuffix("s")
+    number = Fraction(count)
+    for table, kind in ((_UNIT_MONTHS, MONTHS), (_UNIT_MICROSECONDS, MICROSECONDS)):
+        if name in table:
+            total = number * table[name]
+            if total.denominator != 1 and kind is MONTHS:
+                raise Uninterpreted("a fraction of a month")
+            return _literal(int(total), kind)
+    raise Uninterpreted(f"an interval in {unit}")
+
+
+def of_text(text: str) -> Literal:
+    """`1 day 2 hours`: units that add up."""
+    pairs = _PAIR.findall(text.lower())
+    if not pairs or _PAIR.sub("", text.lower()).strip():
+        raise Uninterpreted(f"the interval {text!r}")
+    return total([of_units(count, unit) for count, unit in pairs])
+
+
+def of_range(text: str, first: str, last: str) -> Literal:
+    """`'1-2' YEAR TO MONTH` or `'1 02:03:04.5' DAY TO SECOND`."""
+    text = text.strip()
+    if (first, last) == ("year", "month"):
+        match = _YEAR_MONTH.fullmatch(text)
+        if match is None:
+            raise Uninterpreted(f"the interval {text!r}")
+        months = int(match[2]) * 12 + int(match[3])
+        return _literal(-months if match[1] == "-" else months, MONTHS)
+    return _day_time(text, first, last)
+
+
+def _day_time(text: str, first: str, last: str) -> Literal:
+    if first not in _FIELDS or last not in _FIELDS:
+        raise Uninterpreted(f"an interval from {first} to {last}")
+    names = _FIELDS[_FIELDS.index(first) : _FIELDS.index(last) + 1]
+    parts = re.split(r"[ :]+", text.lstrip("+-"))
+    if len(parts) != len(names) or not all(re.fullmatch(r"\d+(\.\d+)?", p) for p in parts):
+        raise Uninterpreted(f"the interval {text!r}")
+    span = sum(Fraction(p) * _UNIT_MICROSECONDS[n] for p, n in zip(parts, names, strict=True))
+    return _literal(-int(span) if text.startswith("-") else int(span), MICROSECONDS)
+
+
+def total(intervals: list[Literal]) -> Literal:
+    """Their sum; they must be of one kind."""
+    kinds = {interval.type for interval in intervals}
+    if len(kinds) != 1:
+        raise Uninterpreted("months and days in one interval")
+    return _literal(sum(ticks(interval) for interval in intervals), kinds.pop())
+
+
+def negated(interval: Literal) -> Literal:
+    return Literal(-ticks(interval), interval.type)
+
+
+def ticks(literal: Literal) -> int:
+    """Months or microseconds of an interval; days or units of a date or timestamp."""
+    if not isinstance(literal.value, int):
+        raise Uninterpreted("a span of time that is NULL")
+    return literal.value
+
+
+def _literal(value: int, kind: Type) -> Literal:
+    if not time_text.fits(value):
+        raise Uninterpreted("an interval out of range")
+    return Literal(value, kind)
+
+
+def add(moment: Literal, interval: Literal, clock: Clock) -> Literal:
+    """A date or timestamp some time on. Days and months are the calendar's, in the zone."""
+    if moment.value is None:
+        return moment
+    match moment.type:
+        case DateType():
+            moved = _add_to_date(ticks(moment), interval)
+        case TimestampType() as kind:
+            moved = _add_to_timestamp(ticks(moment), kind, interval, clock)
+        case kind:
+            raise Uninterpreted(f"an interval added to {kind}")
+    inside = time_text.is_day if isinstance(moment.type, DateType) else time_text.fits
+    if not inside(moved):
+        raise Uninterpreted("a time out of range")
+    return Literal(moved, moment.type)
+
+
+def _add_to_date(days: int, interval: Literal) -> int:
+    if interval.type == MONTHS:
+        return time_text.add_months(days, ticks(interval))
+    return days + ticks(interval) // zones.DAY
+
+
+def _add_to_timestamp(value: int, kind: TimestampType, interval: Literal, clock: Clock) -> int:
+    scale = kind.unit.per_second // zones.SECOND
+    microseconds, fraction = divmod(value, scale)
+    wall = zones.to_wall(microseconds, clock.zone) if kind.instant else microseconds
+    day, time = divmod(wall, zones.DAY)
+    if interval.type == MONTHS:
+        day, rest = time_text.add_months(day, ticks(interval)), 0
+    else:
+        # As in Spark days are cut towards zero; what remains is added to the instant.
+        days = int(Fraction(ticks(interval), zones.DAY))
+        day, rest = day + days, ticks(interval) - days * zones.DAY
+        if days == 0:
+            return (microseconds + rest) * scale + fraction
+    moved = day * zones.DAY + time
+    moved = zones.to_instant(moved, clock.zone) if kind.instant else moved
+    return (moved + rest) * scale + fraction

@@ -1,0 +1,44 @@
+"""Bare words that are units of time: `DATE_TRUNC(d, MONTH)` names no column `month`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from whyscan.predicate.binding.time_calls import WORDS
+from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.tokens import called
+
+if TYPE_CHECKING:
+    from whyscan.predicate.syntax.dialects import Dialect
+
+_FIRST_OF_TWO = {"date_part", "datepart", "date_trunc", "datetrunc"}
+_FIRST_OF_THREE = {
+    *("dateadd", "date_add", "timeadd", "timestampadd"),
+    *("datediff", "date_diff", "timediff", "timestampdiff"),
+}
+_SECOND = ("date_trunc", "datetime_trunc", "timestamp_trunc", "time_trunc", "last_day")
+_THIRD = ("date_diff", "datetime_diff", "timestamp_diff", "time_diff")
+_OF_BIGQUERY = {**dict.fromkeys(_SECOND, 1), **dict.fromkeys(_THIRD, 2)}
+
+
+def mark_units(tree: exp.Expr, dialect: Dialect) -> None:
+    """Make the units among the arguments of calls words, before names are looked up."""
+    if not dialect.bare_units:
+        return
+    for call in tree.find_all(exp.Anonymous):
+        place = _place(call, dialect.family)
+        if place is None or place >= len(call.expressions):
+            continue
+        unit = call.expressions[place]
+        if isinstance(unit, exp.Column) and not unit.table and unit.name.lower() in WORDS:
+            unit.replace(exp.Var(this=unit.name))
+
+
+def _place(call: exp.Anonymous, family: Family) -> int | None:
+    name = called(call)
+    if family is Family.BIGQUERY:
+        return _OF_BIGQUERY.get(name)
+    named = {2: _FIRST_OF_TWO, 3: _FIRST_OF_THREE}.get(len(call.expressions), set())
+    return 0 if name in named else None

@@ -1,0 +1,101 @@
+"""Types as they are written in a CAST or before a literal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from whyscan.predicate.binding.scope import Uninterpreted
+from whyscan.predicate.syntax.dialects import Family
+from whyscan.tree.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    TINYINT,
+    UUID,
+    DecimalType,
+    IntegerType,
+    TimestampType,
+    Type,
+    Unit,
+)
+
+if TYPE_CHECKING:
+    from whyscan.predicate.syntax.dialects import Dialect
+
+_KIND = exp.DType
+_SAME_EVERYWHERE: dict[exp.DType, Type] = {
+    _KIND.BOOLEAN: BOOLEAN,
+    _KIND.TINYINT: TINYINT,
+    _KIND.SMALLINT: SMALLINT,
+    _KIND.INT: INT,
+    _KIND.MEDIUMINT: INT,
+    _KIND.BIGINT: BIGINT,
+    _KIND.FLOAT: FLOAT,
+    _KIND.DOUBLE: DOUBLE,
+    _KIND.BINARY: BINARY,
+    _KIND.VARBINARY: BINARY,
+    _KIND.BLOB: BINARY,
+    _KIND.DATE: DATE,
+    _KIND.TIMESTAMPTZ: TIMESTAMP,
+    _KIND.TIMESTAMPLTZ: TIMESTAMP,
+    _KIND.TIMESTAMPNTZ: TIMESTAMP_NTZ,
+    _KIND.DATETIME: TIMESTAMP_NTZ,
+    _KIND.TIMESTAMP_NS: TimestampType(instant=False, unit=Unit.NANOSECOND),
+    _KIND.UUID: UUID,
+}
+_TEXT = {_KIND.TEXT, _KIND.VARCHAR, _KIND.NVARCHAR, _KIND.CHAR, _KIND.NCHAR}
+_CHAR = {_KIND.CHAR, _KIND.NCHAR}
+MAX_PRECISION = 38
+
+
+def type_named(written: exp.DataType, dialect: Dialect) -> Type:
+    """The type that a dialect means by a name."""
+    kind = written.this
+    if kind in _TEXT:
+        return _text(written, dialect)
+    if kind is _KIND.DECIMAL:
+        return _decimal(written, dialect)
+    if kind is _KIND.TIMESTAMP:
+        return TIMESTAMP if dialect.plain_timestamp_is_instant else TIMESTAMP_NTZ
+    found = _SAME_EVERYWHERE.get(kind)
+    if found is None:
+        raise Uninterpreted(f"the type {written.sql()}")
+    if dialect.wide_integers and isinstance(found, IntegerType):
+        return BIGINT
+    return DOUBLE if found == FLOAT and dialect.family is Family.SNOWFLAKE else found
+
+
+def fraction_digits(written: exp.DataType, dialect: Dialect) -> int:
+    """Of how many places the seconds of a written timestamp type are."""
+    digits = [int(parameter.name) for parameter in written.expressions]
+    return digits[0] if digits else dialect.timestamp_digits
+
+
+def _text(written: exp.DataType, dialect: Dialect) -> Type:
+    # Spark's CAST takes varchar(n) for string; elsewhere it cuts, and CHAR is one character.
+    cuts = written.expressions or (written.this in _CHAR and dialect.family is not Family.DUCKDB)
+    if cuts and not dialect.is_spark:
+        raise Uninterpreted("a cast that cuts strings")
+    return STRING
+
+
+def _decimal(written: exp.DataType, dialect: Dialect) -> DecimalType:
+    digits = [int(parameter.name) for parameter in written.expressions]
+    if not digits:
+        if dialect.default_decimal is None:
+            raise Uninterpreted("a decimal without bounds")
+        return DecimalType(*dialect.default_decimal)
+    precision, scale = digits[0], digits[1] if len(digits) > 1 else 0
+    if not 0 <= scale <= precision <= MAX_PRECISION:
+        raise Uninterpreted(f"the type decimal({precision},{scale})")
+    return DecimalType(precision, scale)

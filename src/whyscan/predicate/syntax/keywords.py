@@ -1,0 +1,127 @@
+"""Spark's words and operators where the tokenizer reads more, or other ones.
+
+Nearly every keyword of Spark is a name where a value stands: `outer = 1` asks for a column.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from sqlglot import Parser
+from sqlglot.tokenizer_core import Token, TokenType
+
+from whyscan.errors import SyntaxProblem
+from whyscan.predicate.syntax.tokens import span_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# The parser takes the names of types for columns by itself, and `ARRAY<DATE>` is a type.
+_READ_AS_THEY_ARE = (Parser.TYPE_TOKENS - {TokenType.UNION}) | {
+    TokenType.CURRENT_DATE,
+    TokenType.CURRENT_TIMESTAMP,
+    TokenType.CURRENT_USER,
+    TokenType.FALSE,
+    TokenType.IDENTIFIER,
+    TokenType.NULL,
+    TokenType.NUMBER,
+    TokenType.STRING,
+    TokenType.TRUE,
+    TokenType.VAR,
+}
+_COMPARATORS = {
+    TokenType.EQ,
+    TokenType.GT,
+    TokenType.GTE,
+    TokenType.LT,
+    TokenType.LTE,
+    TokenType.NEQ,
+    TokenType.NULLSAFE_EQ,
+}
+_SIGNS = {TokenType.DASH, TokenType.PLUS, TokenType.STAR}
+_OPERATORS = _COMPARATORS | _SIGNS | {TokenType.DPIPE, TokenType.MOD, TokenType.SLASH}
+_BEFORE_A_VALUE = {
+    *_OPERATORS,
+    TokenType.AND,
+    TokenType.BETWEEN,
+    TokenType.COMMA,
+    TokenType.DOT,
+    TokenType.HAVING,
+    TokenType.L_PAREN,
+    TokenType.NOT,
+    TokenType.ON,
+    TokenType.OR,
+    TokenType.WHEN,
+    TokenType.WHERE,
+}
+_BEHIND_A_VALUE = {
+    *_OPERATORS,
+    TokenType.AND,
+    TokenType.BETWEEN,
+    TokenType.COMMA,
+    TokenType.ILIKE,
+    TokenType.IN,
+    TokenType.IS,
+    TokenType.LIKE,
+    TokenType.OR,
+    TokenType.RLIKE,
+    TokenType.R_PAREN,
+}
+_BEFORE_A_SIGN = {"all", "any", "case", "distinct", "exists", "interval", "not", "select", "some"}
+"""Words behind which a sign may begin a value: `SELECT -1`, `count(DISTINCT -x)`."""
+
+_NO_OPERATORS = {"&<", "&>", "~~", "~~~", "~*", "~~*", "!~", "!~~", "^@"}
+"""Operators of Postgres, which the tokenizer knows in every dialect."""
+
+
+def as_spark_reads(tokens: list[Token], text: str) -> list[Token]:
+    """The tokens with keywords as names where Spark takes them for such."""
+    named = list(tokens)
+    for index, token in enumerate(tokens):
+        if token.text in _NO_OPERATORS and token.token_type is not TokenType.STRING:
+            raise SyntaxProblem("this does not belong here", text=text, span=span_of(token))
+        # X'ff00' is no word, though its token's text is one.
+        bare = token.text.isidentifier() and text[token.start : token.end + 1] == token.text
+        if bare and _is_a_name(tokens, named, index):
+            named[index] = Token(
+                TokenType.IDENTIFIER,
+                token.text,
+                token.line,
+                token.col,
+                token.start,
+                token.end,
+            )
+    return named
+
+
+def _is_a_name(tokens: Sequence[Token], named: Sequence[Token], index: int) -> bool:
+    """A keyword between what stands before a value and what stands behind one."""
+    token = tokens[index]
+    if token.token_type in _READ_AS_THEY_ARE:
+        return token.text.lower() == "if" and _stands_alone(tokens, named, index)
+    return _stands_alone(tokens, named, index)
+
+
+def _stands_alone(tokens: Sequence[Token], named: Sequence[Token], index: int) -> bool:
+    before = named[index - 1].token_type if index else None
+    behind = tokens[index + 1].token_type if index + 1 < len(tokens) else None
+    if before is not None and before not in _BEFORE_A_VALUE:
+        return False
+    if before is None and behind is TokenType.OR:
+        # CREATE OR REPLACE.
+        return False
+    if behind in _SIGNS and tokens[index].text.lower() in _BEFORE_A_SIGN:
+        return False
+    return behind is None or behind in _BEHIND_A_VALUE
+
+
+def check_numbers(tokens: Sequence[Token], text: str) -> None:
+    """Refuse `. 5`, which the parser takes for `.5`."""
+    for point, number in pairwise(tokens):
+        if (
+            point.token_type is TokenType.DOT
+            and number.token_type is TokenType.NUMBER
+            and point.end + 1 < number.start
+        ):
+            raise SyntaxProblem("this does not belong here", text=text, span=span_of(point))

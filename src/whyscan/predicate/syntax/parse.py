@@ -1,0 +1,297 @@
+"""SQL text to syntax trees: one for each top-level AND fragment, in any dialect of sqlglot."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect, Dialects
+from sqlglot.errors import ErrorLevel, ParseError, TokenError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from whyscan.errors import Span, SyntaxProblem, UsageError
+from whyscan.predicate.syntax import keywords
+from whyscan.predicate.syntax import tokens as tokens_
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from whyscan.predicate.syntax.tokens import Item
+
+MAX_CHARACTERS = 10_000_000
+_SHOWN = 80
+DIALECTS = tuple(sorted(dialect.value for dialect in Dialects if dialect.value))
+
+_STATEMENT = {
+    TokenType.ALTER,
+    TokenType.CREATE,
+    TokenType.DELETE,
+    TokenType.DROP,
+    TokenType.INSERT,
+    TokenType.MERGE,
+    TokenType.SELECT,
+    TokenType.UPDATE,
+    TokenType.WITH,
+}
+_SPARKS = {"spark", "databricks"}
+_SPINES = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
+
+
+TYPED_LITERALS = frozenset(
+    {
+        exp.DataType.Type.DATE,
+        exp.DataType.Type.TIMESTAMP,
+        exp.DataType.Type.TIMESTAMPTZ,
+        exp.DataType.Type.TIMESTAMPLTZ,
+        exp.DataType.Type.TIMESTAMPNTZ,
+    }
+)
+"""The types whose name may stand before a text."""
+
+
+class Fragment(Struct, frozen=True):
+    """One top-level AND fragment: its tree, and its text as it was written."""
+
+    tree: exp.Expr
+    sql: str
+
+
+class Syntax(Struct, frozen=True):
+    """A parsed predicate. `lists` holds long IN lists by the offset of their first literal."""
+
+    text: str
+    dialect: str
+    fragments: tuple[Fragment, ...]
+    lists: Mapping[int, tuple[Item, ...]]
+
+
+def parse(text: str, dialect: str = "spark") -> Syntax:
+    """The text as trees of its dialect; SyntaxProblem where it is no condition."""
+    language = dialect_named(dialect)
+    tokens, lists = tokens_.lift_lists(tokenize(text, language))
+    tokens_.check_depth(tokens, text)
+    _check_is_condition(tokens, text)
+    tree = _parse_tokens(tokens_.mark_calls(tokens), text, language)
+    trees = conjuncts(tree)
+    parts = list(tokens_.split_conjuncts(tokens))
+    # The name of a function may be AND, which leaves nothing before it.
+    sources = [_source(part, text) for part in parts] if all(parts) else []
+    if len(sources) != len(trees):
+        sources = [sql_of(part, dialect) for part in trees]
+    return Syntax(text, dialect, tuple(map(Fragment, trees, sources)), lists)
+
+
+def sql_of(tree: exp.Expr, dialect: str) -> str:
+    """The tree as text of its dialect: near to what was written, where that has no position."""
+    # The parser's warnings are about running the text; nobody does.
+    written = tree.transform(_typed_literal, dialect)
+    text = written.sql(
+        dialect=dialect, normalize_functions=False, unsupported_level=ErrorLevel.IGNORE
+    )
+    return text.replace(tokens_.CALL_MARK, "")
+
+
+def _typed_literal(node: exp.Expr, dialect: str) -> exp.Expr:
+    """`DATE '2024-03-01'`, which the parser turns into a cast of text."""
+    if type(node) is not exp.Cast or not isinstance(node.this, exp.Literal):
+        return node
+    if not node.this.is_string or node.to.this not in TYPED_LITERALS:
+        return node
+    kind = node.to.sql(dialect=dialect).partition("(")[0]
+    return exp.Var(this=f"{kind} {node.this.sql(dialect=dialect)}")
+
+
+def conjuncts(tree: exp.Expr) -> list[exp.Expr]:
+    """`a`, `b`, `c` of `(a AND b) AND c`."""
+    return chain(tree, exp.And)
+
+
+def chain(tree: exp.Expr, link: type[exp.Expr]) -> list[exp.Expr]:
+    """The operands of one associative operator, parentheses among them taken off.
+
+    Long chains lean to the left: they are walked, not recursed into.
+    """
+    parts, pending = [], [tree]
+    while pending:
+        part = pending.pop()
+        inner = unwrapped(part)
+        if isinstance(inner, link):
+            pending += (inner.args["expression"], inner.args["this"])
+        else:
+            parts.append(part)
+    return parts
+
+
+def unwrapped(node: exp.Expr) -> exp.Expr:
+    """The node without parentheses around it."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def dialect_named(name: str) -> Dialect:
+    """The dialect; UsageError with a near name where there is none."""
+    if name.lower() in DIALECTS:
+        return Dialect.get_or_raise(name.lower())
+    near = difflib.get_close_matches(name.lower(), DIALECTS, n=1)
+    hint = f"did you mean {near[0]}?" if near else "known dialects: " + ", ".join(DIALECTS)
+    raise UsageError(f"unknown dialect {name!r}", hint=hint)
+
+
+def tokenize(text: str, dialect: Dialect) -> list[Token]:
+    """The tokens of a text that is neither too long nor cut off; SyntaxProblem if it is."""
+    if len(text) > MAX_CHARACTERS:
+        raise SyntaxProblem(
+            f"the SQL is longer than {MAX_CHARACTERS:,} characters",
+            hint="join with a table of the values instead",
+        )
+    if not _is_unicode(text):
+        raise SyntaxProblem(
+            f"the SQL holds bytes that are not UTF-8: {ascii(text)[:_SHOWN]}",
+            hint="write it in UTF-8, or the bytes as X'ff'",
+        )
+    try:
+        tokens = dialect.tokenize(text)
+    except TokenError as error:
+        raise SyntaxProblem(
+            "the SQL breaks off inside a string, a quoted name or a comment",
+            text=text,
+            span=_unclosed(text),
+            hint="close the quotes",
+        ) from error
+    if len(tokens) > tokens_.MAX_TOKENS:
+        raise SyntaxProblem(f"the SQL has more than {tokens_.MAX_TOKENS:,} tokens")
+    tokens_.check_shifts(tokens, text)
+    keywords.check_numbers(tokens, text)
+    if type(dialect).__name__.lower() in _SPARKS:
+        tokens = keywords.as_spark_reads(tokens, text)
+    doubled = "''" in text or '""' in text
+    return tokens_.join_quotes(tokens, text) if doubled else tokens
+
+
+def _is_unicode(text: str) -> bool:
+    """Half characters stand for bytes that a terminal or a file gave, and nobody can write them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _unclosed(text: str) -> Span:
+    """From the last quote to the end: the tokenizer does not say where it lost its way."""
+    last = max((text.rfind(quote) for quote in ("'", '"', "`", "/*")), default=-1)
+    return Span(max(last, 0), len(text))
+
+
+def _check_is_condition(tokens: Sequence[Token], text: str) -> None:
+    if not tokens:
+        raise SyntaxProblem("the predicate is empty", text=text, hint="write a condition, or true")
+    first = tokens[0]
+    if first.token_type is TokenType.WHERE:
+        raise SyntaxProblem(
+            "a predicate starts behind WHERE",
+            text=text,
+            span=tokens_.span_of(first),
+            hint="leave out the word WHERE",
+        )
+    if first.token_type in _STATEMENT:
+        raise SyntaxProblem(
+            "this is a statement, not a condition",
+            text=text,
+            span=tokens_.span_of(first),
+            hint="give the condition behind WHERE alone, or the whole query with --sql",
+        )
+    for token in tokens:
+        if token.token_type is TokenType.SEMICOLON:
+            raise SyntaxProblem(
+                "a predicate is one condition, without semicolons",
+                text=text,
+                span=tokens_.span_of(token),
+            )
+
+
+def _parse_tokens(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
+    try:
+        trees = dialect.parser().parse_into(exp.Condition, tokens, text)
+    except ParseError as error:
+        raise problem(error, tokens, text) from error
+    # The parser indexes into what it expects to be there: IndexError and others are its
+    # way of refusing a malformed call.
+    except Exception as error:
+        raise SyntaxProblem(
+            "this part is not an expression", text=text, span=_span(tokens)
+        ) from error
+    tree = trees[0] if trees else None
+    if not isinstance(tree, exp.Expr):
+        raise SyntaxProblem("this part is not an expression", text=text, span=_span(tokens))
+    if len(tokens) > tokens_.MAX_DEPTH:
+        check_tree_depth(tree, text, _span(tokens))
+    return tree
+
+
+def problem(error: ParseError, tokens: Sequence[Token], text: str) -> SyntaxProblem:
+    """The parser's complaint, with the place that it means."""
+    details = error.errors[0] if error.errors else {}
+    message = _readable(str(details.get("description") or "this part is not an expression"))
+    span = _span_of_error(text, details) or _span(tokens)
+    return SyntaxProblem(message, text=text, span=span)
+
+
+def _readable(description: str) -> str:
+    """sqlglot's words without its class names."""
+    missing = re.match(r"Required keyword: '(\w+)' missing for <class '.*\.(\w+)'>", description)
+    if missing:
+        return "an operand is missing here"
+    description = re.sub(r" but got <Token .*", " here", description)
+    if description.startswith("Expecting "):
+        return "expected " + description.removeprefix("Expecting ") + " after this"
+    if "Unexpected token" in description:
+        return "this does not belong here"
+    return description[:1].lower() + description[1:].rstrip(".")
+
+
+def _span_of_error(text: str, details: Mapping[str, object]) -> Span | None:
+    """Line and column of the parser, which point at the last character, as offsets."""
+    line, column, word = details.get("line"), details.get("col"), details.get("highlight")
+    if not (isinstance(line, int) and isinstance(column, int) and isinstance(word, str)):
+        return None
+    start = 0
+    for _ in range(line - 1):
+        start = text.find("\n", start) + 1
+    end = min(start + column, len(text))
+    return Span(max(end - max(len(word), 1), 0), end)
+
+
+def check_tree_depth(tree: exp.Expr, text: str, span: Span) -> None:
+    """Refuse chains of suffixes, `a::int::int…`: flat for the parser, deep for who comes after."""
+    pending: list[tuple[exp.Expr, int, type | None]] = [(tree, 0, None)]
+    while pending:
+        node, depth, around = pending.pop()
+        if depth > tokens_.MAX_DEPTH:
+            raise SyntaxProblem("the SQL nests too deep", text=text, span=span)
+        below = around if isinstance(node, exp.Paren) else type(node)
+        pending.extend(
+            (child, depth + _step(node, child, around), below) for child in node.iter_expressions()
+        )
+
+
+def _step(node: exp.Expr, child: exp.Expr, around: type | None) -> int:
+    """1 where binding `child` takes a stack frame more, 0 where a chain is walked in a loop."""
+    if isinstance(node, exp.Paren | exp.If):
+        return 0
+    if isinstance(node, exp.And | exp.Or | exp.Not | exp.DPipe):
+        return int(type(node) is not around)
+    return int(not (isinstance(node, _SPINES) and child is node.this))
+
+
+def _span(tokens: Sequence[Token]) -> Span:
+    return Span(tokens[0].start, tokens[-1].end + 1)
+
+
+def _source(tokens: Sequence[Token], text: str) -> str:
+    span = _span(tokens)
+    return text[span.start : span.end]

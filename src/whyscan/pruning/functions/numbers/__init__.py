@@ -1,0 +1,1 @@
+"""Functions of numbers: where f(x) lies when x lies between two numbers."""

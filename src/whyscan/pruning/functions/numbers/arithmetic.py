@@ -1,0 +1,93 @@
+"""`+ - * / div %` on numbers. ANSI: overflow and division by zero raise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec.structs import replace
+
+from whyscan.pruning.functions.numbers import decimals, floats
+from whyscan.pruning.functions.numbers.corners import (
+    Ends,
+    by_divisor,
+    corners,
+    number,
+    remainder,
+    without_zero,
+)
+from whyscan.pruning.functions.rules import contains, ends, extremes, fitted, strict
+from whyscan.pruning.interval import Interval, anything
+from whyscan.pruning.mask import both, either, opposite
+from whyscan.tree.nodes import Operation
+from whyscan.tree.types import BIGINT, DecimalType, FloatType, IntegerType
+
+if TYPE_CHECKING:
+    from whyscan.pruning.mask import Vector
+    from whyscan.tree.types import Type
+
+INT64_DIGITS = 19
+LEAST, GREATEST = extremes(BIGINT)
+ONE, MINUS_ONE = pa.scalar(1), pa.scalar(-1)
+
+
+def numeric(operation: Operation, left: Interval, right: Interval, kind: Type) -> Interval:
+    """`left operation right` for operands of one family of numbers."""
+    match (left.type, right.type, kind):
+        case (IntegerType(), IntegerType(), IntegerType()):
+            return integers(operation, left, right, kind)
+        case (FloatType(), FloatType(), FloatType()):
+            return floats.arithmetic(operation, left, right, kind)
+        case (DecimalType(), DecimalType(), DecimalType() | IntegerType()):
+            return decimals.arithmetic(operation, left, right, kind)
+        case _:
+            return anything(kind, raises=True)
+
+
+def integers(operation: Operation, left: Interval, right: Interval, kind: IntegerType) -> Interval:
+    """Whole numbers: exact, and an error where the result leaves the type."""
+    whole = strict(kind, [left, right])
+    a, b = ends(left), ends(right)
+    match operation:
+        case Operation.ADD | Operation.SUBTRACT | Operation.MULTIPLY:
+            bounds = corners(decimals.KERNELS[operation], operation, *_roomy(operation, a, b))
+            return fitted(whole, bounds, kind)
+        case Operation.QUOTIENT:
+            bounds = corners(_quotient, operation, a, without_zero(b))
+            found = _without_overflow(fitted(whole, bounds, kind), left, right)
+            return by_divisor(found, left, right, b)
+        case Operation.REMAINDER:
+            bounds = remainder(a, without_zero(b), number(1, a[0]))
+            return by_divisor(fitted(whole, bounds, kind), left, right, b)
+        case Operation.DIVIDE:
+            return anything(kind, raises=True)
+
+
+def _roomy(operation: Operation, left: Ends, right: Ends) -> tuple[Ends, Ends]:
+    """The operands where the result is exact: in 64 bits if it surely fits, else in decimals."""
+    a, b = (decimals.magnitude(pair) for pair in (left, right))
+    reach = a * b if operation is Operation.MULTIPLY else a + b
+    if reach < 1 << 63:
+        return left, right
+    wide = pa.decimal256(INT64_DIGITS, 0)
+    (c, d), (e, f) = left, right
+    return (c.cast(wide), d.cast(wide)), (e.cast(wide), f.cast(wide))
+
+
+def _quotient(a: Vector, b: Vector) -> Vector:
+    """a div b, towards zero; the greatest bigint for the one quotient that is no bigint."""
+    overflow = pc.and_(pc.equal(a, LEAST), pc.equal(b, MINUS_ONE))
+    divided = pc.divide(a, pc.if_else(overflow, ONE, b))
+    return pc.if_else(overflow, GREATEST, divided)
+
+
+def _without_overflow(found: Interval, left: Interval, right: Interval) -> Interval:
+    """The least bigint div -1 raises."""
+    overflow = both(contains(left, LEAST), contains(right, MINUS_ONE))
+    nothing_else = both(overflow, left.point(), right.point())
+    return replace(
+        found,
+        value=both(found.value, opposite(nothing_else)),
+        raises=either(found.raises, overflow),
+    )

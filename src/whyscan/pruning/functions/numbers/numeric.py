@@ -1,0 +1,413 @@
+"""Functions of numbers: rounding, roots, logarithms, bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec.structs import replace
+
+from whyscan.pruning.functions.numbers import decimals
+from whyscan.pruning.functions.numbers.arithmetic import INT64_DIGITS, numeric
+from whyscan.pruning.functions.numbers.corners import number
+from whyscan.pruning.functions.numbers.floats import outward, saturated
+from whyscan.pruning.functions.rules import (
+    Entry,
+    all_points,
+    as_vector,
+    constant,
+    decreasing,
+    ends,
+    fitted,
+    greatest_of,
+    increasing,
+    mapped,
+    pointwise,
+    strict,
+    wide,
+)
+from whyscan.pruning.interval import (
+    Interval,
+    anything,
+    defined,
+    greater,
+    greatest,
+    hull,
+    inner,
+    least,
+    less,
+    less_equal,
+)
+from whyscan.pruning.mask import Mask, Vector, both, choose, either, keep, may, opposite, surely
+from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
+from whyscan.tree.nodes import Operation
+from whyscan.tree.types import FLOAT, DecimalType, FloatType, IntegerType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from whyscan.pruning.functions.rules import Kernel
+    from whyscan.tree.types import Type
+
+ZERO = pa.scalar(0.0)
+ZERO_INTEGER = pa.scalar(0)
+ONE_INTEGER = pa.scalar(1)
+WHOLE = pa.decimal128(MAX_DECIMAL_DIGITS, 0)
+NEGATED_DIGITS = 34
+MOST_PLACES = 300
+"""Ten to this power is still a double."""
+
+
+def _negative(kind: Type, x: Interval) -> Interval:
+    """-x: the ends change sign and places; the least integer has no opposite."""
+    match kind:
+        case FloatType() if x.type == kind:
+            return decreasing(x, kind, pc.negate)
+        case IntegerType() | DecimalType() if x.type == kind:
+            lower, upper = _exact(x)
+            found = fitted(strict(kind, [x]), (pc.negate(upper), pc.negate(lower)), kind)
+            return _vague(found, _rounds(kind, lower, upper))
+        case _:
+            return anything(kind, raises=True)
+
+
+def _abs(kind: Type, x: Interval) -> Interval:
+    """abs(x): the further end from zero, and zero where the interval holds it."""
+    if x.type != kind or not isinstance(kind, IntegerType | DecimalType | FloatType):
+        return anything(kind, raises=True)
+    lower, upper = _exact(x)
+    zero = number(0, lower)
+    nearest = greatest_of(lower, pc.negate(upper), zero)
+    furthest = greatest_of(pc.abs(lower), pc.abs(upper))
+    if isinstance(kind, FloatType):
+        return strict(kind, [x], (nearest, furthest))
+    return _vague(fitted(strict(kind, [x]), (nearest, furthest), kind), _rounds(kind, lower, upper))
+
+
+def _rounds(kind: Type, lower: Vector, upper: Vector) -> Mask:
+    """Spark negates decimals in 34 digits (measured): longer ones are rounded, or too long then."""
+    if not isinstance(kind, DecimalType) or kind.precision <= NEGATED_DIGITS:
+        return False
+    limit = Decimal(1).scaleb(NEGATED_DIGITS - kind.scale)
+    short = may(less, greatest_of(pc.abs(lower), pc.abs(upper)), pa.scalar(limit))
+    return opposite(short)
+
+
+def _vague(found: Interval, mask: Mask) -> Interval:
+    """The same, but any value or an error where the mask says yes."""
+    return replace(
+        defined(found, opposite(mask)), raises=either(found.raises, both(found.value, mask))
+    )
+
+
+def _exact(x: Interval) -> tuple[Vector, Vector]:
+    """Both ends, with room for the opposite of the least integer."""
+    lower, upper = ends(x)
+    if not pa.types.is_integer(lower.type):
+        return lower, upper
+    wide = pa.decimal256(INT64_DIGITS, 0)
+    if decimals.magnitude((lower, upper)) < 1 << 63:
+        return lower, upper
+    return lower.cast(wide), upper.cast(wide)
+
+
+def _positive(kind: Type, x: Interval) -> Interval:
+    """+x: x."""
+    return replace(x, type=kind)
+
+
+def _sign(kind: Type, x: Interval) -> Interval:
+    """sign(x): -1, 0 or 1, rising with x."""
+    if not isinstance(x.type, IntegerType | DecimalType | FloatType):
+        return anything(kind, raises=True)
+    return increasing(x, kind, lambda end: pc.sign(end).cast(pa.float64()))
+
+
+# Rounding to whole numbers. Doubles become bigints as in Java: NaN is 0, the rest saturates.
+
+
+def _floor(kind: Type, x: Interval) -> Interval:
+    """floor(x): rising."""
+    return _to_whole(kind, x, pc.floor, _floored)
+
+
+def _ceil(kind: Type, x: Interval) -> Interval:
+    """ceil(x): rising."""
+    return _to_whole(kind, x, pc.ceil, lambda end: pc.negate(_floored(pc.negate(end))))
+
+
+def _to_whole(kind: Type, x: Interval, of_doubles: Kernel, of_decimals: Kernel) -> Interval:
+    match (x.type, kind):
+        case (IntegerType(), IntegerType()):
+            return replace(x, type=kind)
+        case (FloatType(), IntegerType()):
+            whole = increasing(x, kind, lambda end: saturated(of_doubles(end)))
+            return hull(whole, Interval(kind, ZERO_INTEGER, ZERO_INTEGER, value=x.nan, null=False))
+        case (DecimalType(), DecimalType()):
+            return increasing(x, kind, of_decimals)
+        case _:
+            return anything(kind, raises=True)
+
+
+def _floored(values: Vector) -> Vector:
+    """Cut off behind the point, and one less below zero; why not `pc.floor`: decimals.py."""
+    whole = decimals.truncated(values, 0).cast(WHOLE)
+    less_one = pc.subtract(whole.cast(pa.decimal256(WHOLE.precision, 0)), Decimal(1)).cast(WHOLE)
+    return pc.if_else(greater(whole, values), less_one, whole)
+
+
+def _round(kind: Type, x: Interval, places: Interval | None = None) -> Interval:
+    """round(x, n): ties away from zero."""
+    return _rounded(kind, x, places, "half_towards_infinity")
+
+
+def _bround(kind: Type, x: Interval, places: Interval | None = None) -> Interval:
+    """bround(x, n): ties to the even digit."""
+    return _rounded(kind, x, places, "half_to_even")
+
+
+def _rounded(kind: Type, x: Interval, places: Interval | None, mode: str) -> Interval:
+    """Rising with x, for a constant n."""
+    digits = 0 if places is None else constant(places)
+    match (x.type, kind, digits):
+        case (IntegerType(), IntegerType(), int()) if digits >= 0:
+            return replace(x, type=kind)
+        case (IntegerType(), IntegerType(), int()) if digits >= -decimals.SHORT_DIGITS:
+            return _rounded_exactly(kind, x, digits, mode)
+        case (DecimalType(scale=scale), DecimalType(), int()) if (
+            scale - digits <= decimals.SHORT_DIGITS
+        ):
+            return _rounded_exactly(kind, x, min(digits, scale), mode)
+        case (FloatType(), FloatType(), 0):
+            return increasing(x, kind, lambda end: pc.round(end, 0, round_mode=mode))
+        case (FloatType(), FloatType(), int()) if abs(digits) <= MOST_PLACES:
+            return _near(kind, x, 10.0**-digits)
+        case _:
+            return anything(kind, raises=True)
+
+
+def _rounded_exactly(
+    kind: IntegerType | DecimalType, x: Interval, digits: int, mode: str
+) -> Interval:
+    lower, upper = (pc.round(wide(end), digits, round_mode=mode) for end in ends(x))
+    return fitted(strict(kind, [x]), (lower, upper), kind)
+
+
+def _near(kind: FloatType, x: Interval, unit: float) -> Interval:
+    """Within one unit of x: Spark rounds a double's shortest decimal text, kernels its bits."""
+    margin = 2.0**-22 if kind.bits == FLOAT.bits else 2.0**-51
+    below, above = (
+        None if end is None else _moved(end, sign, unit, margin)
+        for end, sign in ((x.lower, -1.0), (x.upper, 1.0))
+    )
+    return strict(kind, [x], (below, above))
+
+
+def _moved(end: Vector, sign: float, unit: float, margin: float) -> Vector:
+    distance = pc.add(pc.multiply(pc.abs(end), margin), unit)
+    return pc.if_else(pc.is_inf(end), end, pc.add(end, pc.multiply(distance, sign)))
+
+
+# Roots, powers and logarithms.
+
+
+def _of_doubles(rule: Callable[..., Interval]) -> Callable[..., Interval]:
+    """A rule that speaks of doubles; of other arguments it says nothing."""
+
+    def guarded(kind: Type, *arguments: Interval) -> Interval:
+        if all(isinstance(x.type, FloatType) for x in arguments):
+            return rule(kind, *arguments)
+        return anything(kind, raises=True)
+
+    return guarded
+
+
+def _sqrt(kind: Type, x: Interval) -> Interval:
+    """sqrt(x): rising; NaN below zero. IEEE rounds it correctly, so that points are exact."""
+    lower, upper = ends(x)
+    whole = strict(
+        kind, [x], (pc.sqrt(greatest_of(lower, ZERO)), pc.sqrt(greatest_of(upper, ZERO)))
+    )
+    return replace(
+        whole,
+        value=both(x.value, may(less_equal, ZERO, upper)),
+        nan=either(x.nan, both(x.value, may(less, lower, ZERO))),
+    )
+
+
+def _exp(kind: Type, x: Interval) -> Interval:
+    """exp(x): rising from 0."""
+    return _widened(increasing(x, kind, pc.exp), floor=0.0)
+
+
+def _logarithm(kernel: Kernel) -> Callable[[Type, Interval], Interval]:
+    """Rising; NULL at and below zero."""
+
+    def rule(kind: Type, x: Interval) -> Interval:
+        lower, upper = (keep(surely(less, ZERO, end), end) for end in ends(x))
+        whole = strict(kind, [x], (mapped(kernel, lower), mapped(kernel, upper)))
+        return replace(
+            _widened(whole),
+            value=both(x.value, may(less, ZERO, x.upper)),
+            null=either(x.null, both(x.value, may(less_equal, x.lower, ZERO))),
+        )
+
+    return rule
+
+
+def _power(kind: Type, x: Interval, exponent: Interval) -> Interval:
+    """power(x, n): rising on x >= 0 for a constant n > 0. Elsewhere its sign and NaN hang on n."""
+    n = constant(exponent)
+    if not isinstance(n, float) or not 0 < n < float("inf"):
+        return anything(kind, raises=either(x.raises, exponent.raises))
+    risen = _widened(increasing(x, kind, lambda end: pc.power(end, n)), floor=0.0)
+    positive = surely(less_equal, ZERO, x.lower)
+    return replace(
+        risen,
+        lower=keep(positive, risen.lower),
+        upper=keep(positive, risen.upper),
+        nan=either(x.nan, both(x.value, opposite(positive))),
+        null=either(x.null, exponent.null),
+        raises=either(x.raises, exponent.raises),
+    )
+
+
+def _widened(x: Interval, floor: float = float("-inf")) -> Interval:
+    """Bounds a few units further out: Java's library and ours differ in the last places."""
+    lower = None if x.lower is None else greatest_of(outward(x.lower, -np.inf), pa.scalar(floor))
+    upper = None if x.upper is None else outward(x.upper, np.inf)
+    return replace(x, lower=lower, upper=upper)
+
+
+# Remainders and bits.
+
+
+def _mod(kind: Type, x: Interval, divisor: Interval) -> Interval:
+    """mod(a, b): a % b."""
+    return numeric(Operation.REMAINDER, x, divisor, kind)
+
+
+def _pmod(kind: Type, x: Interval, divisor: Interval) -> Interval:
+    """pmod(a, b): from 0 up to b for b > 0; within one multiple of a constant b it rises."""
+    if not isinstance(kind, IntegerType):
+        return anything(kind, raises=True)
+    least, most = ends(divisor)
+    positive = surely(less, ZERO_INTEGER, least)
+    if positive is False:
+        return anything(kind, raises=True)
+    lower, upper = (pc.if_else(as_vector(positive), end, ONE_INTEGER) for end in (least, most))
+    a, b = ends(x)
+    first, last = (pc.call_function("modulo", [end, lower]) for end in (a, b))
+    block, other = (
+        pc.call_function("divide", [pc.subtract(e, r), lower]) for e, r in ((a, first), (b, last))
+    )
+    rises = both(surely(pc.equal, lower, upper), surely(pc.equal, block, other))
+    mask = as_vector(rises)
+    whole = strict(
+        kind,
+        [x, divisor],
+        (pc.if_else(mask, first, ZERO_INTEGER), pc.if_else(mask, last, pc.subtract(upper, 1))),
+    )
+    other = opposite(positive)
+    return replace(
+        defined(whole, positive),
+        value=either(whole.value, other),
+        null=either(whole.null, other),
+        raises=either(whole.raises, other),
+    )
+
+
+Bits: TypeAlias = Callable[[Interval, Interval], tuple[Vector | None, Vector | None]]
+"""Bounds of an operation on bits, from the bounds of its operands."""
+
+
+def _bits(kernel: Kernel, bounds: Bits) -> Callable[..., Interval]:
+    """Exact on points: sign extension makes the bits of every width those of 64."""
+
+    def rule(kind: Type, x: Interval, y: Interval) -> Interval:
+        if not all(isinstance(operand.type, IntegerType) for operand in (x, y)):
+            return anything(kind, raises=True)
+        exact, single = pointwise(kind, [x, y], kernel), all_points([x, y])
+        lower, upper = bounds(x, y)
+        return replace(
+            exact,
+            lower=choose(single, exact.lower, lower),
+            upper=choose(single, exact.upper, upper),
+        )
+
+    return rule
+
+
+def _not_negative(x: Interval) -> Mask:
+    return surely(less_equal, ZERO_INTEGER, x.lower)
+
+
+def _common_bits(x: Interval, y: Interval) -> tuple[Vector | None, Vector | None]:
+    """x & y: from zero up to an operand that is not negative, which loses bits and gains none."""
+    first, second = _not_negative(x), _not_negative(y)
+    lower = keep(either(first, second), ZERO_INTEGER)
+    return lower, inner(least, keep(first, x.upper), keep(second, y.upper))
+
+
+def _bits_of_either(x: Interval, y: Interval) -> tuple[Vector | None, Vector | None]:
+    """x | y of what is not negative: no less than either, and no longer than the longer."""
+    sure = both(_not_negative(x), _not_negative(y))
+    return keep(sure, inner(greatest, x.lower, y.lower)), keep(sure, _ones(x.upper, y.upper))
+
+
+def _bits_of_one(x: Interval, y: Interval) -> tuple[Vector | None, Vector | None]:
+    """x ^ y of what is not negative: not negative, and no longer than the longer."""
+    sure = both(_not_negative(x), _not_negative(y))
+    return keep(sure, ZERO_INTEGER), keep(sure, _ones(x.upper, y.upper))
+
+
+def _ones(a: Vector | None, b: Vector | None) -> Vector | None:
+    """All bits up to the highest one of two numbers that are not negative."""
+    if a is None or b is None:
+        return None
+    ones = pc.bit_wise_or(a, b)
+    for shift in (1, 2, 4, 8, 16, 32):
+        ones = pc.bit_wise_or(ones, pc.shift_right(ones, pa.scalar(shift)))
+    return ones
+
+
+def _invert_bits(kind: Type, x: Interval) -> Interval:
+    """~x: -1 - x, falling."""
+    if not isinstance(x.type, IntegerType):
+        return anything(kind, raises=True)
+    return decreasing(x, kind, pc.bit_wise_not)
+
+
+NUMERIC: Mapping[str, Entry] = MappingProxyType(
+    {
+        "&": Entry(_bits(pc.bit_wise_and, _common_bits), 2),
+        "^": Entry(_bits(pc.bit_wise_xor, _bits_of_one), 2),
+        "abs": Entry(_abs, 1),
+        "bround": Entry(_bround, 1, 2),
+        "ceil": Entry(_ceil, 1),
+        "ceiling": Entry(_ceil, 1),
+        "exp": Entry(_of_doubles(_exp), 1),
+        "floor": Entry(_floor, 1),
+        "ln": Entry(_of_doubles(_logarithm(pc.ln)), 1),
+        "log": Entry(_of_doubles(_logarithm(pc.ln)), 1),
+        "log10": Entry(_of_doubles(_logarithm(pc.log10)), 1),
+        "log2": Entry(_of_doubles(_logarithm(pc.log2)), 1),
+        "mod": Entry(_mod, 2),
+        "negative": Entry(_negative, 1),
+        "pmod": Entry(_pmod, 2),
+        "positive": Entry(_positive, 1),
+        "pow": Entry(_of_doubles(_power), 2),
+        "power": Entry(_of_doubles(_power), 2),
+        "round": Entry(_round, 1, 2),
+        "sign": Entry(_sign, 1),
+        "signum": Entry(_sign, 1),
+        "sqrt": Entry(_of_doubles(_sqrt), 1),
+        "|": Entry(_bits(pc.bit_wise_or, _bits_of_either), 2),
+        "~": Entry(_invert_bits, 1),
+    }
+)

@@ -1,0 +1,1 @@
+"""Functions of text: where f(x) lies when x lies between two strings."""

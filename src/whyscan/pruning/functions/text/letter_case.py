@@ -1,0 +1,60 @@
+"""`lower` and `upper`: only the ASCII prefix that the two bounds share survives them.
+
+'app' with a dotless i lies in ['apple', 'apricot'], and `upper` gives 'APPI' < 'APPLE'. Behind
+the shared prefix anything may follow. The prefix itself maps letter by letter: no rule of
+Unicode's SpecialCasing changes an ASCII letter by what stands next to it, but for Turkish,
+Azeri and Lithuanian, which Spark does not use. Of a point the letters of Western Europe map as
+well, each to one other in every version of Unicode; of them ß has two capitals.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.pruning.functions.rules import strict
+from whyscan.pruning.functions.text.utf8 import ABOVE, joined, shared_prefix
+from whyscan.pruning.interval import Interval, anything
+from whyscan.pruning.mask import both, choose, keep, known, surely
+from whyscan.tree.types import StringType, Type
+
+if TYPE_CHECKING:
+    from whyscan.pruning.functions.rules import Kernel
+    from whyscan.pruning.mask import Vector
+
+
+def uppered(kind: Type, x: Interval) -> Interval:
+    """upper(x)."""
+    return _cased(kind, x, pc.utf8_upper)
+
+
+def lowered(kind: Type, x: Interval) -> Interval:
+    """lower(x)."""
+    return _cased(kind, x, pc.utf8_lower)
+
+
+def _cased(kind: Type, x: Interval, kernel: Kernel) -> Interval:
+    """From the mapped prefix to everything that starts with it; points of plain text are exact."""
+    if not isinstance(x.type, StringType):
+        return anything(kind, raises=True)
+    if x.lower is None or x.upper is None:
+        return strict(kind, [x])
+    prefix = _mapped(shared_prefix(x.lower, x.upper), kernel)
+    exact = both(x.point(), surely(_is_plain, x.lower))
+    point = None if exact is False else _mapped(keep(exact, x.lower), kernel)
+    # Without both bounds the prefix is empty, and to begin with nothing is to be anything.
+    told = both(known(x.lower), known(x.upper))
+    ends = (choose(exact, point, prefix), choose(exact, point, joined(prefix, ABOVE)))
+    return strict(kind, [x], (keep(told, ends[0]), keep(told, ends[1])))
+
+
+def _is_plain(values: Vector) -> Vector:
+    """ASCII, and the letters from U+00C0 to U+00FE but for ß, in UTF-8."""
+    plain = r"^(?:[\x00-\x7f]|\xc3[\x80-\x96\x98-\x9e\xa0-\xb6\xb8-\xbe])*$"
+    return pc.match_substring_regex(values, pattern=plain)
+
+
+def _mapped(values: Vector, kernel: Kernel) -> Vector:
+    return kernel(values.cast(pa.string())).cast(pa.binary())

@@ -1,0 +1,173 @@
+"""`LIKE`: the literal text before the first wildcard is a range of strings.
+
+| pattern | TRUE possible | FALSE possible |
+|---|---|---|
+| no wildcard | the text lies between the bounds | the interval is not that one point |
+| `prefix%` | a string that starts with it may lie between them | not all of them start with it |
+| `prefix…` | likewise | always |
+
+A single point is matched outright.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from itertools import takewhile
+from typing import TYPE_CHECKING, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from whyscan.pruning.comparison import compare
+from whyscan.pruning.functions.text.case_variants import spellings
+from whyscan.pruning.functions.text.letter_case import lowered
+from whyscan.pruning.functions.text.utf8 import CHARACTER
+from whyscan.pruning.interval import Interval, between, equal, less_equal
+from whyscan.pruning.mask import Mask, Vector, all_of, any_of, both, keep, may, opposite, surely
+from whyscan.pruning.truth import ANY, Truth
+from whyscan.tree.nodes import Comparator
+from whyscan.tree.types import STRING, StringType
+
+if TYPE_CHECKING:
+    from whyscan.tree.nodes import Like
+
+ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+LONGEST_PATTERN = 100
+"""Tokens of a pattern that is still matched against points: matchers grow with it."""
+
+
+class Wildcard(Enum):
+    """What stands for other text."""
+
+    ONE = "_"
+    MANY = "%"
+
+
+WILDCARDS: dict[str, Wildcard] = {wildcard.value: wildcard for wildcard in Wildcard}
+
+Token: TypeAlias = str | Wildcard
+"""One literal character, or a wildcard."""
+
+
+class Pattern(Struct, frozen=True):
+    """A parsed pattern. `known` says that the tokens are all of it."""
+
+    tokens: tuple[Token, ...]
+    known: bool = True
+
+    @property
+    def prefix(self) -> bytes:
+        literal = takewhile(lambda token: isinstance(token, str), self.tokens)
+        return "".join(str(token) for token in literal).encode()
+
+    @property
+    def rest(self) -> tuple[Token, ...]:
+        return self.tokens[len(self.prefix.decode()) :]
+
+
+def like(x: Interval, expression: Like) -> Truth:
+    """`x LIKE pattern`; `ILIKE` compares both in lower case."""
+    if not isinstance(x.type, StringType):
+        return ANY
+    if not expression.ignore_case:
+        return _matches(x, parsed(expression.pattern, expression.escape))
+    # Spark lowers the pattern before it reads it: an upper-case escape is none any more.
+    pattern = parsed(expression.pattern.translate(ASCII_LOWER), expression.escape)
+    if pattern is None:
+        return ANY
+    found = _matches(lowered(STRING, x), _ascii(pattern))
+    return Truth(
+        lambda: both(found.true, _may_begin_with(x, _ascii(pattern).prefix.decode())),
+        lambda: found.false,
+        lambda: found.null,
+        lambda: found.raises,
+    )
+
+
+def _may_begin_with(x: Interval, prefix: str) -> Mask:
+    """Some text may start with a spelling of the prefix."""
+    return any_of(starts_with(x, start.encode()).true for start in spellings(prefix))
+
+
+def starts_with(x: Interval, prefix: bytes) -> Truth:
+    """x starts with the prefix: FALSE is impossible where both bounds do."""
+    text = pa.scalar(prefix, pa.binary())
+
+    def cut(end: Vector) -> Vector:
+        return pc.binary_slice(end, 0, len(prefix))
+
+    def all_do() -> Mask:
+        return all_of(surely(lambda e: equal(cut(e), text), end) for end in (x.lower, x.upper))
+
+    return Truth(
+        lambda: both(
+            x.value,
+            may(lambda end: less_equal(cut(end), text), x.lower),
+            may(less_equal, text, x.upper),
+        ),
+        lambda: both(x.value, opposite(not prefix or all_do())),
+        lambda: x.null,
+        lambda: x.raises,
+    )
+
+
+def parsed(text: str, escape: str | None) -> Pattern | None:
+    """The tokens; None where Spark refuses an escape before an ordinary character or the end."""
+    tokens: list[Token] = []
+    characters = iter(text)
+    for character in characters:
+        if character == escape:
+            escaped = next(characters, None)
+            if escaped is None or escaped not in ("_", "%", escape):
+                return None
+            tokens.append(escaped)
+        else:
+            tokens.append(WILDCARDS.get(character, character))
+    return Pattern(tuple(tokens))
+
+
+def _ascii(pattern: Pattern) -> Pattern:
+    """The pattern up to its first letter that is not ASCII: lower case is not ours to say."""
+    known = tuple(takewhile(lambda t: isinstance(t, Wildcard) or t.isascii(), pattern.tokens))
+    return Pattern(known, known=len(known) == len(pattern.tokens))
+
+
+def _matches(x: Interval, pattern: Pattern | None) -> Truth:
+    if pattern is None:
+        return ANY
+    if pattern.known and not pattern.rest:
+        return compare(Comparator.EQUAL, x, _one(pattern.prefix))
+    prefixed = starts_with(x, pattern.prefix)
+    only_prefix = pattern.known and all(token is Wildcard.MANY for token in pattern.rest)
+    matched = None if only_prefix else _matched_points(x, pattern)
+    return Truth(
+        lambda: both(prefixed.true, may(lambda found: found, matched)),
+        lambda: prefixed.false if only_prefix else both(x.value, may(pc.invert, matched)),
+        lambda: x.null,
+        lambda: x.raises,
+    )
+
+
+def _one(text: bytes) -> Interval:
+    point = pa.scalar(text, pa.binary())
+    return between(STRING, point, point)
+
+
+def _matched_points(x: Interval, pattern: Pattern) -> Vector | None:
+    """Whether the pattern matches, for points; unknown elsewhere."""
+    single = x.point()
+    if single is False or not pattern.known or len(pattern.tokens) > LONGEST_PATTERN:
+        return None
+    expression = "".join(_byte_pattern(token) for token in pattern.tokens)
+    return pc.match_substring_regex(keep(single, x.lower), pattern=f"(?s)^{expression}$")
+
+
+def _byte_pattern(token: Token) -> str:
+    match token:
+        case Wildcard.ONE:
+            return CHARACTER
+        case Wildcard.MANY:
+            return ".*"
+        case str():
+            return "".join(f"\\x{byte:02x}" for byte in token.encode())

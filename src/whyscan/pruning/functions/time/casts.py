@@ -1,0 +1,233 @@
+"""Casts from and to dates and timestamps, as Spark's ANSI mode makes them.
+
+| from | to | law |
+|---|---|---|
+| date | timestamp | the first instant of the day in the zone; never falls |
+| timestamp | date | the day on the zone's clock: the hull over its falls |
+| timestamp | timestamp_ntz, and back | through the zone's clock, falls and gaps included |
+| timestamp | integers | whole seconds, rounded down |
+| numbers | timestamp | seconds, cut off at the microsecond |
+| date, timestamp | string | ordered as time is in years 0000 to 9999 |
+| string | date, timestamp | a single text is read; a range of them may be anything |
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec.structs import replace
+
+from whyscan.pruning.functions.rules import mapped
+from whyscan.pruning.functions.time.formatting import DATE_TEXT, TIMESTAMP_TEXT, written
+from whyscan.pruning.functions.time.kernels import (
+    GREATEST,
+    INT64,
+    LEAST,
+    MICROS_A_SECOND,
+    SECONDS_A_DAY,
+    clock_type,
+    contained,
+    floor_divide,
+    monotone,
+    of_ticks,
+    open_ended,
+    rescaled,
+    times,
+)
+from whyscan.pruning.functions.time.parsing import read_dates, read_timestamps
+from whyscan.pruning.functions.time.zone_clock import day_starts, to_days, to_instant, to_local
+from whyscan.pruning.interval import Interval, anything
+from whyscan.pruning.mask import Mask, Vector, both, either, keep, opposite
+from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
+from whyscan.tree.nodes import Failure
+from whyscan.tree.types import (
+    TIMESTAMP,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    StringType,
+    TimestampType,
+    Type,
+)
+
+if TYPE_CHECKING:
+    from whyscan.pruning.functions.time.kernels import Kernel
+    from whyscan.tree.zones import Zone
+
+_MILLION = pa.scalar(Decimal(MICROS_A_SECOND), pa.decimal256(7, 0))
+
+
+def temporal_cast(
+    interval: Interval, target: Type, failure: Failure, zone: Zone
+) -> Interval | None:
+    """CAST or TRY_CAST from or to a date or timestamp; None for any other pair of types."""
+    match interval.type, target:
+        case source, _ if source == target:
+            return interval
+        case DateType(), TimestampType():
+            return overflow(_dates_to_timestamps(interval, target, zone), failure)
+        case TimestampType(), DateType():
+            return to_days(interval, zone)
+        case TimestampType(), TimestampType():
+            return overflow(_retimed(interval, target, zone), failure)
+        case DateType() | TimestampType(), StringType():
+            return _to_text(interval, zone)
+        case StringType(), DateType() | TimestampType():
+            return _read(interval, target, failure, zone)
+        case TimestampType(instant=True), IntegerType() | FloatType() | DecimalType():
+            return _to_number(_retimed(interval, TIMESTAMP, zone), target, failure)
+        case IntegerType() | FloatType() | DecimalType(), TimestampType(instant=True):
+            micros = seconds_to_micros(interval, failure)
+            return micros if target == TIMESTAMP else _retimed(micros, target, zone)
+        case _:
+            return None
+
+
+def as_type(interval: Interval, target: Type, zone: Zone) -> Interval:
+    """An argument as the type that its function takes; anything where there is no such cast."""
+    found = temporal_cast(interval, target, Failure.RAISE, zone)
+    return anything(target, raises=True) if found is None else found
+
+
+def failing(interval: Interval, mask: Mask, failure: Failure) -> Interval:
+    """The same, where a value may not convert: CAST raises, TRY_CAST gives NULL."""
+    fails = both(interval.value, mask)
+    if failure is Failure.RAISE:
+        return replace(interval, raises=either(interval.raises, fails))
+    return replace(interval, null=either(interval.null, fails))
+
+
+def overflow(interval: Interval, failure: Failure) -> Interval:
+    """The same, where a bound that left its type is unknown: TRY_CAST does not catch them all."""
+    raising = failing(interval, open_ended(interval), Failure.RAISE)
+    if failure is Failure.RAISE:
+        return raising
+    return failing(raising, open_ended(interval), failure)
+
+
+def _dates_to_timestamps(interval: Interval, kind: TimestampType, zone: Zone) -> Interval:
+    def start(days: Vector) -> Vector:
+        seconds = day_starts(days, zone) if kind.instant else pc.multiply(days, SECONDS_A_DAY)
+        return times(seconds, kind.unit.per_second)
+
+    return monotone(start, kind, interval)
+
+
+def _retimed(interval: Interval, kind: TimestampType, zone: Zone) -> Interval:
+    """Another unit, rounded down, then through the zone's clock."""
+    given = clock_type(interval)
+    same = replace(given, unit=kind.unit)
+    scaled = monotone(lambda ticks: rescaled(ticks, given, same), same, interval)
+    return to_instant(scaled, zone) if kind.instant else to_local(scaled, zone)
+
+
+def _to_text(interval: Interval, zone: Zone) -> Interval:
+    if isinstance(interval.type, DateType):
+        clock = TimestampType(instant=False)
+        return written(_dates_to_timestamps(interval, clock, zone), DATE_TEXT)
+    return written(to_local(interval, zone), TIMESTAMP_TEXT)
+
+
+def _read(interval: Interval, kind: Type, failure: Failure, zone: Zone) -> Interval:
+    single = keep(interval.point(), interval.lower)
+    if isinstance(kind, TimestampType):
+        wall = TimestampType(instant=False)
+        micros = mapped(read_timestamps, single)
+        local = of_ticks(wall, (micros, micros), [interval])
+        return overflow(_retimed(local, kind, zone), failure)
+    days = mapped(read_dates, single)
+    found = of_ticks(kind, (days, days), [interval])
+    return failing(found, open_ended(found), failure)
+
+
+def _to_number(
+    interval: Interval, kind: IntegerType | FloatType | DecimalType, failure: Failure
+) -> Interval:
+    match kind:
+        case IntegerType():
+            return _to_seconds(interval, kind, failure)
+        case FloatType():
+            return monotone(lambda micros: _fractional_seconds(micros, kind), kind, interval)
+        case DecimalType():
+            found = monotone(lambda micros: _decimal_seconds(micros, kind), kind, interval)
+            return overflow(found, failure)
+
+
+def _to_seconds(interval: Interval, kind: IntegerType, failure: Failure) -> Interval:
+    def seconds(micros: Vector) -> Vector:
+        return contained(floor_divide(micros, MICROS_A_SECOND), kind.least, kind.greatest)
+
+    found = monotone(seconds, kind, interval)
+    return found if kind.bits == 64 else overflow(found, failure)  # noqa: PLR2004  bigint holds all
+
+
+def _fractional_seconds(micros: Vector, kind: FloatType) -> Vector:
+    seconds = pc.divide(pc.cast(micros, pa.float64(), safe=False), float(MICROS_A_SECOND))
+    if kind.bits == 64:  # noqa: PLR2004  double
+        return seconds
+    return pc.cast(seconds, pa.float32(), safe=False).cast(pa.float64())
+
+
+def _decimal_seconds(micros: Vector, kind: DecimalType) -> Vector:
+    """Spark goes through the shortest text of a double, and rounds half away from zero."""
+    text = _fractional_seconds(micros, FloatType(64)).cast(pa.string())
+    exact = text.cast(pa.decimal256(60, max(kind.scale, 20)))
+    rounded = pc.round(exact, kind.scale, round_mode="half_towards_infinity")
+    limit = pa.scalar(Decimal(10) ** (kind.precision - kind.scale), rounded.type)
+    fits = pc.less(pc.abs(rounded), limit)
+    fitting = pc.if_else(fits, rounded, pa.scalar(None, rounded.type))
+    return fitting.cast(pa.decimal128(MAX_DECIMAL_DIGITS, kind.scale))
+
+
+def seconds_to_micros(interval: Interval, failure: Failure) -> Interval:
+    """CAST(number AS TIMESTAMP): integers saturate, decimals wrap around, doubles raise."""
+    match interval.type:
+        case FloatType():
+            return _fractional_to_micros(interval, failure)
+        case DecimalType():
+            found = _mapped(decimal_micros, interval)
+            whole = opposite(open_ended(found))
+            return replace(found, lower=keep(whole, found.lower), upper=keep(whole, found.upper))
+        case _:
+            return _mapped(_saturated, interval)
+
+
+def _mapped(kernel: Kernel, interval: Interval) -> Interval:
+    lower, upper = (mapped(kernel, bound) for bound in (interval.lower, interval.upper))
+    return of_ticks(TIMESTAMP, (lower, upper), [interval])
+
+
+def _saturated(seconds: Vector) -> Vector:
+    most = GREATEST // MICROS_A_SECOND
+    micros = pc.multiply(seconds, MICROS_A_SECOND)
+    not_above = pc.if_else(pc.greater(seconds, most), pa.scalar(GREATEST), micros)
+    return pc.if_else(pc.less(seconds, -most), pa.scalar(LEAST), not_above)
+
+
+def _fractional_to_micros(interval: Interval, failure: Failure) -> Interval:
+    found = _mapped(fractional_micros, interval)
+    lost = failing(found, open_ended(found), failure)
+    if failure is Failure.RAISE:
+        return replace(lost, raises=either(lost.raises, interval.nan))
+    return replace(lost, null=either(lost.null, interval.nan))
+
+
+def fractional_micros(seconds: Vector) -> Vector:
+    """Seconds as microseconds, cut off; unknown where 64 bits do not hold them."""
+    micros = pc.trunc(pc.multiply(seconds, float(MICROS_A_SECOND)))
+    limit = float(1 << 63)
+    fits = pc.and_(pc.greater_equal(micros, -limit), pc.less(micros, limit))
+    return pc.cast(pc.if_else(fits, micros, pa.scalar(None, pa.float64())), INT64, safe=False)
+
+
+def decimal_micros(seconds: Vector) -> Vector:
+    """Seconds as microseconds, cut off; unknown where 64 bits do not hold them."""
+    wide = seconds.cast(pa.decimal256(50, seconds.type.scale))
+    micros = pc.cast(pc.multiply(wide, _MILLION), pa.decimal256(57, 0), safe=False)
+    limit = pa.scalar(Decimal(1 << 63), micros.type)
+    fits = pc.and_(pc.greater_equal(micros, pc.negate(limit)), pc.less(micros, limit))
+    return pc.if_else(fits, micros, pa.scalar(None, micros.type)).cast(INT64)

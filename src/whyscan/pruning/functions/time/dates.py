@@ -1,0 +1,158 @@
+"""Functions that make dates: of dates and numbers, without a zone.
+
+| function | law |
+|---|---|
+| last_day | never falls; wraps around |
+| date_add, date_sub, datediff | sums and differences; wrap around (*measured*) |
+| add_months | the same day of another month, or its last: never falls; raises on overflow |
+| make_date | never falls in the year, then the month, then the day; raises for no date |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.pruning.functions.rules import mapped
+from whyscan.pruning.functions.time import gregorian
+from whyscan.pruning.functions.time.arithmetic import plus_months
+from whyscan.pruning.functions.time.casts import as_type, failing
+from whyscan.pruning.functions.time.gregorian import EPOCH_YEAR, MONTHS_A_YEAR
+from whyscan.pruning.functions.time.kernels import (
+    bounds_of,
+    contained,
+    differences,
+    overflowing,
+    paired,
+    sums,
+    wrapping,
+)
+from whyscan.pruning.interval import Interval, anything
+from whyscan.pruning.mask import Mask, both, either, opposite, surely
+from whyscan.tree.nodes import Failure
+from whyscan.tree.types import DATE, INT, IntegerType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from whyscan.pruning.functions.rules import Rule
+    from whyscan.pruning.mask import Vector
+    from whyscan.tree.nodes import Call
+    from whyscan.tree.zones import Zone
+
+SHORTEST_MONTH, LONGEST_MONTH = 28, 31
+
+
+def last_day(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
+    """The last day of a date's month: never falls; wraps around."""
+    days = as_type(arguments[0], DATE, zone)
+    lower, upper = (mapped(gregorian.last_of_month, bound) for bound in bounds_of(days))
+    return wrapping(call.type, (lower, upper), [days])
+
+
+def datediff(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
+    """Days from the second date to the first; wraps around."""
+    if len(arguments) != 2:  # noqa: PLR2004  with a unit it is another function
+        return anything(call.type, raises=True)
+    end, start = (as_type(argument, DATE, zone) for argument in arguments)
+    lower, upper = (
+        mapped(lambda days: contained(days, INT.least, INT.greatest), bound)
+        for bound in differences(end, start)
+    )
+    return wrapping(call.type, (lower, upper), [end, start])
+
+
+def _of_date_and_number(combined: Callable[[Interval, Interval], Interval]) -> Rule:
+    """A function of a date and a whole number."""
+
+    def rule(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
+        if [isinstance(x.type, IntegerType) for x in arguments[1:]] != [True]:
+            return anything(call.type, raises=True)
+        return combined(as_type(arguments[0], DATE, zone), arguments[1])
+
+    return rule
+
+
+def _later(dates: Interval, days: Interval) -> Interval:
+    """date + days: never falls; wraps around."""
+    return wrapping(DATE, sums(dates, days), [dates, days])
+
+
+def _earlier(dates: Interval, days: Interval) -> Interval:
+    """date - days: falls in the days; wraps around."""
+    return wrapping(DATE, differences(dates, days), [dates, days])
+
+
+def make_date(call: Call, arguments: Sequence[Interval], _: Zone) -> Interval:
+    """Never falls in the year, then the month, then the day; raises for a date that is none."""
+    if [isinstance(x.type, IntegerType) for x in arguments] != [True] * 3:
+        return anything(call.type, raises=True)
+    years = bounds_of(arguments[0])
+    months = _within_reach(arguments[1], MONTHS_A_YEAR)
+    days = _within_reach(arguments[2], LONGEST_MONTH)
+    first, last = (paired(_month_of, y, m) for y, m in zip(years, months, strict=True))
+    bounds = paired(_nearest_day, first, days[0]), paired(_nearest_day, last, days[1])
+    found = overflowing(call.type, bounds, arguments)
+    return failing(found, opposite(_exist(arguments)), Failure.RAISE)
+
+
+def _within_reach(numbers: Interval, most: int) -> tuple[Vector, Vector]:
+    """The bounds of numbers that are no date elsewhere than from 1 to `most`."""
+    lower, upper = bounds_of(numbers)
+    first, last = pa.scalar(1, pa.int64()), pa.scalar(most, pa.int64())
+    return (
+        first if lower is None else pc.coalesce(lower, first),
+        last if upper is None else pc.coalesce(upper, last),
+    )
+
+
+def _month_of(years: Vector, months: Vector) -> Vector:
+    """Months since 1970, of the nearest month that exists."""
+    above = pc.max_element_wise(months, 1, skip_nulls=False)
+    nth = pc.subtract(pc.min_element_wise(above, MONTHS_A_YEAR, skip_nulls=False), 1)
+    return pc.add(pc.multiply(pc.subtract(years, EPOCH_YEAR), MONTHS_A_YEAR), nth)
+
+
+def _day_of(months: Vector, days: Vector) -> Vector:
+    return pc.add(gregorian.month_start(months), pc.subtract(days, 1))
+
+
+def _nearest_day(months: Vector, days: Vector) -> Vector:
+    """The day of a month, or the last where it has no such day."""
+    end = gregorian.month_end(months)
+    return pc.min_element_wise(_day_of(months, days), end, skip_nulls=False)
+
+
+def _exist(arguments: Sequence[Interval]) -> Mask:
+    """Every year, month and day of the box is a date."""
+    years, months, days = arguments
+    last = paired(_month_of, years.upper, months.upper)
+    of_one_month = both(
+        years.point(),
+        months.point(),
+        _within(days, LONGEST_MONTH),
+        surely(pc.equal, paired(_nearest_day, last, days.upper), paired(_day_of, last, days.upper)),
+    )
+    return both(_within(months, MONTHS_A_YEAR), either(_within(days, SHORTEST_MONTH), of_one_month))
+
+
+def _within(interval: Interval, greatest: int) -> Mask:
+    """Every value is from 1 to greatest."""
+    one, most = pa.scalar(1, pa.int64()), pa.scalar(greatest, pa.int64())
+    return both(
+        surely(pc.greater_equal, interval.lower, one), surely(pc.less_equal, interval.upper, most)
+    )
+
+
+DATES: Mapping[str, Rule] = {
+    "last_day": last_day,
+    "date_add": _of_date_and_number(_later),
+    "dateadd": _of_date_and_number(_later),
+    "date_sub": _of_date_and_number(_earlier),
+    "add_months": _of_date_and_number(plus_months),
+    "datediff": datediff,
+    "date_diff": datediff,
+    "make_date": make_date,
+}

@@ -1,0 +1,192 @@
+"""Dates and timestamps as text, as Spark writes them by a pattern.
+
+Text is ordered as time is while it has fixed-width fields, coarse before fine, and a year of
+four digits: years before 0000 or after 9999 carry a sign, which sorts below every digit.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from whyscan.pruning.functions.rules import mapped, strict
+from whyscan.pruning.functions.time import gregorian
+from whyscan.pruning.functions.time.kernels import (
+    SECONDS_A_DAY,
+    bounds_of,
+    clock_type,
+    contained,
+    floor_divide,
+)
+from whyscan.pruning.mask import keep, surely
+from whyscan.tree.types import STRING
+
+if TYPE_CHECKING:
+    from whyscan.pruning.interval import Interval
+    from whyscan.pruning.mask import Vector
+
+LAST_YEAR = 9999
+
+
+class Level(IntEnum):
+    """The fields of a pattern, coarse before fine."""
+
+    YEAR = 0
+    MONTH = 1
+    DAY = 2
+    HOUR = 3
+    MINUTE = 4
+    SECOND = 5
+    FRACTION = 6
+
+
+class Field(Struct, frozen=True):
+    """A field of a pattern, with leading zeros up to its width; a fraction has `width` digits."""
+
+    level: Level
+    width: int
+
+
+class Pattern(Struct, frozen=True):
+    """A datetime pattern: fields and the constant texts between them.
+
+    `trimmed`: the fraction comes last and is written without trailing zeros.
+    """
+
+    parts: tuple[Field | str, ...]
+    trimmed: bool = False
+
+    def fields(self) -> tuple[Field, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Field))
+
+    def is_ordered(self) -> bool:
+        """Of fixed width, each field one level finer than the one before it."""
+        levels = [field.level for field in self.fields()]
+        fixed = all(f.width > 1 or f.level is Level.FRACTION for f in self.fields())
+        return fixed and levels == list(range(levels[0], levels[0] + len(levels)))
+
+
+_LETTERS = {
+    "yyyy": Level.YEAR,
+    "MM": Level.MONTH,
+    "M": Level.MONTH,
+    "dd": Level.DAY,
+    "d": Level.DAY,
+    "HH": Level.HOUR,
+    "H": Level.HOUR,
+    "mm": Level.MINUTE,
+    "m": Level.MINUTE,
+    "ss": Level.SECOND,
+    "s": Level.SECOND,
+    **{"S" * width: Level.FRACTION for width in range(1, 10)},
+}
+_TOKEN = re.compile(r"([A-Za-z])\1*|'((?:[^']|'')*)'|[^A-Za-z'\[\]{}#]")
+
+
+@cache
+def pattern(text: str) -> Pattern | None:
+    """A pattern of Spark's; None where it has a letter that we do not write, or no field."""
+    parts: list[Field | str] = []
+    end = 0
+    for token in _TOKEN.finditer(text):
+        if token.start() != end:
+            return None
+        end = token.end()
+        if token[1] is None:
+            parts.append(token[0] if token[2] is None else token[2].replace("''", "'") or "'")
+        elif token[0] in _LETTERS:
+            parts.append(Field(_LETTERS[token[0]], len(token[0])))
+        else:
+            return None
+    found = Pattern(tuple(parts))
+    return found if end == len(text) and found.fields() else None
+
+
+_DATE_PARTS = (Field(Level.YEAR, 4), "-", Field(Level.MONTH, 2), "-", Field(Level.DAY, 2))
+_TIME_PARTS = (Field(Level.HOUR, 2), ":", Field(Level.MINUTE, 2), ":", Field(Level.SECOND, 2))
+DATE_TEXT = Pattern(_DATE_PARTS)
+SECONDS_TEXT = Pattern((*_DATE_PARTS, " ", *_TIME_PARTS))
+TIMESTAMP_TEXT = Pattern((*SECONDS_TEXT.parts, ".", Field(Level.FRACTION, 9)), trimmed=True)
+
+
+def written(local: Interval, how: Pattern) -> Interval:
+    """A wall clock's readings as text: the ends' texts, where it is ordered as time between them.
+
+    | pattern | ordered |
+    |---|---|
+    | `yyyy-MM`, from the year without a gap | in years 0000 to 9999 |
+    | `HH:mm`, from a finer field without a gap | within one unit of the next coarser field |
+    | any other | where it is constant: within one unit of its finest field |
+    """
+    per_second = clock_type(local).unit.per_second
+    lower, upper = bounds_of(local)
+    below, above = (mapped(lambda b: _write(b, how, per_second), b) for b in (lower, upper))
+    first = how.fields()[0].level
+    if how.is_ordered() and first is Level.YEAR:
+        # A sign sorts below every digit: late texts spoil the lower end, early ones no upper end.
+        return strict(STRING, [local], (keep(surely(pc.is_valid, above), below), above))
+    unit = Level(first - 1) if how.is_ordered() else max(field.level for field in how.fields())
+    same = surely(
+        pc.equal, *(mapped(lambda b: _units(b, unit, per_second), b) for b in (lower, upper))
+    )
+    return strict(STRING, [local], (keep(same, below), keep(same, above)))
+
+
+def _units(ticks: Vector, level: Level, per_second: int) -> Vector:
+    """Whole units of a level since 1970; of a fraction, the ticks themselves."""
+    days = floor_divide(ticks, SECONDS_A_DAY * per_second)
+    match level:
+        case Level.YEAR:
+            return gregorian.year(days)
+        case Level.MONTH:
+            return gregorian.months_of(days)
+        case Level.DAY:
+            return days
+        case Level.HOUR:
+            return floor_divide(ticks, 3600 * per_second)
+        case Level.MINUTE:
+            return floor_divide(ticks, 60 * per_second)
+        case Level.SECOND:
+            return floor_divide(ticks, per_second)
+        case Level.FRACTION:
+            return ticks
+
+
+def _write(ticks: Vector, how: Pattern, per_second: int) -> Vector:
+    """The text of each reading; unknown for years that are not written with four digits."""
+    texts = [
+        _digits(ticks, part, per_second) if isinstance(part, Field) else pa.scalar(part)
+        for part in how.parts
+    ]
+    text = pc.binary_join_element_wise(*texts, "")
+    if how.trimmed:
+        text = pc.utf8_rtrim(pc.utf8_rtrim(text, "0"), ".")
+    return text.cast(pa.binary())
+
+
+def _digits(ticks: Vector, field: Field, per_second: int) -> Vector:
+    number = _number(_units(ticks, field.level, per_second), field, per_second)
+    return pc.utf8_lpad(number.cast(pa.string()), field.width, "0")
+
+
+def _number(units: Vector, field: Field, per_second: int) -> Vector:
+    match field.level:
+        case Level.YEAR:
+            return contained(units, 0, LAST_YEAR)
+        case Level.MONTH:
+            return pc.add(pc.modulo(units, gregorian.MONTHS_A_YEAR), 1)
+        case Level.DAY:
+            return gregorian.day(units)
+        case Level.HOUR:
+            return pc.modulo(units, 24)
+        case Level.MINUTE | Level.SECOND:
+            return pc.modulo(units, 60)
+        case Level.FRACTION:
+            nanos = pc.multiply(pc.modulo(units, per_second), 10**9 // per_second)
+            return floor_divide(nanos, 10 ** (9 - field.width))

@@ -1,0 +1,178 @@
+"""Dates and timestamps as whole numbers: days, or units since 1970-01-01, as int64 kernels.
+
+Every kernel takes arrays and scalars alike, gives unknown for unknown, and gives unknown where
+the result would leave its type: nothing here wraps around.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec.structs import replace
+
+from whyscan.pruning.functions.rules import mapped, strict
+from whyscan.pruning.interval import Interval, defined
+from whyscan.pruning.mask import Mask, Vector, all_of, both, either, opposite, surely
+from whyscan.tree.types import DateType, TimestampType, Type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Kernel = Callable[[Vector], Vector]
+
+INT64 = pa.int64()
+LEAST, GREATEST = -(1 << 63), (1 << 63) - 1
+FIRST_DAY, LAST_DAY = -(1 << 31), (1 << 31) - 1
+SECONDS_A_DAY = 86_400
+MICROS_A_SECOND = 1_000_000
+MICROS_A_DAY = SECONDS_A_DAY * MICROS_A_SECOND
+
+Bounds = tuple[Vector | None, Vector | None]
+
+
+def ticks_of(values: Vector) -> Vector:
+    """Days or units as int64."""
+    if pa.types.is_date32(values.type):
+        values = values.cast(pa.int32())
+    return values.cast(INT64)
+
+
+def from_ticks(ticks: Vector, kind: Type) -> Vector:
+    """int64 as the bounds of `kind`; unknown where a date would leave 32 bits."""
+    match kind:
+        case DateType():
+            return contained(ticks, FIRST_DAY, LAST_DAY).cast(pa.int32()).cast(pa.date32())
+        case TimestampType():
+            return ticks.cast(pa.timestamp(kind.unit.value))
+        case _:
+            return ticks
+
+
+def contained(values: Vector, least: int, greatest: int) -> Vector:
+    """The values from least to greatest; unknown outside."""
+    inside = pc.and_(pc.greater_equal(values, least), pc.less_equal(values, greatest))
+    return pc.if_else(inside, values, pa.scalar(None, values.type))
+
+
+def plus(values: Vector, change: Vector | int) -> Vector:
+    """values + change; unknown on overflow."""
+    total = pc.add(values, change)
+    # Two's complement: a sum overflowed if it lies on the wrong side of its first term.
+    right = pc.equal(pc.less(total, values), pc.less(change, 0))
+    return pc.if_else(right, total, pa.scalar(None, INT64))
+
+
+def minus(values: Vector, change: Vector) -> Vector:
+    """values - change; unknown on overflow."""
+    rest = pc.subtract(values, change)
+    right = pc.equal(pc.less(rest, values), pc.greater(change, 0))
+    return pc.if_else(right, rest, pa.scalar(None, INT64))
+
+
+def times(values: Vector, factor: int) -> Vector:
+    """values * factor, for a factor above zero; unknown on overflow."""
+    return pc.multiply(contained(values, -(GREATEST // factor), GREATEST // factor), factor)
+
+
+def floor_divide(values: Vector, divisor: int) -> Vector:
+    """The quotient rounded down, for a divisor above zero."""
+    quotient = pc.divide(values, divisor)
+    return pc.subtract(quotient, pc.less(values, pc.multiply(quotient, divisor)).cast(INT64))
+
+
+def floor_to(values: Vector, step: int) -> Vector:
+    """The greatest multiple of `step` that is not above; unknown on overflow."""
+    return plus(values, pc.negate(pc.modulo(values, step)))
+
+
+def rescaled(values: Vector, of: TimestampType, to: TimestampType) -> Vector:
+    """Units of one timestamp type as units of another: finer ones are floored."""
+    if of.unit.per_second == to.unit.per_second:
+        return values
+    if of.unit.per_second > to.unit.per_second:
+        return floor_divide(values, of.unit.per_second // to.unit.per_second)
+    return times(values, to.unit.per_second // of.unit.per_second)
+
+
+def at(table: pa.Array, index: Vector) -> Vector:
+    """The entries of a table at an index; unknown where the index is unknown or outside."""
+    inside = contained(index, 0, len(table) - 1)
+    if isinstance(inside, pa.Scalar):
+        return table[inside.as_py()] if inside.is_valid else pa.scalar(None, table.type)
+    return table.take(inside)
+
+
+def passed(points: pa.Array, values: Vector) -> Vector:
+    """How many of the sorted points are at or below each value."""
+    return pc.search_sorted(points, values, side="right").cast(INT64)
+
+
+def bounds_of(interval: Interval) -> Bounds:
+    """Both bounds as int64."""
+    return mapped(ticks_of, interval.lower), mapped(ticks_of, interval.upper)
+
+
+def each(kernel: Kernel, bounds: Bounds) -> Bounds:
+    """Both ends by a kernel that never falls."""
+    lower, upper = bounds
+    return mapped(kernel, lower), mapped(kernel, upper)
+
+
+def clock_type(interval: Interval) -> TimestampType:
+    """The type of an interval of timestamps."""
+    if not isinstance(interval.type, TimestampType):
+        raise TypeError(f"expected timestamps, not {interval.type}")
+    return interval.type
+
+
+def sums(a: Interval, b: Interval) -> Bounds:
+    """a + b by the ends."""
+    (low, high), (less, more) = bounds_of(a), bounds_of(b)
+    return paired(plus, low, less), paired(plus, high, more)
+
+
+def differences(a: Interval, b: Interval) -> Bounds:
+    """a - b by the ends: the least is the least a without the greatest b."""
+    (low, high), (less, more) = bounds_of(a), bounds_of(b)
+    return paired(minus, low, more), paired(minus, high, less)
+
+
+def paired(
+    kernel: Callable[[Vector, Vector], Vector], a: Vector | None, b: Vector | None
+) -> Vector | None:
+    """What the kernel makes of two bounds; None where either is unknown everywhere."""
+    return None if a is None or b is None else kernel(a, b)
+
+
+def of_ticks(
+    kind: Type, bounds: Bounds, arguments: Sequence[Interval], *, fails: Mask = False
+) -> Interval:
+    """A strict function's result by its ticks; `fails` is where it may raise on a value."""
+    value = all_of(argument.value for argument in arguments)
+    ends = each(partial(from_ticks, kind=kind), bounds)
+    return strict(kind, arguments, ends, raises=both(value, fails))
+
+
+def monotone(kernel: Kernel, kind: Type, argument: Interval) -> Interval:
+    """f(x) of a function that never falls and never raises: the ends are mapped."""
+    return of_ticks(kind, each(kernel, bounds_of(argument)), [argument])
+
+
+def overflowing(kind: Type, bounds: Bounds, arguments: Sequence[Interval]) -> Interval:
+    """A result that raises on overflow. A bound that is unknown may stand for one that does."""
+    whole = of_ticks(kind, bounds, arguments)
+    return replace(whole, raises=either(whole.raises, both(whole.value, open_ended(whole))))
+
+
+def wrapping(kind: Type, bounds: Bounds, arguments: Sequence[Interval]) -> Interval:
+    """A result that wraps around on overflow: one bound that may do so leaves neither."""
+    whole = of_ticks(kind, bounds, arguments)
+    return defined(whole, opposite(open_ended(whole)))
+
+
+def open_ended(interval: Interval) -> Mask:
+    """A bound is unknown."""
+    return opposite(both(*(surely(pc.is_valid, b) for b in (interval.lower, interval.upper))))

@@ -1,0 +1,71 @@
+"""Dates and timestamps from text, as Spark reads them.
+
+Reading is not monotone ('2024-1-10' < '2024-1-9'), so only a single text can be read: that of
+a partition value, or of a file where all values are equal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.pruning.functions.time import gregorian
+from whyscan.pruning.functions.time.kernels import (
+    INT64,
+    MICROS_A_DAY,
+    MICROS_A_SECOND,
+    contained,
+    plus,
+)
+
+if TYPE_CHECKING:
+    from whyscan.pruning.mask import Vector
+
+# What is missing at the end is the least there is. Zones, signs and blanks around are left out.
+_DAY = r"^(?P<year>\d{4})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2})"
+_DATE = _DAY + r"(?:[ T].*)?)?)?$"
+_TIME = r"(?P<hour>\d{1,2})(?::(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})(?:\.(?P<part>\d+))?)?)?"
+_TIMESTAMP = _DAY + rf"(?:[ T]{_TIME})?)?)?$"
+
+
+def read_dates(texts: Vector) -> Vector:
+    """Days of `2024`, `2024-3`, `2024-03-01` or `2024-03-01T…`; unknown for any other text."""
+    return _days(pc.extract_regex(texts, _DATE))
+
+
+def read_timestamps(texts: Vector) -> Vector:
+    """Microseconds of `2024-03-01 12:00:00.5` or shorter; unknown for any other text."""
+    found = pc.extract_regex(texts, _TIMESTAMP)
+    seconds = _number(found, "hour", 0, 23, 3600)
+    for name, factor in (("minute", 60), ("second", 1)):
+        seconds = pc.add(seconds, _number(found, name, 0, 59, factor))
+    micros = plus(pc.multiply(seconds, MICROS_A_SECOND), _fraction(found))
+    return plus(pc.multiply(_days(found), MICROS_A_DAY), micros)
+
+
+def _days(found: Vector) -> Vector:
+    months = pc.add(
+        _number(found, "year", 0, 9999, gregorian.MONTHS_A_YEAR), _number(found, "month", 1, 12)
+    )
+    months = pc.subtract(months, gregorian.EPOCH_YEAR * gregorian.MONTHS_A_YEAR + 1)
+    days = pc.add(gregorian.month_start(months), pc.subtract(_number(found, "day", 1, 31), 1))
+    exists = pc.less_equal(days, gregorian.month_end(months))
+    return pc.if_else(exists, days, pa.scalar(None, INT64))
+
+
+def _fraction(found: Vector) -> Vector:
+    digits = pc.binary_slice(_text(found, "part"), 0, 6).cast(pa.string())
+    return pc.utf8_rpad(digits, 6, "0").cast(INT64)
+
+
+def _number(found: Vector, name: str, least: int, greatest: int, factor: int = 1) -> Vector:
+    """A part that may be missing, times a factor; unknown outside its range."""
+    text = _text(found, name)
+    digits = pc.if_else(pc.equal(text, b""), str(least).encode(), text)
+    return pc.multiply(contained(digits.cast(INT64), least, greatest), factor)
+
+
+def _text(found: Vector, name: str) -> Vector:
+    return pc.struct_field(found, name)

@@ -1,0 +1,109 @@
+"""`date_trunc` and `trunc`: down to the start of a unit, weeks from Monday.
+
+An instant is truncated on the zone's clock and is an instant again; clocks that are put back
+make the result fall, so that an interval takes the hull over every reading between its ends.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
+from msgspec.structs import replace
+
+from whyscan.pruning.functions.time import gregorian
+from whyscan.pruning.functions.time.casts import as_type
+from whyscan.pruning.functions.time.kernels import (
+    SECONDS_A_DAY,
+    bounds_of,
+    clock_type,
+    each,
+    floor_to,
+    overflowing,
+    times,
+    wrapping,
+)
+from whyscan.pruning.functions.time.zone_clock import day_starts, through_local, to_days
+from whyscan.pruning.interval import Interval, anything, only_null
+from whyscan.tree.nodes import Literal
+from whyscan.tree.types import DATE, TIMESTAMP, TimestampType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.pruning.functions.time.kernels import Bounds, Kernel
+    from whyscan.pruning.mask import Vector
+    from whyscan.tree.nodes import Call, Expression
+    from whyscan.tree.zones import Zone
+
+_DAYS: dict[str, Kernel] = {
+    **dict.fromkeys(("YEAR", "YYYY", "YY"), gregorian.year_start),
+    "QUARTER": gregorian.quarter_start,
+    **dict.fromkeys(("MONTH", "MON", "MM"), gregorian.first_of_month),
+    "WEEK": gregorian.week_start,
+}
+"""The units that are counted in whole days, and a day's first day in each."""
+
+_SECONDS = {"DAY": SECONDS_A_DAY, "DD": SECONDS_A_DAY, "HOUR": 3600, "MINUTE": 60}
+"""The units that are cut on the clock, in seconds."""
+
+_PARTS = {"SECOND": 1, "MILLISECOND": 1_000, "MICROSECOND": 1_000_000}
+"""The units that no zone changes, as so many to a second."""
+
+
+def date_trunc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
+    """`date_trunc(unit, ts)`: never falls on a clock; an unknown unit and NULL give NULL."""
+    unit = _unit(call.arguments[0])
+    kind = call.type if isinstance(call.type, TimestampType) else TIMESTAMP
+    moments = as_type(arguments[1], kind, zone)
+    if unit is None:
+        return anything(kind, raises=True)
+    if unit in _DAYS:
+        return overflowing(kind, _whole_days(moments, _DAYS[unit], zone), [moments])
+    if unit in _SECONDS:
+        step = _SECONDS[unit] * kind.unit.per_second
+        return overflowing(kind, _on_the_clock(moments, step, zone), [moments])
+    if unit in _PARTS:
+        step = kind.unit.per_second // _PARTS[unit]
+        return overflowing(kind, _floored(step, bounds_of(moments)), [moments])
+    return replace(only_null(kind), raises=moments.raises)
+
+
+def trunc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
+    """`trunc(date, unit)`: never falls; a unit below the week and NULL give NULL."""
+    unit = _unit(call.arguments[1])
+    days = as_type(arguments[0], DATE, zone)
+    if unit is None:
+        return anything(DATE, raises=True)
+    if unit not in _DAYS:
+        return replace(only_null(DATE), raises=days.raises)
+    return wrapping(DATE, each(_DAYS[unit], bounds_of(days)), [days])
+
+
+def _unit(expression: Expression) -> str | None:
+    """The unit's name in capitals, empty for NULL; None where it is not a literal."""
+    if not isinstance(expression, Literal):
+        return None
+    return "" if expression.value is None else str(expression.value).upper()
+
+
+def _whole_days(moments: Interval, first_day: Kernel, zone: Zone) -> Bounds:
+    kind = clock_type(moments)
+
+    def start(days: Vector) -> Vector:
+        first = first_day(days)
+        seconds = day_starts(first, zone) if kind.instant else pc.multiply(first, SECONDS_A_DAY)
+        return times(seconds, kind.unit.per_second)
+
+    return each(start, bounds_of(to_days(moments, zone)))
+
+
+def _on_the_clock(moments: Interval, step: int, zone: Zone) -> Bounds:
+    if not clock_type(moments).instant:
+        return _floored(step, bounds_of(moments))
+    return through_local(moments, partial(_floored, step), zone)
+
+
+def _floored(step: int, bounds: Bounds) -> Bounds:
+    return each(lambda ticks: floor_to(ticks, step), bounds)

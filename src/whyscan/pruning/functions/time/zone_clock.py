@@ -1,0 +1,247 @@
+"""Intervals through a zone's clock: instants to readings of the clock, and back.
+
+Both ways shift by an offset that changes at known points. Where the result falls back at such
+a point the ends alone do not hold the values between them: a clock put back shows an hour
+twice, and a reading inside a gap counts as later than the readings right behind it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.pruning.functions.rules import mapped
+from whyscan.pruning.functions.time.kernels import (
+    GREATEST,
+    INT64,
+    LEAST,
+    SECONDS_A_DAY,
+    Bounds,
+    at,
+    bounds_of,
+    clock_type,
+    contained,
+    each,
+    floor_divide,
+    from_ticks,
+    monotone,
+    passed,
+    plus,
+    ticks_of,
+    times,
+)
+from whyscan.pruning.mask import Vector, both, choose, may
+from whyscan.tree.types import DATE, TimestampType
+from whyscan.tree.tzfile import CYCLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from whyscan.pruning.interval import Interval
+    from whyscan.tree.zones import Zone
+
+    Movement = Callable[[Bounds], Bounds]
+
+
+class Shifts(Struct, frozen=True, eq=False):
+    """x + shift, where the shift changes at sorted points; all in seconds.
+
+    `falls` are the points where the result falls back, `peaks` what it has stayed below until
+    then, `troughs` what it does not go below from then on.
+    """
+
+    points: pa.Array
+    shifts: pa.Array
+    falls: pa.Array
+    peaks: pa.Array
+    troughs: pa.Array
+    horizon: int | None
+
+    def at(self, seconds: Vector) -> Vector:
+        """The shift that holds at each moment."""
+        folded, _ = self.fold(seconds)
+        return at(self.shifts, passed(self.points, folded))
+
+    def fall_until(self, seconds: Vector) -> tuple[Vector, Vector]:
+        """The last fall that is not later, and its peak; unknown where there is none."""
+        folded, cycles = self.fold(seconds)
+        index = pc.subtract(passed(self.falls, folded), 1)
+        return pc.add(at(self.falls, index), cycles), pc.add(at(self.peaks, index), cycles)
+
+    def fall_after(self, seconds: Vector) -> tuple[Vector, Vector]:
+        """The first fall that is later, and its trough; unknown where there is none."""
+        folded, cycles = self.fold(seconds)
+        index = passed(self.falls, folded)
+        return pc.add(at(self.falls, index), cycles), pc.add(at(self.troughs, index), cycles)
+
+    def fold(self, seconds: Vector) -> tuple[Vector, Vector | int]:
+        """Moments beyond the horizon whole cycles earlier, and by how much."""
+        if self.horizon is None:
+            return seconds, 0
+        beyond = floor_divide(pc.subtract(seconds, self.horizon - CYCLE), CYCLE)
+        cycles = pc.multiply(pc.max_element_wise(beyond, 0, skip_nulls=False), CYCLE)
+        return pc.subtract(seconds, cycles), cycles
+
+
+def _shifts(points: Sequence[int], shifts: Sequence[int], horizon: int | None) -> Shifts:
+    falls = [i for i in range(len(points)) if shifts[i + 1] < shifts[i]]
+    peaks = accumulate((points[i] + shifts[i] for i in falls), max)
+    troughs = list(accumulate((points[i] + shifts[i + 1] for i in reversed(falls)), min))
+    return Shifts(
+        pa.array(points, INT64),
+        pa.array(shifts, INT64),
+        pa.array([points[i] for i in falls], INT64),
+        pa.array(list(peaks), INT64),
+        pa.array(troughs[::-1], INT64),
+        horizon,
+    )
+
+
+@cache
+def _clock(zone: Zone) -> Shifts:
+    """Instants to what the clock shows."""
+    return _shifts(zone.transitions, zone.offsets, zone.horizon)
+
+
+@cache
+def _first_instants(zone: Zone) -> Shifts:
+    """Readings to instants, as java.time does: the first of two, in a gap later by its length."""
+    changes = zip(zone.transitions, zone.offsets, zone.offsets[1:], strict=False)
+    points = [t + max(before, after) for t, before, after in changes]
+    return _shifts(points, [-offset for offset in zone.offsets], zone.horizon)
+
+
+@cache
+def _last_instants(zone: Zone) -> Shifts:
+    """Readings to instants: the second of two, in a gap later by its length."""
+    points = [t + after for t, after in zip(zone.transitions, zone.offsets[1:], strict=True)]
+    return _shifts(points, [-offset for offset in zone.offsets], zone.horizon)
+
+
+@cache
+def _midnights(zone: Zone) -> tuple[Shifts, pa.Array]:
+    """Readings to instants by the offset after a change, and no instant before that change."""
+    points = [t + before for t, before in zip(zone.transitions, zone.offsets, strict=False)]
+    first = -(1 << 62)
+    changes = pa.array([first, *zone.transitions], INT64)
+    return _shifts(points, [-offset for offset in zone.offsets], zone.horizon), changes
+
+
+def to_local(interval: Interval, zone: Zone) -> Interval:
+    """What the clock shows: the hull over both ends and every fall of the clock between them."""
+    kind = clock_type(interval)
+    if not kind.instant:
+        return interval
+    bounds = _image(_clock(zone), bounds_of(interval), kind.unit.per_second)
+    return _rebound(interval, bounds, replace(kind, instant=False))
+
+
+def to_instant(interval: Interval, zone: Zone) -> Interval:
+    """When the clock shows it: the hull over both ends and every gap that ends between them."""
+    kind = clock_type(interval)
+    if kind.instant:
+        return interval
+    bounds = _image(_first_instants(zone), bounds_of(interval), kind.unit.per_second)
+    return _rebound(interval, bounds, replace(kind, instant=True))
+
+
+def to_days(interval: Interval, zone: Zone) -> Interval:
+    """The date that the clock shows. It never raises: a date holds the day of every instant."""
+    if interval.type == DATE:
+        return interval
+    local = to_local(interval, zone)
+    a_day = SECONDS_A_DAY * clock_type(local).unit.per_second
+    return monotone(lambda ticks: floor_divide(ticks, a_day), DATE, local)
+
+
+def day_starts(days: Vector, zone: Zone) -> Vector:
+    """The first second of a date that its clock shows, as java.time's atStartOfDay.
+
+    Never falls: midnight itself, the end of the gap it lies in, or the first of two midnights.
+    """
+    midnights, changes = _midnights(zone)
+    seconds = pc.multiply(days, SECONDS_A_DAY)
+    folded, cycles = midnights.fold(seconds)
+    change = passed(midnights.points, folded)
+    start = pc.add(folded, at(midnights.shifts, change))
+    first = pc.max_element_wise(start, at(changes, change), skip_nulls=False)
+    return pc.add(first, cycles)
+
+
+def through_local(interval: Interval, moved: Movement, zone: Zone) -> Bounds:
+    """Instants moved on the clock, as ticks; `moved` says where readings between two ends go.
+
+    java.time keeps the offset an instant had if the new reading may have it. One instant is
+    moved exactly; among many any offset that fits is possible.
+    """
+    per_second = clock_type(interval).unit.per_second
+    readings = moved(bounds_of(to_local(interval, zone)))
+    least, _ = _image(_first_instants(zone), readings, per_second)
+    _, greatest = _image(_last_instants(zone), readings, per_second)
+    point = both(interval.point(), bool(zone.transitions))
+    if point is False or interval.lower is None:
+        return least, greatest
+    exact = _moved_exactly(ticks_of(interval.lower), moved, zone, per_second)
+    return choose(point, exact, least), choose(point, exact, greatest)
+
+
+def _moved_exactly(instants: Vector, moved: Movement, zone: Zone, per_second: int) -> Vector | None:
+    clock, first = _clock(zone), _first_instants(zone)
+    offset = clock.at(floor_divide(instants, per_second))
+    shown = plus(instants, pc.multiply(offset, per_second))
+    reading, _ = moved((shown, shown))
+    if reading is None:
+        return None
+    same = plus(reading, pc.multiply(offset, -per_second))
+    fits = pc.equal(clock.at(floor_divide(same, per_second)), offset)
+    shift = first.at(floor_divide(reading, per_second))
+    return pc.if_else(fits, same, plus(reading, pc.multiply(shift, per_second)))
+
+
+def _image(shifts: Shifts, bounds: Bounds, per_second: int) -> Bounds:
+    """The hull of x + shift over an interval, as ticks. Unknown right at the edge of int64."""
+    if not len(shifts.points):
+        change = shifts.shifts[0].as_py() * per_second
+        return each(lambda values: plus(values, change), bounds) if change else bounds
+    margin = 2 * SECONDS_A_DAY * per_second
+    lower, upper = (
+        mapped(lambda b: contained(b, LEAST + margin, GREATEST - margin), b) for b in bounds
+    )
+    return (
+        mapped(lambda b: _least(shifts, b, upper, per_second), lower),
+        mapped(lambda b: _greatest(shifts, lower, b, per_second), upper),
+    )
+
+
+def _least(shifts: Shifts, lower: Vector, upper: Vector | None, per_second: int) -> Vector:
+    """The lower end's image, or the trough of the first fall that is not beyond the upper end."""
+    end = _shifted(shifts, lower, per_second)
+    fall, trough = shifts.fall_after(floor_divide(lower, per_second))
+    inside = may(pc.less_equal, times(fall, per_second), upper)
+    inner = choose(inside, times(trough, per_second), end)
+    return pc.min_element_wise(end, pc.coalesce(inner, end), skip_nulls=False)
+
+
+def _greatest(shifts: Shifts, lower: Vector | None, upper: Vector, per_second: int) -> Vector:
+    """The upper end's image, or the peak of the last fall that is behind the lower end."""
+    end = _shifted(shifts, upper, per_second)
+    fall, peak = shifts.fall_until(floor_divide(upper, per_second))
+    inside = may(pc.greater, times(fall, per_second), lower)
+    inner = choose(inside, plus(times(peak, per_second), -1), end)
+    return pc.max_element_wise(end, pc.coalesce(inner, end), skip_nulls=False)
+
+
+def _shifted(shifts: Shifts, values: Vector, per_second: int) -> Vector:
+    seconds = floor_divide(values, per_second)
+    return plus(values, pc.multiply(shifts.at(seconds), per_second))
+
+
+def _rebound(interval: Interval, bounds: Bounds, kind: TimestampType) -> Interval:
+    lower, upper = (mapped(lambda ticks: from_ticks(ticks, kind), b) for b in bounds)
+    return replace(interval, type=kind, lower=lower, upper=upper)

@@ -1,0 +1,85 @@
+"""Values of a type lie on a grid: whole numbers, or so many places.
+
+A literal between two of them equals neither, wherever the bounds are: `i = 5.5` of an integer is
+never TRUE, and `i <> 5.5` never FALSE. Spark's optimiser knows that too.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from msgspec.structs import replace
+
+from whyscan.pruning.truth import Truth
+from whyscan.tree.nodes import Cast, Comparator, Comparison, Expression, In, Literal, type_of
+from whyscan.tree.types import DecimalType, FloatType, IntegerType, Type
+
+if TYPE_CHECKING:
+    from whyscan.tree.nodes import Value
+
+
+def compared_on_grid(found: Truth, comparison: Comparison) -> Truth:
+    """What is left of a comparison with a literal that the other side can never equal."""
+    match comparison:
+        case Comparison(left=operand, right=Literal(value)) if _is_off(operand, value):
+            pass
+        case Comparison(left=Literal(value), right=operand) if _is_off(operand, value):
+            pass
+        case _:
+            return found
+    match comparison.operator:
+        case Comparator.EQUAL | Comparator.NULL_SAFE_EQUAL:
+            return Truth(
+                lambda: False, lambda: found.false, lambda: found.null, lambda: found.raises
+            )
+        case Comparator.NOT_EQUAL:
+            return Truth(
+                lambda: found.true, lambda: False, lambda: found.null, lambda: found.raises
+            )
+        case _:
+            return found
+
+
+def listed_on_grid(listed: In) -> In:
+    """A list without the values that the operand can never equal."""
+    if _grid(listed.operand) is None:
+        return listed
+    on = [not _is_off(listed.operand, value) for value in listed.values.to_pylist()]
+    return listed if all(on) else replace(listed, values=listed.values.filter(pa.array(on)))
+
+
+def _is_off(operand: Expression, value: Value) -> bool:
+    match _grid(operand), value:
+        case IntegerType(), Decimal():
+            return _has_places(value, 0)
+        case DecimalType(scale=scale), Decimal():
+            return _has_places(value, scale)
+        case IntegerType(), float():
+            return not value.is_integer()
+        case _:
+            return False
+
+
+def _grid(expression: Expression) -> Type | None:
+    """The type that a widened expression has its values from; None for any other.
+
+    Not floats: to DuckDB and Trino `f = 5.2` is TRUE of the float that is nearest to 5.2.
+    """
+    if not isinstance(expression, Cast):
+        return None
+    match type_of(expression.operand), expression.type:
+        case IntegerType() as source, DecimalType() | FloatType():
+            return source
+        case DecimalType() as source, DecimalType(scale=scale) if source.scale <= scale:
+            return source
+        case _:
+            return None
+
+
+def _has_places(value: Decimal, places: int) -> bool:
+    """Digits other than zero behind so many places; exact at any length."""
+    _, digits, exponent = value.as_tuple()
+    beyond = -int(exponent) - places
+    return beyond > 0 and any(digits[-beyond:])

@@ -1,0 +1,217 @@
+"""A file of what each question read when somebody was content with it.
+
+{
+  "schema_version": "1.0",
+  "tolerance": {"files": 0.0, "bytes": 0.0},
+  "questions": [
+    {"table": "lake/users", "predicate": "age > 40", "dialect": "spark", "timezone": "UTC",
+     "pruned_files": 83.3, "pruned_bytes": 83.2}
+  ],
+  "exemptions": [
+    {"table": "lake/users", "predicate": "age > 40", "gate": "max_files",
+     "reason": "backfill under way", "until": "2026-12-31"}
+  ]
+}
+
+Shares are percentages of what the table holds, so that a table may grow. Tolerances are points of
+them. An exemption without a predicate holds for every question on its table.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import date
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
+
+from whyscan.errors import UsageError
+from whyscan.predicate.binding.canonical import canonical
+from whyscan.reports.gates import Assertion, Exemption, at_least, percent_pruned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.reports.report import Report
+
+SCHEMA_VERSION = "1.0"
+_SPELLINGS = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
+
+
+class Key(Struct, frozen=True):
+    """A question as it was put: the table as it was named, and the predicate's words."""
+
+    table: str
+    predicate: str
+    dialect: str
+    timezone: str
+
+    def is_same(self, other: Key) -> bool:
+        """Whether the other is this question, in other spellings perhaps."""
+        return (
+            (self.dialect.lower(), self.timezone) == (other.dialect.lower(), other.timezone)
+            and same_table(self.table, other.table)
+            and same_sql(self.predicate, other.predicate, self.dialect)
+        )
+
+
+def same_table(one: str, other: str) -> bool:
+    """Whether two names lead to one place: `./t`, `t/` and `file:///lake/t` may be one table."""
+    return one == other or _place(one) == _place(other)
+
+
+def same_sql(one: str, other: str, dialect: str) -> bool:
+    """Whether two texts are one question, whatever their blanks, parentheses and case."""
+    return one == other or canonical(one, dialect) == canonical(other, dialect)
+
+
+def _place(name: str) -> str:
+    """A place in one spelling. Several places are one name with blanks between them."""
+    if " " in name and not os.path.lexists(name):
+        return " ".join(map(_place, name.split()))
+    scheme, mark, rest = name.partition("://")
+    if mark and scheme.lower() != "file":
+        scheme = _SPELLINGS.get(scheme.lower(), scheme.lower())
+        return f"{scheme}://{rest.rstrip('/')}"
+    path = unquote(name.removeprefix("file:")) if name.lower().startswith("file:/") else name
+    return os.path.abspath(f"/{path.lstrip('/')}" if path.startswith("//") else path)  # noqa: PTH100 - links stay
+
+
+class Shares(Struct, frozen=True):
+    """Percent of files and bytes that were skipped; None where it was not known."""
+
+    pruned_files: float | None
+    pruned_bytes: float | None
+
+
+class Baseline(Struct, frozen=True):
+    """What was read, how much worse it may become, and what is let off until when."""
+
+    questions: dict[Key, Shares] = field(default_factory=dict)
+    exemptions: tuple[Exemption, ...] = ()
+    tolerance_files: float = 0.0
+    tolerance_bytes: float = 0.0
+
+    def check(self, key: Key, report: Report) -> Iterator[Assertion]:
+        """A question that the baseline does not know does not pass: nobody agreed to it."""
+        known = next((self.questions[one] for one in self._spellings(key)), None)
+        if known is None:
+            yield Assertion("baseline", 0.0, None, passed=False)
+            return
+        now = shares(report)
+        if known.pruned_files is not None:
+            asked = max(known.pruned_files - self.tolerance_files, 0.0)
+            yield at_least("baseline", asked, now.pruned_files)
+        if known.pruned_bytes is not None:
+            asked = max(known.pruned_bytes - self.tolerance_bytes, 0.0)
+            yield at_least("baseline_bytes", asked, now.pruned_bytes)
+
+    def updated(self, key: Key, report: Report) -> Baseline:
+        """The same, with this question as it is now, in the spelling that the file has of it."""
+        spellings = list(self._spellings(key))
+        others = {one: kept for one, kept in self.questions.items() if one not in spellings}
+        spelled = spellings[0] if spellings else key
+        return replace(self, questions={**others, spelled: shares(report)})
+
+    def _spellings(self, key: Key) -> Iterator[Key]:
+        """The questions of the file that are this one."""
+        if key in self.questions:
+            yield key
+        yield from (one for one in self.questions if one != key and one.is_same(key))
+
+    def excuse(self, key: Key, assertion: Assertion, today: date) -> Assertion:
+        """A gate that failed, with the exemption that covers it."""
+        if assertion.passed:
+            return assertion
+        for exemption in self.exemptions:
+            if covers(exemption, key, assertion.name):
+                return replace(assertion, exemption=exemption, expired=exemption.until < today)
+        return assertion
+
+
+def covers(exemption: Exemption, key: Key, gate: str) -> bool:
+    """Whether an exemption is from this gate for this question."""
+    predicate = exemption.predicate
+    return (
+        exemption.gate == gate
+        and same_table(exemption.table, key.table)
+        and (predicate is None or same_sql(predicate, key.predicate, key.dialect))
+    )
+
+
+def shares(report: Report) -> Shares:
+    """What of files and bytes a report skips."""
+    files = report.files_level
+    found = (
+        percent_pruned(files.total, files.kept),
+        percent_pruned(files.bytes_total, files.bytes_kept),
+    )
+    return Shares(*(None if share is None else round(share, 3) for share in found))
+
+
+def to_json(baseline: Baseline) -> str:
+    """The file: questions in order, so that a change shows as one line more or less."""
+    order = sorted(baseline.questions, key=lambda key: (key.table, key.predicate))
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "tolerance": {"files": baseline.tolerance_files, "bytes": baseline.tolerance_bytes},
+        "questions": [asdict(key) | asdict(baseline.questions[key]) for key in order],
+        "exemptions": [_exemption(exemption) for exemption in baseline.exemptions],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _exemption(exemption: Exemption) -> dict[str, str]:
+    found = asdict(exemption) | {"until": exemption.until.isoformat()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def read_baseline(text: str, place: str) -> Baseline:
+    """What a baseline file says; what it does not know is refused, not skipped."""
+    try:
+        return _baseline(json.loads(text))
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise UsageError(
+            f"{place} is no baseline: {error}",
+            hint="--update-baseline writes one; exemptions take table, gate, reason, until",
+        ) from error
+
+
+def _baseline(document: dict[str, Any]) -> Baseline:
+    if document["schema_version"] != SCHEMA_VERSION:
+        raise ValueError("it is of another version")
+    known = {"schema_version", "tolerance", "questions", "exemptions"}
+    if unknown := document.keys() - known:
+        raise ValueError(f"unknown member {min(unknown)!r}")
+    tolerance = document.get("tolerance", {})
+    return Baseline(
+        questions=dict(map(_question, document.get("questions", []))),
+        exemptions=tuple(map(_read_exemption, document.get("exemptions", []))),
+        tolerance_files=float(tolerance.get("files", 0.0)),
+        tolerance_bytes=float(tolerance.get("bytes", 0.0)),
+    )
+
+
+def _question(entry: dict[str, Any]) -> tuple[Key, Shares]:
+    key = Key(*(str(entry[name]) for name in ("table", "predicate", "dialect", "timezone")))
+    figures = (entry[name] for name in ("pruned_files", "pruned_bytes"))
+    return key, Shares(*(None if figure is None else float(figure) for figure in figures))
+
+
+def _read_exemption(entry: dict[str, Any]) -> Exemption:
+    if unknown := entry.keys() - {"table", "predicate", "gate", "reason", "until"}:
+        raise ValueError(f"an exemption has no {min(unknown)!r}")
+    reason = str(entry["reason"]).strip()
+    if not reason:
+        raise ValueError("an exemption needs a reason")
+    predicate = entry.get("predicate")
+    return Exemption(
+        table=str(entry["table"]),
+        gate=str(entry["gate"]),
+        reason=reason,
+        until=date.fromisoformat(entry["until"]),
+        predicate=None if predicate is None else str(predicate),
+    )

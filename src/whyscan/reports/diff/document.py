@@ -1,0 +1,71 @@
+"""A difference as the JSON document that `diff.schema.json` describes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from whyscan.reports.diff.files import Fate
+from whyscan.reports.document import (
+    Json,
+    of_assertion,
+    of_finding,
+    of_level,
+    of_share,
+    of_subject,
+    version,
+)
+
+if TYPE_CHECKING:
+    from whyscan.reports.diff.difference import ConjunctChange, Difference, LevelChange
+
+SCHEMA_VERSION = "1.0"
+
+
+def to_json(difference: Difference, *, verbose: bool) -> str:
+    """The document as text. ASCII alone: a name full of escape codes stays inert."""
+    return json.dumps(document(difference, verbose=verbose), indent=2, allow_nan=False) + "\n"
+
+
+def document(difference: Difference, *, verbose: bool) -> Json:
+    """Plain dictionaries and lists; `verbose` names the files that changed."""
+    asked = difference.after.question
+    counts = difference.files.counts
+    whole: Json = {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "whyscan", "version": version()},
+        "before": of_subject(difference.before.table),
+        "after": of_subject(difference.after.table),
+        "predicate": asked.predicate,
+        "dialect": asked.dialect,
+        "timezone": asked.timezone,
+        "levels": [_level(change) for change in difference.levels],
+        "conjuncts": [_conjunct(change) for change in difference.conjuncts],
+        "findings": {
+            "appeared": [of_finding(one) for one in difference.appeared],
+            "gone": [of_finding(one) for one in difference.gone],
+        },
+        "files": {fate.name.lower(): counts[fate] for fate in Fate},
+        "assertions": [of_assertion(one) for one in difference.assertions],
+        "result": "pass" if difference.passed else "fail",
+    }
+    if verbose:
+        changed = difference.files.changed()
+        whole["changes"] = [{"path": path, "fate": fate.name.lower()} for path, fate in changed]
+    return whole
+
+
+def _level(change: LevelChange) -> Json:
+    return {
+        "level": change.level,
+        "before": None if change.before is None else of_level(change.before),
+        "after": None if change.after is None else of_level(change.after),
+    }
+
+
+def _conjunct(change: ConjunctChange) -> Json:
+    return {
+        "sql": change.after.sql,
+        "alone": {"before": of_share(change.before.alone), "after": of_share(change.after.alone)},
+        "only": {"before": of_share(change.before.only), "after": of_share(change.after.only)},
+    }

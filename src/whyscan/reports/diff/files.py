@@ -1,0 +1,93 @@
+"""Files of two reports, matched by their paths."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import numpy.typing as npt
+
+    from whyscan.reports.listing import Listing
+    from whyscan.reports.report import Report
+
+
+class Fate(StrEnum):
+    """What became of a file, and whether the predicate reads it."""
+
+    ADDED_READ = "added, read"
+    ADDED_SKIPPED = "added, skipped"
+    REMOVED_READ = "removed, was read"
+    REMOVED_SKIPPED = "removed, was skipped"
+    READ_NOW = "read now, was skipped"
+    SKIPPED_NOW = "skipped now, was read"
+    READ_STILL = "read on both sides"
+    SKIPPED_STILL = "skipped on both sides"
+
+
+SAME = frozenset({Fate.READ_STILL, Fate.SKIPPED_STILL})
+
+
+class FileChanges(Struct, frozen=True):
+    """How many files met each fate, and which: paths of those that changed, in their order."""
+
+    counts: Mapping[Fate, int]
+    paths: Mapping[Fate, pa.Array]
+
+    def changed(self) -> Iterator[tuple[str, Fate]]:
+        """Every file that is not the same on both sides."""
+        for fate, paths in self.paths.items():
+            for path in paths.to_pylist():
+                yield path, fate
+
+
+def file_changes(before: Report, after: Report) -> FileChanges:
+    """The fates of all files; both reports list theirs."""
+    old, new = _sides(before), _sides(after)
+    was = _positions(new.paths, old.paths)
+    known = was >= 0
+    read_before = np.zeros(len(new.paths), np.bool_)
+    read_before[known] = old.read[was[known]]
+    gone = np.ones(len(old.paths), np.bool_)
+    gone[was[known]] = False
+    found = {
+        Fate.ADDED_READ: new.paths.filter(pa.array(~known & new.read)),
+        Fate.ADDED_SKIPPED: new.paths.filter(pa.array(~known & ~new.read)),
+        Fate.REMOVED_READ: old.paths.filter(pa.array(gone & old.read)),
+        Fate.REMOVED_SKIPPED: old.paths.filter(pa.array(gone & ~old.read)),
+        Fate.READ_NOW: new.paths.filter(pa.array(known & new.read & ~read_before)),
+        Fate.SKIPPED_NOW: new.paths.filter(pa.array(known & ~new.read & read_before)),
+        Fate.READ_STILL: new.paths.filter(pa.array(known & new.read & read_before)),
+        Fate.SKIPPED_STILL: new.paths.filter(pa.array(known & ~new.read & ~read_before)),
+    }
+    return FileChanges(
+        counts={fate: len(paths) for fate, paths in found.items()},
+        paths={fate: paths for fate, paths in found.items() if fate not in SAME},
+    )
+
+
+class _Side(Struct, frozen=True):
+    paths: pa.Array
+    read: npt.NDArray[np.bool_]
+
+
+def _sides(report: Report) -> _Side:
+    if report.listing is None:
+        raise ValueError("a comparison of files needs reports that list them")
+    listed: Listing = report.listing
+    verdict = listed.verdict.cast(pa.string())
+    read = pc.not_equal(verdict, "none").to_numpy(zero_copy_only=False)
+    return _Side(listed.paths.cast(pa.string()), read)
+
+
+def _positions(needles: pa.Array, stack: pa.Array) -> npt.NDArray[np.int64]:
+    """Where each stands in the other; -1 where it does not."""
+    found = pc.fill_null(pc.index_in(needles, value_set=stack), -1)
+    return np.asarray(found.to_numpy(zero_copy_only=False), np.int64)

@@ -1,0 +1,269 @@
+"""Findings about how the predicate is written."""
+
+from __future__ import annotations
+
+from functools import partial, reduce
+from operator import add
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import Struct
+
+from whyscan.planning.plan.replan import conjunct as made
+from whyscan.planning.plan.replan import instead, kept
+from whyscan.planning.why.obstacles import changes_type
+from whyscan.planning.why.pushdown import Bucket, Pushdown
+from whyscan.planning.why.reason_codes import Reason
+from whyscan.reports.file_evidence import unread
+from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Reads, Severity, reads
+from whyscan.reports.words import counted, staying
+from whyscan.tree.nodes import (
+    And,
+    Between,
+    Cast,
+    Column,
+    Comparator,
+    Comparison,
+    In,
+    Like,
+    Literal,
+    Not,
+    Or,
+)
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.types import BOOLEAN, STRING, StringType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.planning.plan.scan_plan import ScanPlan
+    from whyscan.reports.conjuncts import ConjunctLine
+    from whyscan.tree.nodes import Conjunct, Expression
+
+BRANCHES_AT_MOST = 4
+"""A UNION of more than this is nobody's remedy."""
+
+
+def conditions(facts: Facts) -> Iterator[Finding]:
+    """All of this family."""
+    for position, conjunct in enumerate(facts.plan.predicate.conjuncts):
+        line = facts.conjuncts[position]
+        yield from _literal_type(facts, position, conjunct)
+        yield from _uninterpreted(facts, position, conjunct)
+        yield from _or(facts, position, conjunct, line)
+        yield from _negation(facts, conjunct, line)
+
+
+def _uninterpreted(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[Finding]:
+    if facts.classes[position].interpreted or _mismatched(facts, position, conjunct):
+        return
+    if not facts.files.kept or facts.workings.conjuncts[position].here.settled:
+        return  # No file stays for it.
+    for sql, why in unread(conjunct):
+        yield Finding(
+            Code.UNINTERPRETED,
+            Severity.WARNING,
+            f"{sql} cannot be evaluated from metadata: {why}",
+            "compare the bare column with a constant where the query allows it",
+            {"files": facts.stays.named(Reason.UNINTERPRETED, [position])},
+        )
+
+
+def _mismatched(facts: Facts, position: int, conjunct: Conjunct) -> bool:
+    partitioned = facts.classes[position].bucket is Bucket.PARTITION_SAFE
+    return facts.stays.named(Reason.TYPE_MISMATCH, [position]) > 0 or (
+        partitioned and changes_type(conjunct.expression)
+    )
+
+
+def _literal_type(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[Finding]:
+    """Text compared with a number: the engine reads every text as a number first."""
+    if not _mismatched(facts, position, conjunct):
+        return
+    told = _cast(conjunct.expression)
+    if told is None:
+        return
+    column, kind, other = told
+    name = ".".join(column.path)
+    message = (
+        f"{name} is {column.type} and is compared as {kind} in {conjunct.sql}: the order of its "
+        "bounds is not that of what they are cast to"
+    )
+    stays = facts.stays.named(Reason.TYPE_MISMATCH, [position])
+    before = facts.read_without(position)
+    if before is not None and other is not None and _same_on_partitions(facts, position, other):
+        after = facts.read_with(instead(facts.plan, position, other))
+        rewrite = to_sql(other)
+        fix = (
+            f"{rewrite} means the same (checked on every partition value that is there) and reads "
+            f"{after.files:,} instead of the {counted(before.files, 'file')} of an engine that "
+            "does not cast partition values"
+        )
+        yield Finding(
+            Code.LITERAL_TYPE,
+            Severity.INFO,
+            message,
+            fix,
+            {"files": stays},
+            rewrite,
+            Effect("files", before.files, after.files, before.bytes, after.bytes),
+        )
+        return
+    yield Finding(
+        Code.LITERAL_TYPE,
+        Severity.WARNING,
+        f"{message}; {staying(stays)} for that",
+        f"store {name} as {kind}; a comparison with text is not the same, since '05' equals 5",
+        {"files": stays},
+    )
+
+
+def _cast(expression: Expression) -> tuple[Column, str, Expression | None] | None:
+    """The column, what it is cast to, and the same comparison with text instead."""
+    match expression:
+        case Comparison(
+            operator=operator,
+            left=Cast(operand=Column(type=StringType()) as column, type=kind),
+            right=Literal() as literal,
+        ):
+            text = Literal(str(literal.value), STRING)
+            bare = Comparison(operator, column, text) if _is_equality(operator) else None
+            return column, str(kind), bare
+        case In(operand=Cast(operand=Column(type=StringType()) as column, type=kind)):
+            return column, str(kind), None
+        case _:
+            return None
+
+
+def _is_equality(operator: Comparator) -> bool:
+    return operator in {Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL}
+
+
+def _same_on_partitions(facts: Facts, position: int, other: Expression) -> bool:
+    """Partition values decide it, and on every one that is there both give the same."""
+    if not facts.workings.conjuncts[position].here.settled or facts.workings.closed:
+        return False
+    return all(facts.plan.each(partial(_keeps_the_same, position=position, other=made(other))))
+
+
+def _keeps_the_same(plan: ScanPlan, position: int, other: Conjunct) -> bool:
+    by = plan.evidence.by_partition.conjunct_kept[position]
+    return bool((by == kept(plan, [other])).all())
+
+
+def _or(facts: Facts, position: int, conjunct: Conjunct, line: ConjunctLine) -> Iterator[Finding]:
+    expression = conjunct.expression
+    if not isinstance(expression, Or) or not line.parts:
+        return
+    if len(expression.operands) > BRANCHES_AT_MOST:
+        return
+    stopping = [p for p in line.parts if p.pushdown is Pushdown.UNSUPPORTED]
+    helping = [p for p in line.parts if p.removed.files]
+    if stopping and helping:
+        yield _ended(facts, position, expression, line)
+    elif line.bucket is Bucket.UNSPLITTABLE and helping:
+        before = facts.read_without(position)
+        if before is not None:
+            yield _unsplittable(facts, position, expression, before)
+
+
+class Arms(Struct, frozen=True):
+    """The files that each arm of a UNION reads, and those that at least one does."""
+
+    each: tuple[int, ...]
+    together: Reads
+
+    def __add__(self, other: Arms) -> Arms:
+        return Arms(tuple(map(add, self.each, other.each)), self.together + other.together)
+
+
+def _read_by_arms(plan: ScanPlan, arms: Sequence[tuple[Conjunct, ...]]) -> Arms:
+    found = [kept(plan, conjuncts) for conjuncts in arms]
+    together = reads(plan, reduce(np.logical_or, found))
+    return Arms(tuple(int(files.sum()) for files in found), together)
+
+
+def _arms(facts: Facts, position: int, expression: Or) -> tuple[list[Expression], Arms]:
+    """The OR as queries that share no row, and the files of each."""
+    arms: list[Expression] = []
+    for at, branch in enumerate(expression.operands):
+        before = [Not(_is_true(earlier)) for earlier in expression.operands[:at]]
+        arms.append(And((branch, *before)) if before else branch)
+    queries = tuple(instead(facts.plan, position, arm) for arm in arms)
+    return arms, reduce(add, facts.plan.each(partial(_read_by_arms, arms=queries)))
+
+
+def _is_true(expression: Expression) -> Expression:
+    """TRUE or FALSE, never NULL."""
+    return Comparison(Comparator.NULL_SAFE_EQUAL, expression, Literal(value=True, type=BOOLEAN))
+
+
+def _union(arms: list[Expression]) -> str:
+    return " UNION ALL ".join(f"SELECT ... WHERE {to_sql(arm)}" for arm in arms)
+
+
+def _ended(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> Finding:
+    stopping = next(p for p in line.parts if p.pushdown is Pushdown.UNSUPPORTED)
+    arms, found = _arms(facts, position, expression)
+    told = " + ".join(f"{files:,}" for files in found.each)
+    return Finding(
+        Code.OR_ENDS_PRUNING,
+        Severity.WARNING,
+        f"{stopping.sql} excludes no file, and so nothing that is joined to it by OR does: "
+        + ", ".join(f"{p.sql} alone leaves {p.kept:,}" for p in line.parts if p is not stopping),
+        f"as a UNION only one arm reads so much: {told} files, arm by arm",
+        {"files": facts.files.kept, "files_of_arms": told},
+        _union(arms),
+        Effect("files of the first arm", facts.files.kept, min(found.each)),
+    )
+
+
+def _unsplittable(facts: Facts, position: int, expression: Or, before: Reads) -> Finding:
+    line = facts.conjuncts[position]
+    arms, found = _arms(facts, position, expression)
+    together, in_all = found.together.files, sum(found.each)
+    branches = ", ".join(f"{p.sql} leaves {p.kept:,}" for p in line.parts)
+    return Finding(
+        Code.UNSPLITTABLE_OR,
+        Severity.WARNING if in_all < before.files else Severity.INFO,
+        f"{line.sql} joins partition columns and others by OR: an engine that sorts conditions "
+        f"into partition filters and data filters (Delta on Spark) can use it for neither, and "
+        f"reads {before.files:,} of {counted(facts.files.total, 'file')}; {branches}",
+        None
+        if in_all >= before.files
+        else f"as a UNION each arm is one kind of filter: {counted(together, 'file')}, in "
+        f"{in_all:,} reads",
+        {"files_without": before.files, "files_of_arms": together, "reads_of_arms": in_all},
+        _union(arms) if in_all < before.files else None,
+        Effect("files", before.files, together, before.bytes, found.together.bytes)
+        if in_all < before.files
+        else None,
+    )
+
+
+def _negation(facts: Facts, conjunct: Conjunct, line: ConjunctLine) -> Iterator[Finding]:
+    """`<>` and NOT IN: only a file with one single value can be excluded."""
+    if not _negates(conjunct.expression) or line.alone.files or line.alone.at_least:
+        return
+    if facts.files.total <= 1 or line.pushdown is Pushdown.UNSUPPORTED:
+        return
+    yield Finding(
+        Code.NEGATION_EXCLUDES_NOTHING,
+        Severity.INFO,
+        f"{conjunct.sql} excludes only files that hold nothing but what it rules out, and none of "
+        f"the {counted(facts.files.total, 'file')} does: it is left to check on every row",
+        None,
+        {"files": facts.files.total},
+    )
+
+
+def _negates(expression: Expression) -> bool:
+    match expression:
+        case Comparison(operator=Comparator.NOT_EQUAL):
+            return True
+        case Not(operand=In() | Like() | Between()):
+            return True
+        case Not(operand=Comparison(operator=operator)):
+            return _is_equality(operator)
+        case _:
+            return False

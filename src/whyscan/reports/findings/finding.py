@@ -1,0 +1,159 @@
+"""What a finding is, and what findings are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping  # noqa: TC003 - msgspec reads the annotations of a record
+from enum import StrEnum
+from functools import partial, reduce
+from operator import add
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from whyscan.planning.plan.planner import plus, total_of
+from whyscan.planning.plan.replan import kept, without
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.planning.plan.judgement import Flags
+    from whyscan.planning.plan.scan_plan import Planned, ScanPlan
+    from whyscan.planning.why.pushdown import Class
+    from whyscan.planning.why.reasons import Stays
+    from whyscan.reports.conjuncts import ConjunctLine
+    from whyscan.reports.levels import Level
+    from whyscan.reports.tally import Workings
+    from whyscan.tree.nodes import Conjunct
+
+UNITS = {"manifests": "manifest", "files": "file", "row_groups": "row group"}
+
+
+class Code(StrEnum):
+    """What a finding is about."""
+
+    NOTHING_KEPT = "NOTHING_KEPT"
+    WEAK_PRUNING = "WEAK_PRUNING"
+    NO_PARTITION_FILTER = "NO_PARTITION_FILTER"
+    FUNCTION_ON_PARTITION = "FUNCTION_ON_PARTITION"
+    RANGE_ON_BUCKET = "RANGE_ON_BUCKET"
+    OLD_SPEC = "OLD_SPEC"
+    MIXED_MANIFESTS = "MIXED_MANIFESTS"
+    NO_STATISTICS = "NO_STATISTICS"
+    BEYOND_STATISTICS_BUDGET = "BEYOND_STATISTICS_BUDGET"
+    TYPE_WITHOUT_STATISTICS = "TYPE_WITHOUT_STATISTICS"
+    TRUNCATED_BOUNDS = "TRUNCATED_BOUNDS"
+    NAN_UNCOUNTED = "NAN_UNCOUNTED"
+    CONTRADICTORY_STATISTICS = "CONTRADICTORY_STATISTICS"
+    UNINTERPRETED = "UNINTERPRETED"
+    LITERAL_TYPE = "LITERAL_TYPE"
+    UNSPLITTABLE_OR = "UNSPLITTABLE_OR"
+    OR_ENDS_PRUNING = "OR_ENDS_PRUNING"
+    NEGATION_EXCLUDES_NOTHING = "NEGATION_EXCLUDES_NOTHING"
+    WIDE_BOUNDS = "WIDE_BOUNDS"
+    SMALL_FILES = "SMALL_FILES"
+    CROSS_JOIN = "CROSS_JOIN"
+    FILTER_ON_WRONG_SIDE = "FILTER_ON_WRONG_SIDE"
+    FUNCTION_ON_JOIN_KEY = "FUNCTION_ON_JOIN_KEY"
+    JOIN_TYPE_MISMATCH = "JOIN_TYPE_MISMATCH"
+    JOIN_KEY_WITHOUT_STATISTICS = "JOIN_KEY_WITHOUT_STATISTICS"
+    FULL_SCAN_OF_LARGER_SIDE = "FULL_SCAN_OF_LARGER_SIDE"
+    FILTER_ABOVE_BARRIER = "FILTER_ABOVE_BARRIER"
+    SCANNED_TWICE = "SCANNED_TWICE"
+    UNUSED_CTE = "UNUSED_CTE"
+    MERGE_WITHOUT_PARTITION_TERM = "MERGE_WITHOUT_PARTITION_TERM"
+    MERGE_KEY_IN_FUNCTION = "MERGE_KEY_IN_FUNCTION"
+    MERGE_VALUES_AT_RUN_TIME = "MERGE_VALUES_AT_RUN_TIME"
+    NOT_MATCHED_BY_SOURCE_READS_ALL = "NOT_MATCHED_BY_SOURCE_READS_ALL"
+
+
+class Severity(StrEnum):
+    """How much it matters: it costs pruning, or it is good to know."""
+
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Effect(Struct, frozen=True):
+    """What the fix changes, counted on this snapshot: so many `unit`s before and after.
+
+    The bytes are those of the files before and after; None where they are not known, or where
+    no file less is read.
+    """
+
+    unit: str
+    before: int
+    after: int
+    bytes_before: int | None = None
+    bytes_after: int | None = None
+
+
+class Finding(Struct, frozen=True):
+    """One fact; `fix` is None where there is nothing to do.
+
+    `evidence` are the numbers behind the message. `rewrite` is text to copy: a condition, a
+    statement or a setting. `effect` is None where nothing could be counted.
+    """
+
+    code: Code
+    severity: Severity
+    message: str
+    fix: str | None
+    evidence: Mapping[str, int | float | str] = field(default_factory=dict)
+    rewrite: str | None = None
+    effect: Effect | None = None
+
+
+class Reads(Struct, frozen=True):
+    """Files that other conjuncts would keep, and their bytes, None where they are not known."""
+
+    files: int
+    bytes: int | None
+
+    def __add__(self, other: Reads) -> Reads:
+        return Reads(self.files + other.files, plus(self.bytes, other.bytes))
+
+
+def reads(plan: ScanPlan, chosen: Flags) -> Reads:
+    """Some files of a plan."""
+    return Reads(int(chosen.sum()), total_of(plan.evidence.files.bytes, chosen))
+
+
+def reads_with(plan: ScanPlan, conjuncts: Sequence[Conjunct]) -> Reads:
+    """What other conjuncts would read."""
+    return reads(plan, kept(plan, conjuncts))
+
+
+class Facts(Struct, frozen=True):
+    """What findings are made from: what was counted of all parts of a table.
+
+    What else there is to count is asked of the plan of each part.
+    """
+
+    plan: Planned
+    classes: tuple[Class, ...]
+    levels: tuple[Level, ...]
+    stays: Stays
+    workings: Workings
+    conjuncts: tuple[ConjunctLine, ...]
+
+    @property
+    def files(self) -> Level:
+        return next(level for level in self.levels if level.level == "files")
+
+    def read_with(self, conjuncts: Sequence[Conjunct]) -> Reads:
+        """What other conjuncts would read."""
+        return reduce(add, self.plan.each(partial(reads_with, conjuncts=tuple(conjuncts))))
+
+    def read_without(self, position: int) -> Reads | None:
+        """What is read if one conjunct is not used; None where that is not known.
+
+        What a closed manifest holds for the other conjuncts nobody has looked at.
+        """
+        if not self.workings.closed:
+            return self.read_with(without(self.plan, position))
+        whole = Reads(self.files.total, self.files.bytes_total)
+        return whole if len(self.conjuncts) == 1 else None
+
+    def about(self, name: str) -> list[int]:
+        """The positions of the conjuncts that name a column."""
+        return [i for i, line in enumerate(self.conjuncts) if name in line.columns]

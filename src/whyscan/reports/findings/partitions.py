@@ -1,0 +1,232 @@
+"""Findings about partitions: a filter that misses them, hides them, or meets old and mixed ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.planning.plan.replan import instead
+from whyscan.planning.why.equivalence import where_true
+from whyscan.planning.why.implied import implied
+from whyscan.planning.why.obstacles import asked_by_range, changes_type
+from whyscan.planning.why.pushdown import PSEUDO_COLUMNS
+from whyscan.planning.why.reason_codes import Reason
+from whyscan.pruning.domains import where_true as domains_of
+from whyscan.pruning.transforms import Bucket
+from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Severity
+from whyscan.reports.listing import partitions_together
+from whyscan.reports.words import counted, size, staying
+from whyscan.tree.nodes import columns_of
+from whyscan.tree.rendering import to_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.planning.plan.judgement import Flags
+    from whyscan.planning.plan.scan_plan import ScanPlan
+    from whyscan.tree.nodes import Conjunct, Expression
+
+FEW = 0.1
+"""Where statistics leave so small a share of the files, a partition filter spares little."""
+
+REPACKED_AT_MOST = 200_000
+"""Files that are sorted by their partition to see what tidy manifests would spare."""
+
+
+def partitions(facts: Facts) -> Iterator[Finding]:
+    """All of this family."""
+    yield from _no_partition_filter(facts)
+    yield from _functions(facts)
+    yield from _ranges_on_buckets(facts)
+    yield from _old_spec(facts)
+    yield from _mixed_manifests(facts)
+
+
+def _no_partition_filter(facts: Facts) -> Iterator[Finding]:
+    sources = facts.plan.snapshot.partition_sources
+    if not sources or {c.path for c in facts.plan.predicate.columns()} & set(sources):
+        return
+    read, total = facts.files.kept, facts.files.total
+    if facts.files.every == read:
+        return  # Nothing is read, or all that is read is wanted.
+    names = ", ".join(".".join(path) for path in sources)
+    message = f"the table is partitioned by {names}, and no conjunct names a partition column"
+    told = None if facts.workings.closed else implied(facts.plan)
+    few = read <= FEW * total
+    if told is None:
+        if not few:
+            message = f"{message}: {read:,} of {counted(total, 'file')} are read"
+            fix = f"if the query allows it, add a condition on {names}"
+            yield Finding(Code.NO_PARTITION_FILTER, Severity.WARNING, message, fix, {"files": read})
+        return
+    rewrite = to_sql(told.expression)
+    kind = "snapshot" if facts.plan.snapshot.format == "iceberg" else "version"
+    yield Finding(
+        Code.NO_PARTITION_FILTER,
+        Severity.INFO if few else Severity.WARNING,
+        f"{message}; the files that can match lie in {told.values:,} of its "
+        f"{counted(told.of_values, 'value')} of {told.column}",
+        f"add {rewrite}: no row of this {kind} is lost by it, and partition values alone then "
+        f"rule out {told.outside:,} of {counted(facts.workings.listed, 'file')}",
+        {"values": told.values, "of_values": told.of_values},
+        rewrite,
+        Effect("files removed by partition", 0, told.outside),
+    )
+
+
+def _functions(facts: Facts) -> Iterator[Finding]:
+    """Conditions that name a partition column only inside a function."""
+    sources = set(facts.plan.snapshot.partition_sources)
+    for position, conjunct in enumerate(facts.plan.predicate.conjuncts):
+        columns = columns_of(conjunct.expression)
+        if len(columns) != 1 or columns[0].path not in sources:
+            continue
+        if columns[0].path in PSEUDO_COLUMNS or domains_of(conjunct.expression):
+            continue
+        if changes_type(conjunct.expression):  # Told as a literal of the wrong type.
+            continue
+        other, proof = _equivalent(facts, position, conjunct)
+        if other is not None:
+            yield from _function(facts, position, other, proof)
+
+
+def _equivalent(facts: Facts, position: int, conjunct: Conjunct) -> tuple[Expression | None, str]:
+    """The same condition on the bare column, and how that is known."""
+    spans = where_true(conjunct.expression, facts.plan.zone)
+    if spans is not None:
+        return spans.as_ranges(), spans.proof
+    from whyscan.planning.why.implied import listed
+
+    if not facts.workings.conjuncts[position].here.settled:
+        return None, ""
+    column = columns_of(conjunct.expression)[0]
+    return (
+        listed(facts.plan, column, position),
+        "checked on every partition value that is there",
+    )
+
+
+def _function(facts: Facts, position: int, other: Expression, proof: str) -> Iterator[Finding]:
+    before = facts.read_without(position)
+    after = facts.read_with(instead(facts.plan, position, other))
+    if before is None or after.files >= before.files:
+        return
+    rewrite, sql, left = to_sql(other), facts.conjuncts[position].sql, after.files
+    whole = counted(facts.files.total, "file")
+    here = facts.files.kept
+    sees = "" if here > left else "; whyscan sees through it, and engines may not"
+    yield Finding(
+        Code.FUNCTION_ON_PARTITION,
+        Severity.WARNING if here > left else Severity.INFO,
+        f"{sql} names the partition column inside a function: an engine that takes bare "
+        f"columns alone reads {before.files:,} of {whole}{sees}",
+        f"{rewrite} means the same ({proof}) and reads {left:,} of {whole} instead of "
+        f"{before.files:,}",
+        {"files_without": before.files, "files_with": left},
+        rewrite,
+        Effect("files", before.files, left, before.bytes, after.bytes),
+    )
+
+
+def _ranges_on_buckets(facts: Facts) -> Iterator[Finding]:
+    if not facts.stays.named(Reason.TRANSFORM_LOSSY):
+        return
+    buckets = {
+        path: t
+        for spec in facts.plan.snapshot.specs
+        for path, transforms in spec.items()
+        for t in transforms
+        if isinstance(t, Bucket)
+    }
+    for position, conjunct in enumerate(facts.plan.predicate.conjuncts):
+        for path in asked_by_range(conjunct.expression) & buckets.keys():
+            stays = facts.stays.named(Reason.TRANSFORM_LOSSY, [position])
+            if stays:
+                name = ".".join(path)
+                message = (
+                    f"{conjunct.sql} is a range of {name}, and files are partitioned by "
+                    f"{buckets[path]} of it, which says nothing of a range: {staying(stays)} for "
+                    "that"
+                )
+                yield _bucket(facts, position, conjunct, message, stays)
+
+
+def _bucket(facts: Facts, position: int, conjunct: Conjunct, message: str, stays: int) -> Finding:
+    spans = where_true(conjunct.expression, facts.plan.zone)
+    other = None if spans is None else spans.as_list()
+    before = facts.files
+    after = None if other is None else facts.read_with(instead(facts.plan, position, other))
+    if spans is None or other is None or after is None or after.files >= before.kept:
+        return Finding(Code.RANGE_ON_BUCKET, Severity.INFO, message, None, {"files": stays})
+    rewrite, proof = to_sql(other), spans.proof
+    return Finding(
+        Code.RANGE_ON_BUCKET,
+        Severity.WARNING,
+        message,
+        f"its values listed mean the same ({proof}), and are hashed: {rewrite} "
+        f"reads {after.files:,} instead of {counted(before.kept, 'file')}",
+        {"files": stays},
+        rewrite,
+        Effect("files", before.kept, after.files, before.bytes_kept, after.bytes),
+    )
+
+
+def _old_spec(facts: Facts) -> Iterator[Finding]:
+    files, weight = facts.stays.named(Reason.OLD_SPEC), facts.workings.old_bytes
+    if not files:
+        return
+    current = next(spec for spec in facts.plan.snapshot.numbered_specs if spec.current)
+    yield Finding(
+        Code.OLD_SPEC,
+        Severity.WARNING,
+        f"{counted(files, 'file')} ({size(weight)}) "
+        f"{'was' if files == 1 else 'were'} written before the table was partitioned by "
+        f"{', '.join(current.fields)}, and cannot be skipped by partition",
+        "rewrite them under the current spec (Spark: CALL system.rewrite_data_files with "
+        "rewrite-all)",
+        {"files": files, "current_spec": current.id},
+        effect=Effect("files under an old spec", files, 0),
+    )
+
+
+def _mixed_manifests(facts: Facts) -> Iterator[Finding]:
+    above = next((level for level in facts.levels if level.level == "manifests"), None)
+    found = facts.workings
+    if above is None or found.manifests_opened <= 1 or found.listed > REPACKED_AT_MOST:
+        return
+    if not 0 < found.wanted < found.listed:
+        return
+    needed = _tidy(facts.plan.each(_partitions_wanted), found.manifests_opened)
+    read = above.kept
+    if needed is not None and needed * 2 <= read:
+        yield Finding(
+            Code.MIXED_MANIFESTS,
+            Severity.WARNING,
+            f"{counted(read, 'manifest')} of {above.total:,} had to be read: their files "
+            f"are of many partitions, and {found.wanted:,} of {counted(found.listed, 'file')} "
+            "are of those that were asked for",
+            f"sorted by partition (Spark: CALL system.rewrite_manifests), as many manifests would "
+            f"have left {needed:,} to read",
+            {"manifests": read, "needed": needed},
+            effect=Effect("manifests", read, needed),
+        )
+
+
+def _partitions_wanted(plan: ScanPlan) -> tuple[pa.Table, Flags]:
+    """The partition of each file, and whether it was asked for."""
+    return plan.evidence.files.partition, plan.evidence.by_partition.kept
+
+
+def _tidy(found: Sequence[tuple[pa.Table, Flags]], manifests: int) -> int | None:
+    """How many of as many manifests hold a wanted file once files are sorted by partition."""
+    partition = partitions_together([(table, len(here)) for table, here in found if len(here)])
+    wanted = np.concatenate([here for _, here in found])
+    if not partition.num_columns:
+        return None
+    keys = [(name, "ascending") for name in partition.column_names]
+    order = pc.sort_indices(partition, sort_keys=keys).to_numpy()
+    pack = np.arange(len(order)) * manifests // len(order)
+    return len(np.unique(pack[wanted[order]]))

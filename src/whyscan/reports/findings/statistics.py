@@ -1,0 +1,208 @@
+"""Findings about statistics: absent, cut off, silent on NaN, or impossible."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from whyscan.planning.why.reason_codes import Reason
+from whyscan.reports.findings.finding import UNITS, Code, Effect, Facts, Finding, Severity
+from whyscan.reports.words import counted, staying
+from whyscan.tables.snapshot import Collected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.planning.plan.scan_plan import Asked
+    from whyscan.tables.snapshot import Recording
+    from whyscan.tree.nodes import Column
+
+_LONGER = 4
+"""How many times longer a cut bound is proposed to be."""
+
+
+def statistics(facts: Facts) -> Iterator[Finding]:
+    """All of this family."""
+    yield from _absent(facts)
+    yield from _truncated(facts)
+    yield from _nan_uncounted(facts)
+    yield from _contradictory(facts)
+
+
+def _absent(facts: Facts) -> Iterator[Finding]:
+    """One finding for the columns that as many files lack, whatever the number of columns."""
+    if facts.files.every == facts.files.kept:
+        return  # No file stays that bounds could remove.
+    columns = {".".join(c.path): c for c in facts.plan.predicate.columns()}
+    together: dict[tuple[Code, int, int], list[Column]] = {}
+    for coverage in facts.workings.coverage:
+        if coverage.mode != "exact":
+            column = columns[coverage.column]
+            lacking = coverage.files - coverage.files_with_bounds
+            key = (_code(facts.plan, column), coverage.files, lacking)
+            together.setdefault(key, []).append(column)
+    for (code, files, lacking), lacked in together.items():
+        yield _of_columns(facts, code, lacked, files, lacking)
+
+
+def _code(plan: Asked, column: Column) -> Code:
+    match plan.snapshot.recording(column).collected:
+        case Collected.NEVER:
+            return Code.TYPE_WITHOUT_STATISTICS
+        case Collected.BEYOND_BUDGET:
+            return Code.BEYOND_STATISTICS_BUDGET
+        case _:
+            return Code.NO_STATISTICS
+
+
+class Remedy(Struct, frozen=True):
+    """Why a column has no bounds, and what gives it some; None where nothing does."""
+
+    why: str
+    fix: str | None
+    setting: str | None
+
+
+def remedy(plan: Asked, column: Column) -> Remedy:
+    """What to do about files without bounds of a column."""
+    recording = plan.snapshot.recording(column)
+    if recording.collected is Collected.NEVER:
+        return Remedy(recording.why, None, None)
+    setting = _setting(plan, [recording])
+    return Remedy(
+        recording.why or "the writer did not record them",
+        _rewrite_files(setting, ".".join(column.path)),
+        setting,
+    )
+
+
+def _rewrite_files(setting: str | None, names: str) -> str:
+    if setting is not None:
+        return f"{setting}, then rewrite those files"
+    return f"rewrite those files with statistics for {names}"
+
+
+def _of_columns(
+    facts: Facts, code: Code, columns: Sequence[Column], files: int, lacking: int
+) -> Finding:
+    names = _listed([".".join(column.path) for column in columns])
+    may_be = "it" if len(columns) == 1 else "each of them"
+    message = (
+        f"{lacking:,} of {counted(files, 'file')} cannot be skipped by {names}: without bounds "
+        f"{may_be} may be anything there ({_why(facts.plan, columns)})"
+    )
+    evidence: dict[str, int | float | str] = {"files": files, "files_without_bounds": lacking}
+    if code is Code.TYPE_WITHOUT_STATISTICS:
+        return Finding(code, Severity.INFO, message, None, evidence)
+    setting = _setting(facts.plan, [facts.plan.snapshot.recording(c) for c in columns])
+    fix = _rewrite_files(setting, names)
+    effect = _by_footers(facts)
+    if effect is not None:
+        gone = effect.before - effect.after
+        fix += f"; by their footers {gone:,} of {effect.before:,} would go"
+    return Finding(code, Severity.WARNING, message, fix, evidence, setting, effect)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _why(plan: Asked, columns: Sequence[Column]) -> str:
+    """The reason of all, or that of each column with its name."""
+    reasons = {".".join(c.path): remedy(plan, c).why for c in columns}
+    if len(set(reasons.values())) == 1:
+        return next(iter(reasons.values()))
+    return "; ".join(f"{name}: {why}" for name, why in reasons.items())
+
+
+def _setting(plan: Asked, recordings: Sequence[Recording]) -> str | None:
+    """The statement that has writers record the columns."""
+    properties: dict[str, list[str]] = {}
+    for recording in recordings:
+        if recording.setting is not None:
+            name, value = recording.setting
+            properties.setdefault(name, []).append(value)
+    if not properties:
+        return None
+    pairs = (f"'{name}' = '{_widest(values)}'" for name, values in properties.items())
+    return f"ALTER TABLE {_name(plan)} SET TBLPROPERTIES ({', '.join(pairs)})"
+
+
+def _widest(values: Sequence[str]) -> str:
+    """Of numbers the greatest; of lists of columns one list with all of them."""
+    if all(value.isdigit() for value in values):
+        return max(values, key=int)
+    return ",".join(dict.fromkeys(name for value in values for name in value.split(",")))
+
+
+def _name(plan: Asked) -> str:
+    return f"{plan.snapshot.format}.`{plan.snapshot.uri}`"
+
+
+def _by_footers(facts: Facts) -> Effect | None:
+    """What the files' own footers would remove, where they were opened."""
+    found = facts.workings
+    return Effect("files", found.blind, found.blind_kept) if found.blind else None
+
+
+def _truncated(facts: Facts) -> Iterator[Finding]:
+    for column in facts.plan.predicate.columns():
+        told = facts.plan.snapshot.recording(column)
+        if told.prefix is None or told.longer is None:
+            continue
+        files = facts.stays.named(Reason.TRUNCATED_BOUND, facts.about(".".join(column.path)))
+        if files:
+            yield _cut(facts, column, told, files)
+
+
+def _cut(facts: Facts, column: Column, told: Recording, files: int) -> Finding:
+    prefix = told.prefix or 0
+    longer = prefix * _LONGER
+    value = str(longer) if told.appended else f"truncate({longer})"
+    setting = f"ALTER TABLE {_name(facts.plan)} SET TBLPROPERTIES ('{told.longer}' = '{value}')"
+    return Finding(
+        Code.TRUNCATED_BOUNDS,
+        Severity.WARNING,
+        f"bounds of {'.'.join(column.path)} are cut off after {prefix} characters, and what was "
+        f"asked for differs only behind them: {staying(files)} for that",
+        f"{setting}, then rewrite those files",
+        {"files": files, "characters": prefix},
+        setting,
+    )
+
+
+def _nan_uncounted(facts: Facts) -> Iterator[Finding]:
+    costly = [level for level in facts.levels if level.kept_without_nan < level.kept]
+    if not costly:
+        return
+    costs = [
+        f"{counted(level.kept - level.kept_without_nan, UNITS[level.level])} of {level.kept}"
+        for level in costly
+    ]
+    columns = (".".join(column.path) for column in facts.plan.predicate.columns())
+    names = " and ".join(name for name in columns if name in facts.workings.maybe_nan)
+    first = costly[0]
+    yield Finding(
+        Code.NAN_UNCOUNTED,
+        Severity.WARNING,
+        f"{names} may hold NaN, which no statistic counts and which is greater than every "
+        f"number; kept for that alone: {' and '.join(costs)}",
+        "if there is no NaN, --assume-no-nan; or rewrite with a writer that counts NaN",
+        {f"{level.level}_for_nan": level.kept - level.kept_without_nan for level in costly},
+        "--assume-no-nan",
+        Effect(UNITS[first.level] + "s", first.kept, first.kept_without_nan),
+    )
+
+
+def _contradictory(facts: Facts) -> Iterator[Finding]:
+    contradictions = facts.workings.contradictions
+    if contradictions:
+        yield Finding(
+            Code.CONTRADICTORY_STATISTICS,
+            Severity.WARNING,
+            f"{counted(contradictions, 'statistic')} cannot be true (a lower bound above "
+            "the upper one, or more NULLs than rows) and said nothing",
+            "find out which writer made them: engines that trust them lose rows",
+            {"statistics": contradictions},
+        )

@@ -1,0 +1,66 @@
+"""Gates and findings as JUnit XML: a gate passes or fails, a finding is told and fails nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from whyscan.reports.phrases import answer, gate
+from whyscan.reports.words import inert, inert_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.reports.gates import Judged
+    from whyscan.reports.report import Report
+
+
+def junit(report: Report) -> str:
+    """One suite: the question itself, its gates, its findings."""
+    where = inert(report.table.uri)
+    asked = case(where, inert_sql(report.question.predicate), answer(report))
+    return suite([asked, *outcomes(report, where)], report.metadata.seconds)
+
+
+def suite(cases: Sequence[ET.Element], seconds: float) -> str:
+    """The whole document."""
+    failed, skipped = (
+        sum(case.find(outcome) is not None for case in cases) for outcome in ("failure", "skipped")
+    )
+    found = ET.Element(
+        "testsuite",
+        name="whyscan",
+        tests=str(len(cases)),
+        failures=str(failed),
+        errors="0",
+        skipped=str(skipped),
+        time=f"{seconds:.3f}",
+    )
+    found.extend(cases)
+    root = ET.Element("testsuites", name="whyscan", tests=str(len(cases)), failures=str(failed))
+    root.append(found)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, "unicode") + "\n"
+
+
+def outcomes(report: Judged, where: str) -> Iterator[ET.Element]:
+    """A case for each gate and each finding."""
+    for assertion in report.assertions:
+        told = case(where, assertion.name, gate(assertion))
+        # First: the order of a case's parts is fixed.
+        if not assertion.holds:
+            told.insert(0, ET.Element("failure", message=gate(assertion), type=assertion.name))
+        elif not assertion.passed:
+            told.insert(0, ET.Element("skipped", message=gate(assertion)))
+        yield told
+    for finding in report.findings:
+        fix = "" if finding.fix is None else f"\nfix: {inert_sql(finding.fix)}"
+        name = f"{finding.severity.value} {finding.code.value}"
+        yield case(where, name, inert_sql(finding.message) + fix)
+
+
+def case(where: str, name: str, told: str) -> ET.Element:
+    """One test, which passes unless it is given an outcome."""
+    found = ET.Element("testcase", classname=where, name=name)
+    ET.SubElement(found, "system-out").text = told
+    return found

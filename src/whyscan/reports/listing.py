@@ -1,0 +1,348 @@
+"""Every live file with what is known of it: the long form that `--verbose` asks for.
+
+Kept as columns, because a table may have a hundred thousand files; lines are made on the way out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.planning.plan.file_scans import Residuals
+from whyscan.planning.plan.mechanisms import Mechanism, of_files
+from whyscan.planning.why.reason_codes import Reason
+from whyscan.planning.why.reasons import REASONS, REMOVED, TOGETHER
+from whyscan.reports.file_bounds import ColumnBounds, file_bounds
+from whyscan.reports.file_evidence import (
+    Cause,
+    Known,
+    causes,
+    of_removed,
+    of_survivor,
+    of_unneeded,
+)
+from whyscan.reports.values import JsonValue, json_values
+from whyscan.tree.lazy import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
+    from whyscan.planning.why.reasons import Why
+
+Bounds = tuple[JsonValue, JsonValue]
+
+BATCH = 10_000
+
+
+class FileLine(Struct, frozen=True, rename={"removers": "pruned_by_conjuncts"}):
+    """One live file: an object of the JSON document.
+
+    `row_groups` are the ordinals to read, None where nobody looked.
+    `bounds` has the columns of which something is known. `reason` says why it stays, None where
+    it goes; `residual` is None where nothing is left to check. `pruned_at` is the level at which it
+    goes, `removers` the positions of the conjuncts that each remove it alone: none of them where
+    only several together do. `evidence` is the cause in words.
+    """
+
+    path: str
+    bytes: int | None
+    rows: int | None
+    partition: Mapping[str, JsonValue]
+    bounds: Mapping[str, Bounds]
+    verdict: str
+    pruned_by: str | None
+    reason: str | None
+    row_groups: tuple[int, ...] | None
+    residual: str | None
+    pruned_at: str | None
+    removers: tuple[int, ...]
+    evidence: str
+
+
+class Listing(Struct, frozen=True, dict=True):
+    """The live files in the table's order, one slot a file in every column.
+
+    `ranges` tells of each column of the predicate where it lies in each file. `conjunct` is the
+    position in `causes` of what the reason is about, `spec` the number of the file's spec;
+    `unneeded` says why a LIMIT does without a file.
+    """
+
+    paths: pa.Array
+    bytes: pa.Array
+    rows: pa.Array
+    partition: pa.Table
+    ranges: tuple[ColumnBounds, ...]
+    verdict: pa.DictionaryArray
+    pruned_by: pa.DictionaryArray
+    reason: pa.DictionaryArray
+    row_groups: pa.ListArray
+    residual: pa.DictionaryArray
+    pruned_at: pa.DictionaryArray
+    removers: pa.ListArray
+    conjunct: pa.Array
+    spec: pa.Array
+    causes: tuple[Cause, ...]
+    unneeded: str = ""
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    @property
+    def bounds(self) -> tuple[ColumnBounds, ...]:
+        """The columns that partition values say nothing of: those are told by `partition`."""
+        return tuple(column for column in self.ranges if not column.partitioned)
+
+    def lines(self) -> Iterator[FileLine]:
+        """One line a file."""
+        for start in range(0, len(self), BATCH):
+            yield from self._batch(slice(start, start + BATCH))
+
+    def _batch(self, part: slice) -> Iterator[FileLine]:
+        partition = _partitions(self.partition[part], len(self.paths[part]))
+        ranges = self._ranges(part)
+        removers = [tuple(found) for found in self.removers[part].to_pylist()]
+        columns = zip(
+            self.paths[part].to_pylist(),
+            self.bytes[part].to_pylist(),
+            self.rows[part].to_pylist(),
+            partition,
+            self._bounds(ranges),
+            self.verdict[part].to_pylist(),
+            self.pruned_by[part].to_pylist(),
+            self.reason[part].to_pylist(),
+            (None if r is None else tuple(r) for r in self.row_groups[part].to_pylist()),
+            self.residual[part].to_pylist(),
+            self.pruned_at[part].to_pylist(),
+            removers,
+            self._evidence(part, partition, ranges, removers),
+            strict=True,
+        )
+        return (FileLine(*line) for line in columns)
+
+    def _evidence(
+        self,
+        part: slice,
+        partition: Sequence[Mapping[str, JsonValue]],
+        ranges: Sequence[Mapping[str, Bounds]],
+        removers: Sequence[Sequence[int]],
+    ) -> Iterator[str]:
+        told = zip(ranges, partition, self.spec[part].to_pylist(), strict=True)
+        reasons, about = self.reason[part].to_pylist(), self.conjunct[part].to_pylist()
+        columns = zip(told, self.pruned_by[part].to_pylist(), reasons, about, removers, strict=True)
+        limit = Mechanism.LIMIT.word
+        for known, mechanism, reason, conjunct, removing in columns:
+            if mechanism == limit:
+                yield self.unneeded
+            elif reason is None:
+                cause = self.causes[removing[0]] if removing else self.causes[-1]
+                yield of_removed(cause, Known(*known))
+            else:
+                yield of_survivor(Reason(reason), self.causes[conjunct], Known(*known))
+
+    def _bounds(self, ranges: Sequence[Mapping[str, Bounds]]) -> Sequence[Mapping[str, Bounds]]:
+        if len(self.bounds) == len(self.ranges):
+            return ranges
+        names = {column.column for column in self.bounds}
+        return [{name: line[name] for name in line if name in names} for line in ranges]
+
+    def _ranges(self, part: slice) -> Sequence[Mapping[str, Bounds]]:
+        lines: list[dict[str, Bounds]] = [{} for _ in range(len(self.paths[part]))]
+        for column in self.ranges:
+            lower, upper = (
+                json_values(end[part], column.type) for end in (column.lower, column.upper)
+            )
+            for line, low, high in zip(lines, lower, upper, strict=True):
+                if low is not None or high is not None:
+                    line[column.column] = (low, high)
+        return lines
+
+    @lazy
+    def table(self) -> pa.Table:
+        """The same as one Arrow table; `partition` and `bounds` are structs, null for nothing."""
+        return pa.table(
+            {
+                "path": self.paths,
+                "bytes": self.bytes,
+                "rows": self.rows,
+                "partition": _struct(_by_name(self.partition), len(self)),
+                "bounds": _struct({c.column: c.typed() for c in self.bounds}, len(self)),
+                "verdict": self.verdict,
+                "pruned_by": self.pruned_by,
+                "reason": self.reason,
+                "row_groups": self.row_groups,
+                "residual": self.residual,
+                "pruned_at": self.pruned_at,
+                "removers": self.removers,
+            }
+        )
+
+
+def listing(plan: ScanPlan, why: Why) -> Listing:
+    """Every file of the plan, with its verdict and the evidence for it."""
+    evidence = plan.evidence
+    files, judgement = evidence.files, evidence.judgement
+    mechanism = of_files(evidence)
+    codes, conjunct = (
+        np.full(plan.counted.count, REMOVED, np.int8),
+        np.full(plan.counted.count, TOGETHER, np.int16),
+    )
+    codes[why.at], conjunct[why.at] = why.codes, why.conjunct
+    codes, conjunct = plan.counted.each_file(codes), plan.counted.each_file(conjunct)
+    return Listing(
+        paths=files.paths,
+        bytes=files.bytes,
+        rows=files.rows,
+        partition=files.partition,
+        ranges=file_bounds(plan),
+        verdict=pa.DictionaryArray.from_arrays(
+            pa.array(judgement.kept.astype(np.int8) + judgement.every), ["none", "some", "all"]
+        ),
+        pruned_by=pa.DictionaryArray.from_arrays(
+            pa.array(mechanism, mask=mechanism == Mechanism.NOTHING),
+            [m.word for m in Mechanism],
+        ),
+        reason=pa.DictionaryArray.from_arrays(
+            pa.array(codes, mask=codes == REMOVED), [r.value for r in REASONS]
+        ),
+        row_groups=_row_groups(evidence),
+        residual=_texts(Residuals(plan.predicate, evidence).texts()),
+        pruned_at=_pruned_at(evidence),
+        removers=_removers(evidence),
+        conjunct=pa.array(conjunct),
+        spec=pa.nulls(files.count) if files.spec is None else files.spec,
+        causes=causes(plan),
+        unneeded="" if evidence.limit is None else of_unneeded(evidence.limit),
+    )
+
+
+def listings_together(parts: Sequence[Listing]) -> Listing:
+    """The files of all parts of a table, one part after another."""
+    some = [part for part in parts if len(part)] or list(parts[:1])
+    if len(some) == 1:
+        return some[0]
+
+    def joined(name: str) -> pa.Array:
+        return _joined([getattr(part, name) for part in some])
+
+    return Listing(
+        paths=joined("paths"),
+        bytes=joined("bytes"),
+        rows=joined("rows"),
+        partition=partitions_together([(part.partition, len(part)) for part in some]),
+        ranges=tuple(_ranges_together(some)),
+        verdict=joined("verdict"),
+        pruned_by=joined("pruned_by"),
+        reason=joined("reason"),
+        row_groups=joined("row_groups"),
+        residual=joined("residual"),
+        pruned_at=joined("pruned_at"),
+        removers=joined("removers"),
+        conjunct=joined("conjunct"),
+        spec=joined("spec"),
+        causes=some[0].causes,
+        unneeded=some[0].unneeded,
+    )
+
+
+def partitions_together(parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
+    """The partition values of parts with so many files each, null where a part has no such column.
+
+    A table without columns has no rows either: its files are counted apart.
+    """
+    names = dict.fromkeys(name for table, _ in parts for name in table.column_names)
+
+    def values(name: str) -> Iterator[pa.Array]:
+        for table, count in parts:
+            known = name in table.column_names
+            yield table[name].combine_chunks() if known else pa.nulls(count)
+
+    return pa.table({name: _joined(list(values(name))) for name in names})
+
+
+def _ranges_together(parts: Sequence[Listing]) -> Iterator[ColumnBounds]:
+    """The columns of which some part knows something, in the order of the predicate."""
+    known = [{column.column: column for column in part.ranges} for part in parts]
+    for name in parts[0].causes[-1].columns:
+        told = next((here[name] for here in known if name in here), None)
+        if told is None:
+            continue
+        ends: tuple[list[pa.Array], list[pa.Array]] = ([], [])
+        for here, part in zip(known, parts, strict=True):
+            nothing = pa.nulls(len(part), told.lower.type)
+            column = here.get(name)
+            ends[0].append(nothing if column is None else column.lower)
+            ends[1].append(nothing if column is None else column.upper)
+        yield replace(told, lower=_joined(ends[0]), upper=_joined(ends[1]))
+
+
+def _joined(arrays: Sequence[pa.Array]) -> pa.Array:
+    """One array; parts may store the same in their own ways."""
+    stored = arrays[0].type
+    if pa.types.is_dictionary(stored):
+        return pa.chunked_array(arrays).unify_dictionaries().combine_chunks()
+    plain = next((a.type for a in arrays if not pa.types.is_null(a.type)), stored)
+    return pa.concat_arrays([array.cast(plain) for array in arrays])
+
+
+def _pruned_at(evidence: Evidence) -> pa.DictionaryArray:
+    """The level at which each file goes: one that its manifest rules out is not looked at."""
+    kept, above = evidence.judgement.kept, evidence.manifests
+    level = np.ones(len(kept), np.int8)
+    if above is not None and evidence.files.manifest is not None:
+        level[~above.judgement.kept[evidence.files.manifest.to_numpy()]] = 0
+    return pa.DictionaryArray.from_arrays(pa.array(level, mask=kept), ["manifests", "files"])
+
+
+def _removers(evidence: Evidence) -> pa.ListArray:
+    """The conjuncts that each remove a file by themselves."""
+    count = evidence.files.count
+    found = evidence.judgement.conjunct_kept
+    stays = np.array(found, np.bool_).reshape(len(found), count)
+    files, conjuncts = np.nonzero(~stays.T & ~evidence.judgement.kept[:, None])
+    offsets = np.concatenate(([0], np.bincount(files, minlength=count).cumsum()))
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(conjuncts, pa.int32()))
+
+
+def _texts(values: Sequence[str | None]) -> pa.DictionaryArray:
+    return pa.array(values, pa.string()).dictionary_encode()
+
+
+def _partitions(table: pa.Table, count: int) -> Sequence[Mapping[str, JsonValue]]:
+    columns = [json_values(column) for column in table.columns]
+    if not columns:
+        return [{}] * count
+    names = table.column_names
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def _by_name(table: pa.Table) -> dict[str, pa.ChunkedArray]:
+    return dict(zip(table.column_names, table.columns, strict=True))
+
+
+def _row_groups(evidence: Evidence) -> pa.ListArray:
+    """The ordinals that stay, file by file; null for files that were not opened."""
+    groups, found = evidence.groups, evidence.group_judgement
+    count = evidence.files.count
+    if groups is None or found is None:
+        return pa.nulls(count, pa.list_(pa.int32()))
+    owners = groups.owners.to_numpy()[found.kept]
+    closed = np.ones(count, np.bool_)
+    closed[groups.opened.to_numpy()] = False
+    offsets = np.concatenate(([0], np.bincount(owners, minlength=count).cumsum()))
+    ordinals = groups.ordinal.to_numpy()[found.kept][np.argsort(owners, kind="stable")]
+    return pa.ListArray.from_arrays(
+        pa.array(offsets, pa.int32()), pa.array(ordinals, pa.int32()), mask=pa.array(closed)
+    )
+
+
+def _struct(columns: Mapping[str, pa.Array | pa.ChunkedArray], count: int) -> pa.Array:
+    """One struct a file; nulls where there is no column, since Arrow's structs have some."""
+    if not columns:
+        return pa.nulls(count)
+    whole = [c.combine_chunks() if isinstance(c, pa.ChunkedArray) else c for c in columns.values()]
+    return pa.StructArray.from_arrays(whole, names=list(columns))

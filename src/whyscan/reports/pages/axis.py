@@ -1,0 +1,135 @@
+"""One column's axis: the bounds of every file as positions on it, and what the predicate asks.
+
+| values | positions |
+|---|---|
+| numbers | themselves; as text where a JavaScript number would not be exact |
+| dates, timestamps | days, or microseconds or nanoseconds, since 1970-01-01 |
+| text, bytes, uuids, booleans | their rank among all that are named: `words` has them in order |
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.pruning.domains.ranges import Range, successor
+from whyscan.reports.predicate_values import MOST_MARKS, asked_ends, asked_in_words
+from whyscan.reports.values import json_values
+from whyscan.reports.words import inert
+from whyscan.tree.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    NullType,
+    OtherType,
+    StringType,
+    StructType,
+    TimestampType,
+    UuidType,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.pruning.domains import Domain
+    from whyscan.pruning.domains.ranges import Key
+    from whyscan.reports.file_bounds import ColumnBounds
+    from whyscan.reports.values import JsonValue
+
+EXACT_IN_JAVASCRIPT = 2**53
+LONGEST_WORD = 80
+
+
+def axis(column: ColumnBounds) -> dict[str, Any] | None:
+    """The axis as JSON; None for a type without an order."""
+    head = {
+        "name": inert(column.column),
+        "type": str(column.type),
+        "partitioned": column.partitioned,
+        "says": None if column.asked is None else asked_in_words(column.asked),
+    }
+    match column.type:
+        case StringType() | BinaryType() | UuidType() | BooleanType():
+            return {**head, **_ranked(column)}
+        case DateType():
+            return {**head, "kind": "date", **_measured(column)}
+        case TimestampType():
+            zone = "Z" if column.type.instant else ""
+            per_second = column.type.unit.per_second
+            terms = {"kind": "time", "perSecond": per_second, "zone": zone}
+            return {**head, **terms, **_measured(column)}
+        case NullType() | StructType() | OtherType():
+            return None
+        case _:
+            return {**head, "kind": "number", **_measured(column)}
+
+
+def _measured(column: ColumnBounds) -> dict[str, Any]:
+    low, high = asked_ends(column.asked, column.type)
+    return {
+        "lower": _positions(column.lower),
+        "upper": _positions(column.upper),
+        "asked": list(zip(_positions(low), _positions(high), strict=True)),
+    }
+
+
+def _positions(values: pa.Array) -> list[JsonValue]:
+    stored = values.type
+    if pa.types.is_date32(stored):
+        return list(values.cast(pa.int32()).to_pylist())
+    if pa.types.is_timestamp(stored) or pa.types.is_integer(stored):
+        whole = values.cast(pa.int64())
+        exact = whole.to_pylist()
+        wide = pc.max(pc.abs(whole)).as_py()
+        if wide is not None and not 0 <= wide <= EXACT_IN_JAVASCRIPT:
+            return [None if v is None else str(v) for v in exact]
+        return list(exact)
+    return json_values(values)
+
+
+def _ranked(column: ColumnBounds) -> dict[str, Any]:
+    """Each word has a cell of its own, from half below its rank to half above."""
+    spans = _spans(column.asked)
+    named = pa.array([k for r in spans for k in _named(r)], column.lower.type)
+    words = pc.unique(pa.concat_arrays([column.lower, column.upper, named])).drop_null()
+    words = words.take(pc.sort_indices(words))
+    ordered = words.to_pylist()
+    return {
+        "kind": "rank",
+        "words": [cut(inert(str(word))) for word in json_values(words, column.type)],
+        "lower": pc.index_in(column.lower, words).to_pylist(),
+        "upper": pc.index_in(column.upper, words).to_pylist(),
+        "asked": [(_edge(r.low, ordered), _edge(r.high, ordered)) for r in spans],
+    }
+
+
+def _spans(domain: Domain | None) -> tuple[Range, ...]:
+    if domain is None:
+        return ()
+    if isinstance(domain.values, tuple):
+        return domain.values
+    keys = domain.values.to_pylist()
+    if len(keys) > MOST_MARKS:
+        return (Range(keys[0], successor(keys[-1], domain.type)),)
+    return tuple(Range(key, successor(key, domain.type)) for key in keys)
+
+
+def _named(item: Range) -> Iterator[Key]:
+    """The words that stand in the predicate: without what was added to be the next one."""
+    for key in (item.low, item.high):
+        if isinstance(key, bytes):
+            yield key.rstrip(b"\0\xff")
+        elif key is not None:
+            yield key
+
+
+def _edge(key: Key | None, ordered: Sequence[Key]) -> float | None:
+    return None if key is None else bisect_left(ordered, key) - 0.5
+
+
+def cut(word: str) -> str:
+    """A word as long as a cell can show."""
+    return word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD - 1]}…"

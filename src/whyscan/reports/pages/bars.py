@@ -1,0 +1,47 @@
+"""A level of the pyramid as one bar: what stays, and what was removed by what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from whyscan.reports.levels import Level
+
+LENGTH = 1000
+SHORTEST = 4
+
+
+class Segment(Struct, frozen=True):
+    """A part of a bar of `LENGTH`: `fate` is `all`, `some`, or the mechanism that removed it."""
+
+    fate: str
+    start: int
+    length: int
+
+
+def segments(level: Level) -> tuple[Segment, ...]:
+    """Every fate that some container had, none of them too short to be seen."""
+    return _placed({"all": level.every, "some": level.kept - level.every, **level.pruned_by})
+
+
+def part_of(kept: int | None, total: int | None) -> tuple[Segment, ...]:
+    """What stays of bytes or rows; nothing where it is not known."""
+    if kept is None or total is None:
+        return ()
+    return _placed({"kept": kept, "gone": total - kept})
+
+
+def _placed(counts: Mapping[str, int]) -> tuple[Segment, ...]:
+    present = {fate: count for fate, count in counts.items() if count > 0}
+    room = LENGTH - SHORTEST * len(present)
+    total = sum(present.values())
+    found, start = [], 0
+    for fate, count in present.items():
+        length = SHORTEST + round(room * count / total)
+        found.append(Segment(fate, start, length))
+        start += length
+    return tuple(found)

@@ -1,0 +1,265 @@
+"""What a report says in words, for every renderer: nothing in them is obeyed by a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from whyscan.reports.document import moment
+from whyscan.reports.findings import UNITS
+from whyscan.reports.words import counted, inert, inert_sql, percent, size, sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.planning.why.attribution import Share
+    from whyscan.reports.coverage import Lacking
+    from whyscan.reports.gates import Assertion
+    from whyscan.reports.levels import Level
+    from whyscan.reports.report import Effort, Report
+
+LEVEL_NAMES = {"manifests": "manifests", "files": "files", "row_groups": "row groups"}
+PERCENT_GATES = frozenset(
+    {"min_pruning", "min_pruning_bytes", "stats_complete", "baseline", "baseline_bytes"}
+)
+COLUMNS_NAMED = 8
+"""More columns than this are counted, not named."""
+
+POINT_GATES = frozenset({"regression", "regression_bytes"})
+AT_MOST_GATES = frozenset({"max_files", "max_bytes"}) | POINT_GATES
+
+
+def answer(report: Report) -> str:
+    """The answer in one line: how much is read, and what removed the rest."""
+    if not report.files_level.total:
+        return "reads nothing: the table has no files"
+    return f"reads {share_read(report)}: {why(report)}"
+
+
+def share_read(report: Report) -> str:
+    """`1 of 6 files (16.7 %), 1.1 kB of 6.6 kB`."""
+    files = report.files_level
+    share = percent(files.kept, files.total)
+    whose = "its" if files.kept == 1 else "their"
+    parts = [f"{files.kept:,} of {counted(files.total, 'file')} ({share})"]
+    parts += [
+        f"{level.kept:,} of {whose} {counted(level.in_kept_files, 'row group')}"
+        for level in report.levels
+        if level.in_kept_files is not None and level.kept < level.in_kept_files
+    ]
+    weight = sizes(files.bytes_kept, files.bytes_total)
+    if weight:
+        parts.append(f"{weight}{_selected_part(report)}")
+    return ", ".join(parts)
+
+
+def _selected_part(report: Report) -> str:
+    """With `-s` two numbers of bytes are there, and each has its name."""
+    if report.selection is None:
+        return ""
+    read = report.selection.bytes
+    columns = "" if read is None else f" ({size(read)} in the selected columns)"
+    return f" in whole files{columns}"
+
+
+def selected(level: Level) -> str | None:
+    """The bytes of the selected columns on a level; None where nothing was selected."""
+    if not level.selected_total:
+        return None
+    return f"in the selected columns {sizes(level.selected_kept, level.selected_total)}"
+
+
+class Versioned(Protocol):
+    """A table with its format and, where the format has versions, its version."""
+
+    @property
+    def format(self) -> str: ...
+    @property
+    def version(self) -> int | None: ...
+
+
+def version_of(table: Versioned) -> str | None:
+    """`version 5`, and `snapshot 5` of an Iceberg table; None where the format has none."""
+    if table.version is None:
+        return None
+    return f"{'snapshot' if table.format == 'iceberg' else 'version'} {table.version}"
+
+
+def why(report: Report) -> str:
+    """What removed files, and what would."""
+    causes = [
+        f"{inert_sql(r.conjunct)} removed {r.files:,} by {r.mechanism}"
+        if r.conjunct is not None
+        else f"{r.files:,} removed by {r.mechanism}"
+        for r in report.removals
+    ]
+    spared = [
+        f"{_more(level.kept - level.kept_without_nan, level)} would go without NaN"
+        for level in report.levels
+        if level.kept_without_nan < level.kept
+    ]
+    return "; ".join([", ".join(causes) or "no file could be removed", *spared])
+
+
+def _more(number: int, level: Level) -> str:
+    return counted(number, f"more {UNITS[level.level]}")
+
+
+def fate(level: Level) -> str:
+    """What removed containers of a level, and what is known of those that stay."""
+    return "; ".join((*_gone(level), *_rows_of(level), *_settled(level)))
+
+
+def fate_without_rows(level: Level) -> str:
+    """The same where rows have a column of their own."""
+    return "; ".join((*_gone(level), *_settled(level)))
+
+
+def _gone(level: Level) -> Iterator[str]:
+    gone = [f"{count:,} by {mechanism}" for mechanism, count in level.pruned_by.items() if count]
+    if gone:
+        yield f"removed {', '.join(gone)}"
+
+
+def _settled(level: Level) -> Iterator[str]:
+    if level.every:
+        yield f"every row matches in {level.every:,}"
+    if level.files_emptied:
+        yield f"{counted(level.files_emptied, 'file')} left empty"
+
+
+def _rows_of(level: Level) -> Iterator[str]:
+    if level.rows_kept is not None and level.rows_total:
+        yield f"{level.rows_kept:,} of {counted(level.rows_total, 'row')}"
+
+
+def blind(level: Level) -> str | None:
+    """Those that stay without a check, on a line of their own; None where there are none."""
+    if not level.unchecked:
+        return None
+    return f"nothing to check with in {level.unchecked:,} of the {level.kept:,} kept"
+
+
+def overlapping(report: Report) -> str | None:
+    """What partition values and statistics each remove alone; None where that is not known."""
+    told = report.overlap
+    if told.both.at_least or not told.partition.files or not told.statistics.files:
+        return None
+    return (
+        f"partition values alone remove {removed(told.partition)}, statistics alone "
+        f"{removed(told.statistics)}, {removed(told.both)} fall to both"
+    )
+
+
+def specs(report: Report) -> str | None:
+    """`spec 0 (unpartitioned), spec 1 (day(ts), current)`."""
+    told = [
+        f"spec {spec.id} ({', '.join([*spec.fields, *(['current'] if spec.current else [])])})"
+        if spec.fields
+        else f"spec {spec.id} (unpartitioned{', current' if spec.current else ''})"
+        for spec in report.table.specs
+    ]
+    return inert(", ".join(told)) if told else None
+
+
+def removed(share: Share) -> str:
+    """`3 files`; `3+ files` where what stayed closed could add to it."""
+    if share.at_least:
+        return f"{share.files:,}+ files"
+    return counted(share.files, "file")
+
+
+def ground(report: Report) -> Iterator[tuple[str, str]]:
+    """What the numbers rest on, and what they leave to do."""
+    yield "confidence", report.confidence.value
+    if version := version_of(report.table):
+        yield "rests on", "; ".join(filter(None, (version, specs(report))))
+    yield "matching rows", _rows(report)
+    yield "left to check", inert_sql(report.residual or "nothing")
+    yield from _statistics(report)
+    yield from _selected(report)
+    yield "terms", _terms(report)
+    yield "metadata", read(report.metadata)
+
+
+def read(effort: Effort) -> str:
+    """What was read to know it."""
+    kept = f", {effort.from_cache:,} from the cache" if effort.from_cache else ""
+    return f"{counted(effort.objects, 'object')}, {size(effort.bytes)} read{kept}"
+
+
+def _rows(report: Report) -> str:
+    low, high = report.rows_matched.at_least, report.rows_matched.at_most
+    if low is None or high is None:
+        return "unknown"
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _statistics(report: Report) -> Iterator[tuple[str, str]]:
+    covered = [
+        f"{inert(c.column)} in {c.files_with_bounds:,} of {counted(c.files, 'file')}"
+        for c in report.statistics
+    ]
+    if covered:
+        yield "bounds known", ", ".join(covered)
+
+
+def _selected(report: Report) -> Iterator[tuple[str, str]]:
+    if report.selection is not None:
+        names = inert(", ".join(report.selection.columns))
+        read = report.selection.bytes
+        chunks = "not known" if read is None else size(read)
+        yield "selected", f"{names}, with what the predicate names; their column chunks: {chunks}"
+
+
+def _terms(report: Report) -> str:
+    asked = report.question
+    terms = [f"{asked.dialect} SQL", f"time zone {asked.timezone}"]
+    if asked.now is not None:
+        terms.append(f"now is {moment(asked.now)}")
+    if asked.assume_no_nan:
+        terms.append("no value is NaN, on your word")
+    return inert("; ".join(terms))
+
+
+def gate(assertion: Assertion) -> str:
+    """`max_files: 3, at most 1 asked`."""
+    bound = "at most" if assertion.name in AT_MOST_GATES else "at least"
+    actual, threshold = (
+        _measure(assertion.name, n) for n in (assertion.actual, assertion.threshold)
+    )
+    named = _lacking(assertion.lacking)
+    return f"{assertion.name}: {actual}, {bound} {threshold} asked{named}{_let_off(assertion)}"
+
+
+def _lacking(lacking: Lacking | None) -> str:
+    """`; 3 of 9 files lack statistics of a or b: x.parquet, y.parquet and 1 more`."""
+    if lacking is None:
+        return ""
+    columns = " or ".join(lacking.columns[:COLUMNS_NAMED])
+    if len(lacking.columns) > COLUMNS_NAMED:
+        columns = f"one of {len(lacking.columns):,} columns"
+    files = ", ".join(lacking.examples)
+    more = lacking.files - len(lacking.examples)
+    if files and more:
+        files += f" and {more:,} more"
+    told = f"; {lacking.files:,} of {counted(lacking.total, 'file')} lack statistics of {columns}"
+    return inert(f"{told}: {files}" if files else told)
+
+
+def _let_off(assertion: Assertion) -> str:
+    if assertion.exemption is None:
+        return ""
+    until, reason = assertion.exemption.until.isoformat(), inert(assertion.exemption.reason)
+    if assertion.expired:
+        return f"; exempt until {until}, which has passed: {reason}"
+    return f"; exempt until {until}: {reason}"
+
+
+def _measure(gate: str, number: float | None) -> str:
+    if number is None:
+        return "unknown"
+    if gate == "max_bytes":
+        return size(int(number))
+    if gate in POINT_GATES:
+        return f"{number:,.10g} points"
+    return f"{number:,.10g} %" if gate in PERCENT_GATES else f"{number:,.0f}"

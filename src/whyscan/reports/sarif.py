@@ -1,0 +1,117 @@
+"""Findings and failed gates as SARIF 2.1.0, for code scanning."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from whyscan.reports.document import version
+from whyscan.reports.findings import Severity
+from whyscan.reports.phrases import gate
+from whyscan.reports.words import inert, inert_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from whyscan.reports.findings import Finding
+    from whyscan.reports.gates import Assertion, Judged
+    from whyscan.reports.report import Report
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+LEVELS = {Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def sarif(report: Report, source: str | None = None) -> str:
+    """One run. `source` is the file that the predicate stands in, where it came from one."""
+    told = Told(place(report.table.uri, source), f"{report.table.uri}\0{report.question.predicate}")
+    return run(results(report, told))
+
+
+class Told(Struct, frozen=True):
+    """Where results belong, and what makes them the same fact in the next run."""
+
+    place: dict[str, Any]
+    question: str
+
+
+def run(results: Iterable[dict[str, Any]]) -> str:
+    """The whole document."""
+    found = list(results)
+    driver = {
+        "name": "whyscan",
+        "version": version(),
+        "rules": [{"id": rule} for rule in dict.fromkeys(result["ruleId"] for result in found)],
+    }
+    whole = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": found}
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [whole]}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def results(report: Judged, told: Told) -> Iterator[dict[str, Any]]:
+    """What was found and which gates failed, each at its place."""
+    before = Counter[str]()
+    for result in (*_findings(report), *_gates(report)):
+        rule = result["ruleId"]
+        mark = _fingerprint(told.question, rule, before[rule])
+        yield {
+            **result,
+            "locations": [told.place],
+            "partialFingerprints": {"whyscan/v1": mark},
+        }
+        before[rule] += 1
+
+
+def _findings(report: Judged) -> Iterator[dict[str, Any]]:
+    for finding in report.findings:
+        yield {
+            "ruleId": finding.code.value,
+            "level": LEVELS[finding.severity],
+            "message": {"text": _told(finding)},
+        }
+
+
+def _told(finding: Finding) -> str:
+    message = inert_sql(finding.message)
+    return message if finding.fix is None else f"{message}\nfix: {inert_sql(finding.fix)}"
+
+
+def _gates(report: Judged) -> Iterator[dict[str, Any]]:
+    for assertion in report.assertions:
+        if not assertion.passed:
+            yield {
+                "ruleId": f"gate/{assertion.name}",
+                "level": "error",
+                "message": {"text": gate(assertion)},
+                **_suppression(assertion),
+            }
+
+
+def _suppression(assertion: Assertion) -> dict[str, Any]:
+    """A gate that is let off stays visible, as suppressed."""
+    if assertion.exemption is None or assertion.expired:
+        return {}
+    told = {"kind": "external", "justification": inert(assertion.exemption.reason)}
+    return {"suppressions": [told]}
+
+
+def place(table: str, source: str | None) -> dict[str, Any]:
+    """Where a reader would change something: the query's file, else the table."""
+    uri = quote(table if source is None else source, safe="/:", errors="replace")
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri},
+            "region": {"startLine": 1},
+        },
+        "logicalLocations": [{"fullyQualifiedName": inert(table), "kind": "table"}],
+    }
+
+
+def _fingerprint(question: str, rule: str, number: int) -> str:
+    """The same fact in the next run, whatever its figures are by then."""
+    whole = f"{rule}\0{number}\0{question}"
+    return sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()

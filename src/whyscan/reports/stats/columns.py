@@ -1,0 +1,150 @@
+"""One column: what is recorded of it, and how well a filter on it could prune."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from whyscan.planning.plan.judgement import flags
+from whyscan.planning.why.overlap_depth import median, overlap
+from whyscan.planning.why.truncated_bounds import cut
+from whyscan.pruning.mask import both, either, opposite
+from whyscan.reports.file_bounds import hulls, recorded
+from whyscan.reports.stats.distribution import Distribution, distribution
+
+if TYPE_CHECKING:
+    from whyscan.planning.plan.judgement import Flags
+    from whyscan.planning.why.overlap_depth import Overlap
+    from whyscan.pruning.interval import Interval
+    from whyscan.tables.snapshot import Files, RowGroups, Snapshot
+    from whyscan.tree.nodes import Column
+
+NEVER_TIGHT = 0.9
+"""Bounds that span so much of the column in the median file help no filter."""
+
+
+class Depths(Struct, frozen=True):
+    """Into how many files a value falls: over all bounds, and what a sorted table would have."""
+
+    median: int
+    ideal: int
+    spread: Distribution
+
+
+class ColumnStats(Struct, frozen=True):
+    """What is known of a column over all files.
+
+    `constant` counts files of one value, `width` is the share of the column that the median file
+    spans, `skipped` the share of files that `column = value` skips on average. `cut` counts files
+    with a bound that a writer cut off, `nulls` and `nan` those that may hold some, of which in
+    `nulls_uncounted` nobody counted. None is not known.
+    """
+
+    column: str
+    type: str
+    partitioned: bool
+    collected: str
+    files: int
+    bounded: int
+    bytes_bounded: int | None
+    constant: int
+    width: float | None
+    depth: Depths | None
+    skipped: float | None
+    cut: int
+    nulls: int
+    nulls_uncounted: int
+    nan: int
+
+    @property
+    def never_tight(self) -> bool:
+        """Its statistics take room and rule out nothing."""
+        return bool(self.bounded) and self.width is not None and self.width >= NEVER_TIGHT
+
+
+class Read(Struct, frozen=True):
+    """What was read of a table; `groups` None where no footer was opened."""
+
+    snapshot: Snapshot
+    files: Files
+    groups: RowGroups | None
+
+    @property
+    def by_footers(self) -> RowGroups | None:
+        return self.groups if self.snapshot.footers_describe_files else None
+
+
+def column_stats(read: Read, column: Column) -> ColumnStats:
+    """Measure one column."""
+    count = read.files.count
+    partitioned = column.path in read.snapshot.partition_sources
+    interval, parents = _interval(read, column, partitioned=partitioned)
+    lower, upper = _ends(read, interval, partitioned=partitioned)
+    known = pc.and_(lower.is_valid(), upper.is_valid())
+    found = overlap(lower, upper)
+    told = read.snapshot.recording(column)
+    return ColumnStats(
+        column=".".join(column.path),
+        type=str(column.type),
+        partitioned=partitioned,
+        collected=told.collected.value,
+        files=count,
+        bounded=known.true_count,
+        bytes_bounded=_sum(read.files.bytes.filter(known)),
+        constant=pc.equal(lower, upper).true_count,
+        width=None if found is None else median(found.widths),
+        depth=None if found is None else _depths(found),
+        skipped=_skipped(found, count, known.true_count),
+        cut=_files(either(*cut(interval, told)), parents, read),
+        nulls=_files(interval.null, parents, read),
+        nulls_uncounted=_files(both(interval.null, opposite(interval.counted)), parents, read),
+        nan=_files(interval.nan, parents, read),
+    )
+
+
+def _interval(read: Read, column: Column, *, partitioned: bool) -> tuple[Interval, pa.Array | None]:
+    """Where the column lies, and the file of each slot where slots are row groups."""
+    groups = read.by_footers
+    if groups is None or partitioned:
+        return read.files.containers.interval(column), None
+    return groups.containers.interval(column), groups.owners
+
+
+def _ends(read: Read, interval: Interval, *, partitioned: bool) -> tuple[pa.Array, pa.Array]:
+    groups, count = read.by_footers, read.files.count
+    if groups is None or partitioned:
+        found = recorded(interval, count)
+    else:
+        found = hulls(interval, groups, count)
+    nothing = pa.nulls(count, pa.bool_())  # of no type that anything is compared in
+    return (nothing, nothing) if found is None else found
+
+
+def _depths(found: Overlap) -> Depths | None:
+    spread = distribution(np.rint(found.depths).astype(np.int64))
+    return None if spread is None else Depths(found.median, found.ideal, spread)
+
+
+def _skipped(found: Overlap | None, files: int, bounded: int) -> float | None:
+    """A file without bounds is read whatever is asked."""
+    if found is None:
+        return None
+    return max(0.0, 1 - (float(found.depths.mean()) + files - bounded) / files)
+
+
+def _files(mask: pa.BooleanArray | bool, parents: pa.Array | None, read: Read) -> int:  # noqa: FBT001 - a mask
+    """How many files a mask is yes for; of row groups, those with some."""
+    if parents is None:
+        return int(flags(mask, read.files.count).sum())
+    yes: Flags = flags(mask, len(parents))
+    return len(np.unique(parents.to_numpy()[yes]))
+
+
+def _sum(values: pa.Array) -> int | None:
+    if values.null_count:
+        return None
+    return int(pc.sum(values, min_count=0).as_py())

@@ -1,0 +1,41 @@
+"""A distribution as bars side by side: one a power of two, none too low to be seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.reports.stats.distribution import Distribution
+
+TALLEST = 100
+LOWEST = 6
+
+
+class Step(Struct, frozen=True):
+    """`count` numbers from `low` to `high`; `power` is its place among the powers of two."""
+
+    power: int
+    low: int
+    high: int
+    count: int
+    height: int
+
+
+def steps(found: Distribution) -> Iterator[Step]:
+    """Every bin that has something in it."""
+    most = max(found.bins)
+    for at, count in enumerate(found.bins):
+        if count:
+            start = found.start << at
+            low = start if at else min(start, found.least)  # 0 counts as 1
+            height = max(LOWEST, round(TALLEST * count / most))
+            yield Step(start.bit_length() - 1, low, 2 * start - 1, count, height)
+
+
+def last_power(found: Distribution) -> int:
+    """The place of the last bin."""
+    return found.start.bit_length() + len(found.bins) - 2

@@ -1,0 +1,71 @@
+"""A table's layout as a page of HTML, and as a fragment for notebooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from whyscan.reports.pages.bars import part_of
+from whyscan.reports.pages.shell import document, piece
+from whyscan.reports.phrases import read
+from whyscan.reports.stats.histogram import last_power, steps
+from whyscan.reports.stats.phrases import MILLION, answer, held, remarks, share, spread
+from whyscan.reports.words import size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.reports.pages.bars import Segment
+    from whyscan.reports.stats.distribution import Distribution
+    from whyscan.reports.stats.profile import TableStats
+
+
+def page(stats: TableStats) -> str:
+    """A whole document; a script sorts the columns, and everything else needs none."""
+    return document(
+        "stats.html.j2",
+        scripts=("sorting.js", "start_stats.js"),
+        styles=("stats.css",),
+        stats=stats,
+        **_words(stats),
+    )
+
+
+def fragment(stats: TableStats) -> str:
+    """What a notebook shows."""
+    return piece("stats_fragment.html.j2", stats=stats, **_words(stats))
+
+
+def _words(stats: TableStats) -> dict[str, Any]:
+    said = answer(stats)
+    return {
+        "answer": said[0].upper() + said[1:],
+        "held": held(stats),
+        "remarks": list(remarks(stats)),
+        "measured": list(_measured(stats)),
+        "deepest": max((last_power(c.depth.spread) for c in stats.columns if c.depth), default=0),
+        "part": _part,
+        "part_of": part_of,
+        "read": read,
+        "share": _share,
+        "spread": spread,
+        "steps": steps,
+    }
+
+
+def _share(of_one: float | None) -> str:
+    return "\N{EN DASH}" if of_one is None else share(of_one)
+
+
+def _part(of_one: float | None) -> tuple[Segment, ...]:
+    return () if of_one is None else part_of(round(of_one * MILLION), MILLION)
+
+
+def _measured(stats: TableStats) -> Iterator[tuple[str, str, Distribution, Any]]:
+    """What has a size: its name, what is counted, how many of which size, a size in words."""
+    for name, noun, found, worded in (
+        ("Bytes of a file", "file", stats.file_sizes, size),
+        ("Bytes of a row group", "row group", stats.row_group_sizes, size),
+        ("Rows of a row group", "row group", stats.row_group_rows, "{:,}".format),
+    ):
+        if found is not None:
+            yield name, noun, found, worded

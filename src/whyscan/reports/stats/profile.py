@@ -1,0 +1,132 @@
+"""A table's layout: its columns by how well they prune, its files, row groups and manifests."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from msgspec import Struct
+
+from whyscan.errors import TableError
+from whyscan.planning.plan.planner import FOOTERS_AT_MOST
+from whyscan.planning.plan.request import leaf_columns
+from whyscan.planning.why.overlap_depth import overlap
+from whyscan.reports.report import Effort, Subject
+from whyscan.reports.stats.columns import ColumnStats, Read, column_stats
+from whyscan.reports.stats.distribution import Distribution, of_array
+from whyscan.tree.zones import zone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.tables.snapshot import Files, Manifests, RowGroups, Snapshot
+    from whyscan.tree.nodes import Column
+
+
+class ManifestOverlap(Struct, frozen=True):
+    """Into how many manifests a value of a partition's source falls, in the median."""
+
+    column: str
+    median: int
+    ideal: int
+
+
+class TableStats(Struct, frozen=True):
+    """The layout of one snapshot; columns come best first."""
+
+    table: Subject
+    files: int
+    bytes: int | None
+    rows: int | None
+    columns: tuple[ColumnStats, ...]
+    file_sizes: Distribution | None
+    row_group_sizes: Distribution | None
+    row_group_rows: Distribution | None
+    manifests: int | None
+    manifest_overlap: tuple[ManifestOverlap, ...]
+    unchecked: tuple[tuple[str, str], ...]
+    metadata: Effort
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from whyscan.reports.stats.page import fragment
+
+        return fragment(self)
+
+
+MOST_COLUMNS = 10_000
+"""So many columns are measured where none are named; each takes a millisecond or two."""
+
+
+def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: bool) -> TableStats:
+    """Measure the named columns, or all; `full` opens footers of however many files."""
+    started = perf_counter()
+    columns = leaf_columns(snapshot, names)
+    if names is None and len(columns) > MOST_COLUMNS:
+        raise TableError(
+            f"{snapshot.uri} has {len(columns):,} columns, "
+            f"and at most {MOST_COLUMNS:,} are measured",
+            hint="name the columns to measure",
+        )
+    files = snapshot.files(columns, zone("UTC"))
+    groups, unchecked = _opened(snapshot, files, columns, full=full)
+    read = Read(snapshot, files, groups)
+    above = snapshot.manifests()
+    measured = sorted((column_stats(read, column) for column in columns), key=_by_use)
+    traffic = snapshot.traffic()
+    return TableStats(
+        table=Subject(
+            snapshot.uri,
+            snapshot.format,
+            snapshot.version,
+            tuple(".".join(path) for path in snapshot.partition_sources),
+        ),
+        files=files.count,
+        bytes=_total(files.bytes),
+        rows=_total(_rows(read)),
+        columns=tuple(measured),
+        file_sizes=of_array(files.bytes),
+        row_group_sizes=None if groups is None else of_array(groups.bytes),
+        row_group_rows=None if groups is None else of_array(groups.containers.rows),
+        manifests=None if above is None else above.count,
+        manifest_overlap=() if above is None else tuple(_overlaps(above)),
+        unchecked=unchecked,
+        metadata=Effort(
+            traffic.objects, traffic.bytes, traffic.from_cache, perf_counter() - started
+        ),
+    )
+
+
+def _opened(
+    snapshot: Snapshot, files: Files, columns: Sequence[Column], *, full: bool
+) -> tuple[RowGroups | None, tuple[tuple[str, str], ...]]:
+    """The row groups of all files, where they are few or nothing else has statistics."""
+    if not (snapshot.footers_describe_files or full or files.count <= FOOTERS_AT_MOST):
+        return None, (("row_groups", f"{files.count:,} files; --full opens their footers"),)
+    groups = snapshot.row_groups(files, pa.array(np.arange(files.count)), columns, None)
+    return groups, tuple(("row_groups", str(why)) for why in groups.unchecked)
+
+
+def _by_use(column: ColumnStats) -> tuple[float, str]:
+    return (-1.0 if column.skipped is None else -1.0 - column.skipped, column.column)
+
+
+def _rows(read: Read) -> pa.Array:
+    groups: RowGroups | None = read.by_footers
+    if groups is None or groups.containers.rows is None:
+        return read.files.rows
+    return groups.containers.rows
+
+
+def _total(values: pa.Array) -> int | None:
+    return None if values.null_count else int(values.to_numpy(zero_copy_only=False).sum())
+
+
+def _overlaps(above: Manifests) -> Iterator[ManifestOverlap]:
+    for path, interval in above.containers.partition.items():
+        if isinstance(interval.lower, pa.Array) and isinstance(interval.upper, pa.Array):
+            found = overlap(interval.lower, interval.upper)
+            if found is not None:
+                yield ManifestOverlap(".".join(path), found.median, found.ideal)

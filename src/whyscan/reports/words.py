@@ -1,0 +1,74 @@
+"""Numbers and names in words: one way to say each."""
+
+from __future__ import annotations
+
+from whyscan.planning.why.reason_codes import Reason
+
+UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+SMALLEST_SHOWN = 0.1
+
+REASONS = {
+    Reason.MATCHES_ALL: "every row matches",
+    Reason.NAN_POSSIBLE: "only NaN could match, and nothing says that there is none",
+    Reason.NULLS_UNKNOWN: "NULLs were not counted: a count of none would settle it",
+    Reason.TRUNCATED_BOUND: "a bound was cut off: in full it could exclude the file",
+    Reason.OLD_SPEC: "written before the table was partitioned by a column of the predicate",
+    Reason.TRANSFORM_LOSSY: "its partition is a hash of the column: no help for a range",
+    Reason.NO_STATISTICS: "a column of the predicate has no bounds there",
+    Reason.TYPE_MISMATCH: "compared as another type, in which its bounds are no bounds",
+    Reason.UNINTERPRETED: "a part of the predicate cannot be evaluated from metadata",
+    Reason.DELETE_VECTOR_LOOSE: "its bounds are older than its deletes",
+    Reason.STRADDLES: "the bounds reach across the condition: some rows may match",
+}
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 file`, `1,000 files`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def staying(files: int) -> str:
+    """`1 file stays`, `1,000 files stay`."""
+    return f"{counted(files, 'file')} {'stays' if files == 1 else 'stay'}"
+
+
+def size(count: int | None) -> str:
+    """`999 B`, `1.1 kB`, `13 kB`: powers of 1000, as disks and bills have them."""
+    if count is None:
+        return "unknown"
+    amount = float(count)
+    for unit in UNITS:
+        digits = 1 if unit != "B" and amount < 9.95 else 0  # noqa: PLR2004 - two figures are shown
+        if round(amount, digits) < 1000 or unit == UNITS[-1]:  # noqa: PLR2004 - the next unit
+            return f"{amount:,.{digits}f} {unit}"
+        amount /= 1000
+    raise AssertionError
+
+
+def sizes(kept: int | None, total: int | None) -> str:
+    """`1.1 kB of 13 kB`; without the total, or empty, where it is not known."""
+    if total is None:
+        return "" if kept is None else size(kept)
+    return f"{size(kept)} of {size(total)}"
+
+
+def percent(part: int, whole: int) -> str:
+    """`8.3 %`; never `0 %` for something, nor `100 %` for less than all."""
+    share = 100.0 * part / whole if whole else 100.0
+    if 0 < share < SMALLEST_SHOWN:
+        return f"<{SMALLEST_SHOWN} %"
+    if 100 - SMALLEST_SHOWN < share < 100:  # noqa: PLR2004 - percent
+        return f">{100 - SMALLEST_SHOWN} %"
+    return f"{share:.0f} %" if share in {0, 100} else f"{share:.1f} %"
+
+
+def inert(text: str) -> str:
+    r"""The text with whatever a terminal would obey made visible: `\x1b`, `\u202e`, `\n`."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def inert_sql(text: str) -> str:
+    """The same for SQL on one line: white space is white space."""
+    return inert(" ".join(text.split()))

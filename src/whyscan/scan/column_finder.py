@@ -1,0 +1,149 @@
+"""The columns that a data file holds, and which of them a table's columns are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from msgspec import Struct
+from msgspec.structs import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from whyscan.tables.file_columns import Naming, StoredColumn
+    from whyscan.tables.iceberg.field_columns import MappedName
+
+_ID_KEYS = (b"PARQUET:field_id", b"iceberg.id")
+
+
+class Held(Struct, frozen=True):
+    """A column of a file, or what lies in one; `leaves` are the first of its leaves and the end.
+
+    `members` are those of a struct, the element of a list, or the key and the value of a map.
+    """
+
+    name: str
+    type: pa.DataType
+    id: int | None
+    leaves: tuple[int, int]
+    members: tuple[Held, ...] = ()
+
+
+def held(schema: Iterable[pa.Field]) -> tuple[Held, ...]:
+    """The columns of a file's schema in Arrow."""
+    return tuple(_numbered_leaves(schema, 0))
+
+
+def _numbered_leaves(fields: Iterable[pa.Field], first: int) -> Iterator[Held]:
+    for field in fields:
+        found = _held(field, first)
+        first = found.leaves[1]
+        yield found
+
+
+def _held(field: pa.Field, first: int) -> Held:
+    inner = members_of(field.type)
+    members = tuple(_numbered_leaves(inner, first))
+    end = members[-1].leaves[1] if members else first + (0 if _is_empty(field.type) else 1)
+    return Held(field.name, field.type, _id(field), (first, end), members)
+
+
+def _is_empty(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_struct(kind))
+
+
+def members_of(kind: pa.DataType) -> Sequence[pa.Field]:
+    """What lies in a column of that type."""
+    if pa.types.is_dictionary(kind):
+        return members_of(kind.value_type)
+    if pa.types.is_struct(kind):
+        return list(kind)
+    if pa.types.is_map(kind):
+        return [kind.key_field, kind.item_field]
+    if is_list(kind):
+        return [kind.value_field]
+    return []
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """A list in any of the forms that Arrow has."""
+    return bool(
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+
+
+def _id(field: pa.Field) -> int | None:
+    for key in _ID_KEYS:
+        text = (field.metadata or {}).get(key)
+        if text is not None and text.isdigit():
+            return int(text)
+    return None
+
+
+class Finder(Struct, frozen=True):
+    """Finds a table's columns among those that a file holds."""
+
+    columns: tuple[Held, ...]
+    by_id: bool
+
+    def find(self, column: StoredColumn) -> Held | None:
+        """The top-level column, None where the file is without it."""
+        return self.member(self.columns, column)
+
+    def member(self, among: Sequence[Held], column: StoredColumn) -> Held | None:
+        """A column among those of one level."""
+        if self.by_id and column.id is not None:
+            return next((one for one in among if one.id == column.id), None)
+        return _named(among, column.in_files)
+
+
+def _named(among: Sequence[Held], name: str) -> Held | None:
+    """Exactly spelled, else in any case, as Spark reads files."""
+    exact = next((one for one in among if one.name == name), None)
+    if exact is not None:
+        return exact
+    return next((one for one in among if one.name.lower() == name.lower()), None)
+
+
+def finder(columns: tuple[Held, ...], naming: Naming) -> Finder:
+    """How a file's columns are found: a file without ids gets them from the table's mapping."""
+    if not naming.by_id or _has_ids(columns):
+        return Finder(columns, naming.by_id)
+    if naming.mapping is not None:
+        return Finder(_mapped(columns, naming.mapping), by_id=True)
+    if naming.counted:
+        return Finder(tuple(replace(c, id=at + 1) for at, c in enumerate(columns)), by_id=True)
+    return Finder(columns, by_id=False)
+
+
+def _has_ids(columns: Sequence[Held]) -> bool:
+    return any(column.id is not None or _has_ids(column.members) for column in columns)
+
+
+def _mapped(columns: Sequence[Held], mapping: Sequence[MappedName]) -> tuple[Held, ...]:
+    found = []
+    for column in columns:
+        entry = next((one for one in mapping if column.name in one.names), None)
+        if entry is not None:
+            members = _mapped(column.members, entry.members)
+            column = replace(column, id=entry.id, members=members)  # noqa: PLW2901 - the same one
+        found.append(column)
+    return tuple(found)
+
+
+def wanted_leaves(found: Held, column: StoredColumn, finder: Finder) -> Iterator[int]:
+    """The leaves that a column needs: of a struct with no wanted member one, to know its NULLs."""
+    if not pa.types.is_struct(column.type) or not found.members:
+        if column.members and len(column.members) == len(found.members):
+            for inner, stored in zip(found.members, column.members, strict=True):
+                yield from wanted_leaves(inner, stored, finder)
+        else:
+            yield from range(*found.leaves)
+        return
+    pairs = [(finder.member(found.members, member), member) for member in column.members]
+    chosen = [(one, member) for one, member in pairs if one is not None]
+    for one, member in chosen:
+        yield from wanted_leaves(one, member, finder)
+    if not chosen:
+        yield found.leaves[0]

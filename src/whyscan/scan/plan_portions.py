@@ -1,0 +1,245 @@
+"""A plan in portions: some of its files each, with all that reading them takes.
+
+A portion can be sent to another process. It holds nothing of the other files, so that what
+travels grows with what is read there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.scan.projection import Given, given
+from whyscan.scan.tasks import Task, tasks
+from whyscan.tables.file_columns import (
+    EqualityDeletes,
+    InlineVector,
+    PositionDeletes,
+    VectorInFile,
+)
+from whyscan.tables.parquet.metadata_columns import FILE_PATH
+from whyscan.tables.storage.object_versions import Versions
+from whyscan.tables.storage.store import Meter
+from whyscan.tree.nodes import columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
+    from whyscan.pruning.interval import Interval
+    from whyscan.tables.file_columns import DataFile, Deletes, Reading
+    from whyscan.tables.storage.store import Store
+    from whyscan.tree.nodes import Column, Expression, Path
+    from whyscan.tree.zones import Zone
+
+    Known = Mapping[Path, Interval]
+
+PSEUDO = FILE_PATH[0]
+OPENING = 1 << 20
+"""To open a file takes about as long as to read so many bytes."""
+LEAST = 8 * OPENING
+"""Less does not pay for a process of its own."""
+
+
+class Portion(Struct, frozen=True):
+    """Some tasks of a plan, and beside each its file in `reading`.
+
+    `known` are the pseudo-columns of each task's file, empty where no condition names one.
+    """
+
+    reading: Reading
+    tasks: tuple[Task, ...]
+    given: Given
+    conjuncts: tuple[Expression, ...]
+    zone: Zone
+    known: tuple[Known, ...] = ()
+
+    def open_conditions(self, numbers: Iterable[int]) -> list[Expression]:
+        """The conjuncts of those numbers, in the predicate's order."""
+        return [self.conjuncts[number] for number in sorted(numbers)]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        files, constants = _packed(self.reading.files)
+        rest = (self.tasks, self.given, self.conjuncts, self.zone, self.known)
+        return _unpacked, (replace(self.reading, files=files), constants, rest)
+
+
+# Of each column, the places of the files that metadata says its value of, and the values.
+Constants = dict["Path", tuple[tuple[int, ...], pa.Array]]
+
+
+def _packed(files: Sequence[DataFile]) -> tuple[tuple[DataFile, ...], Constants]:
+    """Files without their constants, and those column by column.
+
+    A scalar is pickled as a value of Python, where no date has a year 10000, and an array a file
+    takes four times as long.
+    """
+    stores: dict[int, Store] = {}
+    told: dict[Path, list[tuple[int, pa.Scalar]]] = {}
+    for place, file in enumerate(files):
+        for path, value in file.constants.items():
+            told.setdefault(path, []).append((place, value))
+    constants = {
+        path: (
+            tuple(place for place, _ in values),
+            pa.concat_arrays([pa.repeat(value, 1) for _, value in values]),
+        )
+        for path, values in told.items()
+    }
+    return tuple(_sent(file, stores) for file in files), constants
+
+
+def _sent(file: DataFile, stores: dict[int, Store]) -> DataFile:
+    """A file whose store knows nothing of what was read of it here."""
+    deletes = tuple(_sent_delete(delete, stores) for delete in file.deletes)
+    return replace(file, store=_fresh(file.store, stores), constants={}, deletes=deletes)
+
+
+def _sent_delete(delete: Deletes, stores: dict[int, Store]) -> Deletes:
+    match delete:
+        case InlineVector():
+            return delete
+        case VectorInFile():
+            return replace(delete, store=_fresh(delete.store, stores))
+        case PositionDeletes() | EqualityDeletes():
+            return replace(delete, file=_sent(delete.file, stores))
+
+
+def _fresh(store: Store, stores: dict[int, Store]) -> Store:
+    if id(store) not in stores:
+        stores[id(store)] = replace(store, meter=Meter(), versions=Versions())
+    return stores[id(store)]
+
+
+def _unpacked(reading: Reading, constants: Constants, rest: tuple[object, ...]) -> Portion:
+    told: list[dict[Path, pa.Scalar]] = [{} for _ in reading.files]
+    for path, (places, values) in constants.items():
+        for place, value in zip(places, values, strict=True):
+            told[place][path] = value
+    files = tuple(
+        replace(file, constants=known) for file, known in zip(reading.files, told, strict=True)
+    )
+    return Portion(replace(reading, files=files), *rest)  # type: ignore[arg-type]
+
+
+def whole(plan: ScanPlan, columns: Sequence[Path] | None = None) -> Portion:
+    """A plan as one portion; `columns` None are those that were planned, or all."""
+    chosen = tuple(tasks(plan.evidence))
+    at = pa.array([task.at for task in chosen], pa.int64())
+    reading = plan.snapshot.reading(plan.evidence.files, at, plan.zone)
+    asked = plan.options.projection if columns is None else columns
+    conjuncts = tuple(conjunct.expression for conjunct in plan.predicate.conjuncts)
+    return Portion(
+        reading,
+        chosen,
+        given(reading.columns, asked),
+        conjuncts,
+        plan.zone,
+        _known(plan.evidence, conjuncts, chosen),
+    )
+
+
+def portions(
+    everything: Portion, evidence: Evidence, about_bytes: int, at_least: int
+) -> Iterator[Portion]:
+    """A whole plan in few portions of about as many bytes, `at_least` so many where that pays.
+
+    A large file may be in several, each with row groups of its own.
+    """
+    places = {task.at: place for place, task in enumerate(everything.tasks)}
+    pieces = list(_pieces(everything.tasks, evidence))
+    spread_over = sum(size for _, size in pieces) // max(at_least, 1)
+    aim = min(about_bytes, max(spread_over, LEAST))
+    for chosen in _filled(pieces, aim):
+        joined = tuple(_joined(chosen))
+        at = [places[task.at] for task in joined]
+        files = tuple(everything.reading.files[place] for place in at)
+        known = tuple(everything.known[place] for place in at) if everything.known else ()
+        reading = replace(everything.reading, files=files)
+        yield replace(everything, reading=reading, tasks=joined, known=known)
+
+
+def _pieces(chosen: Sequence[Task], evidence: Evidence) -> Iterator[tuple[Task, int]]:
+    """Row groups one by one, else whole files, with the bytes that reading them takes."""
+    sizes = evidence.files.bytes.take(pa.array([t.at for t in chosen], pa.int64())).to_pylist()
+    measured = _group_bytes(evidence)
+    for task, size in zip(chosen, sizes, strict=True):
+        if task.groups is None:
+            yield task, OPENING + (size or 0)
+            continue
+        for number, (ordinal, left) in enumerate(task.groups.items()):
+            taken = measured[task.at, ordinal] + (0 if number else OPENING)
+            yield replace(task, groups={ordinal: left}), taken
+
+
+def _group_bytes(evidence: Evidence) -> dict[tuple[int, int], int]:
+    """The bytes of the columns to read, of each surviving row group."""
+    groups, found = evidence.groups, evidence.group_judgement
+    if groups is None or found is None:
+        return {}
+    kept = pa.array(found.kept)
+    ranges = groups.ranges.filter(kept)
+    spans = pc.list_flatten(ranges).flatten().to_numpy().reshape(-1, 2)
+    sizes = np.zeros(len(ranges), np.int64)
+    np.add.at(sizes, pc.list_parent_indices(ranges).to_numpy(), spans[:, 1] - spans[:, 0])
+    owners = groups.owners.filter(kept).to_pylist()
+    ordinals = groups.ordinal.filter(kept).to_pylist()
+    return dict(zip(zip(owners, ordinals, strict=True), sizes.tolist(), strict=True))
+
+
+def _filled(pieces: Sequence[tuple[Task, int]], aim: int) -> Iterator[list[Task]]:
+    """Neighbours together, until they are as large as they should be."""
+    chosen: list[Task] = []
+    held = 0
+    for task, size in pieces:
+        if chosen and held + size > aim:
+            yield chosen
+            chosen, held = [], 0
+        chosen.append(task)
+        held += size
+    if chosen:
+        yield chosen
+
+
+def _joined(chosen: Sequence[Task]) -> Iterator[Task]:
+    """Row groups of one file as one task again."""
+    together: dict[int, Task] = {}
+    for task in chosen:
+        before = together.get(task.at)
+        if before is not None and before.groups is not None and task.groups is not None:
+            task = replace(task, groups=before.groups | task.groups)  # noqa: PLW2901 - the same one
+        together[task.at] = task
+    yield from together.values()
+
+
+def _known(
+    evidence: Evidence, conjuncts: Sequence[Expression], chosen: Sequence[Task]
+) -> tuple[Known, ...]:
+    """The pseudo-columns that conditions name, file by file."""
+    named = dict.fromkeys(
+        column for one in conjuncts for column in columns_of(one) if column.path[0] == PSEUDO
+    )
+    if not named:
+        return ()
+    return tuple({c.path: _constant(evidence, c, task.at) for c in named} for task in chosen)
+
+
+def _constant(evidence: Evidence, column: Column, at: int) -> Interval:
+    """A pseudo-column of one file."""
+    found = evidence.files.containers.take(pa.array([at])).interval(column)
+    alone = {
+        name: value[0].as_py()
+        for name in ("value", "null", "nan")
+        if not isinstance(value := getattr(found, name), bool)
+    }
+    ends = {
+        name: value[0]
+        for name in ("lower", "upper")
+        if isinstance(value := getattr(found, name), pa.Array)
+    }
+    return replace(found, **alone, **ends)

@@ -1,0 +1,229 @@
+"""Tables of a run, each at the one snapshot that the driver saw: executors open no other."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections import Counter, OrderedDict
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Lock
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from whyscan.errors import TableError, UsageError, WhyscanError
+from whyscan.predicate.syntax.column_guess import mentioned
+from whyscan.spark.errors import from_text, to_text
+from whyscan.spark.packed import packed
+from whyscan.tables import open_snapshot
+from whyscan.tables.cached_snapshot import hold
+from whyscan.tables.storage.connections import everywhere
+from whyscan.tables.storage.refusals import refusals
+from whyscan.tables.time_travel import Travel, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from whyscan.spark.tables import Source
+    from whyscan.statements.sql.time_travel import Version
+    from whyscan.tables.snapshot import Snapshot
+    from whyscan.tree.nodes import Column
+
+AT_ONCE = 16
+HELD_AT_MOST = 16
+"""Tables that a worker process keeps open: each may hold much of what was read of it."""
+
+_FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
+
+
+class Pinned(Struct, frozen=True):
+    """A table at one snapshot, or why it cannot be opened (`error`, as it is carried).
+
+    It was `given` its name, or found by the name or the path in a query. A Delta table is its
+    version. Of the others `snapshot` is what the driver opened: an Iceberg table's schema may be
+    newer than its last snapshot, and files have no version at all.
+    """
+
+    name: str
+    uri: str
+    options: Mapping[str, Any]
+    format: str = ""
+    version: int | None = None
+    snapshot: bytes | None = None
+    error: str | None = None
+    given: bool = True
+
+    def __repr__(self) -> str:
+        """Without the options: some of them are secrets."""
+        return f"Pinned({self.name!r}, {self.uri!r}, version={self.version!r})"
+
+    def opened(self) -> Snapshot:
+        """The table; the error that the driver had, where it had one."""
+        if self.error is not None:
+            raise from_text(self.error)
+        if self.snapshot is not None:
+            # A folder that is gone is no place for a store to stand in.
+            with refusals(self.uri):
+                found: Snapshot = pickle.loads(self.snapshot)  # noqa: S301 - written by the driver
+            return found
+        try:
+            return open_snapshot([self.uri], {}, self.options, Travel(version=self.version))
+        except UsageError as error:
+            raise TableError(
+                f"{self.uri} is no Delta table any more", hint="it was one when this run began"
+            ) from error
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What tells two of them apart in a worker that outlives a run."""
+        return self.uri, self.version, self.snapshot, self.error, packed(dict(self.options))
+
+
+def pin(source: Source, types: Mapping[str, str] = MappingProxyType({})) -> Pinned:
+    """The table as it is now, or as its source means it: nothing is read but what opening needs.
+
+    `types` are those of Hive partition columns that are not to be inferred.
+    """
+    try:
+        found = open_snapshot([source.uri], types, source.options, fetched_whole=0)
+        if (travel := _meant(source, found)) is not None:
+            found = open_snapshot([source.uri], types, source.options, travel, fetched_whole=0)
+    except WhyscanError as error:
+        return Pinned(source.name, source.uri, dict(source.options), error=to_text(error))
+    kept = None if found.format == "delta" else packed(found)
+    # Not as it was given: executors may stand in another folder, and have another environment.
+    options = everywhere(found.uri, source.options)
+    return Pinned(source.name, found.uri, options, found.format, found.version, kept)
+
+
+def _meant(source: Source, newest: Snapshot) -> Travel | None:
+    """To another snapshot than the newest; files have no other one to go to."""
+    name = source.snapshot
+    if name is None or not name.isdigit() or name == str(newest.version):
+        return None
+    number = int(name)
+    return Travel(version=number) if newest.format == "delta" else Travel(snapshot=number)
+
+
+def pin_all(
+    sources: Iterable[Source], types: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+) -> tuple[Pinned, ...]:
+    """Each of them, several at once: most of it waits for a store; `types` by their names."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return tuple(pool.map(lambda one: pin(one, types.get(one.name, {})), sources))
+
+
+def column_types(pinned: Iterable[Pinned]) -> dict[str, dict[str, str]]:
+    """The types of columns of Iceberg tables: their scans print times as numbers.
+
+    Schemas of other formats take reading, and their plans tell the types.
+    """
+    found = {}
+    for one in pinned:
+        if one.format == "iceberg" and one.error is None:
+            with suppress(WhyscanError):  # The queries that name the table have that error.
+                fields = one.opened().schema().fields
+                found[one.name] = {field.name: str(field.type) for field in fields}
+    return found
+
+
+class NotGiven(Exception):
+    """A statement names a table that the run does not have yet."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class Tables(Mapping[str, "Snapshot"]):
+    """The tables that some queries may mean, by name, opened when a query asks for them.
+
+    What the `texts` of the queries seem to ask by is read at once. `asked` are those that were
+    asked for, `failed` those that could not be opened, and why; both since `forget`.
+    """
+
+    def __init__(self, pinned: Iterable[Pinned], texts: Sequence[str] = ()) -> None:
+        self._pinned = {one.name: one for one in pinned}
+        self._texts = texts
+        self.asked: dict[str, None] = {}
+        self.failed: dict[str, WhyscanError] = {}
+
+    def forget(self) -> None:
+        """A query begins."""
+        self.asked.clear()
+        self.failed.clear()
+
+    def __getitem__(self, name: str) -> Snapshot:
+        pinned = self._pinned[name]
+        self.asked[name] = None
+        try:
+            return _held(pinned, self._texts)
+        except WhyscanError as error:
+            self.failed[name] = error
+            raise
+
+    def __iter__(self) -> Iterator[str]:
+        """Those that were given: part of such a name means the table, too."""
+        return (name for name, one in self._pinned.items() if one.given)
+
+    def __len__(self) -> int:
+        return sum(one.given for one in self._pinned.values())
+
+    def opened(self, name: str, version: Version | None) -> Snapshot:
+        """A table that the run found by its name or path, or another version of one."""
+        if name not in self._pinned:
+            raise NotGiven(name)
+        newest = self[name]
+        if version is None:
+            return newest
+        number = version.number
+        if number is None:
+            travel = Travel(ref=version.ref, as_of=moment(version.time))
+        elif newest.format == "delta":
+            travel = Travel(version=number)
+        else:
+            travel = Travel(snapshot=number)
+        return open_snapshot([newest.uri], {}, self._pinned[name].options, travel)
+
+    @property
+    def pinned(self) -> tuple[Pinned, ...]:
+        return tuple(self._pinned.values())
+
+    def uri(self, name: str) -> str:
+        """Where the table is."""
+        return self._pinned[name].uri if name in self._pinned else name
+
+
+_open: OrderedDict[tuple[object, ...], Snapshot] = OrderedDict()
+_lock = Lock()
+
+
+def _held(pinned: Pinned, texts: Sequence[str]) -> Snapshot:
+    """A table of this process: the queries of later tasks find what earlier ones have read."""
+    identity = pinned.identity
+    with _lock:
+        if identity in _open:
+            _open.move_to_end(identity)
+            return _open[identity]
+        opened = pinned.opened()
+        found = _open[identity] = hold(opened, _asked_by(opened, texts))
+        while len(_open) > HELD_AT_MOST:
+            _open.popitem(last=False)
+        return found
+
+
+def _asked_by(snapshot: Snapshot, texts: Sequence[str]) -> tuple[Column, ...]:
+    """The columns that the queries seem to ask by, those of most queries first.
+
+    What stands before FROM is selected, and seldom asked by.
+    """
+    try:
+        schema = snapshot.schema()
+    except WhyscanError:
+        return ()  # The query that names the table has that error.
+    conditions = (_FROM.split(text, maxsplit=1)[-1] for text in texts)
+    named = Counter(column for text in conditions for column in mentioned(text, schema) or ())
+    return tuple(column for column, _ in named.most_common())

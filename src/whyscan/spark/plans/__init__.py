@@ -1,0 +1,1 @@
+"""Spark's own plans: the scans of a DataFrame, with their conditions and columns."""

@@ -1,0 +1,257 @@
+"""The scans of a DataFrame, out of Spark's optimised plan: their tables, conditions and columns.
+
+A condition is found where Spark put it: in a Filter right above its relation, or in an Iceberg
+scan that took it over. Conditions whose values only a run knows (subqueries, dynamic pruning) stay
+in Spark's plan, and are told.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.statements.records import Stayed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# What a Java object is called where Python sees it.
+Java = Any
+
+# They hold rows of their own, or what a table's scan elsewhere in the plan gives.
+_NO_TABLES = frozenset({"LocalRelation", "Range", "OneRowRelation", "CTERelationRef"})
+_CHOOSING = frozenset({"pathglobfilter", "recursivefilelookup", "modifiedbefore", "modifiedafter"})
+_DELTA = "org.apache.spark.sql.delta."
+_DELTA_INDEXES = frozenset({"PreparedDeltaFileIndex", "TahoeLogFileIndex"})
+_AT_RUN_TIME = "its values are known when the query runs"
+_TEXT = re.compile(r"('(?:[^'\\]|\\.)*')")
+
+
+class Named(Struct, frozen=True):
+    """A table as Spark knows it: where it is, and at which version; `name` is for people.
+
+    `as_files`: Spark reads the files that are there, whatever table they are a part of.
+    """
+
+    name: str
+    places: tuple[str, ...]
+    partition_types: dict[str, str]
+    version: int | None = None
+    snapshot: int | None = None
+    as_files: bool = False
+
+
+class FoundScan(Struct, frozen=True):
+    """One scan: `conditions` are Spark SQL without a table's name, `pushed` an Iceberg scan's own.
+
+    `above` are the conditions that it does not apply.
+    """
+
+    table: Named
+    columns: tuple[str, ...]
+    conditions: tuple[str, ...] = ()
+    above: tuple[Stayed, ...] = ()
+    pushed: tuple[Java, ...] = ()
+
+
+class Found(Struct, frozen=True):
+    """The scans of a plan in its order, and a line for each that is not explained."""
+
+    scans: tuple[FoundScan, ...]
+    others: tuple[str, ...]
+
+
+class _Unexplained(Exception):
+    """Why a relation is no table that can be planned here."""
+
+
+class _Above(Struct, frozen=True):
+    """What stands right above a node: Filters' conjuncts, and the columns that are taken of it.
+
+    `columns` None are all of them.
+    """
+
+    columns: frozenset[str] | None = None
+    conditions: tuple[str, ...] = ()
+    stayed: tuple[Stayed, ...] = ()
+
+
+def found_scans(frame: Java) -> Found:
+    """The scans of a DataFrame of Java."""
+    scans: list[FoundScan] = []
+    others: list[str] = []
+    for one in _walk(frame.queryExecution().optimizedPlan(), _Above()):
+        if isinstance(one, FoundScan):
+            scans.append(one)
+        else:
+            others.append(one)
+    return Found(tuple(scans), tuple(dict.fromkeys(others)))
+
+
+def _walk(plan: Java, above: _Above) -> Iterator[FoundScan | str]:
+    kind = _kind(plan)
+    children = _sequence(plan.children())
+    if not children:
+        yield from _leaf(plan, kind, above)
+        return
+    below = _Above()
+    if kind == "Filter":
+        below = _filtered(plan, above)
+    elif kind in {"Project", "Aggregate"}:
+        below = _Above(frozenset(_names(plan.references())))
+    for child in children:
+        yield from _walk(child, below)
+    if plan.subqueries().size():
+        for expression in _sequence(plan.expressions()):
+            for inner in _subplans(expression):
+                yield from _walk(inner, _Above())
+
+
+def _leaf(plan: Java, kind: str, above: _Above) -> Iterator[FoundScan | str]:
+    if kind in _NO_TABLES:
+        return
+    try:
+        if kind == "LogicalRelation":
+            yield _scan(plan, _file_table(plan), above)
+        elif kind == "DataSourceV2ScanRelation":
+            yield replace(_scan(plan, _iceberg_table(plan), above), pushed=_pushed(plan.scan()))
+        else:
+            yield f"{_one_line(plan)}: {kind} is no table of files"
+    except _Unexplained as reason:
+        yield str(reason)
+
+
+def _scan(plan: Java, table: Named, above: _Above) -> FoundScan:
+    output = _names(plan.output())
+    chosen = [name for name in output if above.columns is None or name in above.columns]
+    return FoundScan(table, tuple(chosen), above.conditions, above.stayed)
+
+
+def _filtered(plan: Java, above: _Above) -> _Above:
+    """What a Filter adds; below it, its own columns are needed too."""
+    conditions, stayed = list(above.conditions), list(above.stayed)
+    with_plans = bool(plan.subqueries().size())
+    for part in _conjuncts(plan.condition()):
+        text = _unqualified(part)
+        if with_plans and any(_kind(one) in _SUBQUERIES for one in _tree(part)):
+            stayed.append(Stayed(text, _AT_RUN_TIME))
+        else:
+            conditions.append(text)
+    columns = above.columns
+    if columns is not None:
+        columns |= frozenset(_names(plan.condition().references()))
+    return _Above(columns, tuple(conditions), tuple(stayed))
+
+
+_DYNAMIC = "DynamicPruningSubquery"
+_SUBQUERIES = frozenset({_DYNAMIC, "ScalarSubquery", "Exists", "InSubquery", "ListQuery"})
+
+
+def _subplans(expression: Java) -> Iterator[Java]:
+    """The plans of subqueries; dynamic pruning repeats one that stands in the plan already."""
+    for one in _tree(expression):
+        if _kind(one) in _SUBQUERIES - {_DYNAMIC, "InSubquery"}:
+            yield one.plan()
+
+
+def _tree(expression: Java) -> Iterator[Java]:
+    yield expression
+    if _kind(expression) != _DYNAMIC:
+        for child in _sequence(expression.children()):
+            yield from _tree(child)
+
+
+def _conjuncts(condition: Java) -> Iterator[Java]:
+    if _kind(condition) == "And":
+        yield from _conjuncts(condition.left())
+        yield from _conjuncts(condition.right())
+    else:
+        yield condition
+
+
+def _unqualified(expression: Java) -> str:
+    """Its SQL, with columns by their own names: Spark puts the table's before them."""
+    names = {one.sql(): one.name() for one in _sequence(expression.references().toSeq())}
+    pieces = _TEXT.split(expression.sql())
+    for written in sorted(names, key=len, reverse=True):
+        pattern = re.compile(rf"(?<![\w`.]){re.escape(written)}(?![\w`])")
+        quoted = f"`{names[written].replace('`', '``')}`"
+        # Text in quotes stands at the odd places.
+        pieces[::2] = [pattern.sub(lambda _, q=quoted: q, piece) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+def _file_table(plan: Java) -> Named:
+    """A Delta table, or files of Parquet."""
+    relation = plan.relation()
+    if _kind(relation) != "HadoopFsRelation":
+        raise _Unexplained(f"{_one_line(plan)}: {_kind(relation)} is no table of files")
+    index = relation.location()
+    if index.getClass().getName().startswith(_DELTA):
+        if _kind(index) not in _DELTA_INDEXES:
+            raise _Unexplained(f"{_place(index.path())}: only some of its files ({_kind(index)})")
+        place = _place(index.path())
+        return Named(place, (place,), {}, version=index.version())
+    places = tuple(_place(path) for path in _sequence(index.rootPaths()))
+    name = ", ".join(places)
+    if (written := relation.fileFormat().toString()) != "Parquet":
+        raise _Unexplained(f"{name}: files of the format {written}")
+    options = {key.lower() for key in _keys(relation.options())}
+    if options & _CHOOSING:
+        raise _Unexplained(f"{name}: options choose among its files")
+    fields = _sequence(relation.partitionSchema().toSeq())
+    types = {f.name(): f.dataType().simpleString() for f in fields}
+    return Named(name, places, types, as_files=True)
+
+
+def _iceberg_table(plan: Java) -> Named:
+    table = plan.relation().table()
+    name = table.name()
+    if _kind(table) != "SparkTable" or _kind(table.table()) != "BaseTable":
+        raise _Unexplained(f"{name}: {_kind(table)} is no table of files")
+    if _kind(plan.scan()) == "SparkLocalScan":
+        raise _Unexplained(f"{name}: nothing of it is read, as metadata answers")
+    if _kind(plan.scan()) != "SparkBatchQueryScan":
+        raise _Unexplained(f"{name}: its files are chosen by {_kind(plan.scan())}")
+    metadata = table.table().operations().current().metadataFileLocation()
+    return Named(name, (local(metadata),), {}, snapshot=plan.scan().snapshotId())
+
+
+def _pushed(scan: Java) -> tuple[Java, ...]:
+    return tuple(scan.filters().toArray())
+
+
+def _place(path: Java) -> str:
+    return local(path.toString())
+
+
+def local(address: str) -> str:
+    """A path of this machine without its scheme, and Hadoop's names of stores as everybody's."""
+    if address.startswith("file:"):
+        return "/" + address.removeprefix("file:").lstrip("/")
+    return re.sub(r"^s3[an]://", "s3://", address)
+
+
+def _one_line(plan: Java) -> str:
+    text: str = plan.simpleString(8)
+    return " ".join(text.split())
+
+
+def _kind(one: Java) -> str:
+    name: str = one.getClass().getSimpleName()
+    return name.rstrip("$")
+
+
+def _sequence(one: Java) -> list[Java]:
+    return [one.apply(at) for at in range(one.size())]
+
+
+def _names(attributes: Java) -> Sequence[str]:
+    return [one.name() for one in _sequence(attributes.toSeq())]
+
+
+def _keys(options: Java) -> list[str]:
+    return _sequence(options.keys().toSeq())

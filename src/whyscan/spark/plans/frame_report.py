@@ -1,0 +1,189 @@
+"""What a DataFrame reads: each scan of its optimised plan, planned and explained by us."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from whyscan.errors import PredicateError, UsageError, WhyscanError
+from whyscan.planning.plan.file_scans import joined
+from whyscan.planning.plan.planner import make_plan
+from whyscan.planning.plan.request import bind_request
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.evaluate import evaluate
+from whyscan.pruning.interval import only_null
+from whyscan.pruning.mask import tally
+from whyscan.reports.masked_records import masked
+from whyscan.reports.report import make_report
+from whyscan.spark.plans import iceberg_filters
+from whyscan.spark.plans.catalyst import found_scans
+from whyscan.statements.records import Origin, Placed, ScanReport, StatementReport, Stayed
+from whyscan.statements.scans import EVERYTHING
+from whyscan.tables import open_snapshot
+from whyscan.tables.storage.enclosing_tables import OPTION as AS_FILES
+from whyscan.tables.time_travel import Travel
+from whyscan.tree.nodes import Column, Conjunct, IsNull, Not, Opaque, Predicate, columns_of
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.zones import zone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from whyscan.spark.plans.catalyst import FoundScan
+    from whyscan.tables.snapshot import Snapshot
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def explain(
+    query: DataFrame | str,
+    *,
+    spark: SparkSession | None = None,
+    options: Mapping[str, Any] = NOTHING,
+    depth: str = "auto",
+    verbose: bool = False,
+) -> StatementReport:
+    """What each scan of a DataFrame reads, and why, by the conditions that Spark gives it.
+
+    `query` may be SQL for `spark.sql`. The DataFrame is optimised, and not run. `options` are those
+    of the tables' storage. A scan that is not explained, such as a cached table, has a note. On
+    Spark Connect the plan stays on the server: there `whyscan.explain_sql` explains the statement.
+    """
+    started = perf_counter()
+    frame = _frame(query, spark)
+    timezone = frame.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
+    asked = _Asked(timezone, depth, verbose)
+    plan = found_scans(_optimised(frame))
+    scans: list[ScanReport] = []
+    notes = [f"not explained: {line}" for line in plan.others]
+    for scan in plan.scans:
+        try:
+            scans.append(_scan(scan, _snapshot(scan, options), asked))
+        except WhyscanError as error:
+            notes.append(f"not explained: {scan.table.name}: {error.message}")
+    report = StatementReport(
+        sql=query if isinstance(query, str) else f"DataFrame[{', '.join(frame.columns)}]",
+        dialect="spark",
+        timezone=timezone,
+        operation="select",
+        scans=tuple(scans),
+        notes=tuple(dict.fromkeys(notes)),
+        seconds=perf_counter() - started,
+    )
+    return masked(report)
+
+
+def _frame(query: DataFrame | str, spark: SparkSession | None) -> DataFrame:
+    if isinstance(query, str):
+        from pyspark.sql import SparkSession
+
+        session = spark or SparkSession.getActiveSession()
+        if session is None:
+            raise UsageError("SQL needs a session to be planned in", hint="give it as spark=")
+        query = session.sql(query)
+    return query
+
+
+def _optimised(frame: DataFrame) -> Any:
+    """The query execution of a DataFrame, which holds its optimised plan, in the JVM."""
+    if not hasattr(frame, "_jdf"):
+        raise UsageError(
+            "a DataFrame of Spark Connect has its plan on the server, which gives it to nobody",
+            hint='whyscan.explain_sql("SELECT …", tables={…}) explains the same query',
+        )
+    return frame._jdf  # noqa: SLF001 - the plan is nowhere else
+
+
+def _snapshot(scan: FoundScan, options: Mapping[str, Any]) -> Snapshot:
+    table = scan.table
+    travel = Travel(version=table.version, snapshot=table.snapshot)
+    storage = {**options, AS_FILES: "on"} if table.as_files else options
+    return open_snapshot(table.places, table.partition_types, storage, travel)
+
+
+class _Asked(Struct, frozen=True):
+    """How the scans are planned."""
+
+    timezone: str
+    depth: str
+    verbose: bool
+
+    @property
+    def question(self) -> dict[str, Any]:
+        return {"timezone": self.timezone, "depth": self.depth, "verbose": self.verbose}
+
+
+def _scan(found: FoundScan, snapshot: Snapshot, asked: _Asked) -> ScanReport:
+    conjuncts, refused = _conjuncts(found, snapshot, asked)
+    chosen = conjuncts or (EVERYTHING,)
+    text = joined([conjunct.sql for conjunct in chosen]) or EVERYTHING.sql
+    known = {name.lower() for name in snapshot.schema(named=found.columns).names()}
+    columns = tuple(name for name in found.columns if name.lower() in known)
+    # Rows are counted without a column, and some bytes are read all the same.
+    _, options = bind_request(snapshot, "true", columns or None, asked.question)
+    predicate = Predicate(text, "spark", asked.timezone, None, chosen)
+    plan = make_plan(snapshot, predicate, options)
+    return ScanReport(
+        name=found.table.name,
+        alias="",
+        columns=columns,
+        plan=plan,
+        report=make_report(plan, verbose=asked.verbose),
+        placed=tuple(Placed(one.sql, Origin.WRITTEN, one.sql) for one in conjuncts),
+        above=(*found.above, *refused),
+    )
+
+
+def _conjuncts(
+    found: FoundScan, snapshot: Snapshot, asked: _Asked
+) -> tuple[tuple[Conjunct, ...], list[Stayed]]:
+    """The conditions in the table's terms, and those that have none."""
+    bound: dict[str, Conjunct] = {}
+    refused = []
+    for text in (*found.conditions, *_taken_over(found, snapshot)):
+        try:
+            predicate, _ = bind_request(snapshot, text, None, asked.question)
+        except PredicateError as error:
+            refused.append(Stayed(text, error.message))
+            continue
+        for one in predicate.conjuncts:
+            opaque = isinstance(one.expression, Opaque)
+            sql = one.sql if opaque else to_sql(one.expression)
+            bound.setdefault(sql, Conjunct(one.expression, sql))
+    return tuple(_needed(list(bound.values()), asked.timezone)), refused
+
+
+def _taken_over(found: FoundScan, snapshot: Snapshot) -> Iterator[str]:
+    if not found.pushed:
+        return
+    types = {field.name.lower(): field.type for field in snapshot.schema().fields}
+    for one in found.pushed:
+        try:
+            yield iceberg_filters.to_sql(one, types)
+        except iceberg_filters.Unspoken:
+            # Without it fewer files are ruled out, and no row is lost.
+            continue
+
+
+def _needed(conjuncts: Sequence[Conjunct], timezone: str) -> Iterator[Conjunct]:
+    """Without each `c IS NOT NULL` that follows from another: Spark adds one for every column."""
+    for one in conjuncts:
+        if not any(_implies(other, one, timezone) for other in conjuncts if other is not one):
+            yield one
+
+
+def _implies(other: Conjunct, tested: Conjunct, timezone: str) -> bool:
+    """Whether `tested` is `c IS NOT NULL` and the other is TRUE for no row in which c is NULL."""
+    match tested.expression:
+        case Not(IsNull(Column() as column)) if column in columns_of(other.expression):
+            pass
+        case _:
+            return False
+    rows = Containers(1, statistics={column.path: only_null(column.type)})
+    truth = evaluate(other.expression, rows, zone(timezone))
+    return tally(truth.true, 1) == 0 and tally(truth.raises, 1) == 0

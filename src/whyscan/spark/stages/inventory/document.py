@@ -1,0 +1,54 @@
+"""A run of the inventory as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from whyscan.reports.document import Json, version
+
+if TYPE_CHECKING:
+    from whyscan.spark.stages.inventory.report import InventoryRun, TableLine
+
+SCHEMA_VERSION = "1.0"
+_FOUND = (
+    "format",
+    "snapshot",
+    "depth",
+    "manifests",
+    "files",
+    "row_groups",
+    "files_opened",
+    "bytes",
+    "rows",
+)
+
+
+def to_json(run: InventoryRun) -> str:
+    """The document as text: ASCII alone, so that escape codes stay inert."""
+    return json.dumps(document(run), indent=2, allow_nan=False) + "\n"
+
+
+def document(run: InventoryRun) -> Json:
+    """Plain dictionaries and lists; what is not known is null."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "whyscan", "version": version()},
+        "output": {"format": run.form, "containers": run.containers_at, "tables": run.tables_at},
+        "depth": run.depth,
+        "seconds": round(run.seconds, 3),
+        "tables": [_line(line) for line in run.tables],
+        "result": "fail" if run.failed else "pass",
+    }
+
+
+def _line(line: TableLine) -> Json:
+    error = line.error
+    return {
+        "name": line.name,
+        "uri": line.uri,
+        "state": line.state,
+        **{name: None if line.found is None else getattr(line.found, name) for name in _FOUND},
+        "read_at": None if line.found is None else line.found.read_at.isoformat(),
+        "error": None if error is None else {"message": error.message, "hint": error.hint},
+    }

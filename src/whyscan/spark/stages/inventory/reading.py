@@ -1,0 +1,151 @@
+"""What executors do: open a part of a snapshot, and give a row for each of its containers."""
+
+from __future__ import annotations
+
+import pickle
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from whyscan.errors import UsageError, WhyscanError
+from whyscan.spark.errors import carried, to_text
+from whyscan.spark.stages.inventory.rows import (
+    FILE,
+    MANIFEST,
+    ROW_GROUP,
+    Rows,
+    failed,
+    leaves,
+    partition_values,
+)
+from whyscan.tree import zones
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from whyscan.tables.snapshot import Files, Snapshot
+    from whyscan.tree.nodes import Column
+
+    Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+PARTS = pa.schema(
+    [
+        ("table", pa.string()),
+        ("uri", pa.string()),
+        ("format", pa.string()),
+        ("snapshot", pa.string()),
+        ("part", pa.binary()),
+    ]
+)
+"""What a task is given: a part, pickled, and the names of its table."""
+
+BATCH = 10_000
+"""Containers that cross to the JVM at once."""
+_UTC = zones.zone("UTC")
+
+
+class Depth(StrEnum):
+    """How far down containers are listed; row groups are in the footers of data files."""
+
+    FILES = "files"
+    ROW_GROUPS = "row-groups"
+
+    @property
+    def files_each(self) -> int:
+        """How many files a part holds: a footer takes longer than an entry of a log."""
+        return 100_000 if self is Depth.FILES else 5_000
+
+
+def depth_named(name: str) -> Depth:
+    """The depth by its name; UsageError where there is none."""
+    try:
+        return Depth(name)
+    except ValueError:
+        raise UsageError(f"there is no depth {name!r}", hint="files or row-groups") from None
+
+
+def reading(depth: Depth) -> Work:
+    """Read parts; one that cannot be read is an error."""
+
+    @carried
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for about, part in given(batches):
+            yield from in_batches(rows(about, part, depth))
+
+    return read
+
+
+def reading_what_can_be_read(depth: Depth) -> Work:
+    """Read parts; of one that cannot be read there is a row that says why."""
+
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for about, part in given(batches):
+            try:
+                yield from in_batches(rows(about, part, depth))
+            except WhyscanError as error:
+                yield failed(about, to_text(error))
+            # One damaged table must not end the work on the others, whatever it broke.
+            except Exception as error:  # noqa: BLE001
+                told = WhyscanError(f"it cannot be read: {type(error).__name__}: {error}")
+                yield failed(about, to_text(told))
+
+    return read
+
+
+def given(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[dict[str, str], Snapshot]]:
+    """The parts of a task, opened, each with the names of its table."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            part = row.pop("part")
+            yield row, pickle.loads(part)  # noqa: S301 - written by the driver
+
+
+def rows(about: Mapping[str, str], part: Snapshot, depth: Depth) -> Iterator[pa.RecordBatch]:
+    """The containers of a part, level by level."""
+    columns = list(leaves(part.schema().fields))
+    for found in _levels(part, columns, depth):
+        yield found.batch(about, columns)
+
+
+def in_batches(levels: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same in pieces that the JVM takes."""
+    for whole in levels:
+        for start in range(0, whole.num_rows, BATCH):
+            yield whole.slice(start, BATCH)
+
+
+def _levels(part: Snapshot, columns: Sequence[Column], depth: Depth) -> Iterator[Rows]:
+    above = part.manifests()
+    if above is not None:
+        yield Rows(MANIFEST, above.paths, above.containers, rows=above.rows, files=above.files)
+    files = part.files(columns, _UTC)
+    partition = partition_values(files, part.numbered_specs)
+    yield Rows(
+        FILE,
+        files.paths,
+        files.containers,
+        partition=partition,
+        bytes=files.bytes,
+        rows=files.rows,
+        deleted=files.deleted,
+    )
+    if depth is Depth.ROW_GROUPS:
+        yield _row_groups(part, files, partition, columns)
+
+
+def _row_groups(
+    part: Snapshot, files: Files, partition: pa.Array, columns: Sequence[Column]
+) -> Rows:
+    everything = pa.array(np.arange(files.count))
+    groups = part.row_groups(files, everything, columns, ())
+    return Rows(
+        ROW_GROUP,
+        files.paths.take(groups.owners),
+        groups.containers,
+        partition=partition.take(groups.owners),
+        ordinal=groups.ordinal,
+        bytes=groups.bytes,
+        rows=groups.containers.rows,
+    )

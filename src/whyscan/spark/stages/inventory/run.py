@@ -1,0 +1,282 @@
+"""The stage: tables to containers, read by executors, kept by table and snapshot.
+
+The driver opens tables and divides them; what is in manifests, checkpoints and footers goes from
+executors to the output. A table that cannot be read is left out, and named; the others are whole.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+import pyarrow as pa
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.errors import WhyscanError
+from whyscan.reports.masked_records import masked
+from whyscan.reports.words import counted
+from whyscan.spark.errors import from_text, to_text, uncarried
+from whyscan.spark.stage_output import Form
+from whyscan.spark.stages.inventory import direct
+from whyscan.spark.stages.inventory.opening import Opened, Opener, sources_of, spread
+from whyscan.spark.stages.inventory.reading import (
+    Depth,
+    depth_named,
+    reading,
+    reading_what_can_be_read,
+)
+from whyscan.spark.stages.inventory.report import (
+    FAILED,
+    READ,
+    UNCHANGED,
+    InventoryRun,
+    TableLine,
+    TableRow,
+)
+from whyscan.spark.stages.inventory.rows import FILE, MANIFEST, ROW_GROUP, SCHEMA, failed
+from whyscan.spark.stages.inventory.writing import among, ddl, kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from whyscan.spark.stages.inventory.opening import Named
+    from whyscan.spark.stages.inventory.writing import Kept
+    from whyscan.spark.tables import Source
+
+    Totals = dict[str, dict[str, dict[str, int | None]]]
+    """What was written, by table and level."""
+
+TABLES_AT_ONCE = 64
+PARTS_AT_ONCE = 512
+"""So much is one job: a job costs a second, and what it finished is kept if the next one fails."""
+ATTEMPTS = 2
+
+
+class Settings(TypedDict, total=False):
+    """How tables are read and kept; `told` hears what is done next.
+
+    `partition_types` are the types of Hive partition columns, by table and column.
+    """
+
+    depth: str
+    form: str
+    options: Mapping[str, Any] | None
+    partition_types: Mapping[str, Mapping[str, str]]
+    told: Callable[[str], None] | None
+
+
+def inventory(
+    spark: SparkSession,
+    tables: Named,
+    *,
+    depth: str = "files",
+    options: Mapping[str, Any] | None = None,
+) -> DataFrame:
+    """A row a container of the tables; of what cannot be read a row with an `error`."""
+    chosen = depth_named(depth)
+    found = list(Opener(chosen).open_all(sources_of(tables, options)))
+    opened = [one for one in found if isinstance(one, Opened)]
+    frame = spread(spark, opened).mapInArrow(reading_what_can_be_read(chosen), ddl(SCHEMA))
+    lost = [
+        failed(masked({"table": one.name, "uri": one.uri}), to_text(one.error))
+        for one in found
+        if isinstance(one, TableLine) and one.error is not None
+    ]
+    if not lost:
+        return frame
+    return frame.unionByName(spark.createDataFrame(pa.Table.from_batches(lost), ddl(SCHEMA)))
+
+
+def write_inventory(
+    spark: SparkSession, tables: Named, output: str, **settings: Unpack[Settings]
+) -> InventoryRun:
+    """Bring the inventory at `output` up to date.
+
+    A snapshot that is there is not read again. Ended at any moment and started again, it goes on.
+    """
+    started = perf_counter()
+    place = kept(output, settings.get("form", "parquet"))
+    depth = depth_named(settings.get("depth", "files"))
+    given = sources_of(tables, settings.get("options"))
+    run = _Run(spark, place, depth, settings.get("told") or (lambda _: None))
+    known = place.known(spark)
+    lines = run.lines(given, Opener(depth, known, settings.get("partition_types", {})))
+    run.take_up_again(lines, {row.table: row for row in known.values()})
+    report = InventoryRun(
+        tuple(lines[source.name] for source in given),
+        place.containers,
+        place.tables,
+        place.form,
+        depth,
+        perf_counter() - started,
+    )
+    return masked(report)
+
+
+class _Run(Struct, frozen=True):
+    spark: SparkSession
+    kept: Kept
+    depth: Depth
+    say: Callable[[str], None]
+
+    def lines(self, given: Sequence[Source], opener: Opener) -> dict[str, TableLine]:
+        """A line a table."""
+        lines: dict[str, TableLine] = {}
+        for start in range(0, len(given), TABLES_AT_ONCE):
+            some = given[start : start + TABLES_AT_ONCE]
+            self.say(f"opening {counted(len(some), 'table')}")
+            pending: list[Opened] = []
+            for found in opener.open_all(some):
+                if isinstance(found, TableLine):
+                    lines[found.name] = found
+                    continue
+                pending.append(found)
+                if sum(len(one.parts) for one in pending) >= PARTS_AT_ONCE:
+                    lines |= self._read(pending)
+                    pending = []
+            lines |= self._read(pending)
+        return lines
+
+    def take_up_again(self, lines: Mapping[str, TableLine], last: Mapping[str, TableRow]) -> None:
+        """Say which snapshot a table has, where that is an earlier one again: it was rolled back.
+
+        What was read last is the table as it is, for everybody who asks the inventory.
+        """
+        found = (line.found for line in lines.values() if line.state == UNCHANGED)
+        now = datetime.now(UTC)
+        again = [
+            replace(row, read_at=now)
+            for row in found
+            if row is not None and last[row.table].snapshot != row.snapshot
+        ]
+        if again:
+            self.kept.finish(self.spark, again)
+
+    def _read(self, opened: Sequence[Opened]) -> dict[str, TableLine]:
+        """Read some tables in one job; those that cannot be read are found, and left out.
+
+        Where it failed and all of them can be read, it is tried once more: a worker was killed.
+        """
+        lines: dict[str, TableLine] = {}
+        totals: Totals = {}
+        left, attempts = list(opened), ATTEMPTS
+        while left:
+            try:
+                totals = self._put(left)
+                break
+            except WhyscanError:
+                bad = self._unreadable(left)
+                attempts -= 1
+                if not bad and not attempts:
+                    raise
+            lines |= bad
+            left = [one for one in left if one.source.name not in bad]
+        return lines | self._finish(left, totals)
+
+    def _put(self, opened: Sequence[Opened]) -> Totals:
+        """Read the tables and write their containers; what there is of them then."""
+        parts = sum(len(one.parts) for one in opened)
+        self.say(f"reading {counted(len(opened), 'table')} in {counted(parts, 'part')}")
+        frame = spread(self.spark, opened)
+        if self.kept.form is Form.PARQUET and direct.is_local(self.spark, self.kept.containers):
+            return self._put_directly(frame, opened)
+        with uncarried():
+            rows = frame.mapInArrow(reading(self.depth), ddl(SCHEMA))
+            self.kept.put(rows.drop("error"), _snapshots(opened))
+        return self._totals(opened)
+
+    def _put_directly(self, frame: DataFrame, opened: Sequence[Opened]) -> Totals:
+        containers = Path(self.kept.containers)
+        with uncarried(), direct.gathered(containers) as folder:
+            work = direct.writing(self.depth, folder)
+            receipts = frame.mapInArrow(work, ddl(direct.RECEIPT)).collect()
+            for one in opened:
+                files = [row["file"] for row in receipts if row["table"] == one.source.name]
+                direct.publish(folder, containers, one.about, files)
+        totals: Totals = {}
+        for row in receipts:
+            level = totals.setdefault(row["table"], {}).setdefault(row["level"], {})
+            for name in ("count", "first", "bytes", "rows"):
+                level[name] = _sum(level.get(name), row[name])
+        return totals
+
+    def _unreadable(self, opened: Sequence[Opened]) -> dict[str, TableLine]:
+        """Which of the tables cannot be read, and why. Nothing is written."""
+        self.say("looking for what cannot be read")
+        with uncarried():
+            frame = spread(self.spark, opened)
+            found = frame.mapInArrow(reading_what_can_be_read(self.depth), ddl(SCHEMA))
+            rows = found.where("error IS NOT NULL").select("table", "uri", "error").collect()
+        return {
+            row["table"]: TableLine(row["table"], row["uri"], FAILED, error=from_text(row["error"]))
+            for row in rows
+        }
+
+    def _finish(self, opened: Sequence[Opened], totals: Totals) -> dict[str, TableLine]:
+        """Say of each table that it is whole."""
+        if not opened:
+            return {}
+        now = datetime.now(UTC)
+        rows = [_row(one, self.depth, totals.get(one.source.name, {}), now) for one in opened]
+        self.kept.finish(self.spark, rows)
+        return {row.table: TableLine(row.table, row.uri, READ, row) for row in rows}
+
+    def _totals(self, opened: Sequence[Opened]) -> Totals:
+        """What is there of the tables, by table and level."""
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        first = (F.col("level") == ROW_GROUP) & (F.col("ordinal") == 0)
+        with uncarried():
+            counts = (
+                self.kept.read(self.spark)
+                .where(among(_snapshots(opened)))
+                .groupBy("table", "level")
+                .agg(
+                    F.count("*").alias("count"),
+                    F.count_if(first).alias("first"),
+                    F.sum("bytes").alias("bytes"),
+                    F.sum("rows").alias("rows"),
+                )
+                .collect()
+            )
+        totals: Totals = {}
+        for row in counts:
+            totals.setdefault(row["table"], {})[row["level"]] = row.asDict()
+        return totals
+
+
+def _snapshots(opened: Sequence[Opened]) -> list[tuple[str, str]]:
+    return [(one.source.name, one.snapshot) for one in opened]
+
+
+def _row(
+    one: Opened, depth: Depth, levels: Mapping[str, Mapping[str, int | None]], now: datetime
+) -> TableRow:
+    def of(level: str, what: str) -> int:
+        return levels.get(level, {}).get(what) or 0
+
+    files = levels.get(FILE, {"bytes": 0, "rows": 0})
+    deep = depth is Depth.ROW_GROUPS
+    return TableRow(
+        **one.about,
+        mark=one.mark,
+        depth=depth,
+        manifests=of(MANIFEST, "count"),
+        files=of(FILE, "count"),
+        row_groups=of(ROW_GROUP, "count") if deep else None,
+        files_opened=of(ROW_GROUP, "first") if deep else None,
+        bytes=files["bytes"],
+        rows=files["rows"],
+        read_at=now,
+    )
+
+
+def _sum(so_far: int | None, more: int | None) -> int | None:
+    """As SQL adds: what is not known adds nothing."""
+    known = [number for number in (so_far, more) if number is not None]
+    return sum(known) if known else None

@@ -1,0 +1,148 @@
+"""The predicates of a run: bound for the planner, and as Spark reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.errors import WhyscanError
+from whyscan.planning.plan.request import bind_request
+from whyscan.spark.stages.verify.nanoseconds import has_nanoseconds, in_ticks
+from whyscan.tables.parquet.metadata_columns import FILE_PATH
+from whyscan.tree.nodes import Column
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.types import IntervalType, NullType, OtherType, StructType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from whyscan.planning.plan.scan_plan import Options
+    from whyscan.tables.snapshot import Snapshot
+    from whyscan.tree.nodes import Path, Predicate
+    from whyscan.tree.types import Field, Type
+
+SPARKS = frozenset({"spark", "databricks", "spark2"})
+EVERYTHING = "*"
+TIME = "time"
+_NESTED = frozenset({"array", "list", "map"})
+_UNMEASURED = (IntervalType, NullType, StructType)
+
+
+class Question(Struct, frozen=True):
+    """One predicate; `why` says why it cannot be asked, and then the rest is None.
+
+    `sql` is its text in Spark's SQL, on the rows as executors give them; `native` where Spark's own
+    reader gives them so, too.
+    """
+
+    text: str
+    dialect: str
+    predicate: Predicate | None = None
+    options: Options | None = None
+    sql: str | None = None
+    native: bool = True
+    why: str | None = None
+
+
+class Condition(Struct, frozen=True):
+    """A predicate's text and the dialect that it is written in."""
+
+    text: str
+    dialect: str = "spark"
+
+
+def questions(
+    snapshot: Snapshot, conditions: Sequence[Condition], terms: Mapping[str, Any]
+) -> tuple[Question, ...]:
+    """Each distinct predicate; one that cannot be bound stops no other."""
+    return tuple(_question(snapshot, one, terms) for one in dict.fromkeys(conditions))
+
+
+def _question(snapshot: Snapshot, asked: Condition, terms: Mapping[str, Any]) -> Question:
+    text, dialect = asked.text, asked.dialect
+    try:
+        predicate, options = bind_request(snapshot, text, (), {**terms, "dialect": dialect})
+        for column in predicate.columns():
+            if (why := _unfit(column)) is not None:
+                return Question(text, dialect, why=why)
+        numbers = has_nanoseconds(predicate.expression)
+        sql = _on_numbers(predicate) if numbers else translated(text, dialect, "spark")
+    except WhyscanError as error:
+        return Question(text, dialect, why=error.message)
+    options = replace(options, every_manifest=True)
+    return Question(text, dialect, predicate, options, sql, native=not numbers)
+
+
+def _on_numbers(predicate: Predicate) -> str:
+    """The predicate with nanoseconds as numbers."""
+    found = in_ticks(predicate.expression)
+    if found is None:
+        raise WhyscanError("nanoseconds are compared, and nothing else: Spark has none")
+    return to_sql(found)
+
+
+def translated(text: str, dialect: str, target: str) -> str:
+    """The condition in another engine's SQL; as it stands where both are the same."""
+    if dialect == target or (dialect in SPARKS and target in SPARKS):
+        return text
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        return sqlglot.parse_one(text, read=dialect).sql(target)
+    except SqlglotError as error:
+        line = str(error).splitlines()[0]
+        raise WhyscanError(f"cannot be said in {target}'s SQL: {line}") from error
+
+
+def _unfit(column: Column) -> str | None:
+    """Why Spark cannot judge the rows of a column as the table has it."""
+    name = ".".join(column.path)
+    if column.path[0] == FILE_PATH[0]:
+        return f"{name} is no column of the rows"
+    if not isinstance(column.type, OtherType) or column.type.name in _NESTED:
+        return None
+    if column.type.name == TIME and len(column.path) == 1:
+        return None
+    return f"rows of {name} are not compared: its type is {column.type}"
+
+
+def measured(
+    snapshot: Snapshot, asked: Sequence[Question], selected: Sequence[str]
+) -> tuple[Column, ...]:
+    """The columns whose statistics are compared: the predicates', and those that were named."""
+    named = [c for q in asked if q.predicate is not None for c in q.predicate.columns()]
+    every = [c for field in snapshot.schema().fields for c in _leaves(field, ())]
+    if EVERYTHING in selected:
+        named += every
+    else:
+        named += [_named(word, every) for word in selected]
+    fit = (c for c in named if not isinstance(c.type, _UNMEASURED))
+    return tuple(dict.fromkeys(c for c in fit if c.path[0] != FILE_PATH[0]))
+
+
+def paths_read(asked: Sequence[Question], columns: Sequence[Column]) -> tuple[Path, ...]:
+    """The columns that the predicates need, and those that are measured."""
+    named = (q.predicate.columns() for q in asked if q.predicate is not None)
+    return tuple(dict.fromkeys(c.path for some in (*named, columns) for c in some))
+
+
+def _leaves(field: Field, above: Path) -> Iterator[Column]:
+    path = (*above, field.name)
+    kind: Type = field.type
+    if isinstance(kind, StructType):
+        for member in kind.fields:
+            yield from _leaves(member, path)
+    elif not isinstance(kind, OtherType) or kind.name == TIME:
+        yield Column(path, kind)
+
+
+def _named(word: str, every: Sequence[Column]) -> Column:
+    from whyscan.errors import UnknownColumn
+
+    for column in every:
+        if ".".join(column.path).lower() == word.lower():
+            return column
+    raise UnknownColumn(f"there is no column {word} whose statistics could be compared")

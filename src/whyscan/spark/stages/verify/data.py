@@ -1,0 +1,146 @@
+"""The pass over the data: which files are read, and what Spark counts in their row groups."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from whyscan.scan.projection import pruned
+from whyscan.spark.stages.verify.conditions import paths_read
+from whyscan.spark.stages.verify.readable import damaged, without
+from whyscan.spark.stages.verify.result import Unreadable
+from whyscan.spark.stages.verify.rows import FILE, GROUP, Hashed, Numbered, RowReader
+from whyscan.spark.stages.verify.truth import Asked, counted
+from whyscan.spark.stages.verify.verdicts import Observed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+    from pyspark.sql import SparkSession
+
+    from whyscan.pruning.containers import Buckets, Containers
+    from whyscan.spark.stages.verify.conditions import Question
+    from whyscan.tables.file_columns import DataFile, Reading
+    from whyscan.tables.snapshot import Files, RowGroups, Snapshot
+    from whyscan.tree.nodes import Column
+    from whyscan.tree.zones import Zone
+
+    Numbers = npt.NDArray[np.int64]
+
+
+class Chosen(Struct, frozen=True):
+    """The files that are read, by their positions, with their footers; and those that cannot be.
+
+    `snapshot` opens no footer that is damaged; `total` counts all live files, those too.
+    """
+
+    snapshot: Snapshot
+    files: Files
+    at: tuple[int, ...]
+    groups: RowGroups
+    columns: tuple[Column, ...]
+    unreadable: tuple[Unreadable, ...]
+    total: int
+
+
+def choose(
+    snapshot: Snapshot, columns: tuple[Column, ...], zone: Zone, at_most: int | None
+) -> Chosen:
+    """All live files, or `at_most` of them by chance: the same ones for the same table."""
+    files = snapshot.files(columns, zone)
+    total = files.count
+    at = list(range(total))
+    if at_most is not None and at_most < total:
+        at = sorted(random.Random(total).sample(at, at_most))  # noqa: S311 - no secret
+    looked = list(range(total)) if snapshot.footers_describe_files else at
+    gone = damaged(snapshot, files, looked)
+    paths = files.paths
+    unreadable = tuple(Unreadable(paths[i].as_py(), why) for i, why in gone.items())
+    spared = without(snapshot, gone)
+    if gone and snapshot.footers_describe_files:
+        left = {old: new for new, old in enumerate(i for i in looked if i not in gone)}
+        files, at = spared.files(columns, zone), [left[i] for i in at if i in left]
+    at = [i for i in at if snapshot.footers_describe_files or i not in gone]
+    groups = spared.row_groups(files, pa.array(at, pa.int64()), columns, ())
+    return Chosen(spared, files, tuple(at), groups, columns, unreadable, total)
+
+
+def bucketed(
+    columns: Sequence[Column], containers: Containers
+) -> tuple[tuple[Column, Buckets], ...]:
+    """The bucket fields that are made of some columns, and what metadata says of them."""
+    by_path = {column.path: column for column in columns}
+    known = (one for one in containers.buckets if one.source in by_path)
+    return tuple((by_path[one.source], one) for one in known)
+
+
+class Data(Struct, frozen=True):
+    """What was counted: one row a row group that could be read whole.
+
+    `failed` are the predicates that Spark could not judge, with its reasons; `stored` the columns
+    of which files may have values of their own beside metadata's.
+    """
+
+    table: pa.Table
+    files: tuple[DataFile, ...]
+    at: tuple[int, ...]
+    stored: tuple[Column, ...]
+    failed: Mapping[int, str]
+    unreadable: tuple[Unreadable, ...]
+
+    def observed(self, number: int) -> Observed:
+        """The rows of one predicate."""
+
+        def column(name: str) -> Numbers:
+            values = pc.fill_null(self.table[name].combine_chunks(), -1)
+            found: Numbers = values.to_numpy(zero_copy_only=False).astype(np.int64)
+            return found
+
+        names = (f"{kind}_{number}" for kind in ("true", "raised", "first_true", "first_other"))
+        return Observed(*map(column, (FILE, GROUP, "live", *names)))
+
+
+def read(spark: SparkSession, chosen: Chosen, questions: Sequence[Question], zone: Zone) -> Data:
+    """Read the chosen files once, and count all that is asked."""
+    at = pa.array(chosen.at, pa.int64())
+    reading = chosen.snapshot.reading(chosen.files, at, zone)
+    stored = _stored(chosen, reading)
+    buckets = bucketed(chosen.columns, chosen.files.containers)
+    reader = RowReader(
+        pruned(reading.columns, paths_read(questions, chosen.columns)),
+        pruned(reading.columns, [c.path for c in stored]),
+        reading.naming,
+        tuple(Hashed(column, told.count) for column, told in buckets),
+    )
+    sizes = (size or 0 for size in chosen.files.bytes.take(at).to_pylist())
+    files = [Numbered(*one) for one in zip(chosen.at, reading.files, sizes, strict=True)]
+    asked = tuple((n, q.sql) for n, q in enumerate(questions) if q.sql is not None)
+    asking = Asked(asked, chosen.columns, stored, len(buckets))
+    counts = counted(spark, reader, files, asking)
+    bad = counts.table.filter(counts.table["failure"].is_valid())
+    why = dict(zip(bad[FILE].to_pylist(), bad["failure"].to_pylist(), strict=True))
+    kept = [(at, file) for at, file in zip(chosen.at, reading.files, strict=True) if at not in why]
+    paths = chosen.files.paths
+    whole = pc.invert(pc.is_in(counts.table[FILE], pa.array(list(why), pa.int64())))
+    return Data(
+        counts.table.filter(whole).combine_chunks(),
+        tuple(file for _, file in kept),
+        tuple(at for at, _ in kept),
+        stored,
+        counts.failed,
+        tuple(Unreadable(paths[at].as_py(), reason) for at, reason in sorted(why.items())),
+    )
+
+
+def _stored(chosen: Chosen, reading: Reading) -> tuple[Column, ...]:
+    """Partition columns that metadata tells of, and that files may hold none the less."""
+    if not reading.naming.constants_win:
+        return ()
+    known = {path for file in reading.files for path in file.constants}
+    return tuple(c for c in chosen.columns if c.path in known and len(c.path) == 1)

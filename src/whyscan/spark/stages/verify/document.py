@@ -1,0 +1,135 @@
+"""A verification as the JSON document that `verify.schema.json` describes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from whyscan.reports.document import Json, version
+
+if TYPE_CHECKING:
+    from whyscan.spark.stages.verify.result import (
+        EngineRead,
+        Lie,
+        PredicateProof,
+        TableProof,
+        Verification,
+        Wrong,
+    )
+
+SCHEMA_VERSION = "1.0"
+
+
+def to_json(found: Verification) -> str:
+    """The document as text. ASCII alone: a name full of escape codes stays inert."""
+    return json.dumps(document(found), indent=2, allow_nan=False) + "\n"
+
+
+def document(found: Verification) -> Json:
+    """Plain dictionaries and lists, in the order in which people read them."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "whyscan", "version": version()},
+        "tables": [_table(table) for table in found.tables],
+        "failures": [{"name": one.name, "why": one.why} for one in found.failures],
+        "result": "pass" if found.sound and found.evaluated else "fail",
+        "exit_code": found.exit_code,
+    }
+
+
+def _table(table: TableProof) -> Json:
+    return {
+        "name": table.name,
+        "uri": table.uri,
+        "format": table.format,
+        "version": table.version,
+        "files_total": table.files_total,
+        "files_read": table.files_read,
+        "row_groups_read": table.row_groups_read,
+        "rows": table.rows,
+        "live": table.live,
+        "columns": list(table.columns),
+        "native": {
+            "reader": table.native.reader,
+            "rows": table.native.rows,
+            "why": table.native.why,
+        },
+        "predicates": [_predicate(proof) for proof in table.predicates],
+        "lies": [_lie(one) for one in table.lies],
+        "contradictions": [
+            {
+                "level": one.level,
+                "column": one.column,
+                "containers": one.containers,
+                "paths": list(one.paths),
+            }
+            for one in table.contradictions
+        ],
+        "unreadable": [{"path": one.path, "why": one.why} for one in table.unreadable],
+        "unchecked": list(table.unchecked),
+        "seconds": round(table.seconds, 3),
+        "result": "pass" if table.sound and table.evaluated else "fail",
+    }
+
+
+def _predicate(proof: PredicateProof) -> Json:
+    plan = proof.planned
+    return {
+        "predicate": proof.predicate,
+        "dialect": proof.dialect,
+        "why": proof.why,
+        "plan": None
+        if plan is None
+        else {
+            "files_total": plan.files_total,
+            "files_kept": plan.files_kept,
+            "row_groups_total": plan.row_groups_total,
+            "row_groups_kept": plan.row_groups_kept,
+            "rows_kept": plan.rows_kept,
+            "rows_matched": {"at_least": plan.at_least, "at_most": plan.at_most},
+        },
+        "rows_true": proof.found,
+        "rows_true_native": proof.native,
+        "rows_raising": proof.raised,
+        "lost": [_wrong(one) for one in proof.lost],
+        "false_all": [_wrong(one) for one in proof.false_all],
+        "engines": [_engine(read) for read in proof.engines],
+        "sound": None if proof.why is not None else proof.sound,
+    }
+
+
+def _wrong(one: Wrong) -> Json:
+    return {
+        "level": one.level,
+        "path": one.path,
+        "row_group": one.row_group,
+        "rows": one.rows,
+        "position": one.position,
+    }
+
+
+def _lie(one: Lie) -> Json:
+    return {
+        "path": one.path,
+        "row_group": one.row_group,
+        "column": one.column,
+        "what": one.what,
+        "recorded": one.recorded,
+        "found": one.found,
+    }
+
+
+def _engine(read: EngineRead) -> Json:
+    return {
+        "engine": read.engine,
+        "why": read.why,
+        "sql": read.sql,
+        "rows": read.rows,
+        "files": read.files,
+        "row_groups": read.row_groups,
+        "rows_read": read.rows_read,
+        "sound": read.sound,
+        "compared_by": read.by,
+        "reads": None if read.reads is None else read.reads.value,
+        "more": read.more,
+    }

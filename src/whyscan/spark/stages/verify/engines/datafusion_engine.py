@@ -1,0 +1,65 @@
+"""DataFusion on Parquet files: its metrics of files, row groups and rows."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from whyscan.spark.stages.verify.engines.engine import Answer, Refused, one_line
+from whyscan.tables.file_columns import given_as
+from whyscan.tables.parquet.snapshot import ParquetSnapshot
+
+if TYPE_CHECKING:
+    from whyscan.spark.stages.verify.engines.engine import Target
+
+
+class DataFusionEngine:
+    """One context with the table in it."""
+
+    dialect = "postgres"
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+
+    def ask(self, sql: str) -> Answer:
+        query = f'SELECT count(*) AS "rows" FROM t WHERE ({sql}\n)'  # noqa: S608 - the user's own
+        try:
+            rows = self._context.sql(query).to_pydict()["rows"][0]
+            told = self._context.sql(f"EXPLAIN ANALYZE VERBOSE {query}").to_pydict()
+        except Exception as error:  # DataFusion raises plain exceptions
+            raise Refused(one_line(error)) from error
+        return Answer(rows, **_read("\n".join(told["plan"])))
+
+
+def _read(plan: str) -> dict[str, int | None]:
+    """What its scans kept, summed; None where the plan does not say."""
+    return {
+        "files": _kept(plan, "files_ranges_pruned_statistics"),
+        "row_groups": _kept(plan, "row_groups_pruned_statistics"),
+    }
+
+
+def _kept(plan: str, name: str) -> int | None:
+    found = re.findall(rf"{name}=[\d.,]+ ?K? total → ([\d,]+) matched", plan)
+    return sum(int(one.replace(",", "")) for one in found) if found else None
+
+
+def open_datafusion(target: Target) -> DataFusionEngine:
+    """DataFusion with the files registered as one table."""
+    from datafusion import SessionConfig, SessionContext
+
+    snapshot = target.snapshot
+    if not isinstance(snapshot, ParquetSnapshot):
+        raise Refused("DataFusion reads Parquet files alone")
+    if snapshot.store.folder is None:
+        raise Refused("only files on this machine are asked for")
+    config = SessionConfig({"datafusion.execution.time_zone": target.timezone})
+    context = SessionContext(config)
+    fields = [(f.name, given_as(f.type)) for f in snapshot.partitions.fields]
+    try:
+        context.register_parquet(
+            "t", snapshot.store.folder, table_partition_cols=fields, parquet_pruning=True
+        )
+    except Exception as error:  # DataFusion raises plain exceptions
+        raise Refused(one_line(error)) from error
+    return DataFusionEngine(context)

@@ -1,0 +1,129 @@
+"""Predicate by engine: the same rows or others, and what was read next to the plan."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from whyscan.errors import UsageError, WhyscanError
+from whyscan.spark.stages.verify.conditions import translated
+from whyscan.spark.stages.verify.engines.datafusion_engine import open_datafusion
+from whyscan.spark.stages.verify.engines.duckdb_engine import open_duckdb
+from whyscan.spark.stages.verify.engines.pyiceberg_engine import open_pyiceberg
+from whyscan.spark.stages.verify.engines.spark_reader import open_reader
+from whyscan.spark.stages.verify.engines.trino import open_trino
+from whyscan.spark.stages.verify.result import EngineRead, Reads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from whyscan.spark.stages.verify.conditions import Question
+    from whyscan.spark.stages.verify.engines.engine import Engine, Opening, Target
+    from whyscan.spark.stages.verify.result import PredicateProof
+
+PARQUET = frozenset({"parquet", "hive"})
+LAKES = frozenset({"delta", "iceberg"})
+KNOWN: Mapping[str, tuple[frozenset[str], Opening]] = {
+    "spark-delta": (frozenset({"delta"}), open_reader),
+    "spark-iceberg": (frozenset({"iceberg"}), open_reader),
+    "spark-parquet": (PARQUET, open_reader),
+    "duckdb": (PARQUET | LAKES, open_duckdb),
+    "datafusion": (PARQUET, open_datafusion),
+    "pyiceberg": (frozenset({"iceberg"}), open_pyiceberg),
+    "trino": (PARQUET | LAKES, open_trino),
+}
+"""The formats that each engine reads here, and how it is opened."""
+
+NONE = "none"
+
+
+def named(words: Sequence[str]) -> tuple[str, ...] | None:
+    """The engines of `--engines`; None for the default ones."""
+    if not words:
+        return None
+    asked = tuple(dict.fromkeys(w.strip().lower() for one in words for w in one.split(",")))
+    if asked == (NONE,):
+        return ()
+    for word in asked:
+        if word not in KNOWN:
+            raise UsageError(f"unknown engine {word!r}", hint=f"one of {', '.join(KNOWN)}, {NONE}")
+    return asked
+
+
+def fitting(target: Target) -> tuple[str, ...]:
+    """The engines that read the table's format, are installed, and need no address."""
+    kind = target.snapshot.format
+    fit = [name for name, (formats, _) in KNOWN.items() if kind in formats]
+    if target.trino is None:
+        fit.remove("trino")
+    if "pyiceberg" in fit and find_spec("pyiceberg") is None:
+        fit.remove("pyiceberg")
+    return tuple(fit)
+
+
+def matrix(
+    target: Target,
+    engines: Sequence[str],
+    asked: Sequence[tuple[Question, PredicateProof]],
+) -> tuple[PredicateProof, ...]:
+    """Each proof with what every engine read for its predicate."""
+    cells: dict[int, list[EngineRead]] = {number: [] for number in range(len(asked))}
+    for name in engines:
+        formats, opening = KNOWN[name]
+        opened: Engine | None = None
+        why = f"{name} does not read {target.snapshot.format}"
+        if target.snapshot.format in formats:
+            try:
+                opened = opening(target)
+            except WhyscanError as error:
+                why = error.message
+        for number, (question, proof) in enumerate(asked):
+            cells[number].append(_cell(name, opened, why, (question, proof)))
+    return tuple(
+        replace(proof, engines=tuple(cells[number])) for number, (_, proof) in enumerate(asked)
+    )
+
+
+def _cell(
+    name: str, engine: Engine | None, why: str, asked: tuple[Question, PredicateProof]
+) -> EngineRead:
+    question, proof = asked
+    if proof.why is not None or question.predicate is None:
+        return EngineRead(name, why="the predicate could not be evaluated")
+    if engine is None:
+        return EngineRead(name, why=why)
+    sql = None
+    try:
+        sql = translated(question.text, question.dialect, engine.dialect)
+        answer = engine.ask(sql)
+    except WhyscanError as error:
+        return EngineRead(name, why=error.message, sql=sql)
+    told = EngineRead(
+        name,
+        sql=sql,
+        rows=answer.rows,
+        files=answer.files,
+        row_groups=answer.row_groups,
+        rows_read=answer.rows_read,
+        sound=None if proof.found is None else answer.rows == proof.found,
+    )
+    return _beside_the_plan(told, proof)
+
+
+def _beside_the_plan(told: EngineRead, proof: PredicateProof) -> EngineRead:
+    """Row groups where the engine counts them, else files, else rows."""
+    plan = proof.planned
+    if plan is None:
+        return told
+    pairs = (
+        ("row_groups", told.row_groups, plan.row_groups_kept),
+        ("files", told.files, plan.files_kept),
+        ("rows", told.rows_read, plan.rows_kept),
+    )
+    for by, read, kept in pairs:
+        if read is not None and kept is not None:
+            reads = Reads.EQUAL if read == kept else Reads.MORE if read > kept else Reads.FEWER
+            return replace(told, by=by, reads=reads, more=max(read - kept, 0))
+    return told

@@ -1,0 +1,90 @@
+"""Spark with Delta's reader, with Iceberg's, or with its own for Parquet: what its plan counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from whyscan.spark.stages.verify.engines.engine import Answer, Refused
+from whyscan.spark.stages.verify.truth import reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame
+
+    from whyscan.spark.stages.verify.engines.engine import Target
+
+
+class SparkReader:
+    """The table's own reader in the running session."""
+
+    dialect = "spark"
+
+    def __init__(self, rows: DataFrame, kind: str) -> None:
+        self._rows = rows
+        self._kind = kind
+
+    def ask(self, sql: str) -> Answer:
+        from pyspark.sql import functions as f
+
+        try:
+            # sum and not count: Delta and Iceberg answer count(*) from metadata.
+            found = self._rows.where(f"({sql}\n)").agg(f.sum(f.lit(1)).alias("rows"))
+            rows = found.collect()[0]["rows"] or 0
+        except Exception as error:
+            if not type(error).__module__.startswith(("pyspark.", "py4j.")):
+                raise
+            raise Refused(reason(error)) from error
+        return self._told(rows, _metrics(found))
+
+    def _told(self, rows: int, scan: dict[str, int] | None) -> Answer:
+        if scan is None:
+            return Answer(rows)
+        if self._kind == "iceberg":
+            return Answer(rows, files=scan.get("resultDataFiles"))
+        if self._kind == "delta":
+            return Answer(rows, files=scan.get("numFiles"), rows_read=scan.get("numOutputRows"))
+        # Its files are those of the partitions: footers are looked at later, by the tasks.
+        return Answer(rows, rows_read=scan.get("numOutputRows"))
+
+
+def open_reader(target: Target) -> SparkReader:
+    """Where Spark could read the table at all."""
+    if target.rows is None:
+        raise Refused(target.why or "Spark cannot read it")
+    return SparkReader(target.rows, target.snapshot.format)
+
+
+def _metrics(frame: DataFrame) -> dict[str, int] | None:
+    """What the scans of a plan that has run counted; None where Spark is behind Connect.
+
+    A plan without a scan read nothing: its filter was found to be false.
+    """
+    plan = getattr(frame, "_jdf", None)
+    if plan is None:
+        return None
+    found: dict[str, int] = {}
+    for node in _nodes(plan.queryExecution().executedPlan()):
+        if "Scan" not in node.nodeName():
+            continue
+        metrics = node.metrics().iterator()
+        while metrics.hasNext():
+            pair = metrics.next()
+            found[pair._1()] = found.get(pair._1(), 0) + int(pair._2().value())  # noqa: SLF001 - Scala
+    names = ("numFiles", "resultDataFiles", "numOutputRows")
+    return found or dict.fromkeys(names, 0)
+
+
+def _nodes(plan: Any) -> Iterator[Any]:
+    """The nodes of a plan, through adaptive ones."""
+    name = plan.getClass().getSimpleName()
+    if name == "AdaptiveSparkPlanExec":
+        yield from _nodes(plan.executedPlan())
+        return
+    if name.endswith("QueryStageExec"):
+        yield from _nodes(plan.plan())
+        return
+    yield plan
+    children = plan.children()
+    for at in range(children.size()):
+        yield from _nodes(children.apply(at))

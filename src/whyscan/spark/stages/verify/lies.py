@@ -1,0 +1,242 @@
+"""Statistics against rows: what metadata and footers record, next to what was counted.
+
+Statistics speak of all rows of a file, deleted or not, and so do these counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from whyscan.planning.plan.judgement import flags
+from whyscan.pruning.exact import NOTHING
+from whyscan.pruning.interval import Interval
+from whyscan.pruning.mask import either, known, written_out
+from whyscan.reports.values import json_values
+from whyscan.spark.stages.verify.result import Contradiction, Lie
+from whyscan.tree.arrow import arrow_type
+from whyscan.tree.nodes import Column
+from whyscan.tree.types import BIGINT, FloatType, OtherType, TimestampType, UuidType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.pruning.containers import Buckets, Containers
+    from whyscan.pruning.exact import Exact
+    from whyscan.pruning.mask import Mask
+    from whyscan.tables.snapshot import Files, RowGroups, Snapshot
+    from whyscan.tree.types import Type
+    from whyscan.tree.zones import Zone
+
+ORDERED = "min", "max"
+MOST_NAMED = 20
+
+
+class Place(Struct, frozen=True):
+    """A container by the names that a report has for it."""
+
+    path: str
+    row_group: int | None
+
+
+class Counted(Struct, frozen=True):
+    """What was counted of one column in some containers: extremes, NULLs, NaNs, and all rows."""
+
+    least: pa.Array
+    greatest: pa.Array
+    nulls: pa.Array
+    nans: pa.Array
+    rows: pa.Array
+
+    @property
+    def values(self) -> pa.Array:
+        """How many rows are neither NULL nor NaN."""
+        return pc.subtract(pc.subtract(self.rows, self.nulls), self.nans)
+
+
+def counted(table: pa.Table, name: str, kind: Type) -> Counted:
+    """The column of that number in Spark's counts, in the types in which bounds stand."""
+    rows, nulls = _whole(table["rows"]), _whole(table[f"nulls_{name}"])
+    least = greatest = pa.nulls(len(rows))
+    if not isinstance(kind, OtherType):
+        least, greatest = (comparable(_whole(table[f"{end}_{name}"]), kind) for end in ORDERED)
+    nans = (
+        _whole(table[f"nans_{name}"])
+        if isinstance(kind, FloatType)
+        else pa.repeat(pa.scalar(0, pa.int64()), len(rows))
+    )
+    return Counted(least, greatest, nulls, nans, rows)
+
+
+def comparable(found: pa.Array, kind: Type) -> pa.Array:
+    """What Spark gives of a type as the evaluator has it."""
+    target = arrow_type(kind)
+    match kind:
+        case UuidType():
+            texts = (None if v is None else bytes.fromhex(v.replace("-", "")) for v in _py(found))
+            return pa.array(texts, target)
+        case TimestampType():
+            plain = found if pa.types.is_integer(found.type) else found.view(pa.int64())
+            return plain.view(target)
+        case _:
+            return found.cast(target)
+
+
+def of_statistics(
+    places: Sequence[Place], column: Column, told: Containers, found: Counted
+) -> Iterator[Lie]:
+    """Bounds and counts that are recorded of a column in some containers."""
+    interval = told.statistics.get(column.path)
+    if interval is None:
+        return
+    teller = _Teller(places, column, "")
+    yield from teller.outside(interval, found)
+    counts = _null_counts(told.exact.get(column.path, NOTHING), interval, len(places))
+    yield from teller.differing("nulls", counts, found.nulls)
+    agreed = pc.fill_null(pc.equal(counts, found.nulls), True)  # noqa: FBT003 - a value of Arrow
+    yield from teller.unexpected("values", interval.value, pc.if_else(agreed, found.values, 0))
+    yield from teller.unexpected("nan", interval.nan, found.nans)
+
+
+def of_partition(
+    places: Sequence[Place], column: Column, told: Containers, found: Counted
+) -> Iterator[Lie]:
+    """Partition values next to what the files themselves hold."""
+    interval = told.partition.get(column.path)
+    if interval is None:
+        return
+    teller = _Teller(places, column, "partition ")
+    yield from teller.outside(interval, found)
+    yield from teller.unexpected("nulls", interval.null, found.nulls)
+    yield from teller.unexpected("values", interval.value, found.values)
+
+
+def of_buckets(
+    places: Sequence[Place], column: Column, told: Buckets, found: tuple[pa.Array, pa.Array]
+) -> Iterator[Lie]:
+    """The bucket of a file next to the least and the greatest that its rows belong into."""
+    least, greatest = found
+    teller = _Teller(places, Column(column.path, BIGINT), "bucket ")
+    none = pa.nulls(len(places), pa.int64())
+    ends = Interval(BIGINT, told.lower, told.upper)
+    yield from teller.outside(ends, Counted(least, greatest, none, none, none))
+
+
+def of_counts(
+    places: Sequence[Place], what: str, recorded: pa.Array | None, found: pa.Array
+) -> Iterator[Lie]:
+    """A count or a size that is recorded, null where it is not."""
+    if recorded is None:
+        return
+    wrong = pc.fill_null(pc.not_equal(recorded, found), False)  # noqa: FBT003 - a value of Arrow
+    for at in np.flatnonzero(wrong.to_numpy(zero_copy_only=False)).tolist():
+        place = places[at]
+        yield Lie(place.path, place.row_group, None, what, recorded[at].as_py(), found[at].as_py())
+
+
+class _Teller(Struct, frozen=True):
+    """Names lies about one column."""
+
+    places: Sequence[Place]
+    column: Column
+    source: str
+
+    def outside(self, interval: Interval, found: Counted) -> Iterator[Lie]:
+        """Values below the lower bound or above the upper one."""
+        kind, count = arrow_type(self.column.type), len(self.places)
+        if pa.types.is_null(kind):
+            return
+        for what, bound, extreme, beyond in (
+            ("lower", interval.lower, found.least, pc.less),
+            ("upper", interval.upper, found.greatest, pc.greater),
+        ):
+            recorded = written_out(bound, count, kind)
+            wrong = beyond(extreme, recorded)
+            yield from self._each(what, wrong, recorded, extreme, self.column.type)
+
+    def differing(self, what: str, recorded: pa.Array, found: pa.Array) -> Iterator[Lie]:
+        yield from self._each(what, pc.not_equal(recorded, found), recorded, found, BIGINT)
+
+    def unexpected(self, what: str, may: Mask, found: pa.Array) -> Iterator[Lie]:
+        """Rows of a kind of which metadata says that there is none."""
+        none = ~flags(may, len(self.places))
+        wrong = pc.and_(pa.array(none), pc.greater(found, 0))
+        zeros = pa.repeat(pa.scalar(0, pa.int64()), len(self.places))
+        yield from self._each(what, wrong, zeros, found, BIGINT)
+
+    def _each(
+        self, what: str, wrong: pa.Array, recorded: pa.Array, found: pa.Array, kind: Type
+    ) -> Iterator[Lie]:
+        at = pc.indices_nonzero(pc.fill_null(wrong, False))  # noqa: FBT003 - a value of Arrow
+        if not len(at):
+            return
+        both = (json_values(ends.take(at), kind) for ends in (recorded, found))
+        name = ".".join(self.column.path)
+        for number, was, there in zip(at.to_pylist(), *both, strict=True):
+            place = self.places[number]
+            yield Lie(place.path, place.row_group, name, f"{self.source}{what}", was, there)
+
+
+def _null_counts(exact: Exact, interval: Interval, count: int) -> pa.Array:
+    """How many NULLs are recorded, null where nobody counted."""
+    if exact.nulls is not None:
+        return exact.nulls
+    none = ~flags(interval.null, count)
+    return pa.array(np.zeros(count, np.int64), mask=~none)
+
+
+def contradictions(
+    snapshot: Snapshot, files: Files, groups: RowGroups | None, asked: tuple[Sequence[Column], Zone]
+) -> Iterator[Contradiction]:
+    """Statistics that were not believed, column by column; nothing is read where there are none."""
+    columns, zone = asked
+    if files.contradictions:
+        for column in columns:
+            told = snapshot.files((column,), zone)
+            if told.contradictions:
+                yield _contradiction("files", column, told, told.paths)
+    if groups is not None and groups.contradictions:
+        for column in columns:
+            read = snapshot.row_groups(files, groups.opened, (column,), ())
+            if read.contradictions:
+                yield _contradiction("row_groups", column, read, files.paths.take(read.owners))
+
+
+def _contradiction(
+    level: str, column: Column, told: Files | RowGroups, paths: pa.Array
+) -> Contradiction:
+    """Named are the containers of which nothing is known, where no others have no statistics."""
+    count, containers = told.contradictions, told.containers
+    interval = containers.statistics.get(column.path)
+    named = ()
+    if interval is not None:
+        speaks = either(known(interval.lower), known(interval.upper), interval.counted)
+        silent = np.flatnonzero(~flags(speaks, containers.count))
+        if len(silent) == count:
+            named = tuple(dict.fromkeys(paths.take(pa.array(silent[:MOST_NAMED])).to_pylist()))
+    return Contradiction(level, ".".join(column.path), count, named)
+
+
+def rolled_up(table: pa.Table, key: str) -> pa.Table:
+    """The counts of row groups as counts of their files."""
+    how = {"min": "min", "max": "max", "has": "max"}
+    summed = dict.fromkeys(("rows", "live", "nulls", "nans"), "sum")
+    known = {name: (how | summed).get(name.split("_")[0]) for name in table.column_names}
+    asked = [(name, one) for name, one in known.items() if one is not None]
+    plain = [pc.cast(c, pa.int64()) if pa.types.is_integer(c.type) else c for c in table.columns]
+    whole = pa.table(plain, table.column_names).group_by(key).aggregate(asked)
+    return whole.rename_columns([key, *(name for name, _ in asked)])
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    found = column.combine_chunks()
+    return found if isinstance(found, pa.Array) else pa.concat_arrays(found.chunks)
+
+
+def _py(array: pa.Array) -> list[str | None]:
+    values: list[str | None] = array.to_pylist()
+    return values

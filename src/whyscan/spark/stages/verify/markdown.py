@@ -1,0 +1,59 @@
+"""A verification for a pull request: GitHub's Markdown, in which nothing of a table is markup."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.reports.markdown import code, grid, plain
+from whyscan.reports.phrases import version_of
+from whyscan.reports.text_layout import in_paragraphs
+from whyscan.spark.stages.verify import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.spark.stages.verify.result import TableProof, Verification
+
+SHOWN = 100
+"""A comment has room for 65,536 characters."""
+
+
+def markdown(found: Verification) -> str:
+    """The whole verification, with a line break at its end."""
+    sections = [iter([f"**{plain(words.answer(found))}**"])]
+    for table in found.tables:
+        sections += [_subject(table), _matrix(table)]
+        sections += [_listed(section) for section in words.sections(table)]
+    sections += [_listed(section) for section in words.failures(found)]
+    return in_paragraphs(sections)
+
+
+def _subject(table: TableProof) -> Iterator[str]:
+    about = ", ".join(filter(None, (table.format, version_of(table))))
+    yield f"{code(table.uri)} ({about}): {words.amount(table)}"
+
+
+def _matrix(table: TableProof) -> Iterator[str]:
+    engines = [read.engine for read in table.predicates[0].engines] if table.predicates else []
+    head = ("predicate", "plan", *engines, "files kept", "rows")
+    rows = [
+        (
+            code(proof.predicate).replace("|", "\\|"),
+            words.verdict(proof),
+            *(words.cell(read) for read in proof.engines),
+            words.kept(proof),
+            "" if proof.found is None else f"{proof.found:,}",
+        )
+        for proof in table.predicates
+    ]
+    yield from grid(head, rows, right=2)
+
+
+def _listed(section: words.Section) -> Iterator[str]:
+    yield f"**{section.title}**"
+    yield ""
+    for line in section.lines[:SHOWN]:
+        yield f"- {plain(line)}"
+    more = len(section.lines) - SHOWN
+    if more > 0:
+        yield f"- … and {more:,} more"

@@ -1,0 +1,76 @@
+"""Predicates on nanoseconds as Spark can judge them: every moment a number since 1970.
+
+Spark has no nanoseconds. They compare as their numbers do; what else a predicate does with them
+is not judged.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from msgspec.structs import replace
+
+from whyscan.tree.nodes import (
+    And,
+    Between,
+    Column,
+    Comparison,
+    In,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+    children,
+    columns_of,
+    with_children,
+)
+from whyscan.tree.types import BIGINT, TimestampType, Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from whyscan.tree.nodes import Expression
+    from whyscan.tree.types import Type
+
+
+def has_nanoseconds(expression: Expression) -> bool:
+    """Whether a column of the expression counts nanoseconds."""
+    return any(_is_nanoseconds(column.type) for column in columns_of(expression))
+
+
+def in_ticks(expression: Expression) -> Expression | None:
+    """The expression on numbers; None where it does more with nanoseconds than to compare them."""
+    match expression:
+        case And() | Or() | Not():
+            return _over(expression, in_ticks)
+        case _ if not has_nanoseconds(expression):
+            return expression
+        case In():
+            numbers = replace(expression, values=expression.values.view(pa.int64()))
+            return _over(numbers, _number)
+        case Comparison() | Between() | IsNull():
+            return _over(expression, _number)
+        case _:
+            return None
+
+
+def _over(
+    expression: Expression, change: Callable[[Expression], Expression | None]
+) -> Expression | None:
+    parts: Sequence[Expression | None] = [change(part) for part in children(expression)]
+    whole = [part for part in parts if part is not None]
+    return with_children(expression, whole) if len(whole) == len(parts) else None
+
+
+def _number(operand: Expression) -> Expression | None:
+    """A moment of nanoseconds as its number; None for everything else."""
+    match operand:
+        case Column() | Literal() if _is_nanoseconds(operand.type):
+            return replace(operand, type=BIGINT)
+        case _:
+            return None
+
+
+def _is_nanoseconds(kind: Type) -> bool:
+    return isinstance(kind, TimestampType) and kind.unit is Unit.NANOSECOND

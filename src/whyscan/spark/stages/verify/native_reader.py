@@ -1,0 +1,90 @@
+"""The table as Spark itself reads it: Delta's reader, Iceberg's, or Spark's own for Parquet.
+
+Whyscan's reader has no part in it, so that what both agree on rests on neither alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.errors import TableError
+from whyscan.spark.stages.verify.truth import quoted, reason, truth
+from whyscan.tables.iceberg.snapshot import IcebergSnapshot
+from whyscan.tables.parquet.snapshot import ParquetSnapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from whyscan.tables.snapshot import Snapshot
+    from whyscan.tree.types import Field
+
+READERS = {"delta": "spark-delta", "iceberg": "spark-iceberg"}
+PARQUET = "spark-parquet"
+_INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
+
+
+def reader_of(snapshot: Snapshot) -> str:
+    """The name of Spark's reader for the table."""
+    return READERS.get(snapshot.format, PARQUET)
+
+
+def frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
+    """The snapshot's rows; WhyscanError where Spark cannot open it."""
+    try:
+        return _frame(spark, snapshot)
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
+            raise
+        raise TableError(reason(error)) from error
+
+
+def _frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
+    if isinstance(snapshot, ParquetSnapshot):
+        store = snapshot.store
+        paths = [store.shown(path) for path in snapshot.objects["path"].to_pylist()]
+        reader = spark.read.options(basePath=store.uri, mergeSchema="true")
+        return _typed(spark, lambda: reader.parquet(*paths), snapshot.partitions.fields)
+    if isinstance(snapshot, IcebergSnapshot):
+        if snapshot.opened.places.moved:
+            # It would read what lies where the table once was.
+            raise TableError("the table was moved, and Iceberg follows the paths that it records")
+        reader = spark.read.format("iceberg")
+        if snapshot.version is not None:
+            reader = reader.option("versionAsOf", str(snapshot.version))
+        return reader.load(snapshot.metadata.path)
+    reader = spark.read.format("delta").option("versionAsOf", str(snapshot.version))
+    return reader.load(snapshot.uri)
+
+
+def _typed(
+    spark: SparkSession, load: Callable[[], DataFrame], fields: Sequence[Field]
+) -> DataFrame:
+    """Rows whose partition columns have the table's types, which Spark may infer as others."""
+    rows = load()
+    if all(rows.schema[f.name].dataType.simpleString() == str(f.type) for f in fields):
+        return rows
+    before = str(spark.conf.get(_INFERENCE))
+    spark.conf.set(_INFERENCE, "false")
+    try:
+        rows = load()
+    finally:
+        spark.conf.set(_INFERENCE, before)
+    return rows.withColumns({f.name: rows[quoted((f.name,))].cast(str(f.type)) for f in fields})
+
+
+def totals(rows: DataFrame, predicates: Mapping[int, str]) -> tuple[int, dict[int, int]]:
+    """All rows, and those for which each predicate is TRUE, in one pass that can skip nothing."""
+    from pyspark.sql import functions as f
+
+    # sum and not count: Delta and Iceberg answer count(*) from metadata.
+    sums = [f.sum(f.lit(1)).alias("rows")]
+    sums += [f.count_if(truth(sql) == "true").alias(f"true_{n}") for n, sql in predicates.items()]
+    try:
+        (found,) = rows.agg(*sums).collect()
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
+            raise
+        raise TableError(reason(error)) from error
+    return found["rows"] or 0, {number: found[f"true_{number}"] for number in predicates}

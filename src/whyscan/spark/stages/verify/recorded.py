@@ -1,0 +1,111 @@
+"""Everything that a table records of the files that were read, next to what they hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from whyscan.spark.stages.verify import lies
+from whyscan.spark.stages.verify.data import bucketed
+from whyscan.spark.stages.verify.lies import Place
+from whyscan.spark.stages.verify.rows import FILE, GROUP
+from whyscan.spark.stages.verify.verdicts import NOWHERE, places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from whyscan.spark.stages.verify.data import Chosen, Data
+    from whyscan.spark.stages.verify.result import Lie
+
+    Numbers = npt.NDArray[np.int64]
+
+
+def all_lies(chosen: Chosen, data: Data) -> Iterator[Lie]:
+    """Of files first, then of row groups."""
+    whole = lies.rolled_up(data.table, FILE)
+    yield from _of_files(chosen, data, whole)
+    yield from _file_counts(chosen, data, whole)
+    yield from _of_row_groups(chosen, data)
+
+
+def _of_files(chosen: Chosen, data: Data, whole: pa.Table) -> Iterator[Lie]:
+    at = whole[FILE].combine_chunks()
+    named = [Place(path, None) for path in chosen.files.paths.take(at).to_pylist()]
+    told = chosen.files.containers.take(at)
+    stored = {column: number for number, column in enumerate(data.stored)}
+    for number, column in enumerate(chosen.columns):
+        found = lies.counted(whole, str(number), column.type)
+        yield from lies.of_statistics(named, column, told, found)
+        if column not in stored:
+            yield from lies.of_partition(named, column, told, found)
+            continue
+        # Elsewhere the file does not hold the column: there is nothing that could differ.
+        name = stored[column]
+        here = pc.indices_nonzero(whole[f"has_{name}"].combine_chunks())
+        own = lies.counted(whole.take(here), f"stored_{name}", column.type)
+        some = [named[i] for i in here.to_pylist()]
+        yield from lies.of_partition(some, column, told.take(here.cast(pa.int64())), own)
+    for number, (column, buckets) in enumerate(bucketed(chosen.columns, told)):
+        least, greatest = (whole[f"{e}_bucket_{number}"].combine_chunks() for e in lies.ORDERED)
+        yield from lies.of_buckets(named, column, buckets, (least, greatest))
+
+
+def _file_counts(chosen: Chosen, data: Data, whole: pa.Table) -> Iterator[Lie]:
+    """Rows, deleted rows and sizes. A file of which no row came has none."""
+    at = pa.array(data.at, pa.int64())
+    files = chosen.files
+    named = [Place(path, None) for path in files.paths.take(at).to_pylist()]
+    rows, live = (_spread(whole, name, files.count).take(at) for name in ("rows", "live"))
+    if not chosen.snapshot.footers_describe_files:
+        yield from lies.of_counts(named, "rows", files.rows.take(at), rows)
+        yield from lies.of_counts(named, "bytes", files.bytes.take(at), _sizes(data))
+    if files.deleted is None:
+        return
+    recorded = files.deleted.take(at)
+    if files.maybe_deleted is not None:
+        sure = pc.equal(files.maybe_deleted.take(at), 0)
+        recorded = pc.if_else(pc.fill_null(sure, False), recorded, None)  # noqa: FBT003 - of Arrow
+    yield from lies.of_counts(named, "deleted", recorded, pc.subtract(rows, live))
+
+
+def _spread(whole: pa.Table, name: str, count: int) -> pa.Array:
+    found = np.zeros(count, np.int64)
+    found[whole[FILE].to_numpy()] = whole[name].to_numpy()
+    return pa.array(found)
+
+
+def _sizes(data: Data) -> pa.Array:
+    """The bytes of each file, null where nobody can say."""
+    found: list[int | None] = [None] * len(data.files)
+    stores = {id(file.store): file.store for file in data.files}
+    for key, store in stores.items():
+        mine = [number for number, file in enumerate(data.files) if id(file.store) == key]
+        sizes = store.sizes([data.files[number].path for number in mine])
+        for number, size in zip(mine, sizes, strict=True):
+            found[number] = size
+    return pa.array(found, pa.int64())
+
+
+def _of_row_groups(chosen: Chosen, data: Data) -> Iterator[Lie]:
+    groups = chosen.groups
+    if not groups.count:
+        return
+    paths = chosen.files.paths
+    seen_file, seen_group = (data.table[name].to_numpy().astype(np.int64) for name in (FILE, GROUP))
+    at = places((groups.owners.to_numpy(), groups.ordinal.to_numpy()), (seen_file, seen_group))
+    known = at != NOWHERE
+    table = data.table.filter(pa.array(known)).combine_chunks()
+    told = groups.containers.take(pa.array(at[known]))
+    named = [
+        Place(paths[file].as_py(), int(group))
+        for file, group in zip(seen_file[known].tolist(), seen_group[known].tolist(), strict=True)
+    ]
+    yield from lies.of_counts(named, "rows", told.rows, table["rows"].combine_chunks())
+    for number, column in enumerate(chosen.columns):
+        found = lies.counted(table, str(number), column.type)
+        yield from lies.of_statistics(named, column, told, found)

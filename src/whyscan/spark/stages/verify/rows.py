@@ -1,0 +1,192 @@
+"""The rows of data files on the executors: every one of them, with where it stands.
+
+Nothing is pruned and nothing filtered: deleted rows come too, marked, as statistics speak of them.
+A file that cannot be read gives one row with the reason, and stops no other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.errors import WhyscanError
+from whyscan.pruning.transforms.forward import forward
+from whyscan.pruning.transforms.transform import Bucket
+from whyscan.scan.deletes import Deleted, DeleteReader
+from whyscan.scan.file_reader import FileReader, open_file
+from whyscan.scan.rows import represented
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from whyscan.scan.sources import Piece
+    from whyscan.tables.file_columns import DataFile, Naming, StoredColumn
+    from whyscan.tree.nodes import Column
+
+FILE, GROUP, POSITION = "_whyscan_file", "_whyscan_group", "_whyscan_position"
+LIVE, FAILURE = "_whyscan_live", "_whyscan_failure"
+STORED, HAS = "_whyscan_stored_{}", "_whyscan_has_{}"
+"""The column of that number as the file itself has it, where metadata says its value too, and
+whether the file has it at all."""
+BUCKET = "_whyscan_bucket_{}"
+"""The bucket of that number that each row belongs into."""
+
+_PLACE = (
+    pa.field(FILE, pa.int64()),
+    pa.field(GROUP, pa.int32()),
+    pa.field(POSITION, pa.int64()),
+    pa.field(LIVE, pa.bool_()),
+    pa.field(FAILURE, pa.string()),
+)
+
+
+class Numbered(Struct, frozen=True):
+    """A data file and its number in the run."""
+
+    number: int
+    file: DataFile
+    bytes: int
+
+
+class Hashed(Struct, frozen=True):
+    """A bucket field: the column that it is made of, and how many buckets there are."""
+
+    source: Column
+    count: int
+
+    def numbers(self, columns: Mapping[str, pa.Array]) -> pa.Array:
+        """The bucket of each row, NULL for NULL."""
+        name, *inner = self.source.path
+        values = columns[name]
+        for field in inner:
+            values = pc.struct_field(values, field)
+        held = represented(values, self.source.type)
+        found = None if held is None else forward(Bucket(self.count), self.source.type, held)
+        return pa.nulls(len(values), pa.int64()) if found is None else found.cast(pa.int64())
+
+
+class RowReader(Struct, frozen=True):
+    """Reads files whole: `columns` as the table gives them, `stored` as the files have them."""
+
+    columns: tuple[StoredColumn, ...]
+    stored: tuple[StoredColumn, ...]
+    naming: Naming
+    buckets: tuple[Hashed, ...] = ()
+
+    @property
+    def schema(self) -> pa.Schema:
+        """What the executors give."""
+        told = [pa.field(c.name, held_as(c.type)) for c in self.columns]
+        own = [pa.field(STORED.format(i), held_as(c.type)) for i, c in enumerate(self.stored)]
+        has = [pa.field(HAS.format(i), pa.bool_()) for i in range(len(self.stored))]
+        numbers = [pa.field(BUCKET.format(i), pa.int64()) for i in range(len(self.buckets))]
+        return pa.schema([*_PLACE, *told, *own, *has, *numbers])
+
+    def rows(
+        self, tasks: Sequence[Sequence[Numbered]]
+    ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+        """For `mapInArrow` over the numbers of tasks."""
+
+        def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            deletes = DeleteReader(self.naming)
+            for batch in batches:
+                for task in batch.column(0).to_pylist():
+                    for one in tasks[task]:
+                        yield from self._file(one, deletes)
+
+        return work
+
+    def _file(self, one: Numbered, deletes: DeleteReader) -> Iterator[pa.RecordBatch]:
+        try:
+            opened = open_file(one.file, self.naming)
+            gone = deletes.read(one.file)
+            bare = replace(opened, file=replace(one.file, constants={}))
+            compared = tuple(c for each in gone.compared for c in each.columns)
+            has = [opened.finder.find(column) is not None for column in self.stored]
+            leaves = opened.leaves((*self.columns, *compared)) | bare.leaves(self.stored)
+            for unit in opened.source.units(None):
+                opened.source.fetch(unit, leaves)
+                for piece in opened.source.pieces(unit, leaves):
+                    arrays = opened.shaped(piece, self.columns)
+                    shaped = dict(zip((c.name for c in self.columns), arrays, strict=True))
+                    arrays += bare.shaped(piece, self.stored)
+                    arrays += [pa.repeat(pa.scalar(one), piece.count) for one in has]
+                    arrays += [one.numbers(shaped) for one in self.buckets]
+                    live = _live(opened, piece, gone)
+                    yield self._batch((one.number, unit.ordinal), piece, live, arrays)
+            opened.source.close()
+        except WhyscanError as error:
+            yield self._failed(one.number, error.message)
+
+    def _batch(
+        self, place: tuple[int, int], piece: Piece, live: pa.Array, arrays: Sequence[pa.Array]
+    ) -> pa.RecordBatch:
+        number, ordinal = place
+        schema, count = self.schema, piece.count
+        where = [
+            pa.repeat(pa.scalar(number, pa.int64()), count),
+            pa.repeat(pa.scalar(ordinal, pa.int32()), count),
+            pa.array(np.arange(piece.start, piece.start + count)),
+            live,
+            pa.nulls(count, pa.string()),
+        ]
+        kinds = [field.type for field in schema][len(where) :]
+        shown = [as_held(array, kind) for array, kind in zip(arrays, kinds, strict=True)]
+        return pa.RecordBatch.from_arrays([*where, *shown], schema=schema)
+
+    def _failed(self, number: int, why: str) -> pa.RecordBatch:
+        schema = self.schema
+        row = {FILE: number, GROUP: -1, POSITION: None, LIVE: False, FAILURE: why}
+        arrays = [pa.array([row.get(field.name)], field.type) for field in schema]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _live(opened: FileReader, piece: Piece, deleted: Deleted) -> pa.Array:
+    """Which of the rows are still there."""
+    gone = deleted.by_position(piece.start, piece.count)
+    for compared in deleted.compared:
+        hit = compared.deletes(opened.shaped(piece, compared.columns))
+        gone = hit if gone is None else gone | hit
+    return pa.array(np.ones(piece.count, np.bool_) if gone is None else ~gone)
+
+
+def held_as(kind: pa.DataType) -> pa.DataType:
+    """The type in which Spark holds a column.
+
+    It has no uuid, no bytes of fixed length and no nanoseconds; a time of day it makes of a text.
+    """
+    if isinstance(kind, pa.UuidType):
+        return pa.string()
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+        return pa.int64()
+    if pa.types.is_null(kind) or pa.types.is_time(kind):
+        return pa.string()
+    if pa.types.is_fixed_size_binary(kind):
+        return pa.binary()
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(f.name, held_as(f.type)) for f in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(held_as(kind.value_type))
+    if pa.types.is_map(kind):
+        return pa.map_(held_as(kind.key_type), held_as(kind.item_type))
+    return kind
+
+
+def as_held(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Values in the type in which Spark holds them."""
+    if array.type == kind:
+        return array
+    if isinstance(array.type, pa.UuidType):
+        return pa.array([None if v is None else str(v) for v in array.to_pylist()], pa.string())
+    if pa.types.is_struct(kind):
+        inner = [as_held(part, f.type) for part, f in zip(array.flatten(), kind, strict=True)]
+        mask = array.is_null() if array.null_count else None
+        return pa.StructArray.from_arrays(inner, fields=list(kind), mask=mask)
+    if pa.types.is_integer(kind):
+        return array.view(pa.int64())
+    return array.cast(kind)

@@ -1,0 +1,232 @@
+"""Verify a table: plans, verdicts and statistics against its rows, in one pass over the data."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from msgspec import Struct, field
+
+from whyscan.errors import CorruptFile, UsageError, WhyscanError
+from whyscan.planning.plan.matching_rows import group_rows
+from whyscan.planning.plan.planner import make_plan, total
+from whyscan.reports.levels import rows_matched
+from whyscan.spark.stages.verify import lies, native_reader, recorded, verdicts
+from whyscan.spark.stages.verify.conditions import Question, measured, questions
+from whyscan.spark.stages.verify.data import choose, read
+from whyscan.spark.stages.verify.engines.engine import Target
+from whyscan.spark.stages.verify.engines.matrix import fitting, matrix
+from whyscan.spark.stages.verify.readable import damaged, without
+from whyscan.spark.stages.verify.result import Native, Planned, PredicateProof, TableProof
+from whyscan.spark.stages.verify.truth import terms
+from whyscan.tree.zones import zone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from whyscan.planning.plan.judgement import Flags
+    from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
+    from whyscan.spark.stages.verify.conditions import Condition
+    from whyscan.spark.stages.verify.data import Chosen, Data
+    from whyscan.tables.snapshot import Snapshot
+
+
+class Settings(Struct, frozen=True):
+    """How a table is verified.
+
+    `terms` are those of a plan: timezone, depth, full, assume_no_nan. `columns` are those
+    whose statistics are compared beside the predicates', `*` being all. `at_most_files` reads only
+    so many data files. `engines` are those of the matrix, None for all that fit the table; what
+    they need is in `duckdb_python` and `trino`.
+    """
+
+    terms: Mapping[str, Any] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+    at_most_files: int | None = None
+    engines: tuple[str, ...] | None = None
+    duckdb_python: str | None = None
+    trino: str | None = None
+
+    @property
+    def timezone(self) -> str:
+        return str(self.terms.get("timezone", "UTC"))
+
+
+def prove(
+    spark: SparkSession,
+    snapshot: Snapshot,
+    conditions: Sequence[Condition],
+    settings: Settings,
+    name: str | None = None,
+) -> TableProof:
+    """What the rows of one table say of some predicates' plans and of its statistics."""
+    started = perf_counter()
+    if not conditions:
+        raise UsageError("there is no predicate to verify", hint="-w PREDICATE names one")
+    session_zone = zone(settings.timezone)
+    asked = questions(snapshot, conditions, settings.terms)
+    columns = measured(snapshot, asked, settings.columns)
+    chosen = choose(snapshot, columns, session_zone, settings.at_most_files)
+    with terms(spark, settings.timezone):
+        data = read(spark, chosen, asked, session_zone)
+        own = _native(spark, chosen, asked, data)
+        proofs = _beside_engines(
+            tuple(zip(asked, _proofs(chosen, asked, data, own), strict=True)),
+            _target(chosen, data, own, settings),
+            settings,
+        )
+    wrong = lies.contradictions(
+        chosen.snapshot, chosen.files, chosen.groups, (columns, session_zone)
+    )
+    return TableProof(
+        name=name or snapshot.uri,
+        uri=snapshot.uri,
+        format=snapshot.format,
+        version=snapshot.version,
+        files_total=chosen.total,
+        files_read=len(data.at),
+        row_groups_read=data.table.num_rows,
+        rows=_sum(data, "rows"),
+        live=_sum(data, "live"),
+        columns=tuple(".".join(column.path) for column in columns),
+        native=own.told,
+        predicates=proofs,
+        lies=tuple(recorded.all_lies(chosen, data)),
+        contradictions=tuple(wrong),
+        unreadable=(*chosen.unreadable, *data.unreadable),
+        unchecked=tuple(_unchecked(chosen, data)),
+        seconds=perf_counter() - started,
+    )
+
+
+class _Own(Struct, frozen=True):
+    """What Spark's own reader says: of the table, and TRUE rows by predicate."""
+
+    told: Native
+    true: Mapping[int, int] = field(default_factory=dict)
+    rows: DataFrame | None = None
+
+
+def _native(spark: SparkSession, chosen: Chosen, asked: Sequence[Question], data: Data) -> _Own:
+    reader = native_reader.reader_of(chosen.snapshot)
+    if chosen.unreadable or data.unreadable:
+        return _Own(Native(reader, why="some data files cannot be read"))
+    if len(data.at) < chosen.total:
+        return _Own(Native(reader, why="only some of the data files were read"))
+    asked_of_it = ((n, q) for n, q in enumerate(asked) if q.native and n not in data.failed)
+    sql = {number: one.sql for number, one in asked_of_it if one.sql is not None}
+    try:
+        rows = native_reader.frame(spark, chosen.snapshot)
+        counted, true = native_reader.totals(rows, sql)
+    except WhyscanError as error:
+        return _Own(Native(reader, why=error.message))
+    return _Own(Native(reader, counted), true, rows)
+
+
+def _target(chosen: Chosen, data: Data, own: _Own, settings: Settings) -> Target:
+    return Target(
+        chosen.snapshot,
+        own.rows,
+        own.told.why,
+        tuple(file.shown for file in data.files),
+        settings.timezone,
+        settings.duckdb_python,
+        settings.trino,
+    )
+
+
+def _beside_engines(
+    asked: Sequence[tuple[Question, PredicateProof]], target: Target, settings: Settings
+) -> tuple[PredicateProof, ...]:
+    """The proofs with what engines read."""
+    engines = fitting(target) if settings.engines is None else settings.engines
+    return matrix(target, engines, asked)
+
+
+def _proofs(
+    chosen: Chosen, asked: Sequence[Question], data: Data, own: _Own
+) -> Iterator[PredicateProof]:
+    paths = chosen.files.paths.to_pylist()
+    for number, question in enumerate(asked):
+        why = question.why or data.failed.get(number)
+        if chosen.total and not data.at:
+            why = why or "no data file can be read"
+        try:
+            plan = None if question.predicate is None else planned(chosen, question)
+        except WhyscanError as error:
+            plan, why = None, error.message
+        if plan is None or why is not None:
+            yield PredicateProof(question.text, question.dialect, why)
+            continue
+        seen = data.observed(number)
+        levels = verdicts.verdicts(plan.evidence, seen)
+        whole = len(data.at) == chosen.total
+        yield PredicateProof(
+            question.text,
+            question.dialect,
+            planned=_told(plan),
+            found=int(seen.true.sum()) if whole else None,
+            native=own.true.get(number),
+            raised=int(seen.raised.sum()),
+            lost=tuple(verdicts.lost(levels, seen, paths)),
+            false_all=tuple(verdicts.false_all(levels, seen, paths)),
+        )
+
+
+def planned(chosen: Chosen, question: Question) -> ScanPlan:
+    """The plan as users get it, with every file in it, those of closed manifests too."""
+    assert question.predicate is not None  # noqa: S101 - the caller looked
+    assert question.options is not None  # noqa: S101 - both or neither
+    try:
+        return make_plan(chosen.snapshot, question.predicate, question.options)
+    except CorruptFile:
+        # A file that was not chosen to be read is damaged too.
+        files = chosen.snapshot.files((), zone(question.predicate.zone))
+        gone = damaged(chosen.snapshot, files, list(range(files.count)))
+        spared = without(chosen.snapshot, gone)
+        return make_plan(spared, question.predicate, question.options)
+
+
+def _told(plan: ScanPlan) -> Planned:
+    """The plan's numbers without the files of manifests that are ruled out."""
+    evidence = plan.evidence
+    kept = evidence.judgement.kept
+    above, of_file = evidence.manifests, evidence.files.manifest
+    if above is not None and of_file is not None:
+        kept = kept & above.judgement.kept[of_file.to_numpy()]
+    rows = rows_matched(evidence)
+    inside, kept_rows = _inside(evidence, kept)
+    return Planned(
+        files_total=plan.summary.files_total,
+        files_kept=int(kept.sum()),
+        row_groups_total=plan.summary.row_groups_total,
+        row_groups_kept=inside,
+        rows_kept=kept_rows,
+        at_least=rows.at_least,
+        at_most=rows.at_most,
+    )
+
+
+def _inside(evidence: Evidence, files: Flags) -> tuple[int | None, int | None]:
+    """How many row groups are kept, and their rows; None where footers stayed closed."""
+    groups, judgement = evidence.groups, evidence.group_judgement
+    if groups is None or judgement is None or groups.unchecked:
+        return None, None
+    left = judgement.kept & files[groups.owners.to_numpy()]
+    rows = group_rows(groups).filter(pa.array(left))
+    return int(left.sum()), total(rows)
+
+
+def _sum(data: Data, name: str) -> int:
+    return int(np.sum(data.table[name].to_numpy(), dtype=np.int64))
+
+
+def _unchecked(chosen: Chosen, data: Data) -> Iterator[str]:
+    if len(data.at) + len(chosen.unreadable) + len(data.unreadable) < chosen.total:
+        read_files = len(data.at)
+        yield f"{read_files} of {chosen.total} data files were read, by chance"
+    yield from map(str, chosen.groups.unchecked)

@@ -1,0 +1,254 @@
+"""What a verification found, in words that the text and Markdown share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from whyscan.reports.words import counted
+from whyscan.spark.stages.verify.result import Reads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.spark.stages.verify.result import (
+        Contradiction,
+        EngineRead,
+        Lie,
+        PredicateProof,
+        TableProof,
+        Verification,
+        Wrong,
+    )
+
+UNITS = {"files": "file", "row_groups": "row group", "rows": "row"}
+LEVELS = {"manifests": "manifest", "files": "file", "row_groups": "row group"}
+NOT_CHECKED = "not checked"
+PATHS_SHOWN = 3
+LIES = {
+    "lower": "lower bound",
+    "upper": "upper bound",
+    "values": "count of values",
+    "nulls": "count of NULLs",
+    "nan": "count of NaNs",
+    "rows": "count of rows",
+    "bytes": "size in bytes",
+    "deleted": "count of deleted rows",
+    "partition lower": "partition value",
+    "partition upper": "partition value",
+    "partition nulls": "NULLs beside a partition value",
+    "partition values": "values in the partition of NULL",
+    "bucket lower": "bucket of its partition",
+    "bucket upper": "bucket of its partition",
+}
+
+
+def answer(found: Verification) -> str:
+    """The whole in one line."""
+    proofs = [proof for table in found.tables for proof in table.predicates]
+    wrong = list(_wrongs(found, proofs))
+    if wrong:
+        return f"unsound: {', '.join(wrong)}"
+    proven = sum(proof.why is None for proof in proofs)
+    rows = sum(table.rows for table in found.tables)
+    read = counted(sum(table.files_read for table in found.tables), "file")
+    said = (
+        f"{counted(proven, 'predicate')} held against {counted(rows, 'row')} of {read}: "
+        "no row is lost, and no statistic lies"
+    )
+    return said if found.evaluated else f"{said}; not everything could be checked"
+
+
+def _wrongs(found: Verification, proofs: list[PredicateProof]) -> Iterator[str]:
+    lost = sum(proof.lost_rows for proof in proofs)
+    if lost:
+        yield f"{counted(lost, 'row')} lost"
+    false = sum(len(proof.false_all) for proof in proofs)
+    if false:
+        yield f"{counted(false, 'container')} wrongly called all"
+    lying = sum(len(table.lies) + len(table.contradictions) for table in found.tables)
+    if lying:
+        yield f"{counted(lying, 'statistic')} {'lies' if lying == 1 else 'lie'}"
+    if any(proof.outside for proof in proofs):
+        yield "more or fewer rows match than the plan says"
+    if any(proof.disputed for proof in proofs) or any(t.disputed for t in found.tables):
+        yield "Spark's own reader finds other rows"
+    other = sum(len(proof.unsound_engines) for proof in proofs)
+    if other:
+        yield f"{counted(other, 'answer')} of engines with other rows"
+
+
+def kept(proof: PredicateProof) -> str:
+    """`5 of 20`."""
+    plan = proof.planned
+    return "" if plan is None else f"{plan.files_kept:,} of {plan.files_total:,}"
+
+
+def verdict(proof: PredicateProof) -> str:
+    """What the rows say of the plan."""
+    if proof.why is not None:
+        return NOT_CHECKED
+    wrong = []
+    if proof.lost:
+        wrong.append(f"{counted(proof.lost_rows, 'row')} lost")
+    if proof.false_all:
+        wrong.append("false all")
+    if proof.outside:
+        wrong.append("other counts")
+    if proof.disputed:
+        wrong.append("disputed")
+    return ", ".join(wrong) or "sound"
+
+
+def cell(read: EngineRead) -> str:
+    """What an engine did, in a word or two."""
+    if read.why is not None:
+        return NOT_CHECKED
+    if read.sound is False:
+        return f"other rows: {read.rows:,}"
+    match read.reads:
+        case Reads.EQUAL:
+            return "tight"
+        case Reads.FEWER:
+            return f"fewer {UNITS[read.by or 'files']}s"
+        case Reads.MORE:
+            return f"+{counted(read.more or 0, UNITS[read.by or 'files'])}"
+        case None:
+            return "same rows"
+
+
+def wrong(kind: str, found: Wrong, proof: PredicateProof) -> str:
+    """`lost: the file a.parquet is dropped and holds 3 matching rows, one at position 17`."""
+    place = found.path
+    if found.row_group is not None:
+        place = f"row group {found.row_group} of {place}"
+    elif found.level == "manifests":
+        place = f"the manifest of {place}"
+    rows = counted(found.rows, "row")
+    what = (
+        f"{place} is dropped and holds {rows} for which it is TRUE"
+        if kind == "lost"
+        else f"{place} is called all and holds {rows} for which it is not TRUE"
+    )
+    return f"{kind}: {what}, one at position {found.position} ({' '.join(proof.predicate.split())})"
+
+
+def lie(found: Lie) -> str:
+    """`a.parquet, row group 2, id: the upper bound is recorded as 10, and is 15`."""
+    place = found.path
+    if found.row_group is not None:
+        place += f", row group {found.row_group}"
+    if found.column is not None:
+        place += f", {found.column}"
+    said = f"the {LIES[found.what]} is recorded as {_value(found.recorded)}"
+    return f"{place}: {said}, and is {_value(found.found)}"
+
+
+def _value(value: object) -> str:
+    return "unknown" if value is None else str(value)
+
+
+def contradiction(found: Contradiction) -> str:
+    where = counted(found.containers, LEVELS[found.level])
+    told = f"{found.column}: statistics of {where} contradict themselves; none was believed"
+    if not found.paths:
+        return told
+    more = ", …" if len(found.paths) > PATHS_SHOWN else ""
+    return f"{told}: {', '.join(found.paths[:PATHS_SHOWN])}{more}"
+
+
+def disputes(table: TableProof) -> Iterator[str]:
+    """Where Spark's own reader has other rows."""
+    if table.disputed:
+        told = f"{table.native.reader} reads {table.native.rows:,} rows"
+        yield f"{told}, the files hold {table.live:,}"
+    for proof in table.predicates:
+        if proof.disputed:
+            sql = " ".join(proof.predicate.split())
+            told = f"{table.native.reader} finds {proof.native:,} rows"
+            yield f"{told}, the files hold {proof.found:,} ({sql})"
+        if proof.outside and proof.planned is not None:
+            plan, sql = proof.planned, " ".join(proof.predicate.split())
+            between = f"between {plan.at_least} and {plan.at_most}"
+            yield f"{proof.found:,} rows match, and the plan says {between} ({sql})"
+
+
+def other_rows(table: TableProof) -> Iterator[str]:
+    """Engines that returned others than the files hold."""
+    for proof in table.predicates:
+        for read in proof.unsound_engines:
+            yield (
+                f"{read.engine} returns {read.rows:,} rows instead of {proof.found:,}: "
+                f"{' '.join((read.sql or proof.predicate).split())}"
+            )
+
+
+def not_checked(table: TableProof) -> Iterator[str]:
+    """What was left out, and why, each said once."""
+    yield from table.unchecked
+    if table.native.why is not None:
+        yield f"{table.native.reader}'s own count: {table.native.why}"
+    for proof in table.predicates:
+        if proof.why is not None:
+            yield f"{' '.join(proof.predicate.split())}: {proof.why}"
+        elif proof.raised:
+            rows = counted(proof.raised, "row")
+            yield f"{' '.join(proof.predicate.split())}: Spark raises an error on {rows}"
+    said = (
+        f"{read.engine}: {read.why}"
+        for proof in table.predicates
+        for read in proof.engines
+        if proof.why is None and read.why is not None
+    )
+    yield from dict.fromkeys(said)
+
+
+def amount(table: TableProof) -> str:
+    """`20 of 20 files, 20 row groups, 90 rows, 86 of them live`."""
+    live = "" if table.live == table.rows else f", {table.live:,} of them live"
+    return (
+        f"{table.files_read:,} of {counted(table.files_total, 'file')}, "
+        f"{counted(table.row_groups_read, 'row group')}, {counted(table.rows, 'row')}{live}"
+    )
+
+
+class Section(Struct, frozen=True):
+    """A list under a title; `bad` where it makes the verification fail."""
+
+    title: str
+    lines: tuple[str, ...]
+    bad: bool
+
+
+def sections(table: TableProof) -> Iterator[Section]:
+    """All that is wrong, and all that was not checked; those without a line are left out."""
+    verdicts = (
+        wrong(kind, one, proof)
+        for proof in table.predicates
+        for kind, some in (("lost", proof.lost), ("false all", proof.false_all))
+        for one in some
+    )
+    found = (
+        ("verdicts that the rows contradict", verdicts, True),
+        ("statistics that lie", (lie(one) for one in table.lies), True),
+        (
+            "statistics that contradict themselves",
+            (contradiction(one) for one in table.contradictions),
+            True,
+        ),
+        ("counts that differ", disputes(table), True),
+        ("engines with other rows", other_rows(table), True),
+        ("files that cannot be read", (f"{f.path}: {f.why}" for f in table.unreadable), False),
+        (NOT_CHECKED, not_checked(table), False),
+    )
+    for title, lines, bad in found:
+        if whole := tuple(lines):
+            yield Section(title, whole, bad)
+
+
+def failures(found: Verification) -> Iterator[Section]:
+    """Tables and queries of which nothing is known."""
+    if found.failures:
+        lines = tuple(f"{one.name}: {one.why}" for one in found.failures)
+        yield Section("could not be verified", lines, bad=False)

@@ -1,0 +1,138 @@
+"""What a run of dbt executed: `manifest.json`, and `run_results.json` beside it.
+
+The manifest has the compiled text of each model and how it is built; the results say which of
+them ran, when, and what the warehouse says that it read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from whyscan.errors import WhyscanError
+from whyscan.predicate.syntax.parse import DIALECTS
+from whyscan.spark.stages.workload.query import Query, Unparsed
+from whyscan.spark.stages.workload.query_logs import when_told
+from whyscan.statements.changes.dbt import Config, executed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_NOT_RUN = {
+    "view": "a view reads nothing when it is made",
+    "ephemeral": "it is written into the models that use it",
+}
+_SKIPPED = frozenset({"skipped", "no-op"})
+_NOTHING: Mapping[str, Any] = {}
+
+
+class Run(Struct, frozen=True):
+    """The two documents; either may be missing."""
+
+    manifest: Mapping[str, Any] = _NOTHING
+    results: Mapping[str, Any] = _NOTHING
+
+
+def is_dbt_document(entry: Mapping[str, Any]) -> bool:
+    """Whether an object is one of dbt's own."""
+    metadata = entry.get("metadata")
+    return isinstance(metadata, dict) and "dbt_schema_version" in metadata
+
+
+def run_of(documents: list[Mapping[str, Any]]) -> Run:
+    """The documents by what they are."""
+    manifest = next((one for one in documents if "nodes" in one), _NOTHING)
+    return Run(manifest, next((one for one in documents if "results" in one), _NOTHING))
+
+
+def read_dbt(run: Run, origin: str, dialect: str) -> Iterator[Query | Unparsed]:
+    """Every node that ran; without results, each one of the manifest that has a text, once."""
+    adapter = str((run.manifest.get("metadata") or _NOTHING).get("adapter_type") or dialect)
+    language = adapter if adapter in DIALECTS else dialect
+    nodes: Mapping[str, Any] = run.manifest.get("nodes") or _NOTHING
+    if not run.results:
+        for name, node in nodes.items():
+            # A node that is no object has no text, and is told of.
+            has_text = not isinstance(node, dict) or node.get("compiled_code")
+            if has_text or node.get("compiled_sql"):
+                yield _read_node(node, _NOTHING, f"{origin}/{name}", language)
+        return
+    full = bool((run.results.get("args") or _NOTHING).get("full_refresh"))
+    for result in run.results["results"]:
+        name = str(result.get("unique_id") if isinstance(result, dict) else None)
+        node = nodes.get(name, _NOTHING)
+        yield _read_node(node, result, f"{origin}/{name}", language, full_refresh=full)
+
+
+def _read_node(
+    node: Mapping[str, Any],
+    result: Mapping[str, Any],
+    where: str,
+    dialect: str,
+    *,
+    full_refresh: bool = False,
+) -> Query | Unparsed:
+    """One node; one that has not the parts of its kind does not stop the others."""
+    try:
+        return _node(node, result, where, dialect, full_refresh=full_refresh)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        return Unparsed(where, "", f"it has not the parts of its kind: {error!r:.200}")
+
+
+def _node(
+    node: Mapping[str, Any],
+    result: Mapping[str, Any],
+    where: str,
+    dialect: str,
+    *,
+    full_refresh: bool = False,
+) -> Query | Unparsed:
+    told = [part.get(key) for part in (result, node) for key in ("compiled_code", "compiled_sql")]
+    text = str(next((one for one in told if one), "")).strip()
+    config: Mapping[str, Any] = node.get("config") or _NOTHING
+    kind = str(config.get("materialized") or "")
+    status = str(result.get("status") or "")
+    if status in _SKIPPED:
+        return Unparsed(where, text, "it was skipped")
+    if not text:
+        return Unparsed(where, "", f"a {node.get('resource_type') or 'node'} has no compiled SQL")
+    if node.get("language") == "python":
+        return Unparsed(where, text, "a model in Python has no SQL")
+    if kind in _NOT_RUN and node.get("resource_type") == "model":
+        return Unparsed(where, text, _NOT_RUN[kind])
+    notes: tuple[str, ...] = ()
+    if kind == "incremental" and not full_refresh:
+        try:
+            model = executed(text, _config(config), dialect, _target(node, result))
+        except WhyscanError as error:
+            return Unparsed(where, text, error.message)
+        text, notes = model.sql, (*model.notes, "the statement around its query is written here")
+    when, unread = when_told(_begun(result))
+    read = (result.get("adapter_response") or _NOTHING).get("bytes_processed")
+    return Query(
+        text,
+        dialect,
+        first=when,
+        last=when,
+        days={} if when is None else {when.date().isoformat(): 1},
+        bytes_read=read if isinstance(read, int) and not isinstance(read, bool) else None,
+        origins=(where,),
+        notes=(*notes, *unread),
+    )
+
+
+def _config(told: Mapping[str, Any]) -> Config:
+    return Config({**told, **(told.get("extra") or _NOTHING)})
+
+
+def _target(node: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    """The table that a model fills, as dbt writes its name."""
+    named = result.get("relation_name") or node.get("relation_name")
+    return str(named or node.get("alias") or node.get("name") or "this")
+
+
+def _begun(result: Mapping[str, Any]) -> Any:
+    """When it was executed, not when it was compiled."""
+    timing = {part.get("name"): part.get("started_at") for part in result.get("timing") or ()}
+    return timing.get("execute") or timing.get("compile")

@@ -1,0 +1,137 @@
+"""Executions as queries: in the log's own SQL, or one query a scan that is written here."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from whyscan.errors import CorruptFile
+from whyscan.spark.stages.workload.codecs import lines, plain, too_long
+from whyscan.spark.stages.workload.column_types import NOTHING_KNOWN
+from whyscan.spark.stages.workload.event_logs.connect import sql_of
+from whyscan.spark.stages.workload.event_logs.replay import Execution, Replay
+from whyscan.spark.stages.workload.event_logs.writing import written
+from whyscan.spark.stages.workload.parsing import problem_of
+from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed, total
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.spark.stages.workload.codecs import Tail
+    from whyscan.spark.stages.workload.column_types import Types
+    from whyscan.spark.stages.workload.event_logs.plan_nodes import ScanNode
+    from whyscan.spark.stages.workload.logs import Log
+
+DIALECT = "spark"
+_FILES = ("number of files read", "number of result data files")
+_BYTES = ("size of files read", "total data file size (bytes)")
+_PARTITIONS = ("number of partitions read",)
+_ROWS = "number of output rows"
+NOTHING_TOLD = "the log has no SQL of it, and its plan no scan of files"
+
+
+def read_events(log: Log, tail: Tail, known: Types = NOTHING_KNOWN) -> Iterator[Query | Unparsed]:
+    """Every execution that a user started; what it starts itself is a part of it.
+
+    `known` are the types of columns that plans do not tell.
+    """
+    replay = Replay()
+    for file in log.files:
+        try:
+            replay.read(lines(plain(file.chunks(), tail, file.shown), tail))
+        except CorruptFile as error:
+            # What came before it is read; what a later file tells goes on from there.
+            yield Unparsed(file.name, "", error.message)
+        for number in replay.too_long:
+            yield Unparsed(f"{file.name}:{number}", "", too_long())
+        replay.too_long.clear()
+    name = replay.application or re.sub(r"^eventlog_v2_|(\.\w+)+$", "", log.name)
+    half = tail.open and replay.ends_unread
+    tail.cut = tail.cut or half
+    unread = replay.unread - half
+    if unread:
+        yield Unparsed(log.name, "", f"lines that are no events: {unread}", unread)
+    families: dict[int, list[Execution]] = {}
+    for execution in replay.executions.values():
+        families.setdefault(execution.root, []).append(execution)
+    for number, family in sorted(families.items()):
+        yield from _family(replay, family, f"{name}/execution {number}", known)
+
+
+def _family(
+    replay: Replay, family: Sequence[Execution], where: str, known: Types
+) -> Iterator[Query | Unparsed]:
+    """An execution and those that it started."""
+    head = next((one for one in family if one.number == one.root), family[0])
+    found = [
+        (execution, scan)
+        for execution in family
+        for scan in execution.scans
+        if _ran_here(replay, execution, scan)
+    ]
+    text = _sql(replay, head)
+    when = None if head.time is None else datetime.fromtimestamp(head.time / 1000, UTC)
+    days = {} if when is None else {when.date().isoformat(): 1}
+    if text is not None:
+        scans = [_actual(replay, execution, scan) for execution, scan in found]
+        told = tuple(scan for scan in scans if scan is not None)
+        read = total([scan.bytes for scan in told]) if len(told) == len(scans) else None
+        yield Query(text, DIALECT, 1, when, when, days, read, (where,), told)
+        return
+    if not found:
+        yield Unparsed(where, head.description, NOTHING_TOLD)
+    for execution, scan in found:
+        try:
+            sql, notes = written(scan, execution.zone, known)
+        except ValueError as error:
+            yield Unparsed(where, scan.text, str(error))
+            continue
+        actual = _actual(replay, execution, scan)
+        yield Query(
+            sql,
+            DIALECT,
+            1,
+            when,
+            when,
+            days,
+            None if actual is None else actual.bytes,
+            (f"{where}: a scan, written from its plan",),
+            () if actual is None else (actual,),
+            notes,
+        )
+
+
+def _ran_here(replay: Replay, execution: Execution, scan: ScanNode) -> bool:
+    """A plan in the cache is shown by every execution that uses it, and read by one."""
+    if not scan.cached:
+        return True
+    return any((execution.number, metric) in replay.driver for metric in scan.metrics.values())
+
+
+def _sql(replay: Replay, execution: Execution) -> str | None:
+    """The SQL of an execution, if the log has it: of Spark Connect, or its description."""
+    for tag in execution.tags & replay.statements.keys():
+        text = sql_of(replay.statements[tag])
+        if text is not None:
+            return text.strip()
+    text = execution.description.strip()
+    return text if text and problem_of(text, DIALECT) is None else None
+
+
+def _actual(replay: Replay, execution: Execution, scan: ScanNode) -> ActualScan | None:
+    """What Spark counted of a scan; None where the log has nothing of it."""
+
+    def counted(names: Sequence[str]) -> int | None:
+        metrics = (scan.metrics[name] for name in names if name in scan.metrics)
+        told = (replay.driver.get((execution.number, metric)) for metric in metrics)
+        return next((value for value in told if value is not None), None)
+
+    files, size, partitions = counted(_FILES), counted(_BYTES), counted(_PARTITIONS)
+    rows = replay.executors.get(scan.metrics.get(_ROWS, -1))
+    if rows is None and any(metric in replay.executors for metric in scan.metrics.values()):
+        # Executors do not report a sum of zero, and they reported others of this scan.
+        rows = 0
+    if files is size is partitions is rows is None:
+        return None
+    return ActualScan(scan.table or scan.place or scan.name, 1, files, size, rows, partitions)

@@ -1,0 +1,124 @@
+"""The filters of an Iceberg scan, as its plan prints them: `p = 1, s = 'a', d > 20456`.
+
+Texts have quotes there. Times are numbers since 1970, of days or of microseconds, so that a number
+is read only where the type of its column is known.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from whyscan.spark.stages.workload.event_logs.catalyst import (
+    Read,
+    UnsureError,
+    literal,
+    quoted,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+METADATA_TABLES = (
+    r"(?:all_)?(?:(?:data_|delete_)?files|entries|manifests)|history|metadata_log_entries"
+    r"|snapshots|refs|partitions|position_deletes"
+)
+"""What Iceberg's metadata tables are called, behind the name of their table; a pattern."""
+_FILTERS = re.compile(r"\bfilters=(?P<filters>.*?),? (?:runtimeFilters|groupedBy)=", re.DOTALL)
+_VALUE = r"(?:'[^']*'|-?\d+(?:\.\d+)?(?:E-?\d+)?|true|false)"
+_FILTER = re.compile(
+    rf"""(?P<column>[^\s,'()]+)[ ](?:
+        (?P<test>IS[ ](?:NOT[ ])?NULL)
+        | (?P<operator><=|>=|<|>|=)[ ](?P<value>{_VALUE})
+        | IN[ ]\((?P<values>{_VALUE}(?:,[ ]?{_VALUE})*)\)
+    )""",
+    re.VERBOSE,
+)
+# What is not read, but has a sure end: those behind it are.
+_OTHER = re.compile(
+    rf"""[^\s,'()]+[ ](?:!=[ ]{_VALUE} | NOT[ ]IN[ ]\([^()']*\) | (?:NOT[ ])?LIKE[ ]'[^']*')
+    | (?:NOT[ ]|\w+)?\((?:[^()'] | '[^']*' | \((?:[^()']|'[^']*')*\))*\)""",
+    re.VERBOSE,
+)
+_NEGATED = re.compile(r"NOT \((.*)\)", re.DOTALL)
+_INTEGER = re.compile(r"-?\d+")
+_MOST_OF_AN_INT = 2**31
+
+
+def filters_of(text: str) -> str:
+    """The part of a scan's text that lists its filters."""
+    found = _FILTERS.search(text)
+    return "" if found is None else found["filters"]
+
+
+def read_iceberg_filters(text: str, types: Mapping[str, str | None]) -> Read:
+    """The filters that are sure, and the others. `types` are those of the scan's columns."""
+    conjuncts: list[str] = []
+    left_out: list[str] = []
+    at = 0
+    while at < len(text):
+        whole = _whole(_FILTER, text, at) or _whole(_OTHER, text, at)
+        if whole is None:
+            # Where a filter that is not known ends, is not known either.
+            left_out.append(text[at:])
+            break
+        try:
+            conjuncts.append(_sql(whole[0], types))
+        except UnsureError:
+            left_out.append(whole[0])
+        at = whole.end() + 2
+    return Read(tuple(conjuncts), tuple(left_out))
+
+
+def _whole(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:
+    found = pattern.match(text, at)
+    ends = found is not None and (found.end() == len(text) or text.startswith(", ", found.end()))
+    return found if ends else None
+
+
+def _sql(text: str, types: Mapping[str, str | None]) -> str:
+    if (negated := _NEGATED.fullmatch(text)) is not None:
+        return f"NOT ({_sql(negated[1], types)})"
+    found = _FILTER.fullmatch(text)
+    if found is None or found["column"] not in types:
+        raise UnsureError
+    name, kind = quoted(found["column"]), types[found["column"]]
+    if found["test"]:
+        return f"{name} {found['test']}"
+    if found["operator"]:
+        return f"{name} {found['operator']} {_literal(found['value'], kind)}"
+    values = [_literal(one, kind) for one in re.findall(_VALUE, found["values"])]
+    return f"{name} IN ({', '.join(values)})"
+
+
+def _literal(value: str, kind: str | None) -> str:
+    if value.startswith("'"):
+        return text_of(value[1:-1])
+    if value in {"true", "false"}:
+        return value
+    if kind is None:
+        raise UnsureError(value)
+    if kind in {"date", "timestamp", "timestamp_ntz"}:
+        return _time(value, kind)
+    return literal(value, kind, None)
+
+
+def _time(value: str, kind: str) -> str:
+    """A number since 1970; UnsureError where it cannot be one of such a column."""
+    if not _INTEGER.fullmatch(value):
+        raise UnsureError(value)
+    number = int(value)
+    try:
+        if kind == "date":
+            return f"DATE '{date(1970, 1, 1) + timedelta(days=number)}'"
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=number)
+    except OverflowError as error:
+        raise UnsureError(value) from error
+    if abs(number) < _MOST_OF_AN_INT:
+        # A column that had dates when the plan was made (specification, schema evolution).
+        raise UnsureError(value)
+    if kind == "timestamp":
+        return f"TIMESTAMP '{moment.isoformat(' ')}'"
+    return f"TIMESTAMP_NTZ '{moment.replace(tzinfo=None).isoformat(' ')}'"

@@ -1,0 +1,171 @@
+"""A scan that is known by its plan alone, written as the query that it answers."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from whyscan.spark.stages.workload.column_types import NOTHING_KNOWN, types_of
+from whyscan.spark.stages.workload.event_logs.catalyst import (
+    IS_DELETED,
+    Columns,
+    Read,
+    members,
+    quoted,
+    read_filters,
+    without_implied,
+)
+from whyscan.spark.stages.workload.event_logs.iceberg import (
+    METADATA_TABLES,
+    filters_of,
+    read_iceberg_filters,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from whyscan.spark.stages.workload.column_types import Types
+    from whyscan.spark.stages.workload.event_logs.plan_nodes import ScanNode
+
+_FORMATS = frozenset({"parquet", "delta", "iceberg"})
+_NOT_NULL = re.compile(r"isnotnull\(([^()]+#\d+L?)\)")
+_COMPARED = re.compile(
+    r"\((?P<column>[^()#]+)#\d+ (?P<operator>[<>]=?|=) \d{4}-\d\d-\d\d "
+    r"|(?P<listed>[^()#]+)#\d+L? IN(?:SET)? "
+)
+_LONGEST_SHOWN = 200
+_OF_FILES = frozenset(
+    {
+        IS_DELETED,
+        "_tmp_metadata_row_index",
+        "file_path",
+        "file_name",
+        "file_size",
+        "file_block_start",
+        "file_block_length",
+        "file_modification_time",
+    }
+)
+"""Columns that Spark and Delta make: which row of which file it is, whether it is deleted."""
+_OF_ICEBERG = frozenset(
+    {"_file", "_pos", "_spec_id", "_partition", "_deleted", "_row_id"}
+    | {"_last_updated_sequence_number"}
+)
+"""Columns that no table of Iceberg's has itself (specification, reserved field ids)."""
+_ABOUT_A_TABLE = re.compile(rf".+#\w+|(?:[^.]+\.){{3,}}(?:{METADATA_TABLES})")
+"""A table of Iceberg's metadata: its catalog, namespace and table stand before what it is of."""
+
+
+def written(
+    scan: ScanNode, zone: str | None, known: Types = NOTHING_KNOWN
+) -> tuple[str, tuple[str, ...]]:
+    """The query of a scan, and notes on what it leaves out; ValueError where there is none.
+
+    `zone` is the session's, `known` are the types of columns that the plan does not tell.
+    """
+    if scan.format not in _FORMATS:
+        raise ValueError(f"a scan of {scan.format or scan.name} is not explained")
+    if scan.is_iceberg and _ABOUT_A_TABLE.fullmatch(scan.table or ""):
+        raise ValueError("it reads metadata of a table, and no rows of it")
+    read = _iceberg(scan, zone, known) if scan.is_iceberg else _of_files(scan, zone)
+    if "TahoeBatch" in scan.index and not read.conjuncts and not read.left_out:
+        raise ValueError("it reads files that a command of Delta has chosen")
+    where = f" WHERE {' AND '.join(read.conjuncts)}" if read.conjuncts else ""
+    text = f"SELECT {_columns(scan)} FROM {_from(scan)}{where}"  # noqa: S608 - never run
+    return text, tuple(f"left out of its text: {_shortened(part)}" for part in read.left_out)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def _from(scan: ScanNode) -> str:
+    if scan.table is not None:
+        return ".".join(quoted(part.strip("`")) for part in scan.table.split("."))
+    if scan.place is None:
+        raise ValueError(f"it reads {scan.metadata.get('Location') or 'an unknown place'}")
+    return f"{'delta' if scan.is_delta else scan.format}.{quoted(scan.place)}"
+
+
+def _columns(scan: ScanNode) -> str:
+    """What is read, partition columns too; all of them where Spark has cut the list off."""
+    attributes = re.search(r"\[(.*?)\](?: |$)", scan.text, re.DOTALL)
+    cut = attributes is None or "more fields" in attributes[1]
+    names = list(members(scan.metadata.get("ReadSchema", "")))
+    if not cut and attributes is not None:
+        listed = re.findall(r"(?:^|,\s?)([^,#]+?)#\d+L?", attributes[1])
+        names += [name for name in listed if name not in names]
+    made = _OF_ICEBERG if scan.is_iceberg else _OF_FILES
+    names = [name for name in names if name not in made]
+    if (cut and not names) or (scan.is_iceberg and cut):
+        return "*"
+    return ", ".join(map(quoted, names)) or "1"
+
+
+def _of_files(scan: ScanNode, zone: str | None) -> Read:
+    filters = [scan.metadata.get(key, "[]") for key in ("PartitionFilters", "DataFilters")]
+    read = read_filters(filters, _known(scan, filters, zone))
+    # Every reader leaves deleted rows out: that is no condition of the query's.
+    asked = tuple(part for part in read.left_out if f"({IS_DELETED}#" not in part)
+    return Read(read.conjuncts, asked)
+
+
+def _known(
+    scan: ScanNode,
+    filters: Sequence[str],
+    zone: str | None,
+    told: Mapping[str, str] = MappingProxyType({}),
+) -> Columns:
+    """The columns that filters may name: those of the scan, and those of which one is tested."""
+    schema = {**told, **members(scan.metadata.get("ReadSchema", ""))}
+    tokens = {*scan.attributes, *(name for text in filters for name in _NOT_NULL.findall(text))}
+    types = {}
+    for token in tokens:
+        name, _, number = token.rpartition("#")
+        if name in _OF_FILES and not scan.is_iceberg:
+            continue
+        types[token] = schema.get(name) or ("bigint" if number.endswith("L") else None)
+    return Columns(types, zone)
+
+
+def _iceberg(scan: ScanNode, zone: str | None, known: Types) -> Read:
+    """What Iceberg was asked, and what Spark checks again above it, which has the values' types."""
+    table = types_of(scan.table, known)
+    columns = _known(scan, [scan.condition or ""], zone, table)
+    listed = {token.rpartition("#")[0]: kind for token, kind in columns.types.items()}
+    # Of a wide table the plan lists only the first columns.
+    types = {**table, **listed}
+    told = read_iceberg_filters(filters_of(scan.text), types)
+    if scan.condition is None:
+        return Read(without_implied(told.conjuncts), told.left_out)
+    above = read_filters([scan.condition], columns)
+    conjuncts = without_implied(tuple(dict.fromkeys((*told.conjuncts, *above.conjuncts))))
+    told_above = " ".join(
+        (*(text for text in above.conjuncts if not _is_null_test(text)), *above.left_out)
+    )
+    missing = [part for part in told.left_out if not _names_all(told_above, part, types)]
+    unsaid = [part for part in above.left_out if not _is_said(part, told.conjuncts)]
+    return Read(conjuncts, (*missing, *unsaid))
+
+
+def _is_said(part: str, conjuncts: Sequence[str]) -> bool:
+    """Whether Iceberg was asked a filter of which Spark's text is not sure: a time, a list."""
+    found = _COMPARED.match(part)
+    if found is None:
+        return False
+    if found["listed"]:
+        said = f"{quoted(found['listed'])} IN ("
+    else:
+        said = f"{quoted(found['column'])} {found['operator']} TIMESTAMP"
+    return any(text.startswith(said) for text in conjuncts)
+
+
+def _is_null_test(text: str) -> bool:
+    return text.endswith(" IS NOT NULL")
+
+
+def _names_all(text: str, part: str, columns: Iterable[str]) -> bool:
+    """Whether a text has all columns that a filter names."""
+    named = [name for name in columns if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", part)]
+    return bool(named) and all(quoted(name) in text or f"{name}#" in text for name in named)

@@ -1,0 +1,273 @@
+"""A workload as a DataFrame, read by executors: one row a distinct text.
+
+The pieces of a log stay together, logs are dealt out by their size, and equal texts meet on one
+executor. The functions are those that read a small workload in one process.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from whyscan.predicate.syntax.parse import dialect_named
+from whyscan.spark.errors import uncarried
+from whyscan.spark.packed import packed
+from whyscan.spark.sessions import cores
+from whyscan.spark.stages.workload.column_types import NOTHING_KNOWN
+from whyscan.spark.stages.workload.logs import DBT_FILES, LogFile, find_logs, is_hidden, together
+from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed, Workload
+from whyscan.spark.stages.workload.query_shapes import shape_of
+from whyscan.spark.stages.workload.reading import Form, form_named, gathered, read_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from whyscan.spark.stages.workload.column_types import Types
+    from whyscan.spark.stages.workload.logs import Log
+
+    Batches = Iterable[pa.RecordBatch]
+
+TASKS_A_CORE = 4
+BYTES_A_TASK = 1 << 23
+"""Of fewer, a task costs more than reading them does."""
+BATCH = 1_000
+
+_COUNTS = ("runs", "files", "bytes", "rows", "partitions")
+_ACTUAL = pa.struct([("table", pa.string()), *((name, pa.int64()) for name in _COUNTS)])
+ROWS = pa.schema(
+    [
+        ("text", pa.string()),
+        ("dialect", pa.string()),
+        ("shape", pa.string()),
+        ("times", pa.int64()),
+        ("first", pa.timestamp("us", "UTC")),
+        ("last", pa.timestamp("us", "UTC")),
+        ("days", pa.map_(pa.string(), pa.int64())),
+        ("bytes_read", pa.int64()),
+        ("origins", pa.list_(pa.string())),
+        ("actual", pa.list_(_ACTUAL)),
+        ("notes", pa.list_(pa.string())),
+        ("namespace", pa.string()),
+        ("unparsed", pa.string()),
+    ]
+)
+"""`unparsed` is why an entry is no query; of a query it is NULL."""
+
+_ENTRIES = "text string, entry binary"
+_OF_SPARK = re.compile(r"(?:hdfs|viewfs|webhdfs|swebhdfs|dbfs|maprfs|ofs|o3fs|cosn|oss):/")
+"""Stores that only Spark's own file systems open."""
+
+SQL_SCHEMA = (
+    "text string, dialect string, shape string, times bigint, first timestamp, last timestamp, "
+    "days map<string, bigint>, bytes_read bigint, origins array<string>, "
+    "actual array<struct<table: string, runs: bigint, files: bigint, bytes: bigint, rows: bigint, "
+    "partitions: bigint>>, notes array<string>, namespace string, unparsed string"
+)
+
+
+def workload_frame(
+    spark: SparkSession,
+    paths: Sequence[str],
+    dialect: str = "spark",
+    *,
+    form: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    types: Types = NOTHING_KNOWN,
+) -> DataFrame:
+    """The queries of files, folders and globs, read by executors; the rows are those of `ROWS`."""
+    dialect_named(dialect)
+    chosen = None if form is None else form_named(form)
+    most = cores(spark) * TASKS_A_CORE
+    columns = {table: dict(found) for table, found in types.items()}
+    with uncarried():
+        if all(map(_OF_SPARK.match, paths)):
+            entries = read_by_spark(spark, paths, most).mapInArrow(
+                _decoding(dialect, chosen, columns), _ENTRIES
+            )
+            return entries.repartition(most, "text").mapInArrow(_gathering, SQL_SCHEMA)
+        logs = find_logs(paths, options)
+        tasks = max(1, min(-(-sum(map(_size, logs)) // BYTES_A_TASK), most))
+        work = [packed(tuple(bundle)) for bundle in _dealt(logs, min(len(logs), tasks))]
+        bundles = spark.createDataFrame(pa.table({"work": pa.array(work, pa.binary())}))
+        entries = bundles.repartitionByRange(len(work), "work").mapInArrow(
+            _reading(dialect, chosen, columns), _ENTRIES
+        )
+        return entries.repartition(tasks, "text").mapInArrow(_gathering, SQL_SCHEMA)
+
+
+def read_by_spark(spark: SparkSession, paths: Sequence[str], tasks: int) -> DataFrame:
+    """The files of stores that Spark alone knows, those of one log in one task."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(list(paths))
+    folder = F.regexp_extract("path", "^(.*)/[^/]*$", 1)
+    name = F.regexp_extract("path", "([^/]*)$", 1)
+    belongs = folder.rlike("/eventlog_v2_[^/]*$") | name.isin(*DBT_FILES)
+    log = F.when(belongs, folder).otherwise(F.col("path"))
+    return files.select("path", "length", "content").repartition(tasks, log)
+
+
+def _decoding(
+    dialect: str, form: Form | None, types: Types
+) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """For `mapInArrow`: files with their content to the entries of their logs."""
+
+    def read(batches: Batches) -> Iterator[pa.RecordBatch]:
+        files = []
+        for batch in batches:
+            for path, size, content in zip(*(column.to_pylist() for column in batch.columns)):  # noqa: B905 - a batch's columns have one length
+                folder, _, name = path.rpartition("/")
+                if not is_hidden(name):
+                    files.append(LogFile(folder, name, size, {}, bytes(content)))
+        for log in together(files):
+            yield from _packed(read_log(log, dialect, form, types))
+
+    return read
+
+
+def _dealt(logs: Sequence[Log], tasks: int) -> list[list[Log]]:
+    """The logs in so many bundles of about one size."""
+    bundles: list[list[Log]] = [[] for _ in range(tasks)]
+    sizes = [0] * tasks
+    for log in sorted(logs, key=_size, reverse=True):
+        least = sizes.index(min(sizes))
+        bundles[least].append(log)
+        sizes[least] += _size(log)
+    return bundles
+
+
+def _size(log: Log) -> int:
+    return sum(file.size for file in log.files)
+
+
+def _reading(
+    dialect: str, form: Form | None, types: Types
+) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """For `mapInArrow`: bundles of logs to their entries."""
+
+    def read(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for work in batch.column("work"):
+                logs: tuple[Log, ...] = pickle.loads(work.as_py())  # noqa: S301 - of the driver
+                for log in logs:
+                    yield from _packed(read_log(log, dialect, form, types))
+
+    return read
+
+
+def _packed(entries: Iterable[Query | Unparsed]) -> Iterator[pa.RecordBatch]:
+    held: list[Query | Unparsed] = []
+    for entry in entries:
+        held.append(entry)
+        if len(held) == BATCH:
+            yield _batch(held)
+            held = []
+    if held:
+        yield _batch(held)
+
+
+def _batch(entries: Sequence[Query | Unparsed]) -> pa.RecordBatch:
+    texts = pa.array([entry.text for entry in entries], pa.string())
+    packed = pa.array([pickle.dumps(entry) for entry in entries], pa.binary())
+    return pa.RecordBatch.from_arrays([texts, packed], names=["text", "entry"])
+
+
+def _gathering(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """For `mapInArrow`: entries whose equal texts are all here, to rows."""
+    entries = (
+        pickle.loads(entry.as_py())  # noqa: S301 - written by the executors before
+        for batch in batches
+        for entry in batch.column("entry")
+    )
+    yield from _rows(gathered(entries))
+
+
+def _rows(found: Workload) -> Iterator[pa.RecordBatch]:
+    every = [*map(_query_row, found.queries), *map(_unparsed_row, found.unparsed)]
+    for start in range(0, len(every), BATCH):
+        yield pa.RecordBatch.from_pylist(every[start : start + BATCH], schema=ROWS)
+
+
+def _query_row(query: Query) -> dict[str, Any]:
+    return {
+        "text": query.text,
+        "dialect": query.dialect,
+        "shape": shape_of(query.text, query.dialect),
+        "times": query.times,
+        "first": query.first,
+        "last": query.last,
+        "days": list(query.days.items()),
+        "bytes_read": query.bytes_read,
+        "origins": list(query.origins),
+        "actual": [
+            {"table": scan.table, **{name: getattr(scan, name) for name in _COUNTS}}
+            for scan in query.actual
+        ],
+        "notes": list(query.notes),
+        "namespace": query.namespace or None,
+        "unparsed": None,
+    }
+
+
+def _unparsed_row(entry: Unparsed) -> dict[str, Any]:
+    return {
+        "text": entry.text,
+        "times": entry.times,
+        "days": [],
+        "origins": [entry.origin],
+        "actual": [],
+        "notes": [],
+        "namespace": None,
+        "unparsed": entry.why,
+    }
+
+
+def to_frame(spark: SparkSession, found: Workload) -> DataFrame:
+    """A workload that was read in this process, as the rows that executors make of one."""
+    table = pa.Table.from_batches(_rows(found), schema=ROWS)
+    with uncarried():
+        return spark.createDataFrame(table, SQL_SCHEMA)
+
+
+def from_frame(frame: DataFrame) -> Workload:
+    """The rows of a workload as its records, in this process."""
+    with uncarried():
+        rows = frame.toArrow().to_pylist()
+    queries = tuple(_query(row) for row in rows if row["unparsed"] is None)
+    return Workload(
+        queries,
+        tuple(
+            Unparsed(row["origins"][0], row["text"], row["unparsed"], row["times"])
+            for row in rows
+            if row["unparsed"] is not None
+        ),
+    )
+
+
+def _query(row: Mapping[str, Any]) -> Query:
+    return Query(
+        row["text"],
+        row["dialect"],
+        row["times"],
+        _utc(row["first"]),
+        _utc(row["last"]),
+        dict(row["days"]),
+        row["bytes_read"],
+        tuple(row["origins"]),
+        tuple(ActualScan(**scan) for scan in row["actual"]),
+        tuple(row["notes"]),
+        # Tables of workloads that were written before have no such column.
+        row.get("namespace") or "",
+    )
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    """Spark gives times back in the session's zone."""
+    return None if moment is None else moment.astimezone(UTC)

@@ -1,0 +1,197 @@
+"""The files of a workload: what was named, a file, a folder or a glob, as logs to be read.
+
+Files that only make sense together are one log: the pieces of a rolling event log in their order,
+and dbt's manifest with the results of its run.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+
+from whyscan.errors import StorageError, TableError, UsageError
+from whyscan.tables.storage.connections import everywhere
+from whyscan.tables.storage.disk import is_folder, is_there, require_regular
+from whyscan.tables.storage.locations import glob_regex, parse, recorded_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from whyscan.tables.storage.locations import Place
+    from whyscan.tables.storage.store import Store
+
+CHUNK = 1 << 22
+DBT_FILES = ("manifest.json", "run_results.json")
+
+_ROLLING = re.compile(r"events_(?P<at>\d+)_.+?(?P<compact>\.compact)?")
+_NO_LOG = re.compile(r"[._].*|appstatus_.*|.*\.crc")
+
+
+class LogFile(Struct, frozen=True):
+    """One file: the folder that it was found in, its path there, and how to reach its store.
+
+    `content` is all of it where Spark has read it, from a store that only Spark knows.
+    """
+
+    folder: str
+    path: str
+    size: int
+    options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    content: bytes | None = None
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    @property
+    def shown(self) -> str:
+        """Its full name, for people."""
+        return f"{self.folder.rstrip('/')}/{self.path}"
+
+    def __repr__(self) -> str:
+        """Without the options: some of them are secrets."""
+        return f"LogFile({self.shown!r})"
+
+    def __reduce__(self) -> tuple[type[LogFile], tuple[Any, ...]]:
+        return LogFile, (self.folder, self.path, self.size, dict(self.options), self.content)
+
+    def on_disk(self) -> Path | None:
+        """Where it is on this machine; None in an object store."""
+        if self.content is not None:
+            return None
+        store = recorded_folder(self.folder, self.options)
+        return None if store.folder is None else Path(store.folder, self.path)
+
+    def chunks(self) -> Iterator[bytes]:
+        """Its bytes, a few megabytes at a time."""
+        if self.content is not None:
+            for start in range(0, len(self.content), CHUNK):
+                yield self.content[start : start + CHUNK]
+            return
+        store = recorded_folder(self.folder, self.options)
+        if store.folder is not None:
+            yield from self._local_chunks(Path(store.folder, self.path))
+            return
+        for start in range(0, self.size, CHUNK):
+            yield bytes(store.read(self.path, start, min(CHUNK, self.size - start)))
+
+    def _local_chunks(self, path: Path) -> Iterator[bytes]:
+        try:
+            with path.open("rb") as file:
+                while chunk := file.read(CHUNK):
+                    yield chunk
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise StorageError(f"cannot read {self.shown}: {why.lower()}") from error
+
+    def beginning(self) -> bytes:
+        """Enough of its bytes to tell what it is."""
+        return next(self.chunks(), b"")
+
+
+class Log(Struct, frozen=True):
+    """What is read as one: a file, or several that belong together, in their order."""
+
+    files: tuple[LogFile, ...]
+
+    @property
+    def name(self) -> str:
+        """What its entries are said to be from: the last part of its name."""
+        first = self.files[0]
+        if len(self.files) > 1 or is_rolling(first):
+            return first.shown.split("/")[-2]
+        return first.name
+
+
+def is_rolling(file: LogFile) -> bool:
+    """Whether it is a piece of a rolling event log of Spark."""
+    folder = file.shown.split("/")[-2:-1]
+    return folder != [] and folder[0].startswith("eventlog_v2_")
+
+
+def find_logs(
+    named: str | Sequence[str], options: Mapping[str, Any] | None = None
+) -> tuple[Log, ...]:
+    """The logs that were named, each once; an error where a name has none."""
+    # A name is a sequence too, of which the first is the root of the disk.
+    named = [named] if isinstance(named, str) else named
+    if not named:
+        raise UsageError("no workload was named", hint="name a file, a folder or a glob")
+    found: dict[str, LogFile] = {}
+    for text in named:
+        files = list(_files(text, everywhere(text, options or {})))
+        if not files:
+            raise TableError(f"there is no log in {text}")
+        found |= {file.shown: file for file in files}
+    return together(found.values())
+
+
+def _files(text: str, options: Mapping[str, Any]) -> Iterator[LogFile]:
+    place = parse(text)
+    whole = f"{place.store}/{place.path}" if place.store else place.path
+    if place.pattern is None:
+        file = _one_file(place, options)
+        if file is not None:
+            yield file
+            return
+    store = recorded_folder(whole, options)
+    matches = re.compile("" if place.pattern is None else f"{glob_regex(place.pattern)}(/|$)")
+    for path, size in _listed(store):
+        if matches.match(path) and not is_hidden(path):
+            yield LogFile(store.uri, path, size, options)
+
+
+def _one_file(place: Place, options: Mapping[str, Any]) -> LogFile | None:
+    """What was named, if it is a file."""
+    folder, _, name = place.path.rpartition("/")
+    above = f"{place.store}/{folder}" if place.store else folder or "/"
+    if not place.store:
+        if not is_there(place.path) or is_folder(place.path):
+            return None
+        require_regular(place.path)
+        return LogFile(above, name, Path(place.path).stat().st_size, options)
+    listing = recorded_folder(above, options).find(name)
+    sizes = listing["size"].to_pylist()
+    return LogFile(above, name, sizes[0], options) if sizes else None
+
+
+def _listed(store: Store) -> Iterator[tuple[str, int]]:
+    listing = store.list().sort_by("path")
+    yield from zip(listing["path"].to_pylist(), listing["size"].to_pylist(), strict=True)
+
+
+def is_hidden(path: str) -> bool:
+    """Whether a file or a folder above it is no log by its name."""
+    return any(_NO_LOG.fullmatch(part) for part in path.split("/"))
+
+
+def together(files: Iterable[LogFile]) -> tuple[Log, ...]:
+    """In the order of their names, those that belong together as one."""
+    return tuple(_logs(files))
+
+
+def _logs(files: Iterable[LogFile]) -> Iterator[Log]:
+    ordered = sorted(files, key=lambda file: file.shown)
+    for _, of_folder in groupby(ordered, key=lambda file: file.shown.rpartition("/")[0]):
+        found = list(of_folder)
+        if all(map(is_rolling, found)):
+            yield Log(tuple(_pieces(found)))
+            continue
+        dbt = [file for file in found if file.name in DBT_FILES]
+        if dbt:
+            yield Log(tuple(dbt))
+        yield from (Log((file,)) for file in found if file not in dbt)
+
+
+def _pieces(files: Sequence[LogFile]) -> list[LogFile]:
+    """The pieces of a rolling log in their order; a compacted one stands for all before it."""
+    named = [(file, _ROLLING.fullmatch(file.name)) for file in files]
+    pieces = [(int(found["at"]), found["compact"], file) for file, found in named if found]
+    begin = max((at for at, compact, _ in pieces if compact), default=0)
+    kept = [piece for piece in pieces if piece[0] > begin or (piece[0] == begin and piece[1])]
+    return [file for _, _, file in sorted(kept or pieces, key=lambda piece: piece[0])]

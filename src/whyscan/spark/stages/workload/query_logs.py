@@ -1,0 +1,420 @@
+"""Logs of queries in rows, as CSV, Parquet or lines of JSON: one row for a run, or for many.
+
+Columns are found by their names, whatever their case and punctuation.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from io import BufferedReader, RawIOBase, TextIOWrapper
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from whyscan.errors import CorruptFile
+from whyscan.spark.stages.workload.codecs import INFLATION, longest_line, most_whole, too_long
+from whyscan.spark.stages.workload.query import Query, Unparsed
+from whyscan.tables import budget
+from whyscan.tables.sizes import show_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from whyscan.spark.stages.workload.logs import LogFile
+
+COLUMNS = {
+    "text": (
+        "query_text",
+        "statement_text",
+        "sql_text",
+        "query_sql_text",
+        "query_txt",
+        "sql_full_text",
+        "sql_text_info",
+        "query_string",
+        "raw_query",
+        "sql",
+        "statement",
+        "query",
+    ),
+    "times": (
+        "times",
+        "executions",
+        "execution_count",
+        "count_executions",
+        "num_executions",
+        "calls",
+        "runs",
+        "count",
+    ),
+    "bytes": (
+        "bytes_scanned",
+        "scanned_bytes",
+        "bytes_read",
+        "read_bytes",
+        "physical_input_bytes",
+        "data_scanned_in_bytes",
+        "total_bytes_processed",
+        "bytes_processed",
+        "bytes",
+    ),
+    "when": (
+        "start_time",
+        "query_start_time",
+        "query_start_time_ms",
+        "started",
+        "started_at",
+        "submission_date_time",
+        "creation_time",
+        "create_time",
+        "created",
+        "created_at",
+        "event_time",
+        "timestamp",
+        "time",
+        "when",
+    ),
+    "dialect": ("dialect",),
+    "catalog": ("catalog_name", "database_name"),
+    "schema": ("schema_name", "current_schema"),
+}
+"""What a column of a log may be called, without regard to case and punctuation.
+
+Of several the first one here counts: where there is a `query_text`, `query` is its number.
+"""
+
+_NAMES = {
+    re.sub(r"[^a-z0-9]", "", name): (meaning, rank)
+    for meaning, names in COLUMNS.items()
+    for rank, name in enumerate(names)
+}
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_CSV_LINE = re.compile(rb"[^\n\r]*(?:\r\n|\n|\r)|[^\n\r]+")
+_DELIMITERS = ",;\t|"
+_LONGEST_FIELD = 1 << 24
+_BATCH = 10_000
+_BYTES_A_ROW = 100
+"""What a row takes beside its text, about."""
+_MOST = 1 << 63
+# A number of seconds since 1970 that is larger would be thousands of years from now.
+_MILLISECONDS, _MICROSECONDS, _NANOSECONDS = 10**11, 10**14, 10**17
+
+
+class Row(Struct, frozen=True):
+    """A row of a log: where it is, and what its columns mean."""
+
+    origin: str
+    told: Mapping[str, Any]
+
+
+def meanings(columns: Sequence[str]) -> dict[str, str]:
+    """The column for each meaning: of those that go by one of its names, that of the first name."""
+    best: dict[str, tuple[int, str]] = {}
+    for column in columns:
+        known = _NAMES.get(re.sub(r"[^a-z0-9]", "", column.lower()))
+        if known is not None:
+            meaning, rank = known
+            if meaning not in best or rank < best[meaning][0]:
+                best[meaning] = (rank, column)
+    return {meaning: column for meaning, (_, column) in best.items()}
+
+
+def read_row(row: Row, dialect: str) -> Query | Unparsed:
+    """One row as its query."""
+    text = str(row.told.get("text") or "").strip()
+    if not text:
+        return Unparsed(row.origin, "", "the row has no query")
+    if not _is_text(text):
+        return Unparsed(row.origin, "", "its query is not UTF-8")
+    times = _count(row.told.get("times"), default=1)
+    if times is None:
+        told = row.told["times"]
+        return Unparsed(row.origin, text, f"times of the row are no count: {told}")
+    when, notes = when_told(row.told.get("when"))
+    size = row.told.get("bytes")
+    read = _count(size, default=None)
+    if read is None and size not in (None, "") and not _is_nan(size):
+        notes = (*notes, f"how many bytes it read cannot be read: {size}")
+    return Query(
+        text,
+        str(row.told.get("dialect") or dialect).lower(),
+        times,
+        first=when,
+        last=when,
+        days={} if when is None else {when.date().isoformat(): times},
+        bytes_read=read,
+        origins=(row.origin,),
+        notes=notes,
+        namespace=_namespace(row.told),
+    )
+
+
+def _namespace(told: Mapping[str, Any]) -> str:
+    """The schema of the session and what it is in; a catalog alone does not say where a name is."""
+    schema, catalog = (str(told.get(part) or "") for part in ("schema", "catalog"))
+    return f"{catalog}.{schema}" if schema and catalog else schema
+
+
+def _count(value: Any, default: int | None) -> int | None:
+    """A whole number, also as `1,000` or as programs print one that may be missing: `1000.0`.
+
+    None where it is no count.
+    """
+    if value is None or value == "" or _is_nan(value):
+        return default
+    if isinstance(value, bool):
+        return None
+    try:
+        number = Decimal(value.replace(",", "") if isinstance(value, str) else value)
+    except (ArithmeticError, ValueError, TypeError):
+        return None
+    # Compared first: as an int, `1e999999999` would take all memory.
+    is_count = number.is_finite() and 0 <= number < _MOST and number == number.to_integral_value()
+    return int(number) if is_count else None
+
+
+def _is_nan(value: Any) -> bool:
+    """What pandas has for a number that is missing."""
+    return isinstance(value, float) and isnan(value)
+
+
+def when_told(value: Any) -> tuple[datetime | None, tuple[str, ...]]:
+    """A time in UTC, None where none is told, and a note where it cannot be read."""
+    if value is None or value == "":
+        return None, ()
+    try:
+        return _moment(value), ()
+    except (ValueError, TypeError, OverflowError, OSError):
+        return None, (f"when it ran cannot be read: {value}",)
+
+
+def _moment(value: Any) -> datetime:
+    """A time in UTC: ISO text, or a number since 1970; without a zone it is UTC already."""
+    if isinstance(value, str) and not _NUMBER.fullmatch(value.strip()):
+        text = value.strip()
+        value = datetime.fromisoformat(f"{text[:-4]}Z" if text.endswith(" UTC") else text)
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    seconds = float(value)
+    for limit, each in ((_NANOSECONDS, 1e9), (_MICROSECONDS, 1e6), (_MILLISECONDS, 1e3)):
+        if abs(seconds) >= limit:
+            return datetime.fromtimestamp(seconds / each, UTC)
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+class _Chunked(RawIOBase):
+    """Chunks as a file."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self._held = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._held:
+            self._held = memoryview(next((chunk for chunk in self._chunks if chunk), b""))
+        count = min(len(buffer), len(self._held))
+        buffer[:count], self._held = self._held[:count], self._held[count:]
+        return count
+
+
+def csv_rows(chunks: Iterable[bytes], origin: str) -> Iterator[Row | Unparsed]:
+    """The rows of a CSV; a line is where its row ends."""
+    # A byte that is no text spoils its own row, and not those behind it.
+    skipped: list[int] = []
+    raw = BufferedReader(_Chunked(_short_lines(chunks, skipped)))
+    text = TextIOWrapper(raw, "utf-8-sig", errors="surrogateescape", newline="")
+    before = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        header = text.readline()
+        delimiter = max(_DELIMITERS, key=header.count)
+        names = next(csv.reader([header], delimiter=delimiter), [])
+        found = meanings(names)
+        if "text" not in found:
+            yield Unparsed(origin, header.strip(), _no_column(names))
+            return
+        rows = csv.reader(text, delimiter=delimiter)
+        places = {meaning: names.index(column) for meaning, column in found.items()}
+        for row in rows:
+            where = f"{origin}:{rows.line_num + 1}"
+            told = {meaning: row[at] for meaning, at in places.items() if at < len(row)}
+            if row:
+                yield Row(where, told)
+    except (csv.Error, _InsideQuotes) as error:
+        yield Unparsed(origin, "", f"the rest cannot be read: {error}")
+    finally:
+        csv.field_size_limit(before)
+    for number in skipped:
+        yield Unparsed(f"{origin}:{number}", "", too_long())
+
+
+class _InsideQuotes(Exception):
+    """A line that is too long is a part of a row, and nobody can tell where that row ends."""
+
+
+def _short_lines(chunks: Iterable[bytes], skipped: list[int]) -> Iterator[bytes]:
+    """The lines, an empty one in place of each that is too long, whose number is `skipped`.
+
+    What goes must be whole rows: quotes before it and in it must come in pairs.
+    """
+    longest, number, quotes = longest_line(), 1, 0
+    parts: list[bytes] = []
+    size = quotes_of_line = 0
+    for chunk in chunks:
+        # Together: a file of many short lines is read chunk by chunk.
+        short: list[bytes] = []
+        for piece in _CSV_LINE.findall(chunk):
+            size += len(piece)
+            quotes_of_line += piece.count(b'"')
+            parts = [] if size > longest else [*parts, piece]
+            if not piece.endswith((b"\n", b"\r")):
+                continue
+            if size > longest:
+                if quotes % 2 or quotes_of_line % 2:
+                    yield b"".join(short)
+                    raise _InsideQuotes(f"line {number}: {too_long('a row')}")
+                skipped.append(number)
+                parts = [b"\n"]
+            short += parts
+            quotes += quotes_of_line
+            number, parts, size, quotes_of_line = number + 1, [], 0, 0
+        yield b"".join(short)
+    if size > longest and quotes % 2:
+        raise _InsideQuotes(f"line {number}: {too_long('a row')}")
+    if size > longest:
+        skipped.append(number)
+    yield b"".join(parts)
+
+
+def _is_text(value: str) -> bool:
+    """Whether no byte of it escaped as half a character."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _no_column(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:10])
+    return (
+        f"no column of it is a query's text, which may be called {', '.join(COLUMNS['text'])}"
+        + (f"; its columns are {shown}" if shown else "")
+    )
+
+
+def parquet_rows(file: LogFile) -> Iterator[Row | Unparsed]:
+    """The rows of a Parquet file, a batch of them at a time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    on_disk = file.on_disk()
+    if on_disk is None:
+        budget.check(file.size, file.shown, "it is read whole, and takes")
+    source = pa.BufferReader(b"".join(file.chunks())) if on_disk is None else on_disk
+    try:
+        opened = pq.ParquetFile(source)
+        schema = opened.schema_arrow
+        names = schema.names
+        found = meanings(names)
+        if "text" not in found:
+            yield Unparsed(file.name, "", _no_column(names))
+            return
+        # A text that is written once, for a million rows, is held once.
+        texts = [name for name in found.values() if _is_text_column(schema.field(name).type)]
+        opened = pq.ParquetFile(source, read_dictionary=texts)
+        yield from _groups(opened, found, file)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise CorruptFile(file.shown, f"it is not whole Parquet: {error}") from error
+
+
+def _is_text_column(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
+
+
+def _groups(
+    opened: pq.ParquetFile, found: Mapping[str, str], file: LogFile
+) -> Iterator[Row | Unparsed]:
+    """The rows of each row group that fits into memory, as long as they are not too many.
+
+    A file of a few bytes may claim a billion rows of one value: time follows its size.
+    """
+    metadata = opened.metadata
+    wanted = set(found.values())
+    at = size = 0
+    most = max(most_whole(), INFLATION * file.size)
+    for group in range(metadata.num_row_groups):
+        rows = metadata.row_group(group).num_rows
+        where = f"{file.name}:{at + 1}"
+        columns = map(metadata.row_group(group).column, range(metadata.num_columns))
+        claimed = sum(
+            column.total_uncompressed_size
+            for column in columns
+            if column.path_in_schema.split(".")[0] in wanted
+        )
+        if claimed > most_whole():
+            why = f"row group {group} unpacks to {show_size(claimed)}, and was skipped"
+            yield Unparsed(where, "", why, max(rows, 1))
+            at += rows
+            continue
+        for batch in opened.iter_batches(_BATCH, row_groups=[group], columns=list(wanted)):
+            values = {meaning: _values(batch.column(name)) for meaning, name in found.items()}
+            for index in range(batch.num_rows):
+                at += 1
+                told = {meaning: column[index] for meaning, column in values.items()}
+                size += len(str(told.get("text"))) + _BYTES_A_ROW
+                yield Row(f"{file.name}:{at}", told)
+            if size > most:
+                left = metadata.num_rows - at
+                why = f"it unpacks to more than {INFLATION:,} times its size: the rest was left"
+                yield Unparsed(f"{file.name}:{at + 1}", "", why, max(left, 1))
+                return
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """The values of a column; as text what Python has not, such as a time in the year 10000."""
+    import pyarrow as pa
+
+    if isinstance(column, pa.DictionaryArray):
+        distinct = _values(column.dictionary)
+        return [None if at is None else distinct[at] for at in column.indices.to_pylist()]
+    try:
+        values = column.to_pylist()
+    except (OverflowError, ValueError):
+        values = [_value(one) for one in column]
+    return [_text(value) if isinstance(value, bytes) else value for value in values]
+
+
+def _value(one: pa.Scalar) -> Any:
+    import pyarrow as pa
+
+    try:
+        return one.as_py()
+    except (OverflowError, ValueError):
+        return f"{one.cast(pa.int64()).as_py()} as {one.type}"
+
+
+def _text(value: bytes) -> str:
+    """Hive and Impala write texts as bytes without a word that they are texts."""
+    return value.decode("utf-8", "surrogateescape")
+
+
+def json_row(entry: Mapping[str, Any], origin: str) -> Row | Unparsed:
+    """An object of JSON as a row."""
+    found = meanings(list(entry))
+    if "text" not in found:
+        return Unparsed(origin, "", _no_column(list(entry)))
+    return Row(origin, {meaning: entry[column] for meaning, column in found.items()})

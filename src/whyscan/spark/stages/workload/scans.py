@@ -1,0 +1,159 @@
+"""The scans of a workload's queries: each with its table, its predicate and its columns."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from msgspec.structs import replace
+
+from whyscan.errors import WhyscanError
+from whyscan.planning.plan.scan_plan import Options
+from whyscan.predicate.syntax.session import Session
+from whyscan.spark.errors import uncarried
+from whyscan.spark.pinned_tables import Tables, pin, pin_all
+from whyscan.spark.sessions import cores
+from whyscan.spark.stages.audit.totals import place
+from whyscan.spark.stages.workload.frames import TASKS_A_CORE
+from whyscan.spark.stages.workload.query_shapes import shape_of
+from whyscan.spark.tables import Source
+from whyscan.statements.scans import leaves_of, predicate, read
+from whyscan.statements.sql.table_names import Catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from whyscan.spark.pinned_tables import Pinned
+    from whyscan.spark.stages.workload.query import Query, Workload
+    from whyscan.statements.sql.time_travel import Version
+    from whyscan.tables.snapshot import Snapshot
+
+    Batches = Iterable[pa.RecordBatch]
+
+FEWEST_A_TASK = 50
+# Spark's word before a path.
+_FORMAT = re.compile(r"^(?:delta|iceberg|parquet)\.(?=/|\w+:/)", re.IGNORECASE)
+
+ROWS = pa.schema(
+    [
+        ("query", pa.string()),
+        ("dialect", pa.string()),
+        ("shape", pa.string()),
+        ("table", pa.string()),
+        ("alias", pa.string()),
+        ("predicate", pa.string()),
+        ("columns", pa.list_(pa.string())),
+        ("times", pa.int64()),
+        ("bytes_read", pa.int64()),
+        ("first", pa.timestamp("us", "UTC")),
+        ("last", pa.timestamp("us", "UTC")),
+        ("origin", pa.string()),
+        ("unparsed", pa.string()),
+    ]
+)
+"""One row a scan. A query that cannot be read has one without a table, and `unparsed` says why."""
+
+SQL_SCHEMA = (
+    "query string, dialect string, shape string, table string, alias string, predicate string, "
+    "columns array<string>, times bigint, bytes_read bigint, first timestamp, last timestamp, "
+    "origin string, unparsed string"
+)
+
+
+def workload_scans(
+    spark: SparkSession,
+    found: Workload,
+    sources: Iterable[Source],
+    *,
+    timezone: str = "UTC",
+) -> DataFrame:
+    """Every scan of every query, bound to the tables on executors; the rows are those of `ROWS`."""
+    tables = pin_all(sources)
+    tasks = max(1, min(cores(spark) * TASKS_A_CORE, len(found.queries) // FEWEST_A_TASK))
+    work = [pickle.dumps(found.queries[start::tasks]) for start in range(tasks)]
+    listed = [
+        {"query": one.text, "times": one.times, "origin": one.origin, "unparsed": one.why}
+        for one in found.unparsed
+    ]
+    with uncarried():
+        bundles = spark.createDataFrame(pa.table({"work": pa.array(work, pa.binary())}))
+        scans = bundles.repartitionByRange(tasks, "work").mapInArrow(
+            _binding(tables, timezone), SQL_SCHEMA
+        )
+        rest = spark.createDataFrame(pa.Table.from_pylist(listed, schema=ROWS), SQL_SCHEMA)
+        return scans.unionByName(rest) if listed else scans
+
+
+def _binding(
+    tables: Sequence[Pinned], timezone: str
+) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """For `mapInArrow`: bundles of queries to the rows of their scans."""
+
+    def bound(batches: Batches) -> Iterator[pa.RecordBatch]:
+        known = NamedTables(tables)
+        for batch in batches:
+            for work in batch.column("work"):
+                queries: Sequence[Query] = pickle.loads(work.as_py())  # noqa: S301 - of the driver
+                rows = [row for query in queries for row in scans_of(query, known, timezone)]
+                yield pa.RecordBatch.from_pylist(rows, schema=ROWS)
+
+    return bound
+
+
+class NamedTables(Tables):
+    """The tables of the run, and whatever else a query names by its path or its catalog's name."""
+
+    def __init__(self, pinned: Sequence[Pinned]) -> None:
+        super().__init__(pinned)
+        self._by_place = {place(one.uri): one.name for one in pinned}
+        self._options = pinned[0].options if pinned else {}
+
+    def known_as(self, name: str) -> str:
+        """What the run calls a table that a query names, by its path perhaps."""
+        return self._by_place.get(place(_FORMAT.sub("", name)), name)
+
+    def opened(self, name: str, version: Version | None) -> Snapshot:
+        known = self.known_as(name)
+        if known not in self._pinned:
+            self._pinned[known] = replace(pin(Source(known, known, self._options)), given=False)
+        return super().opened(known, version)
+
+
+def scans_of(query: Query, tables: NamedTables, timezone: str) -> Iterator[dict[str, Any]]:
+    """The rows of one query."""
+    row: dict[str, Any] = {
+        "query": query.text,
+        "dialect": query.dialect,
+        "shape": shape_of(query.text, query.dialect),
+        "times": query.times,
+        "bytes_read": query.bytes_read,
+        "first": query.first,
+        "last": query.last,
+        "origin": query.origins[0] if query.origins else None,
+    }
+    session = Session(query.dialect, timezone)
+    try:
+        asked = read(
+            query.text, Catalogue(tables, tables.opened, within=query.within), session, Options()
+        )
+        leaves = leaves_of(asked)
+    except WhyscanError as error:
+        yield row | {"unparsed": error.message}
+        return
+    except Exception as error:  # noqa: BLE001 - one query that we fail at must not cost the others
+        why = f"whyscan itself failed: {type(error).__name__}: {error}"
+        yield row | {"unparsed": why}
+        return
+    if not leaves:
+        yield row | {"unparsed": "it reads no table"}
+    for leaf in leaves:
+        yield row | {
+            "table": tables.known_as(leaf.base.name),
+            "alias": leaf.source.alias,
+            "predicate": predicate(leaf.facts, asked).text,
+            "columns": list(leaf.columns),
+        }

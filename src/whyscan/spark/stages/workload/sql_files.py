@@ -1,0 +1,98 @@
+"""The statements of a SQL file.
+
+Comments right before a statement may name it and say how often it ran:
+
+    -- name: daily revenue
+    -- times: 40
+    SELECT …;
+
+A view that the file defines goes with the statements behind it that use it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sqlglot.tokenizer_core import TokenType
+
+from whyscan.errors import SyntaxProblem
+from whyscan.predicate.syntax.parse import dialect_named, tokenize
+from whyscan.spark.stages.workload.query import Query, Unparsed
+from whyscan.statements.changes.dbt import is_model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sqlglot.tokenizer_core import Token
+
+_TOLD = re.compile(r"^\s*--\s*(times|name)\s*:\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
+_BEFORE_A_VIEW = frozenset({"OR", "REPLACE", "GLOBAL", "LOCAL", "TEMP", "TEMPORARY"})
+_DOTTED = 2
+
+
+def read_sql(text: str, origin: str, dialect: str) -> Iterator[Query | Unparsed]:
+    """Each statement of a file; a model of dbt is one."""
+    if is_model(text):
+        yield Query(text.strip(), dialect, origins=(origin,))
+        return
+    try:
+        tokens = tokenize(text, dialect_named(dialect))
+    except SyntaxProblem as problem:
+        yield Unparsed(origin, text, problem.message)
+        return
+    views: dict[str, tuple[str, ...]] = {}
+    end = 0
+    for statement in _statements(tokens):
+        first, last = statement[0], statement[-1]
+        told = {key.lower(): value for key, value in _TOLD.findall(text[end : first.start])}
+        end = last.end + 1
+        sql = text[first.start : end]
+        where = f"{origin}:{text.count(chr(10), 0, first.start) + 1}"
+        if name := told.get("name"):
+            where = f"{where} ({name})"
+        times = told.get("times", "1")
+        if not times.isdecimal():
+            yield Unparsed(where, sql, f"times is no count: {times}")
+            continue
+        if view := _view(statement):
+            yield Unparsed(where, sql, "a view reads nothing until it is queried", int(times))
+            views[view] = (*_views_of(statement, views), sql)
+            continue
+        whole = ";\n".join((*_views_of(statement, views), sql))
+        yield Query(whole, dialect, int(times), origins=(where,))
+
+
+def _statements(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    statement: list[Token] = []
+    for token in tokens:
+        if token.token_type is not TokenType.SEMICOLON:
+            statement.append(token)
+        elif statement:
+            yield statement
+            statement = []
+    if statement:
+        yield statement
+
+
+def _view(statement: Sequence[Token]) -> str | None:
+    """The name that `CREATE VIEW name` defines, in small letters; None for other statements."""
+    words = [token.text.upper() for token in statement]
+    if words[0] != "CREATE" or "VIEW" not in words:
+        return None
+    at = words.index("VIEW")
+    if not _BEFORE_A_VIEW.issuperset(words[1:at]):
+        return None
+    named = statement[at + 1 :]
+    if words[at + 1 : at + 4] == ["IF", "NOT", "EXISTS"]:
+        named = named[3:]
+    while len(named) > _DOTTED and named[1].token_type is TokenType.DOT:
+        named = named[2:]
+    return named[0].text.lower() if named else None
+
+
+def _views_of(statement: Sequence[Token], views: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The views of the file that a statement names, behind those that they use themselves."""
+    words = {token.text.lower() for token in statement[1:]}
+    used = [definitions for name, definitions in views.items() if name in words]
+    return tuple(dict.fromkeys(one for definitions in used for one in definitions))

@@ -1,0 +1,76 @@
+"""Trino's `QueryCompletedEvent` as JSON, as its event listeners write it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed
+from whyscan.spark.stages.workload.query_logs import when_told
+from whyscan.spark.stages.workload.trino_prepared import executed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DIALECT = "trino"
+
+
+def trino_event(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The event of Trino's in an object: of a query that ended, or one that began; None for others.
+
+    The HTTP listener sends it as it is, the Kafka listener in an envelope.
+    """
+    payload = entry.get("eventPayload")
+    event: Mapping[str, Any] = payload if isinstance(payload, dict) else entry
+    metadata = event.get("metadata")
+    is_one = isinstance(metadata, dict) and "query" in metadata and "queryId" in metadata
+    return event if is_one else None
+
+
+def read_trino(event: Mapping[str, Any], origin: str) -> Query | Unparsed:
+    """A query that ended, well or not: it has read what it has read."""
+    metadata, statistics = event["metadata"], event.get("statistics")
+    where = f"{origin} ({metadata['queryId']})"
+    text = executed(str(metadata["query"] or ""), metadata.get("preparedQuery")).strip()
+    if not isinstance(statistics, dict):
+        return Unparsed(where, text, "the event tells only that the query began")
+    when = event.get("createTime") or event.get("executionStartTime")
+    begun, notes = when_told(when)
+    inputs = (event.get("ioMetadata") or {}).get("inputs") or ()
+    return Query(
+        text,
+        DIALECT,
+        first=begun,
+        last=begun,
+        days={} if begun is None else {begun.date().isoformat(): 1},
+        bytes_read=_whole(statistics.get("physicalInputBytes")),
+        origins=(where,),
+        actual=tuple(_scan(one) for one in inputs if isinstance(one, dict)),
+        notes=notes,
+        namespace=_namespace(event.get("context")),
+    )
+
+
+def _namespace(context: Any) -> str:
+    """The catalog and schema of the session; without both, tables are named by them."""
+    told = context if isinstance(context, dict) else {}
+    parts = [told.get("catalog"), told.get("schema")]
+    return ".".join(str(part) for part in parts) if all(parts) else ""
+
+
+def _scan(told: Mapping[str, Any]) -> ActualScan:
+    """What was read of one table. Iceberg's connector counts files, Hive's lists partitions."""
+    parts = (told.get("catalogName"), told.get("schema"), told.get("table"))
+    metrics, connector = told.get("connectorMetrics"), told.get("connectorInfo")
+    files = metrics.get("dataFiles") if isinstance(metrics, dict) else None
+    partitions = connector.get("partitionIds") if isinstance(connector, dict) else None
+    return ActualScan(
+        ".".join(str(part) for part in parts if part),
+        files=_whole(files.get("total")) if isinstance(files, dict) else None,
+        bytes=_whole(told.get("physicalInputBytes")),
+        rows=_whole(told.get("physicalInputRows")),
+        partitions=len(partitions) if isinstance(partitions, list) else None,
+    )
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,72 @@
+"""The statement that `EXECUTE` runs: what was prepared, with its values in the places of `?`.
+
+Drivers of Trino send every statement with parameters like that.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from sqlglot.errors import TokenError
+from sqlglot.tokenizer_core import TokenType
+
+from whyscan.predicate.syntax.parse import dialect_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlglot.tokenizer_core import Token
+
+_EXECUTE = re.compile(
+    r"""\s*EXECUTE\s+
+    (?:IMMEDIATE\s+'(?P<text>(?:[^']|'')*+)' | \w+ | "(?:[^"]|"")++")
+    (?:\s+USING\s+(?P<values>.+?))?\s*;?\s*""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+
+
+def executed(text: str, prepared: str | None) -> str:
+    """The statement behind a text; the text itself where it executes nothing that is known.
+
+    Where the values do not fit, the places stay: they may have any value.
+    """
+    found = _EXECUTE.fullmatch(text)
+    if found is None:
+        return text
+    statement = prepared if found["text"] is None else found["text"].replace("''", "'")
+    if not statement:
+        return text
+    if found["values"] is None:
+        return statement
+    try:
+        return _filled(statement, _parts(found["values"]))
+    except TokenError:
+        return statement
+
+
+def _filled(statement: str, values: Sequence[str]) -> str:
+    tokens = dialect_named("trino").tokenize(statement)
+    places = [token.start for token in tokens if token.token_type is TokenType.PLACEHOLDER]
+    if len(places) != len(values):
+        return statement
+    cuts = [-1, *places, len(statement)]
+    between = [statement[before + 1 : place] for before, place in pairwise(cuts)]
+    return "".join(part for pair in zip(between, (*values, ""), strict=True) for part in pair)
+
+
+def _parts(values: str) -> list[str]:
+    """A list of values, parted at the commas outside of parentheses."""
+    parts, depth, begin = list[str](), 0, 0
+    for token in dialect_named("trino").tokenize(values):
+        depth += _deeper(token)
+        if not depth and token.token_type is TokenType.COMMA:
+            parts.append(values[begin : token.start].strip())
+            begin = token.end + 1
+    return [*parts, values[begin:].strip()]
+
+
+def _deeper(token: Token) -> int:
+    opens = token.token_type in {TokenType.L_PAREN, TokenType.L_BRACKET}
+    return int(opens) - int(token.token_type in {TokenType.R_PAREN, TokenType.R_BRACKET})

@@ -1,0 +1,180 @@
+"""The tables of a run: what was named, a table, a glob of them or a catalog's namespace, as a list.
+
+| named | tables |
+|---|---|
+| `NAME=URI` | one, under that name |
+| a path, an address | one, under its last part |
+| `catalog.db.table` | one, under its whole name |
+| `lake/*` | one for each folder that the glob matches; of files alone, all of them are one table |
+| `catalog.db.*` | every table of the namespace |
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+
+from whyscan.errors import TableError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from whyscan.tables.storage.locations import Place
+    from whyscan.tables.storage.store import Store
+
+_NAMED = re.compile(r"""([^=/\\:*?\[\]{}]+)=(.+)""", re.DOTALL)
+_NAMESPACE = re.compile(r"""[^\s./\\:*?\[\]{}]+(\.[^\s./\\:*?\[\]{}]+)+\.\*""")
+_PLAIN_PART = re.compile(r"[^\s./\\:*?\[\]{}\"`~]+")
+
+
+class Source(Struct, frozen=True):
+    """A table of a run: what queries call it, where it is, and the options of its storage.
+
+    `snapshot` is the one that is meant, by the name that an inventory has for it; None: the newest.
+    """
+
+    name: str
+    uri: str
+    options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    snapshot: str | None = None
+
+    def __repr__(self) -> str:
+        """Without the options: some of them are secrets."""
+        return f"Source({self.name!r}, {self.uri!r})"
+
+    def __reduce__(self) -> tuple[type[Source], tuple[object, ...]]:
+        return Source, (self.name, self.uri, dict(self.options), self.snapshot)
+
+
+def sources(
+    named: Iterable[str | tuple[str, str] | Source], options: Mapping[str, Any] | None = None
+) -> tuple[Source, ...]:
+    """The tables that were named, in order; a pair is a name and where its table is.
+
+    No two have one name: what was found by a glob is then told apart by more of its path.
+    """
+    given = dict(options or {})
+    found: dict[str, Source] = {}
+    for one in named:
+        for source in [one] if isinstance(one, Source) else _sources(one, given):
+            known = found.setdefault(source.name, source)
+            if known.uri != source.uri:
+                raise UsageError(
+                    f"two tables are called {source.name!r}: {known.uri} and {source.uri}",
+                    hint="give one of them another name: NAME=URI",
+                )
+    return tuple(found.values())
+
+
+def _sources(one: str | tuple[str, str], options: Mapping[str, Any]) -> Iterator[Source]:
+    from whyscan.tables.catalogs.names import table_name
+    from whyscan.tables.storage.locations import parse
+
+    pair = one if isinstance(one, tuple) else _pair(one)
+    if pair is not None:
+        yield Source(*pair, options)
+        return
+    text = str(one)
+    if _NAMESPACE.fullmatch(text) and not os.path.exists(text):  # noqa: PTH110 - takes any length
+        yield from _of_namespace(text, options)
+        return
+    if (name := table_name(text)) is not None:
+        yield Source(str(name), text, options)
+        return
+    place = parse(text)
+    if place.pattern is None:
+        yield Source(_last_part(place.path) or text, text, options)
+    else:
+        yield from _of_glob(text, place, options)
+
+
+def _pair(text: str) -> tuple[str, str] | None:
+    """`NAME=URI` taken apart. A folder that is there may be called `day=1`."""
+    found = _NAMED.fullmatch(text)
+    if found is None or os.path.exists(text):  # noqa: PTH110 - takes any length
+        return None
+    return found[1], found[2]
+
+
+def _last_part(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def _of_namespace(text: str, options: Mapping[str, Any]) -> Iterator[Source]:
+    """Every table of a catalog's namespace."""
+    from whyscan.tables.catalogs.configured import load, quiet
+    from whyscan.tables.catalogs.names import TableName
+    from whyscan.tables.catalogs.refusals import refusals
+
+    catalog, *namespace = text.removesuffix(".*").split(".")
+    opened = load(TableName(catalog, (*namespace, "*")))
+    with refusals(catalog), quiet():
+        listed = sorted(opened.list_tables(tuple(namespace)))
+        opened.close()
+    if not listed:
+        raise TableError(f"the catalog {catalog!r} has no tables in {'.'.join(namespace)}")
+    for parts in listed:
+        name = TableName(catalog, parts)
+        yield Source(str(name), ".".join(map(_quoted, (catalog, *parts))), options)
+
+
+def _quoted(part: str) -> str:
+    return part if _PLAIN_PART.fullmatch(part) else "`" + part.replace("`", "``") + "`"
+
+
+def _of_glob(text: str, place: Place, options: Mapping[str, Any]) -> Iterator[Source]:
+    """The folders that a glob matches."""
+    from whyscan.tables.storage.locations import recorded_folder
+
+    assert place.pattern is not None  # noqa: S101 - the caller looked
+    if "**" in place.pattern:
+        raise UsageError(
+            f"the glob {text} has no end: ** matches folders inside tables",
+            hint="name each level: lake/*/*",
+        )
+    root = f"{place.store}/{place.path}" if place.store else place.path
+    store = recorded_folder(root, options)
+    found = [""]
+    for part in place.pattern.strip("/").split("/"):
+        found = [below for above in found for below in _matching(store, above, part)]
+    if not found:
+        # The glob names files: all of them are one table.
+        yield Source(_last_part(place.path) or text, text, options)
+        return
+    repeated = Counter(_last_part(path) for path in found)
+    for path in found:
+        last = _last_part(path)
+        name = last if repeated[last] == 1 else path.replace("/", ".")
+        yield Source(name, store.shown(path), options)
+
+
+def _matching(store: Store, above: str, pattern: str) -> list[str]:
+    """The folders of one folder whose names match a part of a glob."""
+    from whyscan.tables.storage.locations import glob_regex
+
+    regex = re.compile(glob_regex(pattern))
+    names = [
+        n for n in _folders(store, above) if regex.fullmatch(n) and not n.startswith((".", "_"))
+    ]
+    return [f"{above}/{name}" if above else name for name in sorted(names)]
+
+
+def _folders(store: Store, above: str) -> Iterator[str]:
+    if store.folder is not None:
+        top = Path(store.folder, above)
+        yield from (entry.name for entry in top.iterdir() if entry.is_dir())
+        return
+    import obstore
+
+    from whyscan.tables.storage.refusals import refusals
+
+    key = "/".join(part for part in (store.prefix, above) if part)
+    with refusals(store.shown(above)):
+        listed = obstore.list_with_delimiter(store.backend, key or None)
+    yield from (_last_part(prefix) for prefix in listed["common_prefixes"])

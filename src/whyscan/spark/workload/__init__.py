@@ -1,6 +1,0 @@
-"""Many queries with how often they ran: SQL files, query logs, event logs, dbt, Trino."""
-
-from whyscan.spark.workload.query import ActualScan, Query, Unparsed, Workload, shape_of
-from whyscan.spark.workload.reading import read_workload
-
-__all__ = ["ActualScan", "Query", "Unparsed", "Workload", "read_workload", "shape_of"]

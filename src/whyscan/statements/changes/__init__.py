@@ -1,0 +1,1 @@
+"""Statements that change a table, as the queries that read what they need."""

@@ -1,0 +1,163 @@
+"""A dbt model's own text as the statement that an incremental run of it executes.
+
+`{{ this }}` is the table `this`, `ref('x')` is x and `source('a', 'b')` is a.b. What only a dbt
+project has (macros of packages, `target`, results of queries) is refused: the SQL that
+`dbt compile` writes is a statement like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from whyscan.errors import SyntaxProblem
+from whyscan.statements.changes.templates import COMPILE, render
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_MARKER = re.compile(
+    r"""
+    '(?:[^'\\]++|\\.|'')*+' | "(?:[^"\\]++|\\.|"")*+" | `[^`]*+`
+    | --[^\n]*+ | /\*.*?\*/ | (\{\{|\{%)
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+LONGEST_SHOWN = 80
+DEST, SOURCE = "DBT_INTERNAL_DEST", "DBT_INTERNAL_SOURCE"
+"""dbt's own names: a model's incremental_predicates use them."""
+
+_DEFAULTS = {
+    "spark": "append",
+    "databricks": "merge",
+    "trino": "append",
+    "bigquery": "merge",
+    "snowflake": "merge",
+    "duckdb": "delete+insert",
+    "postgres": "delete+insert",
+    "redshift": "delete+insert",
+}
+"""What each adapter does where a model does not say."""
+
+
+class Model(Struct, frozen=True):
+    """A model that was rendered. `replaces_partitions`: only those that it gives rows of."""
+
+    sql: str
+    notes: tuple[str, ...] = ()
+    replaces_partitions: bool = False
+
+
+def is_model(text: str) -> bool:
+    """Whether Jinja stands in a text, outside of strings and comments."""
+    if "{{" not in text and "{%" not in text:
+        return False
+    return any(found[1] is not None for found in _MARKER.finditer(text))
+
+
+def incremental_run(text: str, dialect: str) -> Model:
+    """The statement that an incremental run executes; of other models the query alone."""
+    rendered = render(text)
+    return executed(rendered.sql, Config(rendered.settings), dialect)
+
+
+def executed(compiled: str, config: Config, dialect: str, target: str = "this") -> Model:
+    """The same of a model whose Jinja is rendered; `target` is the table that it fills."""
+    query = compiled.strip().rstrip(";")
+    if config.text("materialized", "view") != "incremental":
+        return Model(query)
+    unique = config.names("unique_key")
+    strategy = config.text("incremental_strategy", _DEFAULTS.get(dialect, "append"))
+    if strategy in {"delete+insert", "delete_insert"} and not unique:
+        strategy = "append"
+    told = (f"an incremental run of a dbt model, by the strategy {strategy}",)
+    predicates = config.listed("incremental_predicates") or config.listed("predicates")
+    terms = [*(f"{DEST}.{name} = {SOURCE}.{name}" for name in unique), *predicates]
+    match strategy:
+        case "append":
+            return Model(f"INSERT INTO {target} {query}", told)
+        case "merge":
+            return Model(_merge(query, target, unique, terms), told)
+        case "delete+insert" | "delete_insert":
+            return Model(_delete(query, target, terms), told)
+        case "replace_where" if predicates:
+            where = " AND ".join(predicates)
+            return Model(f"INSERT INTO {target} REPLACE WHERE {where} {query}", told)
+        case "insert_overwrite":
+            return _overwrite(query, target, config, told)
+        case _:
+            raise SyntaxProblem(f"the strategy {strategy!r} of dbt is not known", hint=COMPILE)
+
+
+def _delete(query: str, target: str, terms: Sequence[str]) -> str:
+    """What goes before the query's rows are inserted."""
+    source = f"({query}\n) AS {SOURCE}"
+    joined = " AND ".join(terms)
+    return f"DELETE FROM {target} AS {DEST} USING {source} WHERE {joined}"  # noqa: S608 - never run
+
+
+def _merge(query: str, target: str, unique: Sequence[str], terms: Sequence[str]) -> str:
+    """Without a key no row matches: dbt then only inserts."""
+    on = " AND ".join(terms) if unique else "FALSE"
+    matched = " WHEN MATCHED THEN UPDATE SET *" if unique else ""
+    return (
+        f"MERGE INTO {target} AS {DEST} USING ({query}\n) AS {SOURCE} ON {on}{matched}"
+        " WHEN NOT MATCHED THEN INSERT *"
+    )
+
+
+def _overwrite(query: str, target: str, config: Config, told: tuple[str, ...]) -> Model:
+    """The partitions that `partitions` lists, else those of the query's rows; all without any."""
+    columns = config.names("partition_by")
+    if not columns:
+        return Model(f"INSERT OVERWRITE TABLE {target} {query}", told)
+    listed = config.listed("partitions")
+    if listed:
+        condition = f"{columns[0]} IN ({', '.join(listed)})"
+        return Model(f"INSERT INTO {target} REPLACE WHERE {condition} {query}", told)
+    return Model(
+        f"INSERT OVERWRITE TABLE {target} PARTITION ({', '.join(columns)}) {query}",
+        told,
+        replaces_partitions=True,
+    )
+
+
+class Config:
+    """The settings of a model, each read as what it must be; SyntaxProblem where it is not."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._settings = settings
+
+    def text(self, name: str, default: str) -> str:
+        return str(self._settings.get(name) or default).lower()
+
+    def listed(self, name: str) -> list[str]:
+        """A setting that is one text or several; numbers are their text."""
+        value = self._settings.get(name)
+        if not value:
+            return []
+        parts = [value] if isinstance(value, str) else value
+        if isinstance(parts, list | tuple) and all(
+            isinstance(part, str | int | float) for part in parts
+        ):
+            return [str(part) for part in parts]
+        raise self._refused(name, "it is a text, or a list of them")
+
+    def names(self, name: str) -> list[str]:
+        """Columns: one, several, or BigQuery's dictionary with the field in it."""
+        value = self._settings.get(name)
+        if isinstance(value, dict):
+            value = [value["field"]] if "field" in value else []
+        if not value:
+            return []
+        parts = [value] if isinstance(value, str) else value
+        if isinstance(parts, list | tuple) and all(isinstance(part, str) for part in parts):
+            return list(parts)
+        raise self._refused(name, "it is the name of a column, or a list of them")
+
+    def _refused(self, name: str, hint: str) -> SyntaxProblem:
+        shown = repr(self._settings[name])
+        shown = shown if len(shown) <= LONGEST_SHOWN else shown[:LONGEST_SHOWN] + "\u2026"
+        return SyntaxProblem(f"the setting {name} of the dbt model cannot be {shown}", hint=hint)

@@ -1,0 +1,166 @@
+"""MERGE as the join that it is.
+
+A target row t and a source row s that ON pairs, p(t, s), matter
+
+- to WHEN MATCHED AND c if c,
+- to WHEN NOT MATCHED AND i, for the pair keeps s from being inserted, if i(s),
+- to WHEN NOT MATCHED BY SOURCE AND d, for the pair keeps t from being changed, if d(t).
+
+So the pairs are those of p AND (c OR i OR d). Of rows without a partner, s matters if i(s), and
+t if d(t): the first makes it a left join of the source with the target, the second reads the
+target once more, `besides`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from sqlglot import exp
+
+from whyscan.errors import SyntaxProblem
+from whyscan.predicate.syntax.parse import conjuncts
+from whyscan.statements.changes.queries import (
+    Change,
+    Fate,
+    is_value,
+    marked,
+    returned,
+    selected,
+    star,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_IDLE = {"DO NOTHING"}
+SOURCE = "_source"
+
+
+class Clauses(Struct, frozen=True):
+    """The WHEN clauses of a MERGE that do something, their names complete."""
+
+    matched: tuple[exp.When, ...]
+    inserts: tuple[exp.When, ...]
+    orphans: tuple[exp.When, ...]
+    """WHEN NOT MATCHED BY SOURCE."""
+
+    @property
+    def all(self) -> tuple[exp.When, ...]:
+        return (*self.matched, *self.inserts, *self.orphans)
+
+
+def merge(tree: exp.Merge, text: str) -> Change:
+    """The join that a MERGE reads, and the target's rows that no source row may keep."""
+    if not tree.args.get("on") and not tree.args.get("using_cond"):
+        raise SyntaxProblem("MERGE without ON", text=text, hint="say which rows match: ON a = b")
+    target, source = marked(tree.this, text), _source(tree.args["using"])
+    whens = clauses(tree, star(target), star(source))
+    paired = [*whens.matched, *whens.inserts]
+    outputs = [star(target), *_expressions(paired, star(source)), *returned(tree)]
+    query = selected(outputs, source, tree)
+    query.append("joins", _join(tree, target, "LEFT" if whens.inserts else ""))
+    _narrow(query, whens.all)
+    besides = None
+    if whens.orphans:
+        again = target.copy()
+        besides = selected([star(again), *_expressions(whens.orphans, star(again))], again)
+        besides.set("with_", _copied(tree.args.get("with_")))
+        _narrow(besides, whens.orphans)
+    acts = bool(whens.matched or whens.orphans)
+    return Change("merge", query, besides, Fate.REWRITTEN if acts else Fate.KEPT)
+
+
+def clauses(tree: exp.Merge, target: exp.Column, source: exp.Column) -> Clauses:
+    """The clauses that act, by whose rows they act on."""
+    found: tuple[list[exp.When], list[exp.When], list[exp.When]] = ([], [], [])
+    for when in tree.args["whens"].expressions:
+        if isinstance(when.args.get("then"), exp.Var) and when.args["then"].name.upper() in _IDLE:
+            continue
+        at = 0 if when.args.get("matched") else 2 if when.args.get("source") else 1
+        found[at].append(_complete(when, (None, source, target)[at]))
+    return Clauses(*map(tuple, found))
+
+
+def _source(node: exp.Expr) -> exp.Expr:
+    source = node.copy()
+    if not isinstance(source, exp.Table) and not source.alias:
+        source.set("alias", exp.TableAlias(this=exp.to_identifier(SOURCE)))
+    return source
+
+
+def _join(tree: exp.Merge, target: exp.Table, side: str) -> exp.Join:
+    join = exp.Join(this=target, side=side)
+    shared = tree.args.get("using_cond")
+    if shared:
+        join.set("using", [name.copy() for name in shared])
+    else:
+        join.set("on", tree.args["on"].copy())
+    return join
+
+
+def _complete(when: exp.When, only: exp.Column | None) -> exp.When:
+    """The clause with the one table that it can name before every bare column."""
+    copy = when.copy()
+    if only is None:
+        return copy
+    values = copy.args["then"].args.get("expression")
+    for part in (copy.args.get("condition"), values, *_set(copy)):
+        for node in [] if not isinstance(part, exp.Expr) else _outside_queries(part):
+            if isinstance(node, exp.Column) and not node.table and is_value(node):
+                node.set("table", only.args["table"].copy())
+    return copy
+
+
+def _outside_queries(node: exp.Expr) -> list[exp.Expr]:
+    """A subquery has tables of its own to name."""
+    return list(node.walk(prune=lambda n: isinstance(n, exp.Query)))
+
+
+def _set(when: exp.When) -> list[exp.Expr]:
+    """The right sides of UPDATE SET."""
+    then = when.args["then"]
+    pairs = then.expressions if isinstance(then, exp.Update) else []
+    return [pair.expression for pair in pairs or () if isinstance(pair, exp.EQ)]
+
+
+def _expressions(whens: Sequence[exp.When], source: exp.Column) -> list[exp.Expr]:
+    """What the clauses compute: conditions, right sides of SET, values to insert."""
+    found: list[exp.Expr] = []
+    for when in whens:
+        condition, then = when.args.get("condition"), when.args["then"]
+        found += [] if condition is None else [condition.copy()]
+        values = then.args.get("expression") if isinstance(then, exp.Insert) else None
+        if isinstance(values, exp.Tuple):
+            found += [value.copy() for value in values.expressions if is_value(value)]
+        elif isinstance(then, exp.Insert) or _takes_all(then):
+            found.append(source.copy())
+        found += [value.copy() for value in _set(when) if is_value(value)]
+    return found
+
+
+def _takes_all(then: exp.Expr) -> bool:
+    """`UPDATE SET *`, and DuckDB's UPDATE without more."""
+    pairs = then.expressions if isinstance(then, exp.Update) else [then]
+    return not pairs or isinstance(pairs[0], exp.Star)
+
+
+def _narrow(query: exp.Select, whens: Sequence[exp.When]) -> None:
+    """Only rows that some clause acts on, if every clause says something of its rows.
+
+    What holds a subquery stays where it is evaluated, so that its tables are read once.
+    """
+    found = []
+    for when in whens:
+        condition = when.args.get("condition")
+        parts = [] if condition is None else conjuncts(condition)
+        plain = [part.copy() for part in parts if part.find(exp.Query) is None]
+        if not plain:
+            return
+        found.append(exp.and_(*plain))
+    if found:
+        query.where(exp.or_(*found), copy=False)
+
+
+def _copied(node: exp.Expr | None) -> exp.Expr | None:
+    return None if node is None else node.copy()

@@ -1,0 +1,273 @@
+"""A change as the query that reads what it needs: filters are placed in it as in any other.
+
+| change                                 | reads                                           |
+|----------------------------------------|-------------------------------------------------|
+| DELETE FROM t USING s WHERE p          | SELECT t.* FROM t, s WHERE p                    |
+| UPDATE t SET a = e FROM s WHERE p      | SELECT t.*, e FROM t, s WHERE p                 |
+| MERGE                                  | see merges.py                                   |
+| INSERT OVERWRITE t PARTITION (d = v) q | q; of t, SELECT t.* FROM t WHERE d = v goes     |
+| INSERT INTO t REPLACE WHERE p q        | q; of t, SELECT t.* FROM t WHERE p goes         |
+| CREATE OR REPLACE TABLE t AS q         | q; all of t goes                                |
+| TRUNCATE TABLE t                       | nothing; all of t goes                          |
+| INSERT INTO t q, CREATE TABLE t AS q   | q                                               |
+
+The target is read with all its columns: a file that is rewritten is copied, row by row.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from sqlglot import exp
+
+from whyscan.errors import SyntaxProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TARGET = "target"
+"""Set on the table that a change writes."""
+
+
+class Fate(Enum):
+    """What becomes of the target's files whose rows the change acts on."""
+
+    DROPPED = "one whose rows all go is dropped, another rewritten"
+    REWRITTEN = "each may be rewritten"
+    REPLACED = "each is replaced if its partition is written"
+    KEPT = "none is touched"
+
+
+class DynamicPartitions(Struct, frozen=True):
+    """A dynamic overwrite: only partitions that the query gives rows of are replaced.
+
+    `columns` are the partition columns that PARTITION names without a value, in its order, None
+    without such a clause. `by_name`: the query's columns go where they are called.
+    """
+
+    columns: tuple[str, ...] | None
+    by_name: bool = False
+
+
+class Change(Struct, frozen=True):
+    """What a statement reads: `query`, and of its target the rows of `besides`.
+
+    `optional`: what is written need not be known, for nothing of it is read.
+    """
+
+    operation: str
+    query: exp.Query
+    besides: exp.Query | None = None
+    fate: Fate = Fate.KEPT
+    optional: bool = False
+    dynamic: DynamicPartitions | None = None
+    notes: tuple[str, ...] = ()
+
+
+OVERWRITES = (
+    "what is replaced is told for spark.sql.sources.partitionOverwriteMode=static, Spark's own "
+    "default; dynamic replaces only the partitions that the query gives rows of"
+)
+
+
+def change_of(tree: exp.Expr, dialect: str, text: str) -> Change:
+    """The statement as what it reads; a query reads itself."""
+    match tree:
+        case exp.Query():
+            return Change(tree.key, tree)
+        case exp.Merge():
+            from whyscan.statements.changes.merge import merge
+
+            return merge(tree, text)
+        case exp.Delete():
+            return _delete(tree, text)
+        case exp.Update():
+            return _update(tree, text)
+        case exp.Insert():
+            return _insert(tree, dialect)
+        case exp.MultitableInserts():
+            return _insert(_one_insert(tree, text), dialect)
+        case exp.TruncateTable():
+            return _truncate(tree, text)
+        case _:
+            return _create(tree)
+
+
+def _delete(tree: exp.Delete, text: str) -> Change:
+    named = [tree.this] if tree.this else (tree.args.get("tables") or [])
+    chosen = {table.name.lower() for table in tree.args.get("tables") or named}
+    if len(named) != 1 or chosen - {named[0].alias_or_name.lower(), named[0].name.lower()}:
+        raise SyntaxProblem(
+            "DELETE of another table than the first", text=text, hint="name what is deleted first"
+        )
+    target = marked(named[0], text)
+    query = selected([star(target), *returned(tree)], target, tree)
+    for other in tree.args.get("using") or ():
+        query.append("joins", exp.Join(this=other.copy()))
+    # Which rows go with LIMIT, nobody can tell.
+    some = tree.args.get("limit") is not None
+    return Change("delete", query, fate=Fate.REWRITTEN if some else Fate.DROPPED)
+
+
+def _update(tree: exp.Update, text: str) -> Change:
+    target = marked(tree.this, text)
+    own = {"", target.name.lower(), target.alias_or_name.lower()}
+    for part in tree.expressions:
+        if not isinstance(part, exp.EQ) or getattr(part.this, "table", "").lower() not in own:
+            raise SyntaxProblem(
+                "SET of what is no column of the first table", text=text, hint="SET column = value"
+            )
+    values = [part.expression.copy() for part in tree.expressions if is_value(part.expression)]
+    query = selected([star(target), *values, *returned(tree)], target, tree)
+    start = tree.args.get("from_")
+    if start is not None:
+        query.append("joins", exp.Join(this=start.this.copy()))
+    return Change("update", query, fate=Fate.REWRITTEN)
+
+
+def _insert(tree: exp.Insert, dialect: str) -> Change:
+    query = _inserted(tree)
+    condition = tree.args.get("where")
+    if not tree.args.get("overwrite") and condition is None:
+        conflicts = tree.args.get("conflict") is not None
+        told = ("what ON CONFLICT looks up in the target is not counted",) if conflicts else ()
+        return Change("insert", query, notes=told)
+    target = marked(tree.this, "")
+    parts = target.args.get("partition")
+    target.set("partition", None)
+    given = [] if parts is None else parts.expressions
+    terms = [_is_value(part) for part in given if isinstance(part, exp.EQ)]
+    terms += [] if condition is None else [condition.copy()]
+    open_columns = tuple(part.name for part in given if not isinstance(part, exp.EQ))
+    dynamic = None
+    if condition is None and open_columns and dialect == "hive":
+        dynamic = DynamicPartitions(open_columns, bool(tree.args.get("by_name")))
+    return Change(
+        "insert overwrite",
+        query,
+        besides=_where(selected([star(target)], target), terms),
+        fate=Fate.DROPPED if dynamic is None else Fate.REPLACED,
+        optional=True,
+        dynamic=dynamic,
+        notes=_overwriting(open_columns, given, condition, dialect),
+    )
+
+
+def _inserted(tree: exp.Insert) -> exp.Query:
+    """The query whose rows are inserted; `TABLE s` is one, too."""
+    source = tree.args.get("source")
+    if isinstance(source, exp.Table):
+        return selected([exp.Star()], source.copy(), tree)
+    return with_ctes(tree.expression, tree)
+
+
+def _overwriting(
+    open_columns: Sequence[str], given: Sequence[exp.Expr], condition: exp.Expr | None, dialect: str
+) -> tuple[str, ...]:
+    """What a setting of the session decides, and the text does not say."""
+    settled = condition is not None or (given and not open_columns)
+    if settled or dialect not in {"spark", "databricks", "spark2"}:
+        return ()
+    return (OVERWRITES,)
+
+
+def _one_insert(tree: exp.MultitableInserts, text: str) -> exp.Insert:
+    """Hive's `FROM s INSERT … SELECT …` in the usual order."""
+    first = tree.expressions[0]
+    if len(tree.expressions) != 1 or not isinstance(first, exp.Insert):
+        raise SyntaxProblem("this inserts several times", text=text, hint="explain one at a time")
+    insert = first.copy()
+    insert.expression.set("from_", exp.From(this=tree.args["source"].copy()))
+    insert.set("with_", tree.args.get("with_"))
+    return insert
+
+
+def _truncate(tree: exp.TruncateTable, text: str) -> Change:
+    if len(tree.expressions) != 1:
+        raise SyntaxProblem("TRUNCATE of several tables", text=text, hint="explain them one by one")
+    target = marked(tree.expressions[0], text)
+    parts = tree.args.get("partition")
+    terms = [_is_value(part) for part in ([] if parts is None else parts.expressions)]
+    gone = _where(selected([star(target)], target), terms)
+    return Change("truncate", exp.Select(), gone, Fate.DROPPED)
+
+
+def _create(tree: exp.Expr) -> Change:
+    query = with_ctes(tree.expression, tree)
+    named = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    is_table = str(tree.args.get("kind")).upper() == "TABLE"
+    if not is_table or not tree.args.get("replace") or not isinstance(named, exp.Table):
+        return Change("create", query)
+    target = marked(named, "")
+    gone = selected([star(target)], target)
+    return Change("create or replace", query, gone, Fate.DROPPED, optional=True)
+
+
+def marked(node: exp.Expr, text: str) -> exp.Table:
+    """The table that is written, as the target of a query."""
+    table = node.this if isinstance(node, exp.Schema) else node
+    if not isinstance(table, exp.Table):
+        raise SyntaxProblem("what is changed is not a table", text=text)
+    target = table.copy()
+    target.meta[TARGET] = True
+    return target
+
+
+def star(source: exp.Expr) -> exp.Column:
+    """All columns of a source."""
+    alias = source.args.get("alias")
+    named = source.this if alias is None else alias.this
+    return exp.Column(this=exp.Star(), table=named.copy())
+
+
+def selected(
+    expressions: Sequence[exp.Expr], start: exp.Expr, tree: exp.Expr | None = None
+) -> exp.Select:
+    """SELECT of a source, with the WITH and the WHERE of a statement."""
+    query = exp.Select(expressions=list(expressions)).from_(start, copy=False)
+    for clause in ("with_", "where"):
+        found = None if tree is None else tree.args.get(clause)
+        if found is not None:
+            query.set(clause, found.copy())
+    return query
+
+
+def with_ctes(query: exp.Expr | None, tree: exp.Expr) -> exp.Query:
+    """The query behind a statement's own WITH; one without tables where rows are listed."""
+    if not isinstance(query, exp.Query):
+        return exp.Select()
+    found, around = query.copy(), tree.args.get("with_")
+    if around is None:
+        return found
+    inner = found.args.get("with_")
+    both = around.copy()
+    if inner is not None:
+        both.set("expressions", [*both.expressions, *inner.expressions])
+        both.set("recursive", bool(both.recursive or inner.recursive))
+    found.set("with_", both)
+    return found
+
+
+def is_value(node: exp.Expr) -> bool:
+    """Whether it is computed from columns: DEFAULT is a word, and looks like one of them."""
+    bare = isinstance(node, exp.Column | exp.Var) and node.name.upper() == "DEFAULT"
+    return not (bare and not getattr(node, "table", ""))
+
+
+def returned(tree: exp.Expr) -> list[exp.Expr]:
+    """What RETURNING asks for."""
+    clause = tree.args.get("returning")
+    return [] if clause is None else [part.copy() for part in clause.expressions]
+
+
+def _is_value(part: exp.EQ) -> exp.Expr:
+    """`d = NULL` of a PARTITION clause names the partition of NULLs."""
+    if isinstance(part.expression, exp.Null):
+        return exp.Is(this=part.this.copy(), expression=exp.Null())
+    return part.copy()
+
+
+def _where(query: exp.Select, terms: Sequence[exp.Expr]) -> exp.Select:
+    return query.where(*terms, copy=False) if terms else query

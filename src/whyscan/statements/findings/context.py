@@ -1,0 +1,135 @@
+"""What findings about a whole statement are made from, and what a changed one would read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.planning.plan.scan_plan import Depth
+from whyscan.reports.findings import Effect
+from whyscan.statements.joins.dynamic_filters import texts
+from whyscan.statements.joins.edges import Origins, every_source
+from whyscan.statements.scans import leaves_of, predicate
+from whyscan.tree.lazy import lazy
+from whyscan.tree.nodes import Column
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.rewrite import substituted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from whyscan.reports.gates import Reading
+    from whyscan.statements.joins.dynamic_filters import Planned
+    from whyscan.statements.placement.facts import Fact
+    from whyscan.statements.placement.placement import Leaf
+    from whyscan.statements.records import ScanReport
+    from whyscan.statements.scans import Asked
+    from whyscan.statements.sql.relations import Query
+    from whyscan.tree.nodes import Expression
+    from whyscan.tree.zones import Zone
+
+
+SHARE = 0.1
+"""Of the bytes that a statement reads: less than that is not worth a word."""
+
+
+class Ground(Struct, frozen=True, dict=True):
+    """A statement's scans by their keys.
+
+    `static` are their plans without what joins supply: a changed statement is planned so too.
+    """
+
+    asked: Asked
+    static: Mapping[str, Planned]
+    scans: Mapping[str, ScanReport]
+    titles: Mapping[str, str]
+
+    @lazy
+    def origins(self) -> Origins:
+        return Origins(self.asked.query)
+
+    @lazy
+    def _aliases(self) -> Mapping[str, str]:
+        return {source.key: source.alias for source in every_source(self.asked.query)}
+
+    @property
+    def query(self) -> Query:
+        return self.asked.query
+
+    @property
+    def zone(self) -> Zone:
+        return self.asked.clock.zone
+
+    def reading(self, key: str) -> Reading:
+        """What a scan reads, as its own report tells it."""
+        return self.scans[key].reading
+
+    def rows(self, key: str) -> int | None:
+        """The rows of the files that a scan keeps; None where they are not known."""
+        return self.static[key].plan.summary.rows_kept
+
+    def facts(self, key: str) -> Sequence[Fact]:
+        return self.static[key].leaf.facts
+
+    def is_filtered(self, key: str) -> bool:
+        """Whether a condition of the statement reaches the scan."""
+        return bool(self.facts(key))
+
+    def larger(self, one: str, other: str) -> str:
+        """The scan that reads more: bytes, or files where bytes are not known."""
+        reads = {key: self.reading(key) for key in (one, other)}
+        if any(read.bytes_kept is None for read in reads.values()):
+            return max(reads, key=lambda key: reads[key].kept)
+        return max(reads, key=lambda key: reads[key].bytes_kept or 0)
+
+    def is_worth_a_word(self, reads: int | None) -> bool:
+        """Whether so many bytes are a share of what the statement reads; unknown ones are."""
+        whole = [self.reading(key).bytes_kept for key in self.static]
+        known = [size for size in whole if size is not None]
+        return reads is None or len(known) < len(whole) or reads >= SHARE * sum(known)
+
+    def sql(self, expression: Expression) -> str:
+        """An expression in the statement's words: columns by the aliases of their tables."""
+        named = substituted(expression, self._named)
+        return to_sql(expression if named is None else named)
+
+    def _named(self, column: Column) -> Column:
+        return Column((self._aliases.get(column.path[0], ""), *column.path[1:]), column.type)
+
+    def leaves(self, query: Query) -> dict[str, Leaf]:
+        """The scans of a changed statement that are scans of this one, by their keys."""
+        found = leaves_of(replace(self.asked, query=query))
+        return {leaf.source.key: leaf for leaf in found if leaf.source.key in self.static}
+
+    def kept(self, leaf: Leaf) -> int:
+        """The files that a scan keeps with other filters: planned, on the same snapshot."""
+        key = leaf.source.key
+        if texts(leaf) == texts(self.static[key].leaf):
+            return self.static[key].plan.summary.files_kept
+        options = replace(self.static[key].plan.options, depth=Depth.FILES)
+        asked = predicate(leaf.facts, self.asked)
+        return self.asked.planner.plan(leaf.base.snapshot, asked, options).summary.files_kept
+
+    def kept_with(self, key: str, facts: Iterable[Fact]) -> int:
+        """The files that a scan keeps with these filters instead of its own."""
+        return self.kept(replace(self.static[key].leaf, facts=tuple(facts)))
+
+    def gain(self, query: Query) -> tuple[str, Effect] | None:
+        """Of which scan a changed statement reads less, and how much; the most, if of several."""
+        best: tuple[str, Effect] | None = None
+        for key, leaf in self.leaves(query).items():
+            found = self.effect(key, self.kept(leaf))
+            if found is not None and (best is None or _saved(found) > _saved(best[1])):
+                best = (key, found)
+        return best
+
+    def effect(self, key: str, after: int) -> Effect | None:
+        """From what the scan reads now to that; None where it is no less."""
+        before = self.reading(key).kept
+        return Effect(f"files of {self.titles[key]}", before, after) if after < before else None
+
+
+def _saved(effect: Effect) -> int:
+    return effect.before - effect.after

@@ -1,0 +1,341 @@
+"""Filters that joins supply: what metadata guarantees of them, and what their values are.
+
+A scan that is joined by `a = b` needs no row whose `a` is no value of `b`. Without reading a row
+the other scan's plan has a least and a greatest `b`; with reading it has them all.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.planning.plan.scan_plan import Depth
+from whyscan.statements.joins.edges import Origins
+from whyscan.statements.joins.scalar_subqueries import of_values, scalars, told
+from whyscan.statements.joins.supply import (
+    Bounds,
+    Supplies,
+    among,
+    bounds,
+    joined_columns,
+    present,
+    shown,
+    within,
+)
+from whyscan.statements.placement.facts import Fact
+from whyscan.statements.records import Amount, Dynamic, Origin, Supply
+from whyscan.statements.scans import leaves_of, predicate
+from whyscan.statements.sql.relations import own
+from whyscan.tree import arrow
+from whyscan.tree.lazy import lazy
+from whyscan.tree.nodes import Column, IsNull, Literal, Not, columns_of
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.rewrite import substituted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from whyscan.planning.plan.scan_plan import Planned as Plan
+    from whyscan.planning.plan.scan_plan import ScanPlan
+    from whyscan.statements.joins.scalar_subqueries import Scalar
+    from whyscan.statements.placement.placement import Leaf
+    from whyscan.statements.scans import Asked
+    from whyscan.statements.sql.relations import Query
+    from whyscan.tree.nodes import Expression
+
+ROUNDS = 4
+"""Bounds narrow bounds; after so many rounds the rest is not worth it."""
+
+
+class Planned(Struct, frozen=True, eq=False):
+    """A scan with its filters, and its plan."""
+
+    leaf: Leaf
+    plan: Plan
+
+
+class Compared(Struct, frozen=True, eq=False):
+    """What joins and subqueries of a statement compare: scans' columns, and single values."""
+
+    origins: Origins
+    columns: tuple[Column, ...]
+    scalars: tuple[Scalar, ...]
+
+    def of_scan(self, key: str) -> list[Column]:
+        """The columns of one scan among them, in its table's own words."""
+        joined = [own(column) for column in self.columns if column.path[0] == key]
+        valued = [c for s in self.scalars if s.key == key for c in columns_of(s.expression)]
+        return [*joined, *valued]
+
+
+def compared(query: Query) -> Compared:
+    """What may be told from one scan to another."""
+    origins = Origins(query)
+    columns = tuple(dict.fromkeys(joined_columns(query, origins)))
+    return Compared(origins, columns, tuple(scalars(query)))
+
+
+class Dynamics:
+    """What scans of a statement tell each other. `static` are the scans without that.
+
+    `answered` are the values that metadata answers, by the identity of the condition.
+    """
+
+    def __init__(
+        self,
+        asked: Asked,
+        told: Compared,
+        static: Sequence[Planned],
+        answered: Mapping[int, Literal],
+    ) -> None:
+        self.asked = asked
+        self.answered = answered
+        self.static = {planned.leaf.source.key: planned for planned in static}
+        self.origins = told.origins
+        self.columns = [column for column in told.columns if column.path[0] in self.static]
+        self.scalars = [scalar for scalar in told.scalars if scalar.key in self.static]
+        self._bounds: dict[tuple[int, Column], tuple[Plan, Bounds]] = {}
+        self.feeds = self._feeds()
+
+    def _bounds_of(self, column: Column, scans: Mapping[str, Planned]) -> Bounds:
+        """What a scan's plan guarantees of a column; worked out once for a plan."""
+        plan = scans[column.path[0]].plan
+        if (id(plan), column) not in self._bounds:
+            # The plan is kept beside it: another could take the identity of one that is gone.
+            self._bounds[id(plan), column] = (plan, bounds(plan, own(column)))
+        return self._bounds[id(plan), column][1]
+
+    def _feeds(self) -> dict[str, tuple[Fact, ...]]:
+        """For each scan, what it would be told if anything were known of the others."""
+        known = Known({column: present(column) for column in self.columns}, {})
+        for scalar in self.scalars:
+            if scalar.condition.compares is not None:
+                said = present(scalar.condition.compares[1])
+                fact = Fact(said, scalar.condition.sql, None, Origin.JOIN)
+                known.values[id(scalar.condition)] = fact
+        leaves = self._placed(known)
+        return {leaf.source.key: _supplied(leaf) for leaf in leaves if _supplied(leaf)}
+
+    def _placed(self, known: Known) -> list[Leaf]:
+        return leaves_of(self.asked, Supplies(self.origins, known.columns), known.values)
+
+    def suppliers(self) -> list[Column]:
+        """The columns that somebody would be told of."""
+        asked = {fact.written for facts in self.feeds.values() for fact in facts}
+        return [column for column in self.columns if ".".join(column.path) in asked]
+
+    @lazy
+    def bounded(self) -> dict[str, Planned]:
+        """The scans with what metadata guarantees of the others, until nothing more follows."""
+        current = dict(self.static)
+        for _ in range(ROUNDS):
+            renewed = self._planned(self._placed(self.known(current)), current, Depth.FILES)
+            settled = all(_same(renewed[key], current[key]) for key in current)
+            current = renewed
+            if settled:
+                break
+        return current
+
+    def known(self, scans: Mapping[str, Planned]) -> Known:
+        """What these plans guarantee of what is supplied."""
+        columns = {}
+        for column in self.suppliers():
+            said = within(column, self._bounds_of(column, scans))
+            if said is not None:
+                columns[column] = said
+        values = {}
+        for scalar in self.scalars:
+            fact = told(scalar.condition, self._value(scalar, scans))
+            if fact is not None:
+                values[id(scalar.condition)] = fact
+        return Known(columns, values)
+
+    def _value(self, scalar: Scalar, scans: Mapping[str, Planned]) -> Bounds:
+        """Where the value of a subquery lies: it may be known to the letter."""
+        answer = self.answered.get(id(scalar.condition))
+        if answer is None:
+            return bounds(scans[scalar.key].plan, scalar.expression)
+        return Bounds(empty=True) if answer.value is None else Bounds(answer, answer)
+
+    def _planned(
+        self, leaves: Sequence[Leaf], before: Mapping[str, Planned], depth: Depth
+    ) -> dict[str, Planned]:
+        """The scans with the filters that they have now; planned again where those changed."""
+        found = {}
+        for leaf in leaves:
+            key = leaf.source.key
+            old = before[key]
+            if texts(leaf) == texts(old.leaf):
+                found[key] = old
+                continue
+            options = replace(self.static[key].plan.options, depth=depth)
+            asked = predicate(leaf.facts, self.asked)
+            found[key] = Planned(leaf, self.asked.planner.plan(leaf.base.snapshot, asked, options))
+        return found
+
+    def actual(self, most: int) -> Resolution:
+        """The scans with the values of those that are small enough to be read, smallest first."""
+        current = self.bounded
+        known = self.known(current)
+        read: dict[Column, int] = {}
+        left = {column.path[0] for column in self.suppliers()}
+        left |= {s.key for s in self.scalars if id(s.condition) not in self.answered}
+        skipped: list[str] = []
+        while left:
+            key = min(left, key=lambda k: (_rows(current[k]), k))
+            left.discard(key)
+            if _rows(current[key]) > most:
+                skipped.append(key)
+                continue
+            values = self._values(current[key])
+            read.update({c: len(array) for c, array in values.items() if c is not None})
+            self._learn(known, current[key].leaf, values)
+            current = self._planned(self._placed(known), current, Depth.FILES)
+        final = self._planned(self._placed(known), self.static, self.asked.options.depth)
+        return Resolution(final, read, tuple(skipped))
+
+    def _learn(self, known: Known, leaf: Leaf, values: Mapping[Column | None, pa.Array]) -> None:
+        """Take what was read of a scan's columns into what is known."""
+        for column in self.suppliers():
+            listed = among(column, values[column]) if column in values else None
+            if listed is not None:
+                known.columns[column] = listed
+        for scalar in self.scalars:
+            read = values.get(_keyed(scalar))
+            if scalar.key != leaf.source.key or read is None:
+                continue
+            exact = not leaf.above and all(f.origin is Origin.WRITTEN for f in leaf.facts)
+            asked = scalar if exact else replace(scalar, function=None)
+            found = of_values(asked, read, self.asked.clock.zone)
+            fact = told(scalar.condition, found)
+            if fact is not None:
+                known.values[id(scalar.condition)] = fact
+
+    def _values(self, planned: Planned) -> dict[Column | None, pa.Array]:
+        """The distinct values of a scan's supplying columns, read through its plan."""
+        key = planned.leaf.source.key
+        asked = [*self.suppliers(), *filter(None, map(_keyed, self.scalars))]
+        columns = [column for column in dict.fromkeys(asked) if column.path[0] == key]
+        found = planned.plan.each(partial(_distinct, columns=columns))
+        return {
+            column: _united(parts, column) for column, *parts in zip(columns, *found, strict=True)
+        }
+
+    def report(self, key: str, resolution: Resolution | None) -> Dynamic | None:
+        """The three answers for one scan; None where nobody supplies anything to it."""
+        facts = self.feeds.get(key)
+        if facts is None:
+            return None
+        actual = None if resolution is None else resolution.scans[key]
+        return Dynamic(
+            supplies=tuple(self._supply(fact, resolution) for fact in facts),
+            static=_amount(self.static[key]),
+            bounded=_amount(self.bounded[key]),
+            actual=None if actual is None else _amount(actual),
+        )
+
+    def _supply(self, fact: Fact, resolution: Resolution | None) -> Supply:
+        order = list(self.static)
+        column = next((c for c in self.columns if ".".join(c.path) == fact.written), None)
+        if column is None:
+            scalar = next(s for s in self.scalars if s.condition.sql == fact.written)
+            source, found = scalar.key, self._value(scalar, self.bounded)
+        else:
+            source, found = column.path[0], self._bounds_of(column, self.bounded)
+        read = None if resolution is None or column is None else resolution.read.get(column)
+        return Supply(
+            sql=fact.via or fact.written,
+            column=_target(fact),
+            source=order.index(source),
+            low=_shown(found.low),
+            high=_shown(found.high),
+            keys=read,
+        )
+
+
+class Known(Struct, frozen=True):
+    """What is known at run time: of scans' columns, and of conditions with subqueries."""
+
+    columns: dict[Column, Expression]
+    values: dict[int, Fact]
+
+
+class Resolution(Struct, frozen=True):
+    """The scans once values were read: how many of each column, and which were too large."""
+
+    scans: Mapping[str, Planned]
+    read: Mapping[Column, int]
+    skipped: tuple[str, ...]
+
+
+def _keyed(scalar: Scalar) -> Column | None:
+    """The column that a subquery's value is made from, by its scan's key."""
+    column = scalar.column
+    return None if column is None else Column((scalar.key, *column.path), column.type)
+
+
+def _supplied(leaf: Leaf) -> tuple[Fact, ...]:
+    return tuple(fact for fact in leaf.facts if fact.origin is Origin.JOIN)
+
+
+def texts(leaf: Leaf) -> list[str]:
+    """The filters of a scan, to tell whether they are others."""
+    return [to_sql(fact.expression) for fact in leaf.facts]
+
+
+def _same(one: Planned, other: Planned) -> bool:
+    return one.plan.summary.files_kept == other.plan.summary.files_kept
+
+
+def _rows(planned: Planned) -> float:
+    rows = planned.plan.summary.rows_kept
+    return float("inf") if rows is None else rows
+
+
+def _member(batch: pa.RecordBatch, column: Column) -> pa.Array:
+    """A column of a batch, or a member of a struct in it."""
+    name, *rest = column.path[1:]
+    found = batch.column(name)
+    return pc.struct_field(found, rest) if rest else found
+
+
+def _distinct(plan: ScanPlan, columns: Sequence[Column]) -> list[pa.Array]:
+    """The distinct values of each column in what a part reads."""
+    from whyscan.scan import read
+
+    found: list[list[pa.Array]] = [[] for _ in columns]
+    paths = list(dict.fromkeys(column.path[1:2] for column in columns))
+    for batch in read(plan, paths):
+        for column, parts in zip(columns, found, strict=True):
+            parts.append(_member(batch, column).unique())
+    return [_united(parts, column) for column, parts in zip(columns, found, strict=True)]
+
+
+def _united(parts: Sequence[pa.Array], column: Column) -> pa.Array:
+    filled = [part for part in parts if len(part)]
+    if not filled:
+        return pa.array([], arrow.arrow_type(column.type))
+    return pa.chunked_array(filled).unique().drop_null()
+
+
+def _amount(planned: Planned) -> Amount:
+    summary = planned.plan.summary
+    return Amount(summary.files_kept, summary.bytes_kept, summary.rows_kept)
+
+
+def _target(fact: Fact) -> str:
+    """The scan's expression that is filtered: what the fact says is not NULL."""
+    inner = fact.expression
+    if isinstance(inner, Not) and isinstance(inner.operand, IsNull):
+        inner = inner.operand.operand
+    said = substituted(inner, own)
+    return to_sql(inner if said is None else said)
+
+
+def _shown(literal: Literal | None) -> str | None:
+    return None if literal is None else shown(literal)

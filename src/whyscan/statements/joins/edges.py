@@ -1,0 +1,115 @@
+"""The joins of a statement as edges between its scans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.statements.records import Edge
+from whyscan.statements.sql.relations import Combined, Kind, Select, Source, joins, sources
+from whyscan.statements.sql.table_names import Base
+from whyscan.tree.nodes import Column, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from whyscan.statements.sql.relations import Condition, Query
+    from whyscan.tree.nodes import Expression, Path
+
+
+def edges(query: Query, keys: Sequence[str]) -> tuple[Edge, ...]:
+    """Each condition that names columns of two scans; `keys` are the scans' in their order."""
+    origins = Origins(query)
+    position = {key: index for index, key in enumerate(keys)}
+    found: dict[Edge, None] = {}
+    for kind, condition in conditions(query):
+        ends = sorted({position[k] for k in origins.of(condition.expression) if k in position})
+        if len(ends) == 2 and len(condition.named()) > 1:  # noqa: PLR2004
+            found[Edge(kind.value, ends[0], ends[1], condition.sql)] = None
+    return (*found, *_crossed(query, position, list(found)))
+
+
+def _crossed(query: Query, position: Mapping[str, int], known: Sequence[Edge]) -> Iterator[Edge]:
+    """Joins of two scans that no condition joins."""
+    pairs = {(edge.left, edge.right) for edge in known}
+    for inner in selects(query):
+        for join in joins(inner.tree):
+            lefts, rights = (
+                [position[s.key] for s in sources(side) if s.key in position]
+                for side in (join.left, join.right)
+            )
+            apart = not any((min(a, b), max(a, b)) in pairs for a in lefts for b in rights)
+            if join.kind is Kind.INNER and lefts and rights and apart:
+                left, right = sorted((lefts[-1], rights[0]))
+                yield Edge("cross", left, right, "")
+
+
+class Origins:
+    """From which scans the columns of a query come, through whatever is derived from them."""
+
+    def __init__(self, query: Query) -> None:
+        self._sources = {source.key: source for source in every_source(query)}
+
+    def of(self, expression: Expression) -> frozenset[str]:
+        """The keys of the scans behind an expression's columns."""
+        found = (self.behind(column.path) for column in columns_of(expression))
+        return frozenset[str]().union(*found)
+
+    def behind(self, path: Path) -> frozenset[str]:
+        """The keys of the scans behind one column."""
+        source = self._sources.get(path[0])
+        if source is None or source.relation is None:
+            return frozenset()
+        if isinstance(source.relation, Base):
+            return frozenset({path[0]})
+        reads = (o.reads for o in source.relation.outputs if o.name.lower() == path[1].lower())
+        return frozenset[str]().union(*(self.behind(p) for read in reads for p in read))
+
+    def base(self, column: Column) -> Column | None:
+        """The scan's column that a column is, through outputs that pass it on; None for none."""
+        source = self._sources.get(column.path[0])
+        if source is None or source.relation is None:
+            return None
+        if isinstance(source.relation, Base):
+            return column
+        if isinstance(source.relation, Combined):
+            return None
+        for output in source.relation.outputs:
+            if output.name.lower() == column.path[1].lower():
+                inner = output.expression
+                if isinstance(inner, Column):
+                    return self.base(Column((*inner.path, *column.path[2:]), column.type))
+        return None
+
+
+def selects(query: Query) -> Iterator[Select]:
+    """Every block of a query, outermost first."""
+    pending = [query]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Combined):
+            pending += (node.right, node.left)
+            continue
+        yield node
+        pending += [nested.query for nested in node.nested]
+        inner = [s.relation for s in sources(node.tree)]
+        pending += [r for r in reversed(inner) if isinstance(r, Select | Combined)]
+
+
+def every_source(query: Query) -> Iterator[Source]:
+    """Every source of a query and of those inside it."""
+    for inner in selects(query):
+        yield from sources(inner.tree)
+
+
+def conditions(query: Query) -> Iterator[tuple[Kind, Condition]]:
+    """The conditions of ON and WHERE; those of an EXISTS are its join's."""
+    of_exists: dict[int, Kind] = {}
+    for inner in selects(query):
+        for join in joins(inner.tree):
+            for condition in join.on:
+                yield join.kind, condition
+            if join.exists and isinstance(join.right, Source):
+                of_exists[id(join.right.relation)] = join.kind
+        for condition in inner.where:
+            if condition.fixed is None:
+                yield of_exists.get(id(inner), Kind.INNER), condition

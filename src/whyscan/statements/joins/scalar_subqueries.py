@@ -1,0 +1,147 @@
+"""Comparisons with a subquery of one value: what is known of the value, and so of the other side.
+
+| `x` compared   | value in [low, high] |
+|----------------|----------------------|
+| `x = value`    | low <= x <= high     |
+| `x > value`    | x > low              |
+| `x < value`    | x < high             |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from whyscan.planning.plan.judgement import flags
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.evaluate import Batch, interval_of
+from whyscan.pruning.interval import between
+from whyscan.pruning.mask import either, written_out
+from whyscan.statements.joins.edges import selects
+from whyscan.statements.joins.supply import Bounds, extent, extreme, within
+from whyscan.statements.placement.facts import Fact
+from whyscan.statements.records import Origin
+from whyscan.statements.shortcuts import one_scan
+from whyscan.statements.sql.relations import Select
+from whyscan.tree import arrow
+from whyscan.tree.nodes import Column, Comparator, Comparison, Literal, columns_of, type_of
+from whyscan.tree.types import FloatType, IntegerType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.statements.sql.relations import Condition, Query
+    from whyscan.tree.nodes import Expression
+    from whyscan.tree.types import Type
+    from whyscan.tree.zones import Zone
+
+_BELOW = {Comparator.LESS, Comparator.LESS_EQUAL}
+_ABOVE = {Comparator.GREATER, Comparator.GREATER_EQUAL}
+_EXTREMES = {"min", "max"}
+
+
+class Scalar(Struct, frozen=True, eq=False):
+    """A condition's subquery over one scan: `expression` of its rows, or the extreme of it."""
+
+    condition: Condition
+    key: str
+    expression: Expression
+    function: str | None
+
+    @property
+    def column(self) -> Column | None:
+        """The one column that it is made from; None where it is several."""
+        columns = columns_of(self.expression)
+        return columns[0] if len(columns) == 1 else None
+
+
+def scalars(query: Query) -> Iterator[Scalar]:
+    """The comparisons with subqueries of which something can be known."""
+    for outer in selects(query):
+        for nested in outer.nested:
+            inner, condition = nested.query, nested.within
+            if condition is not None and condition.compares is not None:
+                found = _scalar(inner, condition)
+                if found is not None:
+                    yield found
+
+
+def _scalar(query: Query, condition: Condition) -> Scalar | None:
+    if not isinstance(query, Select) or len(query.outputs) != 1 or query.qualify:
+        return None
+    scan = one_scan(query)
+    if scan is None:
+        return None
+    source, own = scan
+    expression, function = query.outputs[0].expression, None
+    if query.groups is not None:
+        if query.groups or len(query.aggregates) != 1 or query.having:
+            return None
+        expression, function = query.aggregates[0].argument, query.aggregates[0].function
+        if function not in _EXTREMES:
+            return None
+    said = None if expression is None else own(expression)
+    return None if said is None else Scalar(condition, source.key, said, function)
+
+
+def of_values(scalar: Scalar, values: pa.Array, zone: Zone) -> Bounds:
+    """Where the value lies, by the distinct values of its column: each is a container.
+
+    NaN is the greatest value, and nothing else once it is the only one.
+    """
+    column = scalar.column
+    if column is None or not len(values):
+        return Bounds(empty=not len(values))
+    points = values.cast(arrow.arrow_type(column.type))
+    if isinstance(column.type, FloatType):
+        points = points.filter(pc.invert(pc.is_nan(points)))
+    if not len(points):
+        return Bounds()
+    found = _of_points(scalar, column, points, zone)
+    whole = len(points) == len(values) or scalar.function == "min"
+    return found if whole else Bounds(found.low)
+
+
+def _of_points(scalar: Scalar, column: Column, points: pa.Array, zone: Zone) -> Bounds:
+    one = pa.repeat(pa.scalar(1, pa.int64()), len(points))
+    rows = Containers(len(points), one, {column.path: between(column.type, points, points)})
+    interval = interval_of(scalar.expression, Batch(rows, zone))
+    found = extent(interval, np.ones(len(points), np.bool_)).bounds()
+    kind = arrow.arrow_type(interval.type)
+    if scalar.function is None or flags(either(interval.null, interval.nan), len(points)).any():
+        return found  # A point that may be NULL may have no part in an extreme.
+    if scalar.function == "max":
+        lowers = written_out(interval.lower, len(points), kind)
+        return Bounds(extreme(lowers, interval.type, least=False), found.high)
+    uppers = written_out(interval.upper, len(points), kind)
+    return Bounds(found.low, extreme(uppers, interval.type, least=True))
+
+
+def told(condition: Condition, found: Bounds) -> Fact | None:
+    """What the condition says of its other side; None where that is nothing."""
+    if condition.compares is None:
+        return None
+    operator, expression = condition.compares
+    low, high = (_as(end, type_of(expression)) for end in (found.low, found.high))
+    said: Expression | None = None
+    if found.empty or operator is Comparator.EQUAL:
+        said = within(expression, Bounds(low, high, found.empty))
+    elif operator in _ABOVE and low is not None:
+        said = Comparison(operator, expression, low)
+    elif operator in _BELOW and high is not None:
+        said = Comparison(operator, expression, high)
+    return None if said is None else Fact(said, condition.sql, None, Origin.JOIN)
+
+
+def _as(end: Literal | None, kind: Type) -> Literal | None:
+    """The value as the other side's type, None where it is none: integers fit or they do not."""
+    if end is None or end.type == kind:
+        return end
+    if not (isinstance(kind, IntegerType) and isinstance(end.type, IntegerType)):
+        return None
+    fits = isinstance(end.value, int) and kind.least <= end.value <= kind.greatest
+    return Literal(end.value, kind) if fits else None

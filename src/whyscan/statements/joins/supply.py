@@ -1,0 +1,249 @@
+"""What one scan tells about the values of its columns, for those that they are joined with."""
+
+from __future__ import annotations
+
+from functools import partial, reduce
+from operator import add
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from whyscan.planning.plan.judgement import flags
+from whyscan.planning.plan.matching_rows import of_files, of_row_groups
+from whyscan.pruning.mask import written_out
+from whyscan.statements.joins.edges import Origins, conditions
+from whyscan.statements.placement.facts import Fact, fact, shared
+from whyscan.statements.records import Origin
+from whyscan.tree import arrow
+from whyscan.tree.nodes import (
+    Between,
+    Column,
+    Comparator,
+    Comparison,
+    In,
+    IsNull,
+    Literal,
+    Not,
+    columns_of,
+    type_of,
+)
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.rewrite import substituted
+from whyscan.tree.types import FloatType, IntegerType, OtherType, StructType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from whyscan.planning.plan.judgement import Flags
+    from whyscan.planning.plan.matching_rows import Population
+    from whyscan.planning.plan.scan_plan import Planned, ScanPlan
+    from whyscan.pruning.interval import Interval
+    from whyscan.statements.sql.relations import Query
+    from whyscan.tree.nodes import Expression
+    from whyscan.tree.types import Type
+
+LISTED_AT_MOST = 10_000
+"""Distinct values that a filter lists; of more it has the least and the greatest."""
+
+
+class Bounds(Struct, frozen=True):
+    """Between which values a column lies; None is not known. `empty`: it has none at all."""
+
+    low: Literal | None = None
+    high: Literal | None = None
+    empty: bool = False
+
+
+class Supplies(Struct, frozen=True):
+    """What is known of the values of scans' columns, by the column, and asked for by any equal."""
+
+    origins: Origins
+    known: Mapping[Column, Expression]
+
+    def __call__(self, column: Column) -> Sequence[Fact]:
+        base = self.origins.base(column)
+        expression = None if base is None else self.known.get(base)
+        if base is None or expression is None:
+            return ()
+        told = substituted(expression, lambda _: column)
+        return () if told is None else (Fact(told, _name(base), None, Origin.JOIN),)
+
+
+def _name(column: Column) -> str:
+    return ".".join(column.path)
+
+
+def joined_columns(query: Query, origins: Origins) -> Iterator[Column]:
+    """The scans' columns that a condition makes equal to another source's."""
+    for _, condition in conditions(query):
+        known = fact(condition)
+        for said in () if known is None else (known, *shared(known)):
+            e = said.expression
+            equal = isinstance(e, Comparison) and e.operator is Comparator.EQUAL
+            if not equal or len(said.keys) < 2:  # noqa: PLR2004
+                continue
+            for column in columns_of(e):
+                base = origins.base(column)
+                if base is not None and not isinstance(base.type, StructType | OtherType):
+                    yield base
+
+
+def present(column: Expression) -> Expression:
+    """All that an equality says by itself: its sides are not NULL."""
+    return Not(IsNull(column))
+
+
+class Extent(Struct, frozen=True):
+    """The ends of the containers that have a value: the least and the greatest of each part.
+
+    A part of which one end is not known has a null there.
+    """
+
+    type: Type
+    filled: bool
+    nan: bool
+    lower: pa.Array
+    upper: pa.Array
+
+    def __add__(self, other: Extent) -> Extent:
+        return Extent(
+            self.type,
+            self.filled or other.filled,
+            self.nan or other.nan,
+            pa.concat_arrays([self.lower, other.lower]),
+            pa.concat_arrays([self.upper, other.upper]),
+        )
+
+    def bounds(self) -> Bounds:
+        """From the least to the greatest."""
+        if not self.filled:
+            return Bounds(empty=True)
+        low = extreme(self.lower, self.type, least=True)
+        return Bounds(low, None if self.nan else extreme(self.upper, self.type, least=False))
+
+
+class _Levels(Struct, frozen=True):
+    """The extents of one part; None where no footer was opened. `seen`: those of all its files."""
+
+    files: Extent
+    groups: Extent | None
+    seen: bool
+
+    def __add__(self, other: _Levels) -> _Levels:
+        inside = [part for part in (self.groups, other.groups) if part is not None]
+        groups = reduce(add, inside) if inside else None
+        return _Levels(self.files + other.files, groups, self.seen and other.seen)
+
+
+def bounds(plan: Planned, expression: Expression) -> Bounds:
+    """What the plan's containers guarantee of an expression's values, by row groups if it can."""
+    found = reduce(add, plan.each(partial(_levels, expression=expression)))
+    best = Bounds() if plan.snapshot.footers_describe_files else found.files.bounds()
+    if found.groups is None or not found.seen:
+        return best
+    return _narrower(best, found.groups.bounds())
+
+
+def _levels(plan: ScanPlan, expression: Expression) -> _Levels:
+    groups = of_row_groups(plan.evidence)
+    return _Levels(
+        _of_level(of_files(plan.evidence), expression, plan),
+        None if groups is None else _of_level(groups, expression, plan),
+        _all_opened(plan),
+    )
+
+
+def _all_opened(plan: ScanPlan) -> bool:
+    opened = np.zeros(plan.evidence.files.count, np.bool_)
+    if plan.evidence.groups is not None:
+        opened[plan.evidence.groups.opened.to_numpy()] = True
+    return bool(opened[plan.evidence.judgement.kept].all())
+
+
+def _of_level(level: Population, expression: Expression, plan: ScanPlan) -> Extent:
+    interval = level.interval(expression, plan)
+    filled = level.kept & flags(interval.present, level.containers.count)
+    return extent(interval, filled)
+
+
+def extent(interval: Interval, filled: Flags) -> Extent:
+    """Of the containers that have a value."""
+    count, kind = len(filled), arrow.arrow_type(interval.type)
+    lower, upper = (written_out(end, count, kind) for end in (interval.lower, interval.upper))
+    chosen = pa.array(filled)
+    return Extent(
+        interval.type,
+        bool(filled.any()),
+        bool((flags(interval.nan, count) & filled).any()),
+        _outermost(lower.filter(chosen), least=True),
+        _outermost(upper.filter(chosen), least=False),
+    )
+
+
+def _outermost(ends: pa.Array, *, least: bool) -> pa.Array:
+    """The least or greatest as an array of one: null where one is not known; of none, none."""
+    if ends.null_count or not len(ends):
+        return pa.nulls(min(len(ends), 1), ends.type)
+    try:
+        found = pc.min_max(ends)["min" if least else "max"]
+    except pa.ArrowNotImplementedError:  # Arrow has no least of fixed-size bytes.
+        found = ends.sort("ascending" if least else "descending")[0]
+    return pa.array([found], ends.type)
+
+
+def extreme(ends: pa.Array, kind: Type, *, least: bool) -> Literal | None:
+    """The least or greatest end; None where one of them is not known, or it is no text."""
+    found = _outermost(ends, least=least)
+    if not len(found) or found.null_count:
+        return None
+    try:
+        return Literal(arrow.value(found[0], kind), kind)
+    except UnicodeDecodeError:  # A bound that was cut off ends where it ends.
+        return None
+
+
+def _narrower(one: Bounds, other: Bounds) -> Bounds:
+    """Both hold; the second is of smaller containers."""
+    if one.empty or other.empty:
+        return Bounds(empty=True)
+    return Bounds(other.low or one.low, other.high or one.high)
+
+
+def within(column: Expression, found: Bounds) -> Expression | None:
+    """The bounds as a condition; None where there are none."""
+    if found.empty:
+        return In(column, pa.array([], arrow.arrow_type(type_of(column))), null=False, nan=False)
+    low, high = found.low, found.high
+    if low is not None and high is not None:
+        return (
+            Comparison(Comparator.EQUAL, column, low) if low == high else Between(column, low, high)
+        )
+    if low is not None:
+        return Comparison(Comparator.GREATER_EQUAL, column, low)
+    return None if high is None else Comparison(Comparator.LESS_EQUAL, column, high)
+
+
+def among(column: Column, values: pa.Array) -> Expression | None:
+    """Distinct values that were read as a condition: a list, or its ends where it is long."""
+    kind = arrow.arrow_type(column.type)
+    distinct = values.drop_null().unique()
+    nan = isinstance(column.type, FloatType) and bool(pc.any(pc.is_nan(distinct)).as_py())
+    if nan:
+        distinct = distinct.filter(pc.invert(pc.is_nan(distinct)))
+    ordered = distinct.cast(kind).sort() if len(distinct) else pa.array([], kind)
+    if len(ordered) <= LISTED_AT_MOST:
+        return In(column, ordered, null=False, nan=nan)
+    if nan:
+        return None
+    low, high = (Literal(arrow.value(ordered[i], column.type), column.type) for i in (0, -1))
+    return within(column, Bounds(low, high))
+
+
+def shown(literal: Literal) -> str:
+    """A value for people: integers without the letter of their width."""
+    if isinstance(literal.type, IntegerType) and literal.value is not None:
+        return str(literal.value)
+    return to_sql(literal)

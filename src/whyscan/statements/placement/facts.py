@@ -1,0 +1,389 @@
+"""What follows from conditions that hold together: parts for one source, and equal columns.
+
+A fact is TRUE of every combination of rows that can matter. So whatever follows from facts
+about the columns of one source alone may filter that source's rows.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.predicate.binding.comparisons import all_of, any_of
+from whyscan.pruning.containers import Containers
+from whyscan.pruning.evaluate import evaluate
+from whyscan.pruning.interval import only_null
+from whyscan.pruning.mask import materialise
+from whyscan.statements.records import Origin
+from whyscan.statements.sql.relations import Condition, keys_of
+from whyscan.tree import arrow
+from whyscan.tree.lazy import lazy
+from whyscan.tree.nodes import (
+    And,
+    Between,
+    Cast,
+    Column,
+    Comparator,
+    Comparison,
+    In,
+    IsNull,
+    Literal,
+    Not,
+    Opaque,
+    Or,
+    columns_of,
+    type_of,
+    walk,
+)
+from whyscan.tree.rewrite import substituted
+from whyscan.tree.types import (
+    BOOLEAN,
+    DateType,
+    DecimalType,
+    IntegerType,
+    StringType,
+    TimestampType,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from whyscan.tree.nodes import Expression
+    from whyscan.tree.zones import Zone
+
+MOST_DERIVED = 500
+_SAME = (Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL)
+
+
+class Fact(Struct, frozen=True, eq=False, dict=True):
+    """Something TRUE, and how it is known. `condition` is what it follows from.
+
+    `bare` is its text without the names of tables, None where nobody wrote it as it is.
+    """
+
+    expression: Expression
+    written: str
+    bare: str | None = None
+    origin: Origin = Origin.WRITTEN
+    via: str | None = None
+
+    @lazy
+    def columns(self) -> tuple[Column, ...]:
+        return columns_of(self.expression)
+
+    @lazy
+    def keys(self) -> frozenset[str]:
+        """The sources whose columns it names."""
+        return frozenset(column.path[0] for column in self.columns)
+
+
+class Equality(Struct, frozen=True, eq=False):
+    """`column = other`, so that what holds of the column holds of the other.
+
+    `strict`: neither side is NULL. `widened`: the column had to be widened to be compared.
+    """
+
+    column: Column
+    other: Expression
+    sql: str
+    strict: bool
+    widened: bool = False
+
+
+def fact(condition: Condition) -> Fact | None:
+    """The condition as a fact; None where it cannot leave its place."""
+    if condition.fixed is not None:
+        return None
+    return Fact(condition.expression, condition.sql, condition.bare)
+
+
+def shared(known: Fact) -> Iterator[Fact]:
+    """`(a AND b) OR (a AND c)`: a. What every branch of an OR demands."""
+    if isinstance(known.expression, Or):
+        first, *others = (_conjuncts(branch) for branch in known.expression.operands)
+        for part in first:
+            if all(part in other for other in others):
+                yield Fact(part, known.written, None, Origin.PART, known.via)
+
+
+def _conjuncts(expression: Expression) -> tuple[Expression, ...]:
+    return expression.operands if isinstance(expression, And) else (expression,)
+
+
+def equalities(facts: Sequence[Fact]) -> Iterator[Equality]:
+    """Both directions of every `a = b` whose one side is a column."""
+    for known in facts:
+        e = known.expression
+        if not isinstance(e, Comparison) or e.operator not in _SAME:
+            continue
+        strict = e.operator is Comparator.EQUAL
+        for one, other in ((e.left, e.right), (e.right, e.left)):
+            if isinstance(other, Literal) or _is_opaque(other):
+                continue
+            if isinstance(one, Column):
+                yield Equality(one, other, known.written, strict)
+            elif isinstance(one, Cast) and isinstance(one.operand, Column) and _widens(one):
+                yield Equality(one.operand, other, known.written, strict, widened=True)
+
+
+def _widens(cast: Cast) -> bool:
+    """An integer to a wider one: no two values become one, and their order stays."""
+    return isinstance(type_of(cast.operand), IntegerType) and isinstance(cast.type, IntegerType)
+
+
+def _is_opaque(expression: Expression) -> bool:
+    return any(isinstance(node, Opaque) for node in walk(expression))
+
+
+def spread(facts: Sequence[Fact], supplied: Callable[[Column], Sequence[Fact]]) -> list[Fact]:
+    """The facts, and what equalities make of those about one column.
+
+    `supplied` tells what is known of a column's values at run time: it holds of its equals, and
+    only through an equality that no NULL can pass.
+    """
+    by_constants = _with_constants(facts)
+    facts = [*facts, *by_constants]
+    equal: dict[Column, list[Equality]] = {}
+    for equality in equalities(facts):
+        equal.setdefault(equality.column, []).append(equality)
+    found = list(facts)
+    if not equal:
+        return found
+    told = [known for column in equal for known in supplied(column)]
+    seen = {(id(known), column) for known in (*facts, *told) for column in known.columns}
+    seen |= {(id(known), column) for known, columns in by_constants.items() for column in columns}
+    pending = deque((known, known) for known in (*facts, *told) if _spreads(known))
+    while pending and len(found) < len(facts) + MOST_DERIVED:
+        root, known = pending.popleft()
+        for e in equal.get(known.columns[0], ()):
+            target = columns_of(e.other)
+            if not target or (id(root), target[0]) in seen:
+                continue
+            if known.origin is Origin.JOIN and not e.strict:
+                continue
+            derived = _carried(known, e)
+            if derived is not None:
+                seen.add((id(root), target[0]))
+                found.append(derived)
+                if len(derived.columns) == 1:
+                    pending.append((root, derived))
+    return [*found, *_with_constants(found)]
+
+
+class Constant(Struct, frozen=True, eq=False):
+    """What a column equals, the condition that says so, and the columns that it follows from."""
+
+    value: Expression
+    sql: str
+    columns: frozenset[Column]
+
+
+def _with_constants(facts: Sequence[Fact]) -> dict[Fact, frozenset[Column]]:
+    """What comparisons of several sources say of one where the others' columns have one value.
+
+    `a.month = b.month + 1 AND b.month = 4`: `a.month = 4 + 1`, which may be a constant in turn.
+    What equals a column of another source as it is has its facts from `equalities`. Each fact comes
+    with the columns whose values it follows from.
+    """
+    several = [f for f in facts if len(f.keys) > 1 and not _is_opaque(f.expression)]
+    constants = dict(_constants(dict.fromkeys(facts, frozenset())))
+    derived: dict[Fact, frozenset[Column]] = {}
+    written: set[Expression] = {f.expression for f in facts if isinstance(f.expression, Comparison)}
+    while several and constants and len(derived) < MOST_DERIVED:
+        made = dict(f for known in several for f in _substituted(known, constants, written))
+        fresh = {column: c for column, c in _constants(made) if column not in constants}
+        derived |= made
+        constants |= fresh
+        if not fresh:
+            break
+    return derived
+
+
+def _constants(facts: Mapping[Fact, frozenset[Column]]) -> Iterator[tuple[Column, Constant]]:
+    """Columns that equal something without columns, of types that equality tells apart."""
+    for known, columns in facts.items():
+        match known.expression:
+            case Comparison(Comparator.EQUAL, Column() as column, value) | Comparison(
+                Comparator.EQUAL, value, Column() as column
+            ) if isinstance(column.type, _SAME_IN_PLACE):
+                if known.origin is not Origin.JOIN and _is_constant(value, column):
+                    yield column, Constant(value, known.written, columns | {column})
+            case _:
+                continue
+
+
+def _is_constant(value: Expression, column: Column) -> bool:
+    return not columns_of(value) and not _is_opaque(value) and type_of(value) == column.type
+
+
+def _substituted(
+    known: Fact, constants: Mapping[Column, Constant], written: set[Expression]
+) -> Iterator[tuple[Fact, frozenset[Column]]]:
+    """The fact about each of its sources alone, where the other columns are constants."""
+    for key in sorted(known.keys):
+        others = [column for column in known.columns if column.path[0] != key]
+        if _is_carried(known.expression, key) or not all(column in constants for column in others):
+            continue
+        values = {column: constants[column].value for column in others}
+        expression = substituted(known.expression, partial(_value_of, values))
+        if expression is None or (isinstance(expression, Comparison) and expression in written):
+            continue
+        if isinstance(expression, Comparison):
+            written.add(expression)
+        via = " AND ".join(dict.fromkeys(constants[column].sql for column in others))
+        follows = frozenset[Column]().union(*(constants[column].columns for column in others))
+        yield Fact(expression, known.written, None, Origin.SPREAD, via), follows
+
+
+def _value_of(values: Mapping[Column, Expression], column: Column) -> Expression:
+    return values.get(column, column)
+
+
+def _is_carried(expression: Expression, key: str) -> bool:
+    """An equality with a column of another source, through which facts spread as they are."""
+    if not isinstance(expression, Comparison) or expression.operator not in _SAME:
+        return False
+    for side in (expression.left, expression.right):
+        inner = side.operand if isinstance(side, Cast) and _widens(side) else side
+        if isinstance(inner, Column) and inner.path[0] != key:
+            return True
+    return False
+
+
+def _spreads(known: Fact) -> bool:
+    """A fact about one column, that equal values cannot tell apart."""
+    return len(known.columns) == 1 and not _is_opaque(known.expression)
+
+
+def _carried(known: Fact, equality: Equality) -> Fact | None:
+    """The fact about the equal expression instead."""
+    expression: Expression | None = None
+    if equality.widened:
+        expression = _widened(known.expression, equality.other)
+    elif isinstance(equality.column.type, _SAME_IN_ALL) or _compares(known.expression):
+        expression = substituted(known.expression, lambda _: equality.other)
+    if expression is None:
+        return None
+    origin = Origin.JOIN if known.origin is Origin.JOIN else Origin.SPREAD
+    return Fact(expression, known.written, None, origin, equality.sql)
+
+
+_SAME_IN_ALL = (IntegerType, DateType, StringType)
+"""Types whose equal values are the same in every way: 0.0 = -0.0, and yet 1 / x differs."""
+
+_SAME_IN_PLACE = (*_SAME_IN_ALL, TimestampType, DecimalType)
+"""Types of which a constant may take a column's place."""
+
+
+def _compares(expression: Expression) -> bool:
+    """Nothing but comparisons of the column with literals."""
+    match expression:
+        case And() | Or():
+            return all(map(_compares, expression.operands))
+        case Comparison():
+            sides = (expression.left, expression.right)
+            return any(isinstance(s, Column) for s in sides) and any(
+                isinstance(s, Literal) for s in sides
+            )
+        case Between():
+            ends = isinstance(expression.low, Literal) and isinstance(expression.high, Literal)
+            return ends and isinstance(expression.operand, Column)
+        case In():
+            return isinstance(expression.operand, Column)
+        case Not(operand=IsNull(operand=Column())):
+            return True
+        case _:
+            return False
+
+
+def _widened(expression: Expression, other: Expression) -> Expression | None:
+    """A comparison of an integer column, of a wider integer instead."""
+    kind = type_of(other)
+
+    def literal(node: Expression) -> Expression | None:
+        return Literal(node.value, kind) if isinstance(node, Literal) else None
+
+    match expression:
+        case And() | Or():
+            parts = [_widened(part, other) for part in expression.operands]
+            known = [part for part in parts if part is not None]
+            if len(known) < len(parts):
+                return None
+            return all_of(known) if isinstance(expression, And) else any_of(known)
+        case Comparison(left=Column(), right=Literal()):
+            right = literal(expression.right)
+            return None if right is None else replace(expression, left=other, right=right)
+        case Comparison(left=Literal(), right=Column()):
+            left = literal(expression.left)
+            return None if left is None else replace(expression, left=left, right=other)
+        case Between(operand=Column()):
+            low, high = literal(expression.low), literal(expression.high)
+            if low is None or high is None:
+                return None
+            return Between(other, low, high)
+        case Not(operand=IsNull(operand=Column())):
+            return Not(IsNull(other))
+        case In(operand=Column()):
+            values = expression.values.cast(arrow.arrow_type(kind))
+            return In(other, values, expression.null, expression.nan)
+        case _:
+            return None
+
+
+def part_for(expression: Expression, keys: AbstractSet[str]) -> Expression | None:
+    """What a condition says of some sources alone; None where it says nothing.
+
+    AND: what any operand says. OR: what each of them says, if each says something.
+    """
+    if keys_of(expression) <= keys:
+        return expression if keys_of(expression) else None
+    match expression:
+        case And():
+            found = [part_for(part, keys) for part in expression.operands]
+            known = [part for part in found if part is not None]
+            return all_of(known) if known else None
+        case Or():
+            found = [part_for(part, keys) for part in expression.operands]
+            known = [part for part in found if part is not None]
+            return any_of(known) if len(known) == len(found) else None
+        case _:
+            return None
+
+
+_TRUE = Literal(value=True, type=BOOLEAN)
+
+
+def about(facts: Sequence[Fact], key: str) -> Iterator[Fact]:
+    """What the facts say of one source alone."""
+    for known in facts:
+        if known.keys and key not in known.keys:
+            continue
+        part = part_for(known.expression, {key})
+        if part is None and not known.keys and not _is_opaque(known.expression):
+            part = known.expression  # WHERE FALSE speaks of everything.
+        if part is None or part == _TRUE:
+            continue
+        if part is known.expression:
+            yield known
+        else:
+            yield Fact(part, known.written, None, _partly(known.origin), known.via)
+
+
+def _partly(origin: Origin) -> Origin:
+    return Origin.PART if origin is Origin.WRITTEN else origin
+
+
+def rejects_null(known: Fact, keys: AbstractSet[str], zone: Zone) -> bool:
+    """Whether a fact cannot be TRUE where all columns of some sources are NULL."""
+    columns = [c for c in known.columns if c.path[0] in keys]
+    if not columns:
+        return False
+    nulls = {column.path: only_null(column.type) for column in columns}
+    one = Containers(1, pa.array([1], pa.int64()), nulls)
+    return not materialise(evaluate(known.expression, one, zone).true, 1)[0].as_py()

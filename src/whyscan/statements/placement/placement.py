@@ -1,0 +1,400 @@
+"""Where each filter belongs: facts go up through a query, and come down to its scans.
+
+`up` is what is TRUE of every row that a source gives. `down` takes what is TRUE of every row
+that matters to the statement to the leaves, by these rules:
+
+| join  | left side gets                | right side gets                              |
+|-------|-------------------------------|----------------------------------------------|
+| inner | all, and ON                   | all, and ON                                  |
+| left  | all                           | ON, and what does not name the right side    |
+| full  | what names neither side, or   | what names neither side, or                  |
+|       | the joined columns alone      | the joined columns alone                     |
+| semi  | all, and ON                   | all, and ON                                  |
+| anti  | all                           | all, and ON                                  |
+
+A row that an outer join fills with NULLs may satisfy what a dropped row would have made false:
+that is why the right side of a left join does not get conditions on itself from above. A
+condition that no row of NULLs satisfies makes the join an inner one first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from whyscan.statements.placement.facts import Fact, about, fact, rejects_null, shared, spread
+from whyscan.statements.placement.passing import (
+    both_sides,
+    by_position,
+    constants,
+    covered,
+    inward,
+    outward,
+    paths,
+    through_windows,
+)
+from whyscan.statements.records import Origin, Stayed
+from whyscan.statements.sql.relations import Combined, Kind, Select, Source, joins, keys, keys_of
+from whyscan.statements.sql.table_names import Base
+from whyscan.tree.nodes import Column
+from whyscan.tree.rendering import to_sql
+from whyscan.tree.rewrite import substituted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from whyscan.statements.sql.relations import Condition, Join, Query, Tree
+    from whyscan.tree.nodes import Path
+    from whyscan.tree.zones import Zone
+
+
+class Leaf(Struct, frozen=True, eq=False):
+    """A scan: the facts that filter it, the columns it reads, and what stayed above it."""
+
+    source: Source
+    base: Base
+    facts: tuple[Fact, ...]
+    columns: tuple[str, ...]
+    above: tuple[Stayed, ...]
+
+
+class Placement(Struct):
+    """One pass over a statement. `leaves` are its scans in the order in which they are met.
+
+    `values` are the facts that comparisons with subqueries become once their values are known,
+    by the identity of the condition.
+    """
+
+    zone: Zone
+    supplied: Callable[[Column], Sequence[Fact]]
+    values: Mapping[int, Fact] = field(default_factory=dict)
+    leaves: dict[str, tuple[Source, tuple[Fact, ...]]] = field(default_factory=dict)
+    reads: dict[str, set[str]] = field(default_factory=dict)
+    above: dict[str, list[Stayed]] = field(default_factory=dict)
+    _known: dict[str, list[Fact]] = field(default_factory=dict)
+    _made: dict[int, tuple[Fact, ...]] = field(default_factory=dict)
+    _followed: dict[tuple[int, ...], tuple[Sequence[Fact], list[Fact]]] = field(
+        default_factory=dict
+    )
+
+    def run(self, query: Query) -> list[Leaf]:
+        """Place every filter of a query."""
+        self.query(query, "", (), (), None)
+        return [
+            Leaf(
+                source,
+                source.relation,
+                facts,
+                _spelled(source, self.reads.get(key, set())),
+                tuple(dict.fromkeys(self.above.get(key, ()))),
+            )
+            for key, (source, facts) in self.leaves.items()
+            if isinstance(source.relation, Base)
+        ]
+
+    # Up: what every row of a query satisfies.
+
+    def up(self, tree: Tree) -> list[Fact]:
+        """What is TRUE of every row of a FROM clause."""
+        if isinstance(tree, Source):
+            return self._of_source(tree)
+        match tree.kind:
+            case Kind.INNER:
+                return [*self.up(tree.left), *self.up(tree.right), *self._facts(tree.on)]
+            case Kind.LEFT | Kind.SEMI | Kind.ANTI | Kind.NOT_IN:
+                return self.up(tree.left)
+            case Kind.RIGHT:
+                return self.up(tree.right)
+            case _:
+                return []
+
+    def inside(self, select: Select) -> list[Fact]:
+        """What is TRUE of every row that a block goes on with, before it groups."""
+        below = [] if select.tree is None else self.up(select.tree)
+        return [*below, *self._facts(select.where)]
+
+    def _facts(self, conditions: Sequence[Condition]) -> list[Fact]:
+        for condition in conditions:
+            if id(condition) not in self._made:
+                known = self.values.get(id(condition)) or fact(condition)
+                self._made[id(condition)] = () if known is None else (known, *shared(known))
+        return [known for condition in conditions for known in self._made[id(condition)]]
+
+    def _of_source(self, source: Source) -> list[Fact]:
+        if not isinstance(source.relation, Select | Combined):
+            return []
+        if source.key not in self._known:
+            self._known[source.key] = self.given(source.relation, source.key)
+        return self._known[source.key]
+
+    def given(self, query: Query, key: str) -> list[Fact]:
+        """What is TRUE of a query's rows, in the words of who reads them."""
+        if isinstance(query, Combined):
+            left = self.given(query.left, key)
+            if query.operator == "except":
+                return left
+            right = self._renamed(query, key)
+            return [*left, *right] if query.operator == "intersect" else []
+        given: dict[Path, Column] = {}
+        for output in query.outputs:
+            grouped = query.groups is None or output.expression in query.groups
+            if isinstance(output.expression, Column) and grouped:
+                given.setdefault(
+                    output.expression.path, Column((key, output.name), output.expression.type)
+                )
+        inside = self._spread(self.inside(query))
+        found = (outward(known, given) for known in inside)
+        return [*(f for f in found if f is not None), *constants(query.outputs, key)]
+
+    def _shared(self, query: Combined, key: str) -> list[Fact]:
+        """What is TRUE of the rows of either side that matter to an INTERSECT or an EXCEPT."""
+        return [] if query.operator == "union" else self.given(query, key)
+
+    def _renamed(self, query: Combined, key: str) -> list[Fact]:
+        """The right side's facts by the left side's names."""
+        names = {
+            right.name: left.name
+            for left, right in zip(query.left.outputs, query.right.outputs, strict=True)
+        }
+
+        def change(column: Column) -> Column:
+            return Column((key, names[column.path[1]], *column.path[2:]), column.type)
+
+        found = []
+        for known in self.given(query.right, key):
+            expression = substituted(known.expression, change)
+            if expression is not None:
+                found.append(Fact(expression, known.written, None, Origin.SPREAD, known.via))
+        return found
+
+    # Down: what every row that matters satisfies.
+
+    def query(
+        self,
+        query: Query,
+        key: str,
+        asked: Sequence[Fact],
+        around: Sequence[Fact],
+        needed: set[str] | None,
+    ) -> None:
+        """Place in a query what is `asked` of its rows, known by `key` to who reads them.
+
+        `around` are facts of the blocks that it is nested in; `needed` are the outputs that
+        somebody reads, None for all.
+        """
+        if isinstance(query, Combined):
+            self._combined(query, key, asked, around, needed)
+        else:
+            self._select(query, key, asked, around, needed)
+
+    def _combined(
+        self,
+        query: Combined,
+        key: str,
+        asked: Sequence[Fact],
+        around: Sequence[Fact],
+        needed: set[str] | None,
+    ) -> None:
+        """UNION, INTERSECT and EXCEPT: a row that is not wanted has no part on either side."""
+        passing = [*(known for known in asked if query.barrier is None), *self._shared(query, key)]
+        if query.barrier is not None:
+            self._stay(query, key, asked, query.barrier)
+        pairs = list(zip(query.outputs, query.left.outputs, query.right.outputs, strict=False))
+        for side in (query.left, query.right):
+            inner = [by_position(known, key, query, side) for known in passing]
+            chosen = None
+            if needed is not None and query.narrows:
+                chosen = {
+                    (left if side is query.left else right).name
+                    for output, left, right in pairs
+                    if output.name in needed
+                }
+            self.query(side, key, [f for f in inner if f is not None], around, chosen)
+
+    def _select(
+        self,
+        select: Select,
+        key: str,
+        asked: Sequence[Fact],
+        around: Sequence[Fact],
+        needed: set[str] | None,
+    ) -> None:
+        passing = []
+        for known in asked:
+            inner, why = inward(known, key, select)
+            if inner is None:
+                self._stay(select, key, [known], why)
+            else:
+                passing.append(inner)
+        passing += self._from_above(select)
+        self._read(select, needed)
+        if select.tree is None:
+            facts = [*around, *self._facts(select.where), *passing]
+        else:
+            facts = [*around, *self.inside(select), *passing]
+            self.down(select.tree, facts)
+            self._report(select, passing)
+        for nested in select.nested:
+            self.query(nested.query, "", (), facts if nested.sees_row else around, None)
+
+    def _from_above(self, select: Select) -> list[Fact]:
+        """Conditions of HAVING and QUALIFY that hold of whole groups and partitions."""
+        having = [
+            f for f in self._facts(select.having) if covered(f.expression, select.groups or ())
+        ]
+        if select.groups is not None:
+            return having
+        return having + [f for f in self._facts(select.qualify) if through_windows(f, select)]
+
+    def down(self, tree: Tree, facts: Sequence[Fact]) -> None:
+        """Take facts to the sources that they speak of."""
+        if isinstance(tree, Source):
+            self._leaf(tree, facts)
+            return
+        left, right = keys(tree.left), keys(tree.right)
+        kind = self._strongest(tree.kind, left, right, facts)
+        on = self._facts(tree.on)
+        match kind:
+            case Kind.INNER:
+                both = _unique([*facts, *on, *self.up(tree.left), *self.up(tree.right)])
+                self.down(tree.left, both)
+                self.down(tree.right, both)
+            case Kind.LEFT:
+                self.down(tree.left, facts)
+                self.down(tree.right, [*self._beside(facts, tree.left, right), *on])
+            case Kind.RIGHT:
+                self.down(tree.left, [*self._beside(facts, tree.right, left), *on])
+                self.down(tree.right, facts)
+            case Kind.SEMI:
+                inner = self._inside_exists(tree)
+                self.down(tree.left, [*facts, *on, *inner, *self.up(tree.right)])
+                self.down(tree.right, [*facts, *on, *self.up(tree.left)])
+            case Kind.ANTI | Kind.NOT_IN:
+                self.down(tree.left, facts)
+                self.down(tree.right, [*facts, *on, *self.up(tree.left)])
+            case Kind.FULL:
+                free = [known for known in facts if not known.keys & (left | right)]
+                lefts, rights = both_sides(facts, tree)
+                self.down(tree.left, [*free, *lefts])
+                self.down(tree.right, [*free, *rights])
+            case _:
+                free = [known for known in facts if not known.keys & (left | right)]
+                self.down(tree.left, free)
+                self.down(tree.right, free)
+
+    def _beside(self, facts: Sequence[Fact], kept: Tree, filled: frozenset[str]) -> list[Fact]:
+        """The facts that decide about rows of the kept side without the side that is filled."""
+        return [*(known for known in facts if not known.keys & filled), *self.up(kept)]
+
+    def _inside_exists(self, join: Join) -> list[Fact]:
+        """The conditions that an EXISTS joins by; none where its query always has a row."""
+        query = join.right.relation if isinstance(join.right, Source) else None
+        if not join.exists or not isinstance(query, Select):
+            return []
+        always = query.groups is not None and not query.groups
+        return [] if always else self.inside(query)
+
+    def _strongest(
+        self, kind: Kind, left: frozenset[str], right: frozenset[str], facts: Sequence[Fact]
+    ) -> Kind:
+        """The kind of join that is left once rows filled with NULLs are ruled out."""
+        if kind not in {Kind.LEFT, Kind.RIGHT, Kind.FULL}:
+            return kind
+        facts = self._spread(facts)
+        if kind in {Kind.LEFT, Kind.FULL} and self._rejected(facts, right):
+            kind = Kind.INNER if kind is Kind.LEFT else Kind.RIGHT
+        if kind in {Kind.RIGHT, Kind.FULL} and self._rejected(facts, left):
+            kind = Kind.INNER if kind is Kind.RIGHT else Kind.LEFT
+        return kind
+
+    def _rejected(self, facts: Sequence[Fact], keys: frozenset[str]) -> bool:
+        return any(rejects_null(known, keys, self.zone) for known in facts)
+
+    def _spread(self, facts: Sequence[Fact]) -> list[Fact]:
+        """What follows from facts. Both sides of a join, and all of its leaves, ask for it."""
+        asked = tuple(map(id, facts))
+        if asked not in self._followed:
+            # The facts are held with the answer, so that no other takes the place of one.
+            self._followed[asked] = (facts, spread(_unique(facts), self.supplied))
+        return self._followed[asked][1]
+
+    def _leaf(self, source: Source, facts: Sequence[Fact]) -> None:
+        own = [] if source.sampled else _distinct(about(self._spread(facts), source.key))
+        if isinstance(source.relation, Base):
+            self.leaves[source.key] = (source, tuple(own))
+        elif source.relation is not None:
+            if source.sampled:
+                self._stay(source.relation, source.key, about(facts, source.key), _SAMPLED)
+            needed = {name.lower() for name in self.reads.get(source.key, set())}
+            wanted = {o.name for o in source.relation.outputs if o.name.lower() in needed}
+            self.query(source.relation, source.key, own, facts, wanted)
+
+    # What is read, and what stays.
+
+    def _read(self, select: Select, needed: set[str] | None) -> None:
+        read = set(select.reads)
+        for output in select.outputs:
+            if needed is None or output.name in needed or select.distinct:
+                read |= output.reads
+        for path in read:
+            self.reads.setdefault(path[0], set()).update(path[1:2])
+
+    def _report(self, select: Select, passing: Sequence[Fact]) -> None:
+        """Note the conditions of a block that did not become a filter of their sources."""
+        conditions = [*select.where, *(c for join in joins(select.tree) for c in join.on)]
+        for condition in {c.sql: c for c in reversed(conditions)}.values():
+            keys = condition.named()
+            why = condition.fixed
+            if why is None and len(keys) > 1:
+                why = "it compares columns of several tables"
+            self._keep(condition, why or "a join keeps rows that fail it")
+        passed = {id(known.expression) for known in passing}
+        above = ((select.having, "GROUP BY"), (select.qualify, "a window function"))
+        for clause, what in above:
+            for condition in clause:
+                if id(condition.expression) not in passed:
+                    self._keep(condition, condition.fixed or f"it stands above {what}")
+
+    def _keep(self, condition: Condition, why: str) -> None:
+        for key in keys_of(condition.expression):
+            held = self.leaves.get(key)
+            if held is not None and not any(
+                f.written == condition.sql for f in held[1] if not f.via
+            ):
+                told = _SAMPLED if held[0].sampled and condition.fixed is None else why
+                self.above.setdefault(key, []).append(Stayed(condition.sql, told))
+
+    def _stay(self, query: Query, key: str, asked: Iterable[Fact], why: str) -> None:
+        """Facts that could not pass into a query: its scans that they name are told."""
+        for known in asked:
+            if known.origin is not Origin.WRITTEN:
+                continue
+            names = {path[1] for path in paths(known.expression) if path[0] == key}
+            for output in query.outputs:
+                if output.name in names:
+                    for path in output.reads:
+                        self.above.setdefault(path[0], []).append(Stayed(known.written, why))
+
+
+_SAMPLED = "it stands above TABLESAMPLE"
+
+
+def _unique(facts: Sequence[Fact]) -> list[Fact]:
+    """Each once: what a join knows of its sides, the joins above it know as well."""
+    return list({id(known.expression): known for known in facts}.values())
+
+
+def _distinct(facts: Iterable[Fact]) -> list[Fact]:
+    """Each fact once, the written before the derived."""
+    order = {Origin.WRITTEN: 0, Origin.PART: 1, Origin.SPREAD: 2, Origin.JOIN: 3}
+    found: dict[str, Fact] = {}
+    for known in sorted(facts, key=lambda f: order[f.origin]):
+        found.setdefault(to_sql(known.expression), known)
+    return list(found.values())
+
+
+def _spelled(source: Source, names: set[str]) -> tuple[str, ...]:
+    """The columns by their names in the schema, in its order."""
+    lower = {name.lower() for name in names}
+    return tuple(known.name for known in source.fields if known.name.lower() in lower)

@@ -1,0 +1,76 @@
+"""Gates on a statement: on all that it reads, and on single tables of it."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.errors import UsageError
+from whyscan.reports.gates import Gates, assertions, assertions_on
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from whyscan.reports.gates import Assertion
+    from whyscan.statements.records import ScanReport, StatementReport
+
+
+class StatementGates(Struct, frozen=True):
+    """`whole` is for the statement: amounts for the sum of its scans, the rest for each of them.
+
+    `tables` has those of single tables by name or alias; they hold for every scan of it.
+    """
+
+    whole: Gates = Gates()
+    tables: Mapping[str, Gates] = MappingProxyType({})
+
+
+def gated(report: StatementReport, gates: StatementGates) -> StatementReport:
+    """The report with the outcome of each gate, its own and its scans'."""
+    for name in gates.tables:
+        if not any(_called(scan, name) for scan in report.scans):
+            known = ", ".join(dict.fromkeys(scan.name for scan in report.scans))
+            raise UsageError(
+                f"a gate is for {name!r}, which the statement does not scan",
+                hint=f"its tables are {known}" if known else "it scans no table",
+            )
+    return replace(
+        report,
+        scans=tuple(
+            replace(scan, report=scan.report.held(_on_scan(scan, gates))) for scan in report.scans
+        ),
+        assertions=tuple(assertions_on(report.reading, gates.whole)),
+    )
+
+
+def _on_scan(scan: ScanReport, gates: StatementGates) -> Iterator[Assertion]:
+    """What is asked of every scan, then what is asked of this one."""
+    whole = Gates(
+        assert_stats=gates.whole.assert_stats,
+        # Nobody can filter by the partitions of a table that has none.
+        require_partition_filter=gates.whole.require_partition_filter
+        and bool(scan.report.table.partitioned_by),
+    )
+    asked = [whole, *(found for name, found in gates.tables.items() if _called(scan, name))]
+    told = set()
+    for one in asked:
+        for outcome in _outcomes(scan, one):
+            if (outcome.name, outcome.threshold) not in told:
+                told.add((outcome.name, outcome.threshold))
+                yield outcome
+
+
+def _outcomes(scan: ScanReport, gates: Gates) -> Iterator[Assertion]:
+    yield from assertions_on(scan.reading, gates)
+    rest = Gates(
+        assert_stats=gates.assert_stats, require_partition_filter=gates.require_partition_filter
+    )
+    yield from assertions(scan.report, rest)
+
+
+def _called(scan: ScanReport, name: str) -> bool:
+    """SQL's names: upper and lower case are the same."""
+    return name.lower() in {scan.name.lower(), scan.alias.lower()}

@@ -1,0 +1,93 @@
+"""Joins as lines beside a list of scans: which line takes which lane, so that none hides another.
+
+  ┌──  orders       lane 1, row 0
+┌─┼─▶  customers    lane 0 begins elsewhere
+│ └─▶  lines        lane 1 ends, row 2
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from whyscan.statements.reports.phrases import joins
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.statements.records import Edge, StatementReport
+
+ROW = 44
+MARGIN = 16
+WIDEST = 180
+LANE = 18
+CORNER = 6
+MOST_DRAWN = 300
+"""Of more joins, nobody could follow the lines."""
+
+
+class Line(Struct, frozen=True):
+    """A line from one row to another, drawn in a lane: `path` is SVG's."""
+
+    kind: str
+    sql: str
+    left: int
+    right: int
+    path: str
+    head: str
+
+
+class Drawing(Struct, frozen=True):
+    """All lines, and how much room they take."""
+
+    width: int
+    height: int
+    lines: tuple[Line, ...]
+
+
+def drawing(report: StatementReport) -> Drawing:
+    """The joins of a statement, beside rows of `ROW` pixels."""
+    edges = [edge for edge in joins(report) if edge.left != edge.right]
+    if len(edges) > MOST_DRAWN:
+        edges = []
+    lanes = _lanes(edges)
+    count = max(lanes, default=-1) + 1
+    step = min(LANE, WIDEST // max(count, 1))
+    width = MARGIN + step * count
+    lines = tuple(
+        _line(edge, width - MARGIN - step * lane, width)
+        for edge, lane in zip(edges, lanes, strict=True)
+    )
+    return Drawing(width, ROW * len(report.scans), lines)
+
+
+def _lanes(edges: Sequence[Edge]) -> list[int]:
+    """The shortest lines nearest to the list; in one lane none meets another."""
+    found = [0] * len(edges)
+    taken: list[list[tuple[int, int]]] = []
+    order = sorted(range(len(edges)), key=lambda at: abs(edges[at].left - edges[at].right))
+    for at in order:
+        low, high = sorted((edges[at].left, edges[at].right))
+        free = (n for n, spans in enumerate(taken) if all(high < a or low > b for a, b in spans))
+        lane = next(free, len(taken))
+        if lane == len(taken):
+            taken.append([])
+        taken[lane].append((low, high))
+        found[at] = lane
+    return found
+
+
+def _line(edge: Edge, x: int, width: int) -> Line:
+    """From the left scan's row to the lane, along it, and back to the right scan's row."""
+    begin, end = (ROW * at + ROW // 2 for at in (edge.left, edge.right))
+    # Lines that begin and end at one row do not lie on each other.
+    begin, end = (begin + 5, end - 5) if begin < end else (begin - 5, end + 5)
+    turn = CORNER if begin < end else -CORNER
+    edge_of_list = width - 4
+    path = (
+        f"M{edge_of_list} {begin}H{x + CORNER}Q{x} {begin} {x} {begin + turn}"
+        f"V{end - turn}Q{x} {end} {x + CORNER} {end}H{edge_of_list - 5}"
+    )
+    head = f"M{edge_of_list - 6} {end - 4}L{edge_of_list + 2} {end}L{edge_of_list - 6} {end + 4}Z"
+    return Line(edge.kind, edge.sql, edge.left, edge.right, path, head)

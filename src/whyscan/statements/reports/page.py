@@ -1,0 +1,78 @@
+"""A statement as a page of HTML: the scans and what joins them, then each of them; no script."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from whyscan.reports.pages.page import report_words
+from whyscan.reports.pages.shell import document, piece
+from whyscan.statements.reports import phrases
+from whyscan.statements.reports.lanes import drawing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.reports.listing import FileLine, Listing
+    from whyscan.statements.records import StatementReport
+
+OPEN_AT_ONCE = 12
+"""So many scans are shown whole; of more, the reader opens those that matter."""
+FILES_SHOWN = 500
+
+
+def page(report: StatementReport) -> str:
+    """A whole document."""
+    return document(
+        "statement.html.j2",
+        scripts=("start_statement.js",),
+        styles=("statement.css",),
+        report=report,
+        **_words(report),
+    )
+
+
+def fragment(report: StatementReport) -> str:
+    """What a notebook shows."""
+    return piece("statement_fragment.html.j2", report=report, **_words(report))
+
+
+def _words(report: StatementReport) -> dict[str, Any]:
+    said = phrases.answer(report)
+    return report_words() | {
+        "answer": said[0].upper() + said[1:],
+        "titles": report.titles,
+        "drawing": drawing(report),
+        "files_shown": FILES_SHOWN,
+        "few": len(report.scans) <= OPEN_AT_ONCE,
+        "mechanisms": {m for scan in report.scans for m in scan.report.files_level.pruned_by},
+        "resolved": any(
+            supply.keys is not None
+            for scan in report.scans
+            if scan.dynamic is not None
+            for supply in scan.dynamic.supplies
+        ),
+        "answers": phrases.answers,
+        "amount_cells": phrases.amount_cells,
+        "came": phrases.came,
+        "changed": phrases.changed,
+        "condition": phrases.condition,
+        "joins": phrases.joins(report),
+        "stayed": phrases.stayed,
+        "shown": _shown,
+        "drawn_as": _drawn_as,
+        "sql_lines": phrases.sql_lines,
+        "supplied": phrases.supplied,
+        "target": phrases.target,
+    }
+
+
+def _drawn_as(kind: str) -> str:
+    """How a join's line is drawn."""
+    if "cross" in kind:
+        return "cross"
+    return "outer" if {"left", "right", "full"} & set(kind.split()) else "inner"
+
+
+def _shown(listing: Listing) -> Iterator[FileLine]:
+    return islice(listing.lines(), FILES_SHOWN)

@@ -1,0 +1,193 @@
+"""What a statement's report says in words, for every renderer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.reports.phrases import why
+from whyscan.reports.words import counted, inert, inert_sql, percent, size, sizes
+from whyscan.statements.records import Edge, Origin, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.reports.gates import Reading
+    from whyscan.statements.records import (
+        Amount,
+        Dynamic,
+        Placed,
+        Rewrite,
+        ScanReport,
+        StatementReport,
+        Stayed,
+        Supply,
+    )
+
+LONGEST_CONDITION = 400
+ORIGINS = {
+    Origin.WRITTEN: "written",
+    Origin.SPREAD: "spread",
+    Origin.PART: "part",
+    Origin.JOIN: "join",
+}
+
+
+def answer(report: StatementReport) -> str:
+    """The answer in one line: how much is read, and which scan reads most of it."""
+    read = report.reading
+    if not report.scans:
+        return "reads nothing: the statement scans no table"
+    if all(scan.answer is not None for scan in report.scans):
+        return "reads nothing: metadata answers it"
+    if not read.total:
+        return "reads nothing: there are no files"
+    gone = [scan.rewrite for scan in report.scans if scan.rewrite and scan.rewrite.removed.files]
+    if gone and not read.kept:
+        return f"reads nothing: {changed(gone[0])}"
+    return f"reads {share_read(read)}{_mostly(report)}{_less(report)}"
+
+
+def share_read(read: Reading) -> str:
+    """`14 of 230 files (6.1 %), 1.2 GB of 40 GB`."""
+    share = f"{read.kept:,} of {counted(read.total, 'file')} ({percent(read.kept, read.total)})"
+    weight = sizes(read.bytes_kept, read.bytes_total)
+    return f"{share}, {weight}" if weight else share
+
+
+def _mostly(report: StatementReport) -> str:
+    """What there is to say behind the figures."""
+    if len(report.scans) == 1:
+        return f": {why(report.scans[0].report)}"
+    scans = f" in {counted(len(report.scans), 'scan')}"
+    at = heaviest(report)
+    if at is None:
+        return scans
+    read = report.scans[at].reading
+    weight = "" if read.bytes_kept is None else f"{size(read.bytes_kept)} in "
+    return f"{scans}: most by {inert(report.titles[at])}, {weight}{counted(read.kept, 'file')}"
+
+
+def _less(report: StatementReport) -> str:
+    """What is left in an engine whose joins hand their values to the scans."""
+    least = sum(_with_joins(scan) for scan in report.scans)
+    if least >= report.reading.kept:
+        return ""
+    return f"; at most {counted(least, 'file')} with what joins supply"
+
+
+def _with_joins(scan: ScanReport) -> int:
+    supplied = None if scan.dynamic is None else scan.dynamic.bounded
+    kept = scan.reading.kept
+    return kept if supplied is None else min(kept, supplied.files)
+
+
+def heaviest(report: StatementReport) -> int | None:
+    """The position of the scan with the most bytes, or files where bytes are not known."""
+    readings = [scan.reading for scan in report.scans]
+    known = all(read.bytes_kept is not None for read in readings)
+    weights = [(read.bytes_kept or 0) if known else read.kept for read in readings]
+    return weights.index(max(weights)) if weights and any(weights) else None
+
+
+def sql_lines(sql: str) -> list[str]:
+    """The statement as it was written, and nothing in it is obeyed."""
+    lines = sql.strip().replace("\t", "    ").split("\n")
+    return [inert(line.rstrip()) for line in lines]
+
+
+def target(scan: ScanReport) -> str | None:
+    """What is changed is said to be so."""
+    return "the target" if scan.role is Role.TARGET else None
+
+
+def stayed(scan: ScanReport, report: StatementReport) -> Iterator[Stayed]:
+    """What stays above the scan, but for the conditions of joins, which are told with them."""
+    if not scan.above:
+        return
+    joins = {edge.sql for edge in report.joins}
+    yield from (one for one in scan.above if one.sql not in joins)
+
+
+def condition(sql: str) -> str:
+    """A condition on one line; a list of very many keys is cut."""
+    shown = inert_sql(sql)
+    return shown if len(shown) <= LONGEST_CONDITION else f"{shown[: LONGEST_CONDITION - 1]}…"
+
+
+def came(placed: Placed) -> str | None:
+    """Where a condition came from, where it does not stand in the statement as it is."""
+    written = inert_sql(placed.written)
+    match placed.origin:
+        case Origin.WRITTEN:
+            return None
+        case Origin.SPREAD:
+            way = "" if placed.via is None else f", by {inert_sql(placed.via)}"
+            return f"from {written}{way}"
+        case Origin.PART:
+            return f"part of {written}"
+        case Origin.JOIN:
+            way = "" if placed.via is None else f", by {inert_sql(placed.via)}"
+            return f"the values of {written}{way}"
+
+
+def answers(dynamic: Dynamic) -> Iterator[tuple[str, str, Amount | None]]:
+    """The three answers with what each means."""
+    yield "static", "without the values that joins supply", dynamic.static
+    yield "bounded", "with what metadata guarantees of them", dynamic.bounded
+    yield "actual", "with the values themselves", dynamic.actual
+
+
+def amount_cells(amount: Amount | None) -> tuple[str, str, str]:
+    """Files, bytes and rows."""
+    if amount is None:
+        return "-", "-", "-"
+    rows = "unknown" if amount.rows is None else f"{amount.rows:,}"
+    return f"{amount.files:,}", size(amount.bytes), rows
+
+
+def amount(told: Amount) -> str:
+    """`4 files (20 kB, 200 rows)`."""
+    known = [size(told.bytes)] if told.bytes is not None else []
+    known += [counted(told.rows, "row")] if told.rows is not None else []
+    return counted(told.files, "file") + (f" ({', '.join(known)})" if known else "")
+
+
+def supplied(supply: Supply, titles: Sequence[str]) -> str:
+    """`month by o.month = d.month, from days d: 1 to 3, 2 values read`."""
+    known = []
+    if supply.low is not None or supply.high is not None:
+        known.append(f"{inert(supply.low or 'anything')} to {inert(supply.high or 'anything')}")
+    if supply.keys is not None:
+        known.append(f"{counted(supply.keys, 'value')} read")
+    source = "" if supply.source is None else f", from {inert(titles[supply.source])}"
+    told = ", ".join(known) or "nothing is known of the values"
+    return f"{inert_sql(supply.column)} by {inert_sql(supply.sql)}{source}: {told}"
+
+
+def changed(rewrite: Rewrite) -> str:
+    """`merge removes 2 files (…) whole and rewrites at most 4 files (…)`."""
+    parts = []
+    if rewrite.removed.files:
+        parts.append(f"removes {amount(rewrite.removed)} whole")
+    if rewrite.rewritten.files:
+        parts.append(f"rewrites at most {amount(rewrite.rewritten)}")
+    return f"{inert(rewrite.operation)} {' and '.join(parts) or 'rewrites no file'}"
+
+
+def joins(report: StatementReport) -> list[Edge]:
+    """The joins, with all conditions between two scans in one."""
+    found: dict[tuple[str, int, int], list[str]] = {}
+    for edge in report.joins:
+        found.setdefault((edge.kind, edge.left, edge.right), []).append(edge.sql)
+    return [Edge(*ends, " AND ".join(filter(None, sql))) for ends, sql in found.items()]
+
+
+def linked(edge: Edge, titles: Sequence[str]) -> str:
+    """`orders o and users u: o.user = u.age`."""
+    left, right = (inert(titles[at]) for at in (edge.left, edge.right))
+    return f"{left} and {right}: {inert_sql(edge.sql) or 'no condition'}"
+
+
+def unresolved(report: StatementReport) -> bool:
+    """Whether values of joins could be read, and were not."""
+    return any(scan.dynamic is not None and scan.dynamic.actual is None for scan in report.scans)

@@ -1,0 +1,26 @@
+"""A statement's findings and failed gates as SARIF 2.1.0: each scan's at its table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from whyscan.reports.sarif import Told, place, results, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.statements.records import StatementReport
+
+
+def sarif(report: StatementReport, source: str | None = None) -> str:
+    """One run. `source` is the file that the statement stands in, where it came from one."""
+    return run(_results(report, source))
+
+
+def _results(report: StatementReport, source: str | None) -> Iterator[dict[str, Any]]:
+    """What concerns several tables belongs to the first."""
+    first = report.scans[0].report.table.uri if report.scans else ""
+    yield from results(report, Told(place(first, source), report.sql))
+    for title, scan in zip(report.titles, report.scans, strict=True):
+        where = place(scan.report.table.uri, source)
+        yield from results(scan.report, Told(where, f"{title}\0{report.sql}"))

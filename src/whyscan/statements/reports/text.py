@@ -1,0 +1,239 @@
+"""A statement's report for people: the answer in one line, then scan by scan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
+
+from whyscan.reports.phrases import removed
+from whyscan.reports.text import (
+    at_least_lines,
+    conjunct_lines,
+    engine_lines,
+    file_lines,
+    finding_lines,
+    funnel_lines,
+    gate_lines,
+    ground_lines,
+    proof_lines,
+    subject,
+    survivor_lines,
+    unchecked_lines,
+)
+from whyscan.reports.text_layout import GAP, Ink, Page, headed, in_paragraphs, title_lines
+from whyscan.reports.words import counted, inert, inert_sql, sizes
+from whyscan.statements.reports.phrases import (
+    LONGEST_CONDITION,
+    ORIGINS,
+    amount_cells,
+    answer,
+    answers,
+    came,
+    changed,
+    joins,
+    linked,
+    stayed,
+    supplied,
+    target,
+    unresolved,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from whyscan.statements.records import Dynamic, ScanReport, StatementReport
+
+Told: TypeAlias = tuple[list[str], list[str]]
+"""What stays above a scan, and what joins change for it."""
+Unchecked: TypeAlias = tuple[tuple[str, str], ...]
+LINES_OF_SQL = 6
+"""How much of a statement is repeated; with the files, all of it."""
+SEEN_AT_ONCE = 4
+"""Of so many scans, nobody loses sight."""
+
+
+def text(report: StatementReport, page: Page | None = None) -> str:
+    """The whole report, with a line break at its end."""
+    where = Page() if page is None else page
+    titles = report.titles
+    report, unchecked = _told_once(report)
+    sections = (
+        title_lines(answer(report), where),
+        _asked(report, where),
+        _overview(report, where),
+        *(_scan(at, report, titles, where) for at in range(len(report.scans))),
+        _joins(report, titles, where),
+        finding_lines(report.findings, where),
+        unchecked_lines(unchecked, report.notes, where),
+        # They hold for every scan alike.
+        *(proof_lines(scan.report, where) for scan in report.scans[:1]),
+        gate_lines(report.assertions, where),
+    )
+    return in_paragraphs(sections)
+
+
+def _told_once(report: StatementReport) -> tuple[StatementReport, Unchecked]:
+    """What was checked in no scan (`--depth files`), and the report without it."""
+    every = [scan.report.unchecked for scan in report.scans]
+    if len(every) == 1:
+        return report, ()
+    first = every[0] if every else ()
+    shared = tuple(one for one in first if all(one in told for told in every))
+    scans = tuple(_without(scan, shared) for scan in report.scans)
+    return replace(report, scans=scans), shared
+
+
+def _without(scan: ScanReport, shared: Unchecked) -> ScanReport:
+    left = tuple(one for one in scan.report.unchecked if one not in shared)
+    return replace(scan, report=replace(scan.report, unchecked=left))
+
+
+def _asked(report: StatementReport, page: Page) -> Iterator[str]:
+    lines = page.wrap(f"statement  {inert_sql(report.sql)}", hanging=" " * 11).splitlines()
+    whole = any(scan.report.listing is not None for scan in report.scans)
+    if whole or len(lines) <= LINES_OF_SQL:
+        yield from lines
+        return
+    yield from lines[: LINES_OF_SQL - 1]
+    rest = " ".join(line.strip() for line in lines[LINES_OF_SQL:])
+    yield page.cut(f"{lines[LINES_OF_SQL - 1]} {rest}", page.width)
+
+
+def _overview(report: StatementReport, page: Page) -> Iterator[str]:
+    """Of many scans, all of them before any."""
+    if len(report.scans) <= SEEN_AT_ONCE:
+        return
+    rows = [("scan", "files", "bytes")]
+    rows += [
+        (
+            inert(title),
+            f"{scan.reading.kept:,} of {scan.reading.total:,}",
+            sizes(scan.reading.bytes_kept, scan.reading.bytes_total),
+        )
+        for title, scan in zip(report.titles, report.scans, strict=True)
+    ]
+    yield from headed(rows, page, right=frozenset({1, 2}))
+
+
+def _scan(at: int, report: StatementReport, titles: Sequence[str], page: Page) -> Iterator[str]:
+    """A title at the margin, and everything else of the scan indented below it."""
+    scan, title = report.scans[at], inert(titles[at])
+    role = "" if (told := target(scan)) is None else f", {told}"
+    heading = page.wrap(f"{title}{role}: {subject(scan.report, page)}", hanging=GAP)
+    yield heading.replace(title, page.paint(title, Ink.TITLE), 1)
+    inner = page.indented()
+    brief = scan.report.listing is None
+    around = [*_above(scan, report, inner)], [*_dynamic(scan, titles, inner)]
+    for lines in (_short if brief else _long)(scan, around, inner):
+        for block in lines:
+            yield from (f"{GAP}{line}".rstrip() for line in block.splitlines())
+
+
+def _short(scan: ScanReport, told: Told, page: Page) -> Iterator[Iterable[str]]:
+    yield _said(scan, page)
+    if scan.answer is None:
+        yield funnel_lines(scan.report, page)
+    yield _placed(scan, page)
+    yield from told
+    if scan.answer is None:
+        yield finding_lines(scan.report.findings, page)
+        yield unchecked_lines(scan.report.unchecked, scan.report.notes, page)
+    yield gate_lines(scan.report.assertions, page)
+
+
+def _long(scan: ScanReport, told: Told, page: Page) -> Iterator[Iterable[str]]:
+    """What the report on a single table shows, in paragraphs."""
+    sections = (
+        _said(scan, page),
+        funnel_lines(scan.report, page),
+        [*_placed(scan, page), *told[0]],
+        told[1],
+        conjunct_lines(scan.report, page),
+        engine_lines(scan.report, page),
+        survivor_lines(scan.report, page),
+        finding_lines(scan.report.findings, page),
+        file_lines(scan.report, page),
+        unchecked_lines(scan.report.unchecked, scan.report.notes, page),
+        ground_lines(scan.report, page),
+        gate_lines(scan.report.assertions, page),
+    )
+    yield [in_paragraphs(sections)]
+
+
+def _said(scan: ScanReport, page: Page) -> Iterator[str]:
+    """What the statement does with the table, before how much it reads."""
+    if scan.answer is not None:
+        none = f"none of {counted(scan.reading.total, 'file')} is read"
+        told = f"answered from metadata, {none}: {inert_sql(scan.answer)}"
+        yield page.wrap(told, hanging=GAP)
+    if scan.rewrite is not None:
+        yield page.wrap(changed(scan.rewrite), hanging=GAP)
+    if scan.limit is not None:
+        yield page.wrap(inert_sql(scan.limit), hanging=GAP)
+    if scan.columns:
+        yield page.cut(f"columns: {inert(', '.join(scan.columns))}", page.width)
+
+
+def _placed(scan: ScanReport, page: Page) -> Iterator[str]:
+    """The conditions that reach the scan, and below them where each came from."""
+    if not scan.placed:
+        yield "no condition reaches it"
+        return
+    beside = zip(scan.placed, scan.report.conjuncts, strict=True)
+    rows = [("condition", "origin", "class", "alone", "only")]
+    rows += [
+        (
+            inert_sql(placed.sql),
+            ORIGINS[placed.origin],
+            line.pushdown.value,
+            removed(line.alone),
+            removed(line.only),
+        )
+        for placed, line in beside
+    ]
+    head, *lines = headed(rows, page, right=frozenset({3, 4}))
+    yield head
+    for placed, line in zip(scan.placed, lines, strict=True):
+        yield line
+        if told := came(placed):
+            yield page.wrap(told, indent=GAP, hanging=GAP * 2)
+    if scan.report.listing is None:
+        yield from at_least_lines(scan.report, page)
+
+
+def _above(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[str]:
+    for one in stayed(scan, report):
+        sql = page.cut(inert_sql(one.sql), LONGEST_CONDITION)
+        told = f"stays above: {sql} ({inert_sql(one.why)})"
+        yield page.wrap(told, hanging=GAP)
+
+
+def _dynamic(scan: ScanReport, titles: Sequence[str], page: Page) -> Iterator[str]:
+    if scan.dynamic is None:
+        return
+    told = {(a.files, a.bytes) for _, _, a in answers(scan.dynamic) if a is not None}
+    if len(told) == 1 and scan.report.listing is None:
+        yield "values from joins remove nothing more"
+        return
+    yield from _three(scan.dynamic, page)
+    for supply in scan.dynamic.supplies:
+        yield page.wrap(supplied(supply, titles), indent=GAP, hanging=GAP * 2)
+
+
+def _three(dynamic: Dynamic, page: Page) -> Iterator[str]:
+    rows = [("what joins change", "files", "bytes", "rows")]
+    rows += [(f"{name}: {means}", *amount_cells(told)) for name, means, told in answers(dynamic)]
+    yield from headed(rows, page, right=frozenset({1, 2, 3}))
+
+
+def _joins(report: StatementReport, titles: Sequence[str], page: Page) -> Iterator[str]:
+    found = joins(report)
+    if found:
+        yield page.paint("joins", Ink.FAINT)
+    width = max((len(edge.kind) for edge in found), default=0)
+    for edge in found:
+        lead = f"{GAP}{inert(edge.kind):<{width}}{GAP}"
+        yield page.wrap(lead + linked(edge, titles), hanging=" " * len(lead))
+    if unresolved(report):
+        yield page.wrap("--resolve-joins reads the values of the small sides", indent=GAP)

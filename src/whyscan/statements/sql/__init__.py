@@ -1,0 +1,1 @@
+"""SQL text of a statement to typed blocks: names, clauses, joins, subqueries."""

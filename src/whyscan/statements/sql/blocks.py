@@ -1,0 +1,232 @@
+"""A qualified syntax tree to blocks: what each SELECT draws from, filters, groups and gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+from sqlglot import exp
+
+from whyscan.errors import SyntaxProblem
+from whyscan.predicate.syntax.parse import conjuncts, unwrapped
+from whyscan.statements.sql import clauses
+from whyscan.statements.sql.from_clause import FromClause
+from whyscan.statements.sql.outputs import alike, either, fields_of, values
+from whyscan.statements.sql.qualification import AMBIGUOUS
+from whyscan.statements.sql.relations import (
+    Combined,
+    Condition,
+    Join,
+    Kind,
+    Nested,
+    Output,
+    Select,
+    Source,
+    free_reads,
+    joins,
+)
+from whyscan.statements.sql.subqueries import compared, nested_queries, semi_join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from whyscan.predicate.binding.scope import Scope
+    from whyscan.statements.sql.relations import Query, Tree
+    from whyscan.statements.sql.scopes import Frame
+    from whyscan.statements.sql.table_names import Base
+    from whyscan.tree.nodes import Path
+
+MOST_SOURCES = 5_000
+SUBQUERY = "(subquery)"
+
+
+class View(Struct, frozen=True):
+    """A CTE: its query, and the CTEs that it may name. `name` is its own, where it recurs."""
+
+    query: exp.Expr
+    views: Mapping[str, View]
+    name: str | None = None
+
+
+class Builder(Struct):
+    """Builds one statement. Keys are its aliases, numbered where one is used again."""
+
+    scope: Scope
+    bases: Mapping[str, Base]
+    used: dict[str, int] = field(default_factory=dict)
+    count: int = 0
+
+    def query(self, node: exp.Expr, views: Mapping[str, View], outer: Frame | None) -> Query:
+        """Any query: a SELECT, a set operation, or one of them in parentheses."""
+        views = self._with_ctes(node, views)
+        match node:
+            case exp.Select():
+                return self.select(node, views, outer)
+            case exp.SetOperation():
+                return self.combined(node, views, outer)
+            case exp.Subquery() | exp.Paren():
+                inner = self.query(node.this, views, outer)
+                why = clauses.barrier(node)
+                return inner if why is None else replace(inner, barrier=why)
+            case exp.Values():
+                return values(node)
+            case _:
+                raise SyntaxProblem(f"{node.key} is not a query", text=self.scope.syntax.text)
+
+    def select(self, node: exp.Select, views: Mapping[str, View], outer: Frame | None) -> Select:
+        drawn = FromClause(self, views, outer)
+        tree, frame = drawn.read(node)
+        tree, where, nested = self._where(node, tree, views, frame)
+        for expression in clauses.expressions(node):
+            frame.check(expression)
+            nested += self._nested(expression, views, frame)
+        on = [part for parts in drawn.on.values() for part in parts]
+        nested += [n for part in on for n in self._nested(part, views, frame, sees_row=False)]
+        having, qualify = (self._conditions(node.args.get(k), frame) for k in ("having", "qualify"))
+        return Select(
+            tree=tree,
+            where=tuple(where),
+            outputs=tuple(self._outputs(node, frame)),
+            groups=clauses.groups(node, frame),
+            having=having,
+            qualify=qualify,
+            partitions=clauses.partitions(node, frame),
+            nested=tuple(nested),
+            reads=_clause_reads(node, on, frame) | _query_reads(tree, nested),
+            barrier=clauses.barrier(node),
+            distinct=node.args.get("distinct") is not None,
+            order=clauses.order(node, frame),
+            cut=clauses.cut(node),
+            aggregates=clauses.aggregates(node, frame),
+        )
+
+    def _where(
+        self, node: exp.Select, tree: Tree | None, views: Mapping[str, View], frame: Frame
+    ) -> tuple[Tree | None, list[Condition], list[Nested]]:
+        """The conditions of WHERE; IN and EXISTS of a subquery are joins on top of the tree."""
+        where: list[Condition] = []
+        nested: list[Nested] = []
+        for part in _parts(node.args.get("where")):
+            condition = frame.condition(part)
+            joined = semi_join(part, condition, frame, lambda n: self._inner(n, views, frame))
+            if joined is not None and tree is not None:
+                kind, source, conditions, exists = joined
+                tree = Join(kind, tree, source, conditions, exists)
+            else:
+                condition = compared(part, condition, frame)
+                nested += self._nested(part, views, frame, condition)
+            where.append(condition)
+        return tree, where, nested
+
+    def combined(
+        self, node: exp.SetOperation, views: Mapping[str, View], outer: Frame | None
+    ) -> Combined:
+        left = self.query(node.this, views, outer)
+        right = self.query(node.expression, views, outer)
+        barrier = clauses.barrier(node)
+        if node.args.get("by_name"):
+            barrier = "it is matched by name"
+        elif len(left.outputs) != len(right.outputs):
+            raise SyntaxProblem(
+                f"{node.key.upper()} of {len(left.outputs)} and {len(right.outputs)} columns",
+                text=self.scope.syntax.text,
+            )
+        if barrier is None:
+            left, right = alike(left, right), alike(right, left)
+        outputs = tuple(map(either, left.outputs, right.outputs))
+        narrows = isinstance(node, exp.Union) and not node.args.get("distinct")
+        return Combined(node.key, narrows, left, right, outputs, barrier)
+
+    def _with_ctes(self, node: exp.Expr, views: Mapping[str, View]) -> Mapping[str, View]:
+        around = node.args.get("with_")
+        if around is None:
+            return views
+        known = dict(views)
+        for cte in around.expressions:
+            name = cte.alias if around.recursive else None
+            known[cte.alias] = View(cte.this, dict(known), name)
+        return known
+
+    def view(self, view: View) -> Query | None:
+        """Each use of a CTE is a query of its own; a recursive one lets nothing through."""
+        if view is RECURRING:
+            return None
+        if view.name is None or not _names(view.query, view.name):
+            return self.query(view.query, view.views, None)
+        query = self.query(view.query, {**view.views, view.name: RECURRING}, None)
+        return replace(query, barrier="it is recursive")
+
+    def _inner(self, node: exp.Expr, views: Mapping[str, View], frame: Frame) -> Source:
+        """The subquery of IN or EXISTS as a source."""
+        query = self.query(node, views, frame)
+        return Source(self.key(SUBQUERY), SUBQUERY, query, fields_of(query))
+
+    def _nested(
+        self,
+        node: exp.Expr,
+        views: Mapping[str, View],
+        frame: Frame,
+        within: Condition | None = None,
+        *,
+        sees_row: bool = True,
+    ) -> Iterator[Nested]:
+        for query in nested_queries(node):
+            yield Nested(self.query(query, views, frame), within, sees_row)
+
+    def _conditions(self, clause: exp.Expr | None, frame: Frame) -> tuple[Condition, ...]:
+        found = tuple(frame.condition(part) for part in _parts(clause))
+        if clause is None or not clause.meta.get(AMBIGUOUS):
+            return found
+        why = "a name in it is a column's and another output's"
+        return tuple(Condition(c.expression, c.sql, c.bare, c.fixed or why) for c in found)
+
+    def _outputs(self, node: exp.Select, frame: Frame) -> Iterator[Output]:
+        for projection in node.expressions:
+            inner = projection.this if isinstance(projection, exp.Alias) else projection
+            reads = frame.reads(inner)
+            yield Output(projection.alias_or_name, frame.value(inner), reads)
+
+    def key(self, alias: str) -> str:
+        """A name for a source that no other source of the statement has."""
+        self.count += 1
+        if self.count > MOST_SOURCES:
+            raise SyntaxProblem(
+                f"the statement has more than {MOST_SOURCES:,} tables, each use of a CTE counted",
+                text=self.scope.syntax.text,
+            )
+        number = self.used.get(alias, 0)
+        self.used[alias] = number + 1
+        return f"{alias}#{number + 1}" if number else alias
+
+
+RECURRING = View(exp.Null(), {})
+_NOTHING: frozenset[Path] = frozenset()
+
+
+def _names(query: exp.Expr, name: str) -> bool:
+    return any(table.name == name for table in query.find_all(exp.Table))
+
+
+def _parts(clause: exp.Expr | None) -> list[exp.Expr]:
+    return [] if clause is None else [unwrapped(part) for part in conjuncts(clause.this)]
+
+
+def _clause_reads(node: exp.Select, on: Sequence[exp.Expr], frame: Frame) -> frozenset[Path]:
+    """The columns that a block's clauses read, whatever is selected."""
+    read = [*on, *clauses.besides_outputs(node)]
+    if node.args.get("distinct") is not None:
+        read += node.expressions
+    return _NOTHING.union(*map(frame.reads, read))
+
+
+def _query_reads(tree: Tree | None, nested: Sequence[Nested]) -> frozenset[Path]:
+    """The columns that subqueries read of the block, and what IN reads of them."""
+    read = _NOTHING.union(*(free_reads(inner.query) for inner in nested))
+    for join in joins(tree):
+        source = join.right
+        if isinstance(source, Source) and isinstance(source.relation, Select | Combined):
+            read |= free_reads(source.relation)
+            if join.kind in {Kind.SEMI, Kind.NOT_IN} and not join.exists:
+                read |= {(source.key, output.name) for output in source.relation.outputs}
+    return read

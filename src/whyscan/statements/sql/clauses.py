@@ -1,0 +1,188 @@
+"""The clauses of a SELECT, each as placement needs it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from whyscan.predicate.syntax.parse import unwrapped
+from whyscan.predicate.syntax.tokens import called
+from whyscan.statements.sql.relations import Aggregate, Cut, Kind, Sort
+from whyscan.statements.sql.scopes import is_volatile, may_aggregate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.statements.sql.scopes import Frame
+    from whyscan.tree.nodes import Expression
+
+_BARRIERS = {
+    "limit": "LIMIT",
+    "offset": "OFFSET",
+    "sample": "TABLESAMPLE",
+    "match": "MATCH_RECOGNIZE",
+    "connect": "CONNECT BY",
+    "kind": "SELECT AS",
+    "pivots": "PIVOT",
+}
+_SIDES = {"LEFT": Kind.LEFT, "RIGHT": Kind.RIGHT, "FULL": Kind.FULL}
+
+
+def barrier(node: exp.Expr) -> str | None:
+    """Why no condition from above passes below this query; None where some may."""
+    found = next((word for key, word in _BARRIERS.items() if node.args.get(key)), None)
+    if found is not None:
+        return f"it stands above {found}"
+    distinct = node.args.get("distinct")
+    if isinstance(distinct, exp.Distinct) and distinct.args.get("on") is not None:
+        return "it stands above DISTINCT ON"
+    if isinstance(node, exp.Select) and any(map(is_volatile, (*node.expressions, *_where(node)))):
+        return "it stands above what is not deterministic"
+    return None
+
+
+def _where(node: exp.Select) -> list[exp.Expr]:
+    where = node.args.get("where")
+    return [] if where is None else [where.this]
+
+
+def kind(join: exp.Join) -> tuple[Kind, bool]:
+    """The kind of a join, and whether its sides are to be swapped for it."""
+    side, word = (join.side or "").upper(), (join.kind or "").upper()
+    if (join.method or "").upper() not in {"", "NATURAL", "HASH", "GLOBAL"}:
+        return Kind.OPAQUE, False
+    if word in {"SEMI", "ANTI"}:
+        return (Kind.SEMI if word == "SEMI" else Kind.ANTI), side == "RIGHT"
+    if word not in {"", "INNER", "OUTER", "CROSS"}:
+        return Kind.OPAQUE, False
+    return _SIDES.get(side, Kind.INNER if word != "OUTER" else Kind.LEFT), False
+
+
+def groups(node: exp.Select, frame: Frame) -> tuple[Expression, ...] | None:
+    """What every group has one value of: the plain keys of GROUP BY; None without groups."""
+    group = node.args.get("group")
+    if group is None:
+        having = node.args.get("having") is not None
+        return () if having or any(map(may_aggregate, node.expressions)) else None
+    if group.args.get("totals") or _rolls_all_up(group):
+        return ()
+    keys = group.expressions
+    if group.args.get("all"):
+        keys = [e for e in map(_unaliased, node.expressions) if not may_aggregate(e)]
+    found = (frame.value(unwrapped(key)) for key in keys)
+    return tuple(key for key in found if key is not None)
+
+
+def _rolls_all_up(group: exp.Group) -> bool:
+    """`GROUP BY a, b WITH ROLLUP`: the keys are those before it."""
+    rolled = [*(group.args.get("rollup") or ()), *(group.args.get("cube") or ())]
+    return any(part is True or not part.expressions for part in rolled)
+
+
+def partitions(node: exp.Select, frame: Frame) -> tuple[tuple[Expression, ...], ...]:
+    """For each window function of the block, what it is partitioned by."""
+    named = {w.name.lower(): w for w in node.args.get("windows") or ()}
+    clauses = (*node.expressions, node.args.get("qualify"), node.args.get("order"))
+    found = []
+    for clause in clauses:
+        for window in [] if clause is None else _outside_queries(clause, exp.Window):
+            used = named.get(window.alias.lower(), window) if window.alias else window
+            keys = (frame.value(unwrapped(key)) for key in used.args.get("partition_by") or ())
+            found.append(tuple(key for key in keys if key is not None))
+    return tuple(found)
+
+
+def order(node: exp.Select, frame: Frame) -> tuple[Sort, ...]:
+    """The keys of ORDER BY; a name without a table is an output's."""
+    clause = node.args.get("order")
+    return tuple(
+        Sort(
+            frame.value(key),
+            descending=bool(ordered.args.get("desc")),
+            nulls_first=bool(ordered.args.get("nulls_first")),
+        )
+        for key, ordered in zip(_sort_keys(node), clause.expressions if clause else (), strict=True)
+    )
+
+
+def _sort_keys(node: exp.Select) -> list[exp.Expr]:
+    clause = node.args.get("order")
+    outputs = {e.alias_or_name: _unaliased(e) for e in node.expressions}
+
+    def written_out(part: exp.Expr) -> exp.Expr:
+        named = isinstance(part, exp.Column) and not part.table and part.name in outputs
+        return outputs[part.name].copy() if named else part
+
+    keys = [unwrapped(ordered.this) for ordered in ([] if clause is None else clause.expressions)]
+    return [key.transform(written_out) for key in keys]
+
+
+def cut(node: exp.Expr) -> Cut | None:
+    """LIMIT and OFFSET as numbers; None without either."""
+    limit, offset = node.args.get("limit"), node.args.get("offset")
+    if limit is None and offset is None:
+        return None
+    amount = None
+    if isinstance(limit, exp.Fetch):
+        options = limit.args.get("limit_options")
+        odd = options is not None and (options.args.get("percent") or options.args.get("with_ties"))
+        amount = None if odd else _number(limit.args.get("count"))
+    elif limit is not None and not limit.args.get("expressions"):
+        amount = _number(limit.expression)
+    return Cut(amount, 0 if offset is None else _number(offset.expression))
+
+
+def _number(node: object) -> int | None:
+    if isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit():
+        return int(node.name)
+    return None
+
+
+def aggregates(node: exp.Select, frame: Frame) -> tuple[Aggregate, ...]:
+    """The outputs that are one aggregate each: `count(*)`, `max(a)`."""
+    found = []
+    for projection in node.expressions:
+        call = unwrapped(_unaliased(projection))
+        if isinstance(call, exp.Anonymous) and may_aggregate(call) and len(call.expressions) == 1:
+            argument = call.expressions[0]
+            star = isinstance(argument, exp.Star)
+            value = None if star else frame.value(argument)
+            found.append(Aggregate(projection.alias_or_name, called(call), value, star))
+    return tuple(found)
+
+
+def expressions(node: exp.Select) -> list[exp.Expr]:
+    """Everything of a block but its FROM, WHERE and ON: where else subqueries may stand."""
+    keys = ("group", "having", "qualify", "order", "distinct")
+    return [*node.expressions, *(c for key in keys if (c := node.args.get(key)) is not None)]
+
+
+def besides_outputs(node: exp.Select) -> Iterator[exp.Expr]:
+    """The clauses whose columns are read whatever is selected."""
+    for key in ("where", "group", "having", "qualify", "distinct"):
+        clause = node.args.get(key)
+        if isinstance(clause, exp.Expr):
+            yield clause
+    yield from node.args.get("laterals") or ()
+    yield from node.args.get("windows") or ()
+    for join in node.args.get("joins") or ():
+        if isinstance(join.this, exp.Unnest | exp.Lateral):
+            yield join.this
+    yield from _sort_keys(node)
+
+
+def place(node: exp.Expr) -> int:
+    """Where a source's name stands in the text; -1 where it has no place."""
+    named = node.parts[-1] if isinstance(node, exp.Table) and node.parts else node
+    return int(node.meta.get("place", named.meta.get("start", -1)))
+
+
+def _unaliased(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.Alias) else node
+
+
+def _outside_queries(node: exp.Expr, wanted: type[exp.Expr]) -> Iterator[exp.Expr]:
+    for part in node.walk(prune=lambda n: isinstance(n, exp.Query)):
+        if isinstance(part, wanted):
+            yield part

@@ -1,0 +1,149 @@
+"""The FROM clause of a block: what it draws rows from, and how that is joined."""
+
+from __future__ import annotations
+
+from functools import partial, reduce
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+from sqlglot import exp
+
+from whyscan.predicate.syntax.parse import conjuncts, unwrapped
+from whyscan.statements.changes.queries import TARGET
+from whyscan.statements.sql import clauses
+from whyscan.statements.sql.outputs import UNKNOWN, fields_of, pivoted, renamed
+from whyscan.statements.sql.relations import Join, Kind, Source
+from whyscan.statements.sql.scopes import Frame
+from whyscan.statements.sql.using_columns import same_columns
+from whyscan.statements.sql.using_joins import is_comma
+from whyscan.tree.types import Field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from whyscan.statements.sql.blocks import Builder, View
+    from whyscan.statements.sql.relations import Query, Tree
+    from whyscan.statements.sql.table_names import Base
+
+
+class FromClause(Struct):
+    """One FROM clause while it is read: its sources by their aliases, and ON by its joins.
+
+    A source sees those before it: LATERAL may name them.
+    """
+
+    builder: Builder
+    views: Mapping[str, View]
+    outer: Frame | None
+    own: dict[str, Source] = field(default_factory=dict)
+    on: dict[int, list[exp.Expr]] = field(default_factory=dict)
+
+    def read(self, node: exp.Select) -> tuple[Tree | None, Frame]:
+        """The tree of FROM, JOIN and LATERAL VIEW, and the frame of the whole block."""
+        tree = self._tree(node)
+        frame = self._frame()
+        if tree is None:
+            return None, frame
+        # An equality of ON may make two columns one, for the other conditions of ON as well.
+        same = tuple(same_columns(self._bound(tree, frame)))
+        frame = replace(frame, same=same)
+        return self._bound(tree, frame), frame
+
+    def _frame(self) -> Frame:
+        """The sources that were read so far, and those around the block."""
+        return Frame(self.builder.scope, dict(self.own), self.outer)
+
+    def _tree(self, node: exp.Select) -> Tree | None:
+        start = node.args.get("from_")
+        if start is None:
+            return None
+        groups = [self._relation(start.this)]
+        for join in node.args.get("joins") or ():
+            if is_comma(join):
+                groups.append(self._relation(join.this))
+            else:
+                groups[-1] = self._join(groups[-1], join)
+        tree = reduce(partial(Join, Kind.INNER), groups)
+        for lateral in node.args.get("laterals") or ():
+            tree = Join(Kind.INNER, tree, self._relation(lateral))
+        # DuckDB's USING SAMPLE takes rows of FROM, before WHERE.
+        return self._sampled(tree) if node.args.get("sample") else tree
+
+    def _join(self, left: Tree, node: exp.Join) -> Tree:
+        right = self._relation(node.this)
+        kind, swapped = clauses.kind(node)
+        join = Join(kind, right, left) if swapped else Join(kind, left, right)
+        condition = node.args.get("on")
+        self.on[id(join)] = [] if condition is None else conjuncts(condition)
+        return join
+
+    def _relation(self, node: exp.Expr) -> Tree:
+        """One item of FROM, with the joins that its parentheses hold."""
+        if _in_parentheses(node):
+            tree = self._relation(node.this)
+        else:
+            tree = self._source(node)
+            self.own[tree.alias] = tree
+        for join in node.args.get("joins") or ():
+            tree = self._join(tree, join)
+        return tree
+
+    def _source(self, node: exp.Expr) -> Source:
+        alias = node.alias_or_name
+        key = self.builder.key(alias)
+        sampled = node.args.get("sample") is not None
+        relation, fields = self._drawn(node)
+        named = isinstance(node, exp.Table | exp.Lateral | exp.Subquery)
+        names = node.alias_column_names if named else []
+        if relation is not None and names:
+            relation = renamed(alias, key, relation, fields, names)
+            fields = fields_of(relation)
+        if node.args.get("pivots"):
+            relation, fields = pivoted(alias, key, relation, fields), ()
+        target = bool(node.meta.get(TARGET))
+        return Source(key, alias, relation, fields, clauses.place(node), sampled, target)
+
+    def _drawn(self, node: exp.Expr) -> tuple[Base | Query | None, tuple[Field, ...]]:
+        match node:
+            case exp.Table() if isinstance(node.this, exp.Identifier):
+                if not node.db and node.name in self.views:
+                    query = self.builder.view(self.views[node.name])
+                    return query, () if query is None else fields_of(query)
+                base = self.builder.bases[node.name]
+                return base, base.fields
+            case exp.Subquery():
+                query = self.builder.query(node, self.views, self._frame())
+                return query, fields_of(query)
+            case exp.Lateral() if isinstance(node.this, exp.Subquery):
+                query = self.builder.query(node.this, self.views, self._frame())
+                return query, fields_of(query)
+            case exp.Values():
+                return None, tuple(Field(name, UNKNOWN) for name in node.alias_column_names)
+            case _:
+                names = getattr(node, "alias_column_names", [])
+                return None, tuple(Field(name, UNKNOWN) for name in names)
+
+    def _bound(self, tree: Tree, frame: Frame) -> Tree:
+        """The tree with the conditions of ON bound: they may name any source of the block."""
+        if isinstance(tree, Source):
+            return tree
+        conditions = tuple(frame.condition(unwrapped(part)) for part in self.on.get(id(tree), ()))
+        left, right = self._bound(tree.left, frame), self._bound(tree.right, frame)
+        return Join(tree.kind, left, right, conditions, tree.exists)
+
+    def _sampled(self, tree: Tree) -> Tree:
+        """The tree with every source giving some of its rows alone."""
+        if isinstance(tree, Source):
+            return replace(tree, sampled=True)
+        found = replace(tree, left=self._sampled(tree.left), right=self._sampled(tree.right))
+        self.on[id(found)] = self.on.pop(id(tree), [])
+        return found
+
+
+def _in_parentheses(node: exp.Expr) -> bool:
+    """Whether an item of FROM is others and their joins, and no query of its own."""
+    if not isinstance(node, exp.Subquery | exp.Paren):
+        return False
+    inner = node.this
+    return isinstance(inner, exp.Table) or (isinstance(inner, exp.Subquery) and not node.alias)

@@ -1,0 +1,239 @@
+"""What the expressions of one block may name, and how they are bound to it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from sqlglot import exp
+
+from whyscan.errors import NoCondition, TypeProblem, UnknownColumn
+from whyscan.predicate.binding import dialect_calls
+from whyscan.predicate.binding.expressions import bind_condition, bind_value
+from whyscan.predicate.binding.names import FILE_ALIASES, METADATA, Columns, suggestion
+from whyscan.predicate.binding.never_boolean import refuse_other_values
+from whyscan.predicate.binding.opaque import column
+from whyscan.predicate.binding.scope import Scope, Uninterpreted
+from whyscan.predicate.syntax.parse import sql_of, unwrapped
+from whyscan.predicate.syntax.tokens import called
+from whyscan.statements.sql.qualification import WRITTEN
+from whyscan.statements.sql.relations import Condition
+from whyscan.statements.sql.table_names import Base
+from whyscan.statements.sql.using_columns import without_coalesce
+from whyscan.tree.lazy import lazy
+from whyscan.tree.nodes import Column, Opaque
+from whyscan.tree.rewrite import substituted
+from whyscan.tree.types import Field, Schema, StructType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from whyscan.statements.sql.relations import Source
+    from whyscan.statements.sql.using_columns import Same
+    from whyscan.tree.nodes import Expression, Path
+
+_MADE = re.compile(r"_\d+")
+_PSEUDO = {"_metadata", *FILE_ALIASES}
+
+
+class Frame(Struct, frozen=True, dict=True):
+    """The sources of a block, and of those around it, by their aliases.
+
+    `scope` is the statement's; each source is a struct whose members are its columns. `same` are
+    the columns that USING makes one.
+    """
+
+    scope: Scope
+    own: Mapping[str, Source]
+    outer: Frame | None = None
+    same: tuple[Same, ...] = ()
+
+    @lazy
+    def visible(self) -> Mapping[str, Source]:
+        around = {} if self.outer is None else self.outer.visible
+        return {**around, **self.own}
+
+    @lazy
+    def _bound(self) -> Scope:
+        fields = [Field(alias, _members(source)) for alias, source in self.visible.items()]
+        columns = Columns(Schema(tuple(fields)))
+        return Scope(self.scope.syntax, self.scope.dialect, columns, self.scope.clock)
+
+    def condition(self, node: exp.Expr) -> Condition:
+        """A condition that knows whether it may be moved."""
+        self.check(node)
+        sql, bare = self._texts(node)
+        why = fixed(node)
+        if why is not None and self.scope.dialect.is_spark:
+            refuse_other_values(unwrapped(node), self._bound)
+        if why is None:
+            try:
+                bound = self._keyed(bind_condition(node, self._bound))
+                expression = without_coalesce(bound, self.same)
+                return Condition(expression, sql, bare if expression is bound else None)
+            except TypeProblem as problem:
+                if isinstance(problem, NoCondition) and self.scope.dialect.is_spark:
+                    raise
+                why = problem.message
+            except UnknownColumn as problem:
+                why = self._unresolved(problem)
+        columns = tuple(dict.fromkeys(self._columns(node)))
+        return Condition(Opaque(bare, why, columns), sql, bare, why)
+
+    def value(self, node: exp.Expr) -> Expression | None:
+        """An expression of one row; None where it is none, or none that we understand."""
+        if fixed(node) is not None:
+            return None
+        try:
+            bound = self._keyed(bind_value(node, self._bound).expression)
+            return without_coalesce(bound, self.same)
+        except (Uninterpreted, TypeProblem):
+            return None
+        except UnknownColumn as problem:
+            self._unresolved(problem)
+            return None
+
+    def _unresolved(self, problem: UnknownColumn) -> str:
+        """Why a name may be unknown: a function's columns are; else nobody has it."""
+        if any(not source.fields for source in self.visible.values()):
+            return "a name in it may be a column of what nobody described"
+        names = [field.name for source in self.own.values() for field in source.fields]
+        text, span = self.scope.syntax.text, problem.span
+        name = "" if span is None else text[span.start : span.end].split(".")[-1]
+        hint = suggestion(name, names, problem.literal)
+        raise UnknownColumn(problem.message, text=text, span=span, hint=hint) from problem
+
+    def _texts(self, node: exp.Expr) -> tuple[str, str]:
+        """The text of an expression, with the names of tables and without."""
+        copy = _as_written(node)
+        written = sql_of(copy, self.scope.syntax.dialect)
+        for part in copy.find_all(exp.Column):
+            if part.table.lower() not in _PSEUDO:
+                part.set("table", None)
+        return written, sql_of(copy, self.scope.syntax.dialect)
+
+    def written(self, node: exp.Expr) -> str:
+        """The text of an expression, with the tables' names as they were written."""
+        return sql_of(_as_written(node), self.scope.syntax.dialect)
+
+    def reads(self, node: exp.Expr) -> frozenset[Path]:
+        """The columns that an expression names, those of subqueries in it left out."""
+        return frozenset(found.path[:2] for found in self._columns(node))
+
+    def _columns(self, node: exp.Expr) -> Iterator[Column]:
+        for part in node.walk(prune=lambda n: n is not node and isinstance(n, exp.Query)):
+            if isinstance(part, exp.Column) and not isinstance(part.this, exp.Star):
+                found = self._column(part)
+                if found is not None:
+                    yield found
+
+    def _column(self, node: exp.Column) -> Column | None:
+        """None for what is no column of a table: an output's alias, a lambda's parameter."""
+        if not node.table and node.name.lower() not in _PSEUDO:
+            return None
+        try:
+            found = self._keyed(column(node, self._bound))
+        except (UnknownColumn, Uninterpreted):
+            return None
+        return found if isinstance(found, Column) else None
+
+    def check(self, node: exp.Expr) -> None:
+        """Refuse a name that no source has: every one of them says which columns it has."""
+        for part in node.walk(prune=lambda n: isinstance(n, exp.Query) and n is not node):
+            if isinstance(part, exp.Column) and part.table in self.visible:
+                self._known(part)
+
+    def _known(self, node: exp.Column) -> None:
+        source = self.visible[node.table]
+        if source.fields and node.name != "*":
+            column(node, self._bound)
+
+    def _keyed(self, expression: Expression) -> Expression:
+        """Aliases replaced by keys: two blocks may use one alias."""
+        found = substituted(expression, self._key)
+        return expression if found is None else found
+
+    def _key(self, found: Column) -> Column:
+        alias, *rest = found.path
+        source = self.visible.get(alias)
+        if source is not None:
+            return Column((source.key, *rest), found.type)
+        # A pseudo-column without a table's name is that of the only table there is.
+        key = next(iter(self.own.values())).key if len(self.own) == 1 else alias
+        return Column((key, *found.path), found.type)
+
+
+def _as_written(node: exp.Expr) -> exp.Expr:
+    """Without what qualification has put in: numbers of tables, and aliases of its own."""
+    copy = unwrapped(node).copy()
+    for part in copy.walk():
+        if isinstance(part, exp.Column) and _MADE.fullmatch(part.table):
+            part.set("table", None)
+        elif isinstance(part, exp.Table) and WRITTEN in part.meta:
+            part.set("this", exp.to_identifier(part.meta[WRITTEN][-1]))
+    return copy
+
+
+def _members(source: Source) -> StructType:
+    """The columns of a source; a table's files have constants of their own besides."""
+    pseudo = (METADATA,) if isinstance(source.relation, Base) else ()
+    return StructType((*source.fields, *pseudo))
+
+
+def fixed(node: exp.Expr) -> str | None:
+    """Why an expression is not one row's alone, or not the same each time; None where it is."""
+    for part in node.walk():
+        match part:
+            case exp.Query():
+                return "it holds a subquery"
+            case exp.Window():
+                return "it holds a window function"
+            case exp.Anonymous():
+                if called(part) in _AGGREGATES:
+                    return "it holds an aggregate"
+            case exp.AggFunc():
+                return "it holds an aggregate"
+            case _:
+                pass
+        if _varies(part):
+            return "it is not deterministic"
+    return None
+
+
+def is_volatile(node: exp.Expr) -> bool:
+    """Whether it may give another value each time, subqueries in it aside."""
+    return any(map(_varies, node.walk(prune=lambda n: isinstance(n, exp.Query))))
+
+
+def _varies(part: exp.Expr) -> bool:
+    if isinstance(part, exp.Anonymous):
+        return called(part) in dialect_calls.VOLATILE
+    return isinstance(part, exp.Rand | exp.Uuid)
+
+
+def may_aggregate(node: exp.Expr) -> bool:
+    """Whether a block that selects this may give one row for many.
+
+    A function that nobody knows may be an aggregate of the user's own.
+    """
+    for part in node.walk(prune=lambda n: isinstance(n, exp.Query | exp.Window)):
+        if isinstance(part, exp.AggFunc):
+            return True
+        if isinstance(part, exp.Anonymous):
+            name = called(part)
+            if name in _AGGREGATES or name not in _SCALARS:
+                return True
+    return False
+
+
+def _registered(*, aggregates: bool) -> frozenset[str]:
+    """The functions that the parser knows, by their names in lower case."""
+    names = exp.FUNCTION_BY_NAME.items()
+    return frozenset(
+        name.lower() for name, kind in names if issubclass(kind, exp.AggFunc) is aggregates
+    )
+
+
+_AGGREGATES = _registered(aggregates=True) | dialect_calls.AGGREGATES
+_SCALARS = (_registered(aggregates=False) | dialect_calls.names()) - dialect_calls.AGGREGATES

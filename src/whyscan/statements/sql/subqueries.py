@@ -1,0 +1,119 @@
+"""Subqueries in conditions: IN and EXISTS are joins, the others are evaluated where they stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+from sqlglot import exp
+
+from whyscan.predicate.binding.expressions import COMPARATORS
+from whyscan.predicate.syntax.parse import unwrapped
+from whyscan.statements.sql.relations import Combined, Condition, Kind, Select
+from whyscan.tree.nodes import Column, Comparator, Comparison, type_of
+from whyscan.tree.types import IntegerType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from whyscan.statements.sql.relations import Source
+    from whyscan.statements.sql.scopes import Frame
+    from whyscan.tree.types import Type
+
+
+def semi_join(
+    node: exp.Expr, condition: Condition, frame: Frame, build: Callable[[exp.Expr], Source]
+) -> tuple[Kind, Source, tuple[Condition, ...], bool] | None:
+    """The join that a condition of WHERE is: its kind, right side, ON, and whether by EXISTS.
+
+    None where it is no (NOT) IN, `= ANY` or (NOT) EXISTS with a subquery.
+    """
+    inner, negated = _unnegated(node)
+    if isinstance(inner, exp.Exists) and isinstance(inner.this, exp.Query):
+        return (Kind.ANTI if negated else Kind.SEMI), build(inner.this), (), True
+    query = _listing(inner)
+    if query is None:
+        return None
+    source = build(query)
+    if negated:
+        return Kind.NOT_IN, source, (), False
+    found = _membership(inner.this, source, condition, frame)
+    return Kind.SEMI, source, found, False
+
+
+def _listing(node: exp.Expr) -> exp.Expr | None:
+    """The subquery of `a IN (SELECT …)` or `a = ANY (SELECT …)`, which say the same."""
+    if isinstance(node, exp.In):
+        query = node.args.get("query")
+        return None if query is None else unwrapped(query)
+    if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
+        query = unwrapped(node.expression.this)
+        return query if isinstance(query, exp.Query) else None
+    return None
+
+
+def _unnegated(node: exp.Expr) -> tuple[exp.Expr, bool]:
+    negated, inner = False, unwrapped(node)
+    while isinstance(inner, exp.Not):
+        negated, inner = not negated, unwrapped(inner.this)
+    return inner, negated
+
+
+def _membership(
+    subject: exp.Expr, source: Source, condition: Condition, frame: Frame
+) -> tuple[Condition, ...]:
+    """`(a, b) IN (SELECT c, d …)`: a = c AND b = d. Sides of different types are left out.
+
+    Integers of any width compare as they are.
+    """
+    inner = unwrapped(subject)
+    members = inner.expressions if isinstance(inner, exp.Tuple) else [inner]
+    query = source.relation
+    if not isinstance(query, Select | Combined) or len(members) != len(query.outputs):
+        return ()
+    found = []
+    for member, output in zip(members, query.outputs, strict=True):
+        value = frame.value(member)
+        other = _column(source, output.name)
+        if value is not None and other is not None and _alike(type_of(value), other.type):
+            equal = Comparison(Comparator.EQUAL, value, other)
+            found.append(Condition(equal, condition.sql, condition.bare))
+    return tuple(found)
+
+
+def _alike(one: Type, other: Type) -> bool:
+    return one == other or (isinstance(one, IntegerType) and isinstance(other, IntegerType))
+
+
+def _column(source: Source, name: str) -> Column | None:
+    for known in source.fields:
+        if known.name == name:
+            return Column((source.key, known.name), known.type)
+    return None
+
+
+_MIRRORED = {
+    Comparator.LESS: Comparator.GREATER,
+    Comparator.LESS_EQUAL: Comparator.GREATER_EQUAL,
+    Comparator.GREATER: Comparator.LESS,
+    Comparator.GREATER_EQUAL: Comparator.LESS_EQUAL,
+}
+
+
+def compared(node: exp.Expr, condition: Condition, frame: Frame) -> Condition:
+    """`a < (SELECT …)`: the condition with what it compares; any other as it is."""
+    operator = COMPARATORS.get(type(node))
+    if operator is None:
+        return condition
+    left, right = unwrapped(node.this), unwrapped(node.expression)
+    if isinstance(left, exp.Query):
+        left, right, operator = right, left, _MIRRORED.get(operator, operator)
+    value = frame.value(left) if isinstance(right, exp.Query) else None
+    return condition if value is None else replace(condition, compares=(operator, value))
+
+
+def nested_queries(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The outermost subqueries of an expression."""
+    for part in node.walk(prune=lambda n: isinstance(n, exp.Query)):
+        if isinstance(part, exp.Query):
+            yield part

@@ -1,0 +1,195 @@
+"""SQL text to one statement's tree, with the views that the text defines before it."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from sqlglot import exp
+from sqlglot.errors import ParseError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from whyscan.errors import Span, SyntaxProblem, limited
+from whyscan.predicate.syntax import tokens as tokens_
+from whyscan.predicate.syntax.parse import (
+    Syntax,
+    check_tree_depth,
+    dialect_named,
+    problem,
+    tokenize,
+)
+from whyscan.statements.sql.unions import balance_unions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sqlglot.dialects.dialect import Dialect
+
+_NEVER_CALLED = {TokenType.INSERT, TokenType.VALUES}
+"""Words of statements that stand before a parenthesis, and are functions elsewhere."""
+
+STATEMENTS = (
+    exp.Query,
+    exp.Insert,
+    exp.Update,
+    exp.Delete,
+    exp.Merge,
+    exp.Create,
+    exp.TruncateTable,
+    exp.MultitableInserts,
+)
+_NOT_READING = (
+    exp.Command,
+    exp.DDL,
+    exp.Drop,
+    exp.TruncateTable,
+    exp.Alter,
+    exp.Set,
+    exp.Use,
+    exp.Describe,
+    exp.Show,
+)
+_VERBS = {TokenType.MERGE, TokenType.INSERT}
+_EVOLUTION = ("WITH", "SCHEMA", "EVOLUTION")
+
+
+class Statement(Struct, frozen=True):
+    """A parsed statement. `syntax` has no fragments: it is what messages and lists refer to."""
+
+    syntax: Syntax
+    tree: exp.Expr
+    views: Mapping[str, exp.Query]
+
+
+def parse_statement(text: str, dialect: str = "spark") -> Statement:
+    """The one statement of a text, behind the views that it defines."""
+    with limited(), quiet():
+        return _statement(text, dialect)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the parser's own warnings, which it logs: an error of ours says what is wrong."""
+    logger = logging.getLogger("sqlglot")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+def _statement(text: str, dialect: str) -> Statement:
+    language = dialect_named(dialect)
+    tokens, lists = tokens_.lift_lists(_without_evolution(tokenize(text, language)))
+    tokens_.check_depth(tokens, text)
+    parsed = _parsed(tokens, text, language)
+    trees = [t for t in parsed if t is not None and not isinstance(t, exp.Semicolon)]
+    views: dict[str, exp.Query] = {}
+    while len(trees) > 1 and (view := _view(trees[0])) is not None:
+        views[view[0]] = view[1]
+        trees = trees[1:]
+    if len(trees) != 1:
+        raise _not_one(len(trees), text)
+    tree = trees[0]
+    if not isinstance(tree, STATEMENTS) or _without_query(tree):
+        known = isinstance(tree, _NOT_READING)
+        first = _first_of_last(tokens)
+        verb = first.text.upper()
+        raise SyntaxProblem(
+            f"{verb} reads no table" if known else f"{verb} begins no statement",
+            text=text,
+            span=tokens_.span_of(first),
+            hint="SELECT, INSERT, MERGE, UPDATE, DELETE and CREATE TABLE AS can be explained",
+        )
+    return Statement(Syntax(text, dialect.lower(), (), lists), tree, views)
+
+
+def _without_evolution(tokens: list[Token]) -> list[Token]:
+    """MERGE WITH SCHEMA EVOLUTION, which the parser does not know, reads what a MERGE reads."""
+    for at, token in enumerate(tokens):
+        if token.token_type in _VERBS:
+            behind = tokens[at + 1 : at + 1 + len(_EVOLUTION)]
+            if tuple(token.text.upper() for token in behind) == _EVOLUTION:
+                return [*tokens[: at + 1], *tokens[at + 1 + len(_EVOLUTION) :]]
+    return tokens
+
+
+def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr | None]:
+    """Twice: the first time tells names before parentheses from calls, which then are marked."""
+    plain = _parse(tokens, text, dialect)
+    names = _starts(plain, exp.Identifier)
+    marked = tokens_.mark_calls(tokens)
+    chosen = [
+        token if token.start in names or token.token_type in _NEVER_CALLED else call
+        for token, call in zip(tokens, marked, strict=True)
+    ]
+    try:
+        trees = _parse(chosen, text, dialect)
+    except SyntaxProblem:
+        # A call with a syntax of its own, JSON_OBJECT('a': 1), or a word that is none,
+        # * EXCLUDE (a): only what the parser itself takes for a plain call is one.
+        called = _starts(plain, exp.Func)
+        kept = [
+            call if token.start in called else token
+            for token, call in zip(tokens, chosen, strict=True)
+        ]
+        trees = _parse(kept, text, dialect)
+    for tree in trees:
+        if tree is not None and len(tokens) > tokens_.MAX_DEPTH:
+            balance_unions(tree)
+            check_tree_depth(tree, text, Span(0, len(text)))
+    return trees
+
+
+def _starts(trees: list[exp.Expr | None], wanted: type[exp.Expr]) -> set[int]:
+    """Where in the text the nodes of a kind begin, of those that know."""
+    nodes = (node for tree in trees if tree is not None for node in tree.find_all(wanted))
+    return {node.meta["start"] for node in nodes if "start" in node.meta}
+
+
+def _parse(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr | None]:
+    try:
+        return dialect.parser().parse(list(tokens), text)
+    except ParseError as error:
+        raise problem(error, tokens, text) from error
+    # The compiled parser refuses some malformed statements in ways of its own.
+    except (IndexError, TypeError, AttributeError, ValueError) as error:
+        raise SyntaxProblem("this is not a statement", text=text) from error
+
+
+def _view(tree: exp.Expr) -> tuple[str, exp.Query] | None:
+    """`CREATE VIEW name AS query`: the name in lower case, and the query."""
+    if not isinstance(tree, exp.Create) or str(tree.args.get("kind")).upper() != "VIEW":
+        return None
+    query, target = tree.expression, tree.this
+    if not isinstance(query, exp.Query):
+        return None
+    if not isinstance(target, exp.Schema):
+        return target.name.lower(), query
+    columns = [exp.to_identifier(column.name) for column in target.expressions]
+    alias = exp.TableAlias(this=exp.to_identifier("_view"), columns=columns)
+    whole = exp.Select(expressions=[exp.Star()]).from_(exp.Subquery(this=query, alias=alias))
+    return target.this.name.lower(), whole
+
+
+def _without_query(tree: exp.Expr) -> bool:
+    return isinstance(tree, exp.Create) and not isinstance(tree.expression, exp.Query)
+
+
+def _first_of_last(tokens: list[Token]) -> Token:
+    """The word that the last statement begins with."""
+    behind = [b for a, b in pairwise(tokens) if a.token_type is TokenType.SEMICOLON]
+    return behind[-1] if behind else tokens[0]
+
+
+def _not_one(count: int, text: str) -> SyntaxProblem:
+    if not count:
+        return SyntaxProblem("there is no statement", text=text, hint="write a query")
+    return SyntaxProblem(
+        f"these are {count} statements",
+        text=text,
+        hint="explain them one at a time; only CREATE VIEW may come before the last",
+    )

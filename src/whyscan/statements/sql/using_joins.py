@@ -1,0 +1,101 @@
+"""Joins by USING and NATURAL as joins by ON: which columns they compare."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+from sqlglot import exp
+
+from whyscan.predicate.syntax.parse import conjuncts, unwrapped
+
+_USING = "using"
+
+
+def mark_using(tree: exp.Expr) -> None:
+    """Note the joins by USING and NATURAL: qualification makes them joins by ON."""
+    for join in tree.find_all(exp.Join):
+        if join.args.get("using") or join.method == "NATURAL":
+            join.meta[_USING] = True
+
+
+def merge_columns(tree: exp.Expr) -> None:
+    """Make a join by USING compare the merged column of the joins before it.
+
+    Qualification takes the first table's, which a right or a full join may have made NULL:
+
+    | a … JOIN b USING (k) JOIN c USING (k) | qualified     | merged                      |
+    |---------------------------------------|---------------|-----------------------------|
+    | inner, left                           | `a.k = c.k`   | `a.k = c.k`                 |
+    | right                                 | `a.k = c.k`   | `b.k = c.k`                 |
+    | full                                  | `a.k = c.k`   | `coalesce(a.k, b.k) = c.k`  |
+    """
+    for query in tree.find_all(exp.Select):
+        start = query.args.get("from_")
+        group = Group([] if start is None else [start.this.alias_or_name])
+        for join in query.args.get("joins") or ():
+            alias = join.this.alias_or_name
+            if is_comma(join):
+                group = Group([alias])
+                continue
+            if _USING in join.meta and join.args.get("on") is not None:
+                for equal in conjuncts(join.args["on"]):
+                    group.merge(unwrapped(equal), (join.side or "").upper())
+            group.aliases.append(alias)
+
+
+class Group(Struct):
+    """Tables joined by words, since the start or a comma, and what their merged columns are."""
+
+    aliases: list[str]
+    merged: dict[str, exp.Expr] = field(default_factory=dict)
+
+    def merge(self, equal: exp.Expr, side: str) -> None:
+        """Correct one `a.k = c.k`, and note what `k` means after the join."""
+        name = equal.expression.name
+        if isinstance(equal.this, exp.Column):
+            equal.set("this", self._before(name, equal.this))
+        match side:
+            case "RIGHT":
+                self.merged[name] = equal.expression
+            case "FULL":
+                self.merged[name] = _call("coalesce", equal.this, equal.expression)
+            case _:
+                self.merged.setdefault(name, equal.this)
+
+    def _before(self, name: str, found: exp.Column) -> exp.Expr:
+        """The column that the tables before a join have by that name."""
+        if name in self.merged:
+            return self.merged[name].copy()
+        if found.table in self.aliases:
+            return found
+        columns = [exp.column(name, table=alias) for alias in self.aliases]
+        return columns[0] if len(columns) == 1 else _call("one_of", *columns)
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
+    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
+
+
+def name_semi_joins(tree: exp.Expr) -> None:
+    """`(a SEMI JOIN b ON …)` as `(SELECT * FROM a SEMI JOIN b ON …) a`.
+
+    Only `a` can be seen from outside; qualification resolves nothing inside parentheses that
+    it cannot see.
+    """
+    for table in list(tree.find_all(exp.Table)):
+        joins, around = table.args.get("joins") or [], table.parent
+        if not isinstance(around, exp.Paren | exp.Subquery) or not joins:
+            continue
+        if around.args.get("joins") or not all(join.is_semi_or_anti_join for join in joins):
+            continue
+        alias = exp.TableAlias(this=exp.to_identifier(table.alias_or_name))
+        table.set("joins", None)
+        query = exp.Select(expressions=[exp.Star()], from_=exp.From(this=table.copy()), joins=joins)
+        around.replace(exp.Subquery(this=query, alias=alias))
+
+
+def is_comma(join: exp.Join) -> bool:
+    """`a, b RIGHT JOIN c` is `a, (b RIGHT JOIN c)`.
+
+    Where it is not, in Spark and BigQuery, the parser makes the comma a CROSS JOIN.
+    """
+    return not (join.side or join.kind or join.method or join.args.get("on"))

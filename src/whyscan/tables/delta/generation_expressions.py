@@ -1,0 +1,273 @@
+"""Generation expressions: what a generated column is of its source, for the shapes we know.
+
+| expression | shape |
+|---|---|
+| `CAST(x AS DATE)`, `DATE(x)`, `TO_DATE(x)` | the start of the day |
+| `TRUNC(x, 'MM')`, `DATE_TRUNC('HOUR', x)` | the start of the unit |
+| `YEAR(x)`, `MONTH(x)`, `DAY(x)`, `HOUR(x)`, `EXTRACT(YEAR FROM x)` | one field of the calendar |
+| `DATE_FORMAT(x, 'yyyy-MM')` | several fields as text, from the year down |
+| `SUBSTRING(x, 1, n)`, `LEFT(x, n)` | the first n characters |
+| `x` | the same |
+
+The date of x may stand for x, as in `YEAR(CAST(x AS DATE))`, where no hour is asked for; so may
+`CAST(DATE_TRUNC('MONTH', x) AS DATE)` for the start of the month, of an instant. Parentheses around
+an operand change nothing. Everything else is a function that lifts nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
+
+from whyscan.tables.delta.partitions import is_instant
+from whyscan.tree.types import DateType, StringType, TimestampType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whyscan.tables.delta.schema import DeltaColumn, DeltaSchema
+    from whyscan.tree.nodes import Path
+
+
+class Unit(IntEnum):
+    """Units of the calendar that nest, the largest first."""
+
+    YEAR = 0
+    MONTH = 1
+    DAY = 2
+    HOUR = 3
+
+
+class Start(Struct, frozen=True):
+    """The first moment of the unit that the source lies in."""
+
+    unit: Unit
+
+
+class CalendarField(Struct, frozen=True):
+    """One number of the source's calendar reading."""
+
+    unit: Unit
+
+
+class Formatted(Struct, frozen=True):
+    """The reading as text: `pattern` matches it, with a group named after each unit."""
+
+    pattern: str
+    units: tuple[Unit, ...]
+
+
+class Prefix(Struct, frozen=True):
+    """The first `width` characters."""
+
+    width: int
+
+
+class Same(Struct, frozen=True):
+    """The source itself."""
+
+
+Shape: TypeAlias = Start | CalendarField | Formatted | Prefix | Same
+
+
+class Generated(Struct, frozen=True):
+    """A generated column: `shape` of `source`."""
+
+    source: DeltaColumn
+    shape: Shape
+
+
+_NAME = r"(?:`(?:[^`]|``)+`|\w+)"
+_COLUMN = rf"\s*(?P<x>{_NAME}(?:\s*\.\s*{_NAME})*)\s*"
+_UNITS: Mapping[str, Unit] = {
+    "YEAR": Unit.YEAR,
+    "YYYY": Unit.YEAR,
+    "YY": Unit.YEAR,
+    "MONTH": Unit.MONTH,
+    "MON": Unit.MONTH,
+    "MM": Unit.MONTH,
+    "DAY": Unit.DAY,
+    "DAYOFMONTH": Unit.DAY,
+    "DD": Unit.DAY,
+    "HOUR": Unit.HOUR,
+}
+_LETTERS: Mapping[Unit, str] = {
+    Unit.YEAR: "yyyy",
+    Unit.MONTH: "MM",
+    Unit.DAY: "dd",
+    Unit.HOUR: "HH",
+}
+_SEPARATORS = "-_/. :"
+
+_Reader: TypeAlias = Callable[[re.Match[str]], "Shape | None"]
+
+
+def _unit(word: str, finest: Unit) -> Unit | None:
+    unit = _UNITS.get(word.upper())
+    return unit if unit is not None and unit <= finest else None
+
+
+def _start(found: re.Match[str], finest: Unit) -> Shape | None:
+    unit = _unit(found["unit"], finest)
+    return None if unit is None else Start(unit)
+
+
+def _field(found: re.Match[str]) -> Shape | None:
+    return CalendarField(_UNITS[found["unit"].upper()])
+
+
+def _formatted(found: re.Match[str]) -> Shape | None:
+    """`yyyy`, then maybe `MM`, `dd` and `HH`, in that order, with separators between them."""
+    rest, pattern = found["format"], ""
+    units: list[Unit] = []
+    for unit, letters in _LETTERS.items():
+        if not rest.startswith(letters):
+            break
+        behind = rest[len(letters) :]
+        rest = behind.lstrip(_SEPARATORS)
+        separator = behind[: len(behind) - len(rest)]
+        pattern += f"(?P<{unit.name}>[0-9]{{{len(letters)}}}){re.escape(separator)}"
+        units.append(unit)
+    return Formatted(pattern, tuple(units)) if units and not rest else None
+
+
+_DATES = (
+    r"\s*CAST\({x}\sAS\s+DATE\s*\)\s*",
+    r"\s*(?:DATE|TO_DATE)\({x}\)\s*",
+    r"{x}::\s*DATE\s*",
+)
+"""How the date of x is written."""
+_READINGS: tuple[tuple[str, _Reader], ...] = (
+    (r"TRUNC\({x},\s*'(?P<unit>\w+)'\s*\)", lambda m: _start(m, Unit.MONTH)),
+    (r"DATE_TRUNC\(\s*'(?P<unit>\w+)'\s*,{x}\)", lambda m: _start(m, Unit.HOUR)),
+    (r"(?P<unit>YEAR|MONTH|DAY|DAYOFMONTH|HOUR)\({x}\)", _field),
+    (r"EXTRACT\(\s*(?P<unit>YEAR|MONTH|DAY|HOUR)\s+FROM\s{x}\)", _field),
+    (r"DATE_PART\(\s*'(?P<unit>YEAR|MONTH|DAY|HOUR)'\s*,{x}\)", _field),
+    (r"DATE_FORMAT\({x},\s*'(?P<format>[^']*)'\s*\)", _formatted),
+)
+"""What is read from a moment x."""
+
+
+def _of_date(reader: _Reader) -> _Reader:
+    """What is read from the date of x: the same as from x, but for its hour."""
+
+    def read(found: re.Match[str]) -> Shape | None:
+        shape = reader(found)
+        match shape:
+            case Start(unit) | CalendarField(unit):
+                return shape if unit < Unit.HOUR else None
+            case Formatted(units=units):
+                return shape if Unit.HOUR not in units else None
+            case _:
+                return shape
+
+    return read
+
+
+def _days() -> Iterator[tuple[str, _Reader]]:
+    for date in _DATES:
+        yield date.format(x=_COLUMN).strip(), lambda _: Start(Unit.DAY)
+    for pattern, reader in _READINGS:
+        yield pattern.format(x=_COLUMN), reader
+        for date in _DATES:
+            yield pattern.format(x=date.format(x=_COLUMN)), _of_date(reader)
+
+
+_INSTANT_STARTS = tuple(
+    re.compile(
+        date.format(x=rf"\s*DATE_TRUNC\(\s*'(?P<unit>\w+)'\s*,{_COLUMN}\)\s*"), re.IGNORECASE
+    )
+    for date in _DATES
+)
+"""The date on which a unit starts. Of a wall clock's time a zone may have skipped that date."""
+
+_SHAPES: tuple[tuple[str, _Reader], ...] = (
+    *_days(),
+    (
+        rf"SUBSTR(?:ING)?\({_COLUMN},\s*[01]\s*,\s*(?P<width>[1-9]\d{{0,8}})\s*\)",
+        lambda m: Prefix(int(m["width"])),
+    ),
+    (rf"LEFT\({_COLUMN},\s*(?P<width>[1-9]\d{{0,8}})\s*\)", lambda m: Prefix(int(m["width"]))),
+    (_COLUMN, lambda _: Same()),
+)
+_COMPILED = tuple((re.compile(shape, re.IGNORECASE), reader) for shape, reader in _SHAPES)
+
+
+def read_generation(schema: DeltaSchema, column: DeltaColumn) -> Generated | None:
+    """What a generated column is of its source; None where it is not one, or of no known shape."""
+    text = _without_parentheses(column.generated_as or "")
+    for pattern in _INSTANT_STARTS:
+        start = pattern.fullmatch(text)
+        if start is not None:
+            return _start_of_instant(schema, column, start)
+    for pattern, reader in _COMPILED:
+        found = pattern.fullmatch(text)
+        if found is None:
+            continue
+        shape = reader(found)
+        source = _resolved(schema, _path(found["x"]))
+        if shape is None or source is None or not _fits(shape, source, column):
+            return None
+        return Generated(source, shape)
+    return None
+
+
+def _start_of_instant(
+    schema: DeltaSchema, column: DeltaColumn, found: re.Match[str]
+) -> Generated | None:
+    shape, source = _start(found, Unit.DAY), _resolved(schema, _path(found["x"]))
+    if shape is None or source is None or not isinstance(column.type, DateType):
+        return None
+    return Generated(source, shape) if is_instant(source.type) else None
+
+
+_TOKEN = re.compile(r"'[^']*'|`(?:[^`]|``)+`|\s+|\w+|.", re.DOTALL)
+
+
+def _without_parentheses(text: str) -> str:
+    """The text without parentheses around a whole operand: `(YEAR((x)))` is `YEAR(x)`."""
+    pieces = _TOKEN.findall(text)
+    opened: list[int] = []
+    pairs: dict[int, int] = {}
+    for at, piece in enumerate(pieces):
+        if piece == "(":
+            opened.append(at)
+        elif piece == ")":
+            if not opened:
+                return text.strip()
+            pairs[opened.pop()] = at
+    needless: set[int] = set()
+    for first, last in pairs.items():
+        before = next((t for t in reversed(pieces[:first]) if not t.isspace()), "(")
+        behind = next((t for t in pieces[last + 1 :] if not t.isspace()), ")")
+        if before in ("(", ",") and (behind in (")", ",", ":") or behind.upper() == "AS"):
+            needless |= {first, last}
+    kept = (" " if at in needless else piece for at, piece in enumerate(pieces))
+    return "".join(kept).strip()
+
+
+def _path(text: str) -> Path:
+    names = re.findall(_NAME, text)
+    return tuple(n[1:-1].replace("``", "`") if n.startswith("`") else n for n in names)
+
+
+def _resolved(schema: DeltaSchema, path: Path) -> DeltaColumn | None:
+    """The column of that path, in any case."""
+    lowered = tuple(name.casefold() for name in path)
+    found = [c for p, c in schema.columns.items() if tuple(n.casefold() for n in p) == lowered]
+    return found[0] if len(found) == 1 else None
+
+
+def _fits(shape: Shape, source: DeltaColumn, column: DeltaColumn) -> bool:
+    """The types are those for which the shape's law holds: a cast in between may raise."""
+    match shape:
+        case Start() | CalendarField() | Formatted():
+            return isinstance(source.type, DateType | TimestampType)
+        case Prefix():
+            return isinstance(source.type, StringType) and isinstance(column.type, StringType)
+        case Same():
+            return source.type == column.type

@@ -1,0 +1,60 @@
+"""What is constant in a file and written nowhere in it: Spark's `_metadata`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pyarrow as pa
+
+from whyscan.pruning.interval import Interval, between
+from whyscan.tree.types import BIGINT, STRING, TIMESTAMP
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from whyscan.tables.storage.store import Store
+    from whyscan.tree.nodes import Path
+
+FILE_PATH = ("_metadata", "file_path")
+FILE_NAME = ("_metadata", "file_name")
+FILE_SIZE = ("_metadata", "file_size")
+FILE_MODIFIED = ("_metadata", "file_modification_time")
+
+# What java.net.URI quotes in a path: ASCII but for these, and blanks beyond ASCII.
+_QUOTED = re.compile(
+    r"[^A-Za-z0-9/:@&=+$,;\-_.!~*'()\u0080-\U0010ffff]"
+    r"|[\u0080-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+)
+_MILLISECOND = 1000
+
+
+def constants(store: Store, objects: pa.Table, asked: Collection[Path]) -> dict[Path, Interval]:
+    """The asked constants of each file, as Spark shows them."""
+    found: dict[Path, Interval] = {}
+    if FILE_PATH in asked or FILE_NAME in asked:
+        addresses = [uri(store, path) for path in objects["path"].to_pylist()]
+        found[FILE_PATH] = _points([text.encode() for text in addresses])
+        found[FILE_NAME] = _points([text.rsplit("/", 1)[1].encode() for text in addresses])
+    if FILE_SIZE in asked:
+        sizes = objects["size"].combine_chunks()
+        found[FILE_SIZE] = between(BIGINT, sizes, sizes)
+    if FILE_MODIFIED in asked:
+        # Spark keeps milliseconds of it.
+        times = objects["modified"].combine_chunks().view(pa.int64()).to_numpy()
+        cut = pa.array(times // _MILLISECOND * _MILLISECOND).view(pa.timestamp("us"))
+        found[FILE_MODIFIED] = between(TIMESTAMP, cut, cut)
+    return found
+
+
+def uri(store: Store, path: str) -> str:
+    """A file's address as Spark writes it: `file:/folder/a%20b`."""
+    whole = f"{store.folder.rstrip('/')}/{path}" if store.folder is not None else store.shown(path)
+    quoted = _QUOTED.sub(lambda match: quote(match[0], safe=""), whole)
+    return f"file:{quoted}" if store.folder is not None else quoted
+
+
+def _points(texts: list[bytes]) -> Interval:
+    array = pa.array(texts, pa.binary())
+    return between(STRING, array, array)

@@ -1,0 +1,1 @@
+"""Stores: folders on disk and in object stores, listed whole and read by ranges."""

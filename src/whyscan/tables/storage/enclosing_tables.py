@@ -1,0 +1,206 @@
+"""The table with metadata that some files belong to: read as plain files they show deleted rows.
+
+A folder is the root of a table if it holds one of these:
+
+| in the folder | the table |
+|---|---|
+| `_delta_log/` | Delta |
+| `.hoodie/` | Hudi |
+| `metadata/*.metadata.json` or `metadata/version-hint.text` | Iceberg |
+
+The folders above a named place are looked into, up to the root of its store or disk, all of them at
+once. Tables below a named place are seen in its listing. A store that does not allow to list a
+folder gives no answer, and the files are opened.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.errors import AccessDenied, StorageError, TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    import pyarrow as pa
+
+    from whyscan.tables.storage.store import Store
+
+OPTION = "as_files"
+"""The option that opens a part of a table as plain files."""
+
+_YES = frozenset({"on", "true", "yes", "1"})
+_LOGS = {"_delta_log": "Delta", ".hoodie": "Hudi"}
+_METADATA = "metadata"
+_ICEBERG = "Iceberg"
+_METADATA_FILE = re.compile(r"[^/]+\.metadata\.json(?:\.gz)?|version-hint\.text")
+_MARK = rf"(?:^|/)(?:_delta_log/|\.hoodie/|{_METADATA}/(?:{_METADATA_FILE.pattern})$)"
+_LISTED_AT_MOST = 10_000
+_LOOKED_INTO_AT_MOST = 64
+_AT_ONCE = 32
+
+
+def read_as_files(options: Mapping[str, Any]) -> bool:
+    """Whether the options say that files are to be read as plain files."""
+    return any(key.lower() == OPTION and str(options[key]).lower() in _YES for key in options)
+
+
+class Folders(Struct):
+    """Says which folders a listing enters, and notes whether the log of a table was among them."""
+
+    enter: Callable[[str], bool]
+    has_log: bool = False
+
+    def __call__(self, name: str) -> bool:
+        self.has_log = self.has_log or name in _LOGS
+        return self.enter(name)
+
+
+class Root(Struct, frozen=True):
+    """The root of a table, by its path from the root of its store or disk, and its format."""
+
+    path: str
+    format: str
+
+
+def refuse_inside(table: Root | None, store: Store, address: str, named: str) -> None:
+    """Refuse what was named if it lies in a table."""
+    if table is None:
+        return
+    shown = f"{address}/{table.path}".rstrip("/") if store.folder is None else table.path or "/"
+    raise TableError(
+        f"{named} holds files of the {table.format} table {shown}",
+        hint=f"open {shown}: its files alone may show deleted rows;"
+        " --as-files, in Python as_files=True, reads them as plain files",
+    )
+
+
+def root_above(store: Store, folders: Iterable[str]) -> Root | None:
+    """The innermost table around a folder; the folders are paths from the root of the store."""
+    if store.folder is not None:
+        real = {os.path.realpath(folder) for folder in folders}
+        return _first(_on_disk, _upwards({*folders, *real}))
+    top = replace(store, prefix="")
+    wanted = _upwards({folder.strip("/") for folder in folders})
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        answers = pool.map(lambda folder: _in_store(top, folder), wanted)
+        return next((root for root in answers if root is not None), None)
+
+
+def root_below(
+    store: Store, base: str, listed: Sequence[pa.Table], objects: pa.Table, *, has_log: bool
+) -> Root | None:
+    """The table below `base` whose files are among the objects.
+
+    `listed` is what was listed before a glob chose the objects. On a disk the logs of tables are
+    not listed: where the listing passed one, the folders of the objects are looked into.
+    """
+    if has_log and store.folder is not None:
+        inside = (f"{base}/{path}".rpartition("/")[0] for path in objects["path"].to_pylist())
+        return _first(_on_disk, [f for f in _upwards(inside) if len(f) >= len(base)])
+    marks = {
+        path
+        for table in listed
+        for path in table.filter(pc.match_substring_regex(table["path"], _MARK))["path"].to_pylist()
+    }
+    roots = {found for path in marks if (found := _root_of(path)) is not None}
+    for root in sorted(roots, key=lambda root: len(root.path), reverse=True):
+        below = pc.starts_with(objects["path"], pattern=f"{root.path}/" if root.path else "")
+        if pc.any(below).as_py():
+            return Root(
+                "/".join(part for part in (base.rstrip("/"), root.path) if part), root.format
+            )
+    return None
+
+
+def _root_of(mark: str) -> Root | None:
+    """The root whose log or metadata a path is."""
+    parts = mark.split("/")
+    for at, part in enumerate(parts):
+        if part in _LOGS:
+            return Root("/".join(parts[:at]), _LOGS[part])
+    return Root("/".join(parts[:-2]), _ICEBERG)
+
+
+def _upwards(folders: Iterable[str]) -> list[str]:
+    """Each folder and all above it, the innermost first.
+
+    Of very many, those that are named `key=value` are left out: tables do not begin there.
+    """
+    found: set[str] = set()
+    for folder in folders:
+        above = folder
+        while above not in found:
+            found.add(above)
+            above = above.rpartition("/")[0]
+    if len(found) > _LOOKED_INTO_AT_MOST:
+        found = {folder for folder in found if "=" not in folder.rpartition("/")[2]}
+    return sorted(found, key=lambda folder: (-folder.count("/"), -len(folder), folder))
+
+
+def _first(look: Callable[[str], Root | None], folders: Iterable[str]) -> Root | None:
+    return next((root for folder in folders if (root := look(folder)) is not None), None)
+
+
+def _on_disk(folder: str) -> Root | None:
+    place = Path(folder or "/")
+    for name, kind in _LOGS.items():
+        # Not Path.is_dir: that raises where nobody may look.
+        if os.path.isdir(place / name):  # noqa: PTH112
+            return Root(folder, kind)
+    try:
+        inside = os.scandir(place / _METADATA)
+    except OSError:
+        return None
+    with inside:
+        if any(_METADATA_FILE.fullmatch(entry.name) for entry in inside):
+            return Root(folder, _ICEBERG)
+    return None
+
+
+def _in_store(top: Store, folder: str) -> Root | None:
+    """One folder of an object store; its log folders and its metadata are asked for at once."""
+
+    def below(name: str) -> str:
+        return f"{folder}/{name}" if folder else name
+
+    with ThreadPoolExecutor(len(_LOGS) + 1) as pool:
+        logs = {kind: pool.submit(_holds, top, below(name)) for name, kind in _LOGS.items()}
+        metadata = pool.submit(_holds_metadata, top, below(_METADATA))
+        for kind, answer in logs.items():
+            if answer.result():
+                return Root(folder, kind)
+        return Root(folder, _ICEBERG) if metadata.result() else None
+
+
+def _holds(top: Store, folder: str) -> bool:
+    """Whether there is anything in a folder; a refusal is no answer."""
+    with _no_answer(top):
+        return top.holds(folder)
+    return False
+
+
+def _holds_metadata(top: Store, folder: str) -> bool:
+    """Whether an Iceberg metadata file is in a folder, which may be full of other things."""
+    with _no_answer(top):
+        names = top.names(folder, _LISTED_AT_MOST)
+        return any(_METADATA_FILE.fullmatch(name) for name in names)
+    return False
+
+
+def _no_answer(top: Store) -> suppress:
+    """What is no answer to whether a table is there. Of web servers few list their folders.
+
+    A store that is only out of order is no such thing: then nobody knows whether rows are deleted.
+    """
+    return suppress(StorageError if top.uri.startswith("http") else AccessDenied)

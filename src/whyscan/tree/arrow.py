@@ -1,0 +1,95 @@
+"""How values of each type stand in Arrow: one representation, wherever they came from.
+
+| type | Arrow | why |
+|---|---|---|
+| integers of every width | int64 | a literal widens, it never narrows |
+| float, double | float64 | Spark compares them as doubles |
+| decimal(p,s) | decimal128(38,s) | room above the declared precision |
+| string, uuid | binary | ordered by unsigned bytes; a cut-off bound need not be UTF-8 |
+| timestamps | timestamp[us or ns] | without a zone: an instant is in UTC |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from whyscan.tree.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    IntervalType,
+    NullType,
+    OtherType,
+    StringType,
+    StructType,
+    TimestampType,
+    Type,
+    UuidType,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.tree.nodes import Value
+
+MAX_DECIMAL_DIGITS = 38
+
+
+def arrow_type(kind: Type) -> pa.DataType:
+    """The Arrow type that holds values of `kind`; null() where none can be ordered."""
+    match kind:
+        case BooleanType():
+            return pa.bool_()
+        case IntegerType() | IntervalType():
+            return pa.int64()
+        case FloatType():
+            return pa.float64()
+        case DecimalType():
+            return pa.decimal128(MAX_DECIMAL_DIGITS, kind.scale)
+        case StringType() | BinaryType() | UuidType():
+            return pa.binary()
+        case DateType():
+            return pa.date32()
+        case TimestampType():
+            return pa.timestamp(kind.unit.value)
+        case NullType() | StructType() | OtherType():
+            return pa.null()
+
+
+def scalar(value: Value, kind: Type) -> pa.Scalar:
+    """A literal's value as an Arrow scalar; SQL NULL is a null scalar."""
+    return array([value], kind)[0]
+
+
+def value(scalar: pa.Scalar, kind: Type) -> Value:
+    """What a scalar of `kind` holds, as a literal has it."""
+    match kind:
+        case DateType():
+            return int(scalar.cast(pa.int32()).as_py())
+        case TimestampType():
+            return int(scalar.cast(pa.int64()).as_py())
+        case StringType():
+            return str(scalar.as_py().decode())
+        case _:
+            held: Value = scalar.as_py()
+            return held
+
+
+def array(values: Sequence[Value], kind: Type) -> pa.Array:
+    """Literal values as an Arrow array. Temporal values are integers and are reinterpreted."""
+    target = arrow_type(kind)
+    match kind:
+        case DateType():
+            return pa.array(values, pa.int32()).view(target)
+        case TimestampType():
+            return pa.array(values, pa.int64()).view(target)
+        case StringType():
+            encoded = [v.encode() if isinstance(v, str) else v for v in values]
+            return pa.array(encoded, target)
+        case _:
+            return pa.array(values, target)

@@ -1,0 +1,180 @@
+"""Which type two operands meet in, and which type arithmetic gives: Spark's rules under ANSI.
+
+| operands | meet in |
+|---|---|
+| integers | the wider |
+| integer, decimal | a decimal that holds both |
+| float, any other number | double |
+| decimals | the digits of both before and behind the point, 38 in all |
+| string, integer | bigint |
+| string, float or decimal | double |
+| string, any other | the other |
+| date, timestamp | the timestamp |
+| timestamp, timestamp_ntz | timestamp |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.tree.nodes import Operation
+from whyscan.tree.types import (
+    BIGINT,
+    DOUBLE,
+    NULL,
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    NullType,
+    StringType,
+    TimestampType,
+    Type,
+    Unit,
+    UuidType,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_PRECISION = 38
+_MIN_ADJUSTED_SCALE = 6
+_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
+
+
+def common_type(left: Type, right: Type) -> Type | None:
+    """The type in which two operands are compared; None where they have none."""
+    if left == right or isinstance(right, NullType):
+        return left
+    if isinstance(left, NullType):
+        return right
+    if isinstance(left, StringType):
+        return _with_string(right)
+    if isinstance(right, StringType):
+        return _with_string(left)
+    if is_numeric(left) and is_numeric(right):
+        return _numeric(left, right)
+    return _temporal(left, right)
+
+
+def common_type_of(kinds: Iterable[Type]) -> Type | None:
+    """The type in which all of them are compared. Strings go first, as in Spark."""
+    met: Type | None = NULL
+    for kind in sorted(kinds, key=lambda kind: not isinstance(kind, StringType)):
+        met = None if met is None else common_type(met, kind)
+    return met
+
+
+def _with_string(other: Type) -> Type | None:
+    match other:
+        case IntegerType():
+            return BIGINT
+        case FloatType() | DecimalType():
+            return DOUBLE
+        case BooleanType() | BinaryType() | DateType() | TimestampType() | UuidType():
+            return other
+        case _:
+            return None
+
+
+def is_numeric(kind: Type) -> bool:
+    return isinstance(kind, IntegerType | FloatType | DecimalType)
+
+
+def _numeric(left: Type, right: Type) -> Type:
+    match (left, right):
+        case (IntegerType(), IntegerType()):
+            return IntegerType(max(left.bits, right.bits))
+        case (FloatType(bits=32), FloatType(bits=32)):
+            return left
+        case (IntegerType() | DecimalType(), IntegerType() | DecimalType()):
+            return wider(as_decimal(left), as_decimal(right))
+        case _:
+            return DOUBLE
+
+
+def _temporal(left: Type, right: Type) -> Type | None:
+    match (left, right):
+        case (DateType(), TimestampType()):
+            return right
+        case (TimestampType(), DateType()):
+            return left
+        case (TimestampType(), TimestampType()):
+            finer = Unit.NANOSECOND if Unit.NANOSECOND in {left.unit, right.unit} else left.unit
+            return TimestampType(left.instant or right.instant, finer)
+        case _:
+            return None
+
+
+def as_decimal(kind: Type) -> DecimalType:
+    """The decimal that holds every value of an integer or decimal type."""
+    match kind:
+        case IntegerType():
+            return DecimalType(_DIGITS[kind.bits], 0)
+        case DecimalType():
+            return kind
+        case _:
+            raise TypeError(f"{kind} has no decimal that holds it")
+
+
+def wider(left: DecimalType, right: DecimalType) -> DecimalType:
+    """Room for the digits of both; beyond 38 the fraction gives way."""
+    scale = max(left.scale, right.scale)
+    whole = max(left.precision - left.scale, right.precision - right.scale)
+    excess = max(whole + scale - MAX_PRECISION, 0)
+    return DecimalType(min(whole + scale, MAX_PRECISION), max(scale - excess, 0))
+
+
+def arithmetic_type(operation: Operation, left: Type, right: Type) -> Type | None:
+    """What the operation gives on operands that meet in numbers; None where it has no meaning."""
+    match (operation, common_type(left, right)):
+        case (Operation.QUOTIENT, IntegerType() | DecimalType()):
+            return BIGINT
+        case (Operation.QUOTIENT, _):
+            return None
+        case (_, DecimalType()):
+            return _decimal_result(operation, as_decimal(left), as_decimal(right))
+        case (Operation.DIVIDE, IntegerType() | FloatType()):
+            return DOUBLE
+        case (_, IntegerType() | FloatType() as met):
+            return met
+        case _:
+            return None
+
+
+def _decimal_result(operation: Operation, left: DecimalType, right: DecimalType) -> DecimalType:
+    """Spark's precision and scale of a result, fitted to 38 digits."""
+    p1, s1, p2, s2 = left.precision, left.scale, right.precision, right.scale
+    match operation:
+        case Operation.ADD | Operation.SUBTRACT:
+            scale = max(s1, s2)
+            return adjusted(max(p1 - s1, p2 - s2) + scale + 1, scale)
+        case Operation.MULTIPLY:
+            return adjusted(p1 + p2 + 1, s1 + s2)
+        case Operation.DIVIDE:
+            scale = max(_MIN_ADJUSTED_SCALE, s1 + p2 + 1)
+            return adjusted(p1 - s1 + s2 + scale, scale)
+        case Operation.REMAINDER | Operation.QUOTIENT:
+            scale = max(s1, s2)
+            return adjusted(min(p1 - s1, p2 - s2) + scale, scale)
+
+
+def exact_digits(operation: Operation, left: DecimalType, right: DecimalType) -> tuple[int, int]:
+    """The digits before and behind the point of an exact result."""
+    whole = (left.precision - left.scale, right.precision - right.scale)
+    match operation:
+        case Operation.MULTIPLY:
+            return sum(whole), left.scale + right.scale
+        case _:
+            return max(whole) + 1, max(left.scale, right.scale)
+
+
+def adjusted(precision: int, scale: int) -> DecimalType:
+    """Beyond 38 digits the fraction gives way, down to six digits of it."""
+    if precision <= MAX_PRECISION:
+        return DecimalType(precision, scale)
+    whole = precision - scale
+    kept = max(MAX_PRECISION - whole, min(scale, _MIN_ADJUSTED_SCALE))
+    return DecimalType(MAX_PRECISION, kept)

@@ -1,0 +1,367 @@
+"""A bound expression as Spark SQL, for people. Bound again it is the same expression.
+
+Text is for reading: no stage of whyscan takes a predicate in this form from another.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import uuid
+from decimal import Decimal
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from whyscan.tree import time_text, zones
+from whyscan.tree.coercion import common_type
+from whyscan.tree.literals import exact
+from whyscan.tree.nodes import (
+    And,
+    Arithmetic,
+    Between,
+    Call,
+    Case,
+    Cast,
+    Coalesce,
+    Column,
+    Comparison,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Not,
+    Opaque,
+    Operation,
+    Or,
+    type_of,
+)
+from whyscan.tree.types import (
+    BIGINT,
+    DOUBLE,
+    INT,
+    NULL,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    IntervalType,
+    StringType,
+    TimestampType,
+    Type,
+    Unit,
+    UuidType,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from whyscan.tree.nodes import Expression, Value
+
+
+class Binding(IntEnum):
+    """How tightly a piece of text holds together: what is looser than its place is bracketed."""
+
+    OR = 1
+    AND = 2
+    NOT = 3
+    PREDICATE = 4
+    BITS = 5
+    SUM = 6
+    PRODUCT = 7
+    ATOM = 8
+
+
+class Text(NamedTuple):
+    """A piece of SQL."""
+
+    sql: str
+    binding: Binding
+
+    def within(self, binding: Binding) -> str:
+        """The text where something as tight as `binding` must stand."""
+        return self.sql if self.binding >= binding else f"({self.sql})"
+
+
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_WORDS = """
+all and any anti array as asc between both by case cast collate column constraint create cross
+cube current current_date current_time current_timestamp current_user database date datetime
+desc describe distinct div drop else end escape exists extract false fetch filter first for from
+full function grant group having if ilike in inner insert intersect interval into is isnull join
+json last lateral leading left like limit localtimestamp map merge minus natural next not
+notnull null offset on only or order outer over overlaps overwrite partition percent pivot
+position prior range references replace right rlike row rows select semi set show some struct
+substring table tablesample then time timestamp timestamp_ltz timestamp_ntz to trailing trim
+true try_cast unbounded union unique unknown unnest update user using values view when where
+window with within xor
+"""
+_RESERVED = frozenset(_WORDS.split())
+_SUFFIX = {8: "Y", 16: "S", 32: "", 64: "L"}
+_INTERVAL_UNITS = {
+    "DAY": zones.DAY,
+    "HOUR": 3600 * zones.SECOND,
+    "MINUTE": 60 * zones.SECOND,
+    "SECOND": zones.SECOND,
+    "MICROSECOND": 1,
+}
+_OPERATORS = {
+    Operation.ADD: Binding.SUM,
+    Operation.SUBTRACT: Binding.SUM,
+    Operation.MULTIPLY: Binding.PRODUCT,
+    Operation.DIVIDE: Binding.PRODUCT,
+    Operation.QUOTIENT: Binding.PRODUCT,
+    Operation.REMAINDER: Binding.PRODUCT,
+}
+
+
+def to_sql(expression: Expression) -> str:
+    """The expression as readable Spark SQL."""
+    return _render(expression).sql
+
+
+def _render(expression: Expression) -> Text:
+    match expression:
+        case Column():
+            return Text(".".join(map(_name, expression.path)), Binding.ATOM)
+        case Literal():
+            return _literal(expression)
+        case And():
+            return _joined(" AND ", expression.operands, Binding.AND)
+        case Or():
+            return _joined(" OR ", expression.operands, Binding.OR)
+        case Not():
+            return _not(expression.operand)
+        case Comparison() | Between() | In() | IsNull() | Like():
+            return Text(_predicate(expression, ""), Binding.PREDICATE)
+        case Case():
+            return Text(_case(expression), Binding.ATOM)
+        case Coalesce():
+            return _call("coalesce", expression.operands)
+        case Cast():
+            inner = _render(expression.operand).sql
+            return Text(
+                f"{expression.failure.value.upper()}({inner} AS {_type(expression.type)})",
+                Binding.ATOM,
+            )
+        case Arithmetic():
+            return _arithmetic(expression)
+        case Call("rlike", (subject, pattern)):
+            sides = (_render(side).within(Binding.SUM) for side in (subject, pattern))
+            return Text(" RLIKE ".join(sides), Binding.PREDICATE)
+        case Call("~", (operand,)):
+            return Text(f"~{_render(operand).within(Binding.ATOM)}", Binding.BITS)
+        case Call("&" | "|" | "^" as operator, arguments):
+            sides = (_render(side).within(Binding.SUM) for side in arguments)
+            return Text(f" {operator} ".join(sides), Binding.BITS)
+        case Call():
+            return _call(expression.function, expression.arguments)
+        case Opaque():
+            return Text(expression.sql, Binding.OR)
+
+
+def _name(name: str) -> str:
+    if _BARE.fullmatch(name) and name.lower() not in _RESERVED:
+        return name
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _joined(word: str, operands: tuple[Expression, ...], binding: Binding) -> Text:
+    return Text(word.join(_render(o).within(Binding.NOT) for o in operands), binding)
+
+
+def _not(operand: Expression) -> Text:
+    """`NOT x`, inside the predicate where SQL has a form for it."""
+    match operand:
+        case Between() | In() | IsNull() | Like():
+            return Text(_predicate(operand, "NOT "), Binding.PREDICATE)
+        case _:
+            return Text(f"NOT {_render(operand).within(Binding.ATOM)}", Binding.NOT)
+
+
+def _predicate(expression: Comparison | Between | In | IsNull | Like, negation: str) -> str:
+    match expression:
+        case Comparison(operator, left, right):
+            sides = (_beside(left, right), _beside(right, left))
+            return f" {operator.value} ".join(sides)
+        case Between(operand, low, high):
+            bounds = (_beside(low, operand), _beside(high, operand))
+            return f"{_operand(operand)} {negation}BETWEEN " + " AND ".join(bounds)
+        case In():
+            return f"{_operand(expression.operand)} {negation}IN ({_values(expression)})"
+        case IsNull(operand):
+            return f"{_operand(operand)} IS {negation}NULL"
+        case Like():
+            return _like(expression, negation)
+
+
+def _operand(expression: Expression) -> str:
+    return _render(expression).within(Binding.SUM)
+
+
+def _beside(expression: Expression, other: Expression) -> str:
+    """An operand of a comparison; a literal as short as the other side lets it be."""
+    if not isinstance(expression, Literal) or isinstance(other, Literal):
+        return _operand(expression)
+    return _short(expression, type_of(other))
+
+
+def _short(literal: Literal, other: Type) -> str:
+    """The literal without its type, where comparing it with `other` gives it that type."""
+    value, kind = literal.value, literal.type
+    match value, kind:
+        case None, _ if common_type(other, kind) == kind:
+            return "NULL"
+        case int(), IntegerType() if common_type(other, _written(value)) == kind:
+            return str(value)
+        case Decimal(), DecimalType(scale=scale) if scale and (
+            common_type(other, exact(value).type) == kind
+        ):
+            return f"{value:f}"
+        case bytes(), UuidType() if other == kind:
+            return _quoted(str(uuid.UUID(bytes=value)))
+        case int(), TimestampType(unit=Unit.NANOSECOND) if other == kind:
+            return _quoted(_moment(value, kind))
+        case _:
+            return _literal(literal).within(Binding.SUM)
+
+
+def _written(value: int) -> Type:
+    """The type of an integer without a suffix."""
+    return INT if INT.least <= value <= INT.greatest else IntegerType(64)
+
+
+def _values(expression: In) -> str:
+    kind = _widest(type_of(expression.operand))
+    literals = [Literal(value, kind) for value in _from_arrow(expression.values, kind)]
+    if expression.nan:
+        literals.append(Literal(math.nan, kind))
+    words = [_short(literal, kind) for literal in literals]
+    return ", ".join([*words, "NULL"] if expression.null else words)
+
+
+def _widest(kind: Type) -> Type:
+    """The type of a list's values, which may go beyond the operand's own."""
+    match kind:
+        case IntegerType():
+            return BIGINT
+        case FloatType():
+            return DOUBLE
+        case _:
+            return kind
+
+
+def _from_arrow(values: pa.Array, kind: Type) -> list[Value]:
+    match kind:
+        case DateType():
+            return list(values.view("int32").to_pylist())
+        case TimestampType():
+            return list(values.view("int64").to_pylist())
+        case StringType():
+            return [value.decode() for value in values.to_pylist()]
+        case _:
+            return list(values.to_pylist())
+
+
+def _like(like: Like, negation: str) -> str:
+    word = "ILIKE" if like.ignore_case else "LIKE"
+    escape = "" if like.escape in {None, "\\"} else f" ESCAPE {_quoted(str(like.escape))}"
+    pattern = like.pattern if like.escape is not None else like.pattern.replace("\\", "\\\\")
+    return f"{_operand(like.operand)} {negation}{word} {_quoted(pattern)}{escape}"
+
+
+def _case(case: Case) -> str:
+    branches = [
+        f"WHEN {_render(condition).sql} THEN {_render(value).sql}"
+        for condition, value in case.branches
+    ]
+    if not (isinstance(case.otherwise, Literal) and case.otherwise.value is None):
+        branches.append(f"ELSE {_render(case.otherwise).sql}")
+    return f"CASE {' '.join(branches)} END"
+
+
+def _call(name: str, arguments: tuple[Expression, ...]) -> Text:
+    return Text(f"{name}({', '.join(_render(a).sql for a in arguments)})", Binding.ATOM)
+
+
+def _arithmetic(arithmetic: Arithmetic) -> Text:
+    binding = _OPERATORS[arithmetic.operation]
+    left = _render(arithmetic.left).within(binding)
+    right = _render(arithmetic.right).within(Binding(binding + 1))
+    return Text(f"{left} {arithmetic.operation.value} {right}", binding)
+
+
+def _literal(literal: Literal) -> Text:
+    """The literal with its type."""
+    value, kind = literal.value, literal.type
+    match value, kind:
+        case None, _:
+            bare = kind == NULL
+            return Text("NULL" if bare else f"CAST(NULL AS {_type(kind)})", Binding.ATOM)
+        case bool(), _:
+            return Text("true" if value else "false", Binding.ATOM)
+        case int(), IntegerType():
+            return _signed(f"{value}{_SUFFIX[kind.bits]}")
+        case int(), DateType():
+            return Text(f"DATE {_quoted(time_text.format_date(value))}", Binding.ATOM)
+        case int(), TimestampType():
+            return _timestamp(value, kind)
+        case int(), IntervalType():
+            return Text(_interval(value, kind), Binding.ATOM)
+        case Decimal(), DecimalType():
+            return _decimal(value, kind)
+        case float(), FloatType():
+            return _float(value, kind)
+        case str(), _:
+            return Text(_quoted(value), Binding.ATOM)
+        case bytes(), UuidType():
+            return Text(f"CAST({_quoted(str(uuid.UUID(bytes=value)))} AS UUID)", Binding.ATOM)
+        case bytes(), _:
+            return Text(f"X'{value.hex().upper()}'", Binding.ATOM)
+        case _:
+            return Text(f"CAST({_quoted(str(value))} AS {_type(kind)})", Binding.ATOM)
+
+
+def _signed(text: str) -> Text:
+    return Text(text, Binding.SUM if text.startswith("-") else Binding.ATOM)
+
+
+def _decimal(value: Decimal, kind: DecimalType) -> Text:
+    text = f"{value:f}"
+    if exact(value).type == kind:
+        return _signed(text if kind.scale else text + "BD")
+    return Text(f"CAST({text} AS {_type(kind)})", Binding.ATOM)
+
+
+def _float(value: float, kind: FloatType) -> Text:
+    text = repr(value)
+    if kind == DOUBLE and math.isfinite(value):
+        return _signed(text if "e" in text else text + "D")
+    named = {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, text)
+    return Text(f"CAST('{'NaN' if math.isnan(value) else named}' AS {_type(kind)})", Binding.ATOM)
+
+
+def _timestamp(value: int, kind: TimestampType) -> Text:
+    word = "TIMESTAMP" if kind.instant else "TIMESTAMP_NTZ"
+    return Text(f"{word} {_quoted(_moment(value, kind))}", Binding.ATOM)
+
+
+def _moment(value: int, kind: TimestampType) -> str:
+    """An instant in UTC, which needs no session's zone to be read again."""
+    wall = time_text.format_wall(value, kind.unit.per_second)
+    return wall + "Z" if kind.instant else wall
+
+
+def _interval(value: int, kind: IntervalType) -> str:
+    if kind.months:
+        return f"INTERVAL '{value}' MONTH"
+    unit = next(name for name, ticks in _INTERVAL_UNITS.items() if value % ticks == 0)
+    return f"INTERVAL '{value // _INTERVAL_UNITS[unit]}' {unit}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _type(kind: Type) -> str:
+    return str(kind).upper()

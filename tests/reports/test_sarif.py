@@ -1,0 +1,57 @@
+"""SARIF: what code scanning needs of a result, and its identity from run to run."""
+
+import json
+
+from support.lakes import users
+from support.reports import explain
+from whyscan.reports.gates import Gates
+from whyscan.reports.sarif import sarif
+
+BOTH = "country = 'DE' AND age > 40"
+
+
+def run(report, source=None):
+    document = json.loads(sarif(report, source))
+    assert document["version"] == "2.1.0"
+    (found,) = document["runs"]
+    assert {r["ruleId"] for r in found["results"]} == {
+        rule["id"] for rule in found["tool"]["driver"]["rules"]
+    }
+    return found
+
+
+def test_a_failed_gate_is_an_error_and_one_that_passes_is_nothing():
+    report = explain(users(), BOTH).gated(Gates(max_files=0, min_pruning=50))
+
+    (result,) = run(report)["results"]
+    assert (result["ruleId"], result["level"]) == ("gate/max_files", "error")
+    assert result["message"]["text"] == "max_files: 1, at most 0 asked"
+
+
+def test_a_finding_has_its_severity_and_its_fix():
+    found = {r["ruleId"]: r for r in run(explain(users(), "age > 40"))["results"]}
+
+    assert found["NO_PARTITION_FILTER"]["level"] == "warning"
+    assert "\nfix: " in found["NO_PARTITION_FILTER"]["message"]["text"]
+
+
+def test_it_points_at_the_querys_file_or_at_the_table():
+    report = explain(users(), "age > 40")
+
+    def uri(source):
+        place = run(report, source)["results"][0]["locations"][0]
+        assert place["logicalLocations"][0]["fullyQualifiedName"] == report.table.uri
+        return place["physicalLocation"]["artifactLocation"]["uri"]
+
+    assert uri("sql/by age.sql") == "sql/by%20age.sql"
+    assert uri(None) == report.table.uri
+
+
+def test_the_same_fact_has_the_same_fingerprint_and_another_has_another():
+    def prints(predicate):
+        results = run(explain(users(), predicate))["results"]
+        return [r["partialFingerprints"]["whyscan/v1"] for r in results]
+
+    assert prints("age > 40") == prints("age > 40")
+    assert not set(prints("age > 40")) & set(prints("age > 41"))
+    assert len(set(prints("age > 40"))) == len(prints("age > 40"))

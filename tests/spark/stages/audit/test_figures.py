@@ -1,0 +1,215 @@
+"""What is read in vain, by figures that are counted here again; and every way to tell of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from msgspec.structs import replace
+
+import whyscan
+from spark.stages.audit.lake import write_iceberg
+from support.commands import whyscan as command
+from whyscan.spark.pinned_tables import pin_all
+from whyscan.spark.stages.audit.document import to_json
+from whyscan.spark.stages.audit.report import Actual
+from whyscan.spark.stages.audit.stage import explain_workload
+from whyscan.spark.stages.audit.text import text
+from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed, Workload
+from whyscan.spark.tables import Source
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+FUNCTION = "SELECT id FROM sales WHERE upper(country) = 'FR'"
+BY_MONTH = "SELECT id FROM events WHERE date_trunc('month', ts) = '2024-02-01'"
+GROUPS = "SELECT * FROM visits WHERE country = 'IT' AND id BETWEEN 40 AND 60"
+COUNTED = "SELECT count(*) FROM visits"
+WHOLE = "SELECT * FROM sales"
+BOTH = "SELECT s.id FROM sales s JOIN gone g ON s.id = g.id"
+ROTTEN = "SELECT * FROM rotten WHERE ts > TIMESTAMP '2024-02-02'"
+BY_PATH = "SELECT id FROM delta.`{sales}` WHERE id = 7"
+QUERIES = (
+    Query(FUNCTION, "spark", times=7, days={"2026-11-01": 7}),
+    Query(BY_MONTH, "spark", times=5),
+    Query(GROUPS, "spark", times=3, actual=(ActualScan("prod.visits", 3, 6, 900, 60),)),
+    Query(COUNTED, "spark"),
+    Query(WHOLE, "spark", actual=(ActualScan("elsewhere", 1, 1),)),
+    Query(BOTH, "spark", times=2),
+    Query(ROTTEN, "spark"),
+    Query("SELECT nope FROM sales", "spark", times=4, origins=("log.csv:9",)),
+    Query("SELEC 1", "spark"),
+    Query("SELECT 1 FROM nowhere", "spark"),
+)
+
+
+@pytest.fixture(scope="module")
+def audited(spark, lake, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("broken")
+    write_iceberg(folder / "rotten", 2)
+    for manifest in (folder / "rotten" / "metadata").glob("*-m0.avro"):
+        manifest.write_bytes(b"Obj\x01 and nothing else")
+    tables = {**lake, "gone": str(folder / "gone"), "rotten": str(folder / "rotten")}
+    by_path = Query(BY_PATH.format(sales=lake["sales"]), "spark")
+    workload = Workload((*QUERIES, by_path), (Unparsed("log.csv:1", "?", "cut off"),))
+    pinned = pin_all(Source(name, uri) for name, uri in tables.items())
+    found, _ = explain_workload(spark, workload, pinned)
+    return found
+
+
+def line(audited, sql):
+    (found,) = [one for one in audited.queries if one.sql == sql]
+    return found
+
+
+def size(folder, pattern="*.parquet"):
+    return sum(file.stat().st_size for file in Path(folder).rglob(pattern))
+
+
+def test_a_condition_that_engines_do_not_see_through_reads_all_and_the_rewrite_does_not(
+    audited, lake
+):
+    found = line(audited, FUNCTION)
+
+    whole, needed = size(lake["sales"]), size(Path(lake["sales"]) / "country=FR")
+    assert (found.bytes_read, found.bytes_needed) == (whole, needed)
+    assert found.wasted == 7 * (whole - needed)
+    assert found.ratio == needed / whole
+    assert [table.rewrite for table in found.tables] == ["country = 'FR'"]
+    assert whyscan.open(lake["sales"]).explain("country = 'FR'").files_level.bytes_kept == needed
+
+
+def test_the_same_where_manifests_stayed_closed(audited, lake):
+    found = line(audited, BY_MONTH)
+
+    assert found.tables[0].summary.bytes_total is None
+    assert found.bytes_read == size(lake["events"])
+    assert found.bytes_needed == found.tables[0].bytes_kept < found.bytes_read
+
+
+def test_row_groups_that_cannot_match_are_read_in_vain(audited, lake):
+    found = line(audited, GROUPS)
+
+    report = whyscan.explain_sql(GROUPS, lake).scans[0].report
+    files, groups = (level for level in report.levels if level.level != "manifests")
+    spared = found.bytes_read - found.bytes_needed
+    assert found.bytes_read == files.bytes_kept
+    assert (spared > 0, found.wasted) == (True, 3 * spared)
+    assert found.bytes_needed >= groups.bytes_kept
+
+
+def test_what_metadata_answers_reads_nothing_and_a_plain_scan_needs_what_it_reads(audited, lake):
+    answered, whole = line(audited, COUNTED), line(audited, WHOLE)
+
+    assert (answered.bytes_read, answered.wasted, answered.ratio) == (0, 0, 0.0)
+    assert (whole.bytes_read, whole.wasted) == (size(lake["sales"]), 0)
+
+
+def test_what_wastes_the_most_comes_first_and_what_is_not_known_last(audited):
+    wasted = [one.wasted for one in audited.queries]
+
+    known = [amount for amount in wasted if amount is not None]
+    assert known == sorted(known, reverse=True)
+    assert wasted[len(known) :] == [None, None]
+
+
+def test_a_table_that_is_not_there_is_told_and_its_queries_too(audited):
+    failed = {table.name: table.error for table in audited.tables if table.error is not None}
+    assert set(failed) == {"gone", "rotten"}
+    assert "there is no" in failed["gone"]
+    assert "-m0.avro" in failed["rotten"]
+
+    for sql, name in ((BOTH, "gone"), (ROTTEN, "rotten")):
+        found = line(audited, sql)
+        assert [table.name for table in found.tables if table.error] == [name]
+        assert (found.bytes_read, found.wasted, found.ratio) == (None, None, None)
+        assert found.error.startswith(f"{name}: ")
+
+
+def test_what_cannot_be_bound_is_listed_with_its_place(audited):
+    told = {one.text: (one.origin, one.times) for one in audited.unparsed}
+
+    assert told == {
+        "?": ("log.csv:1", 1),
+        "SELECT nope FROM sales": ("log.csv:9", 4),
+        "SELEC 1": ("query 9", 1),
+        "SELECT 1 FROM nowhere": ("query 10", 1),
+    }
+
+
+def test_what_the_engine_read_stands_beside_what_is_predicted(audited):
+    assert line(audited, GROUPS).tables[0].actual == Actual(3, 6, 900, 60, None)
+    assert line(audited, WHOLE).tables[0].actual is None
+
+
+def test_a_path_in_a_query_is_the_table_that_was_given_there(audited, lake):
+    sales = next(table for table in audited.tables if table.name == "sales")
+
+    by_path = line(audited, BY_PATH.format(sales=lake["sales"]))
+    assert (by_path.tables[0].name, sales.queries) == ("sales", 3)
+    assert [table.uri for table in audited.tables].count(sales.uri) == 1
+
+
+def test_tables_and_columns_are_the_sums_of_their_scans(audited, lake):
+    sales = next(table for table in audited.tables if table.name == "sales")
+
+    own = [line(audited, sql) for sql in (FUNCTION, WHOLE, BY_PATH.format(sales=lake["sales"]))]
+    assert sales.wasted == sum(one.wasted for one in own)
+    assert sales.bytes_read == sum(one.bytes_read * one.times for one in own)
+    assert sales.times == 9
+    columns = {one.column: one.wasted for one in sales.columns}
+    assert columns == {"country": own[0].wasted, "id": own[2].wasted}
+
+
+def test_the_json_is_what_its_schema_says_and_its_parts_are_those_of_a_report(audited, lake):
+    schema = json.loads(command("schema", "audit", cwd=".").out)
+    written = to_json(audited)
+    document = json.loads(written)
+
+    complaints = [e.message for e in Draft202012Validator(schema).iter_errors(document)]
+    assert (complaints, written.isascii()) == ([], True)
+    assert document == json.loads(json.dumps(audited.to_dict()))
+    found = next(query for query in document["queries"] if query["sql"] == FUNCTION)
+    report = whyscan.explain_sql(FUNCTION, lake).to_dict()["scans"][0]
+    assert all(
+        found["tables"][0][part] == json.loads(json.dumps(report[part]))
+        for part in ("levels", "conjuncts", "findings")
+    )
+
+
+def test_the_text_tells_the_worst_and_how_to_write_it(audited):
+    told = " ".join(text(audited).split())
+
+    assert "10 queries" not in told
+    assert "this query reads" in told
+    assert "rewrite for sales: country = 'FR'" in told
+    assert "the engine read 2 files, 300 B, 20 rows a run; predicted" in told
+    assert "2 tables could not be read" in told
+    assert "4 entries of the workload could not be explained" in told
+
+
+def test_a_long_text_names_the_first_and_counts_the_others(audited):
+    told = text(replace(audited, queries=audited.queries * 5), shown=2)
+
+    assert f"and {len(audited.queries) * 5 - 2} more; --format json has all" in told
+
+
+def test_what_is_shared_has_no_values(audited):
+    hidden = audited.redacted()
+
+    told = json.dumps(hidden.to_dict()) + repr(hidden)
+    assert [word for word in ("FR'", "'IT'", "2024-02-01", "40 AND", "nope") if word in told] == []
+    assert "upper(country) = ?" in told
+    assert [q.wasted for q in hidden.queries] == [q.wasted for q in audited.queries]
+
+
+def test_summaries_are_one_row_a_scan(audited):
+    rows = audited.summaries().to_pylist()
+
+    assert len(rows) == sum(t.summary is not None for q in audited.queries for t in q.tables)
+    (mine,) = [row for row in rows if "upper" in row["shape"].lower()]
+    found = line(audited, FUNCTION)
+    assert (mine["bytes_read"], mine["wasted"]) == (found.bytes_read, found.wasted)
+    assert (mine["work"], mine["times"]) == ("country", 7)
+    assert "FUNCTION_ON_PARTITION" in mine["findings"]

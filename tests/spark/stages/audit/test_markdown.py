@@ -1,0 +1,79 @@
+"""An audit in Markdown: short enough for a comment, and inert whatever it quotes."""
+
+import re
+
+from msgspec.structs import replace
+
+from support.audit_reports import audit, many, nothing, wasteful, wasteful_scan
+from support.markup import NAMES
+from whyscan.reports.findings import Code, Finding, Severity
+from whyscan.spark.stages.audit.markdown import OTHERS_SHOWN, QUERIES_RANKED, markdown
+from whyscan.spark.stages.audit.report import TableTotal
+from whyscan.spark.stages.workload.query import Unparsed
+
+ROOM = 65_536
+
+
+def rows(text):
+    found = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in found]
+
+
+def test_the_answer_the_ranking_and_what_to_write_instead():
+    text = markdown(audit())
+
+    assert text.startswith("**4 queries, 37 runs: 4.1 MB read, 3.4 MB of it in vain (82.2 %)")
+    assert rows(text)[2][2:] == ["30", "120 kB", "10 kB", "3.3 MB", "50.0 %"]
+    assert "1: this query reads 120 kB and could read 10 kB" in text
+    assert "  - write instead: `month >= 3 AND month < 4`" in text
+    assert "the engine read 24 files, 120 kB, 1,200 rows a run; predicted 12 files, 61 kB" in text
+
+
+def test_sums_by_table_drift_and_whatever_failed_are_there():
+    text = markdown(audit())
+
+    assert ["`orders`", "`amount`, `month`", "2", "32", "3.7 MB", "3.3 MB"] in rows(text)
+    assert "**Drift: 2**" in text
+    assert "it fell at snapshot 7500" in text
+    assert "**Tables not read: 1**" in text
+    assert "**Queries not audited: 1**" in text
+    assert "- log.csv:7, 3 times: no statement: SELEC 1: `SELEC 1`" in text
+
+
+def test_nothing_audited_is_short():
+    assert markdown(nothing()).startswith("**0 queries, 0 runs")
+
+
+def test_a_comment_has_room_for_thousands_of_long_queries_and_the_rest_is_counted():
+    long = "x" * 50_000
+    finding = Finding(Code.CROSS_JOIN, Severity.WARNING, long, long, rewrite=long)
+    scan = replace(wasteful_scan(), name=long, rewrite=long, findings=(finding,) * 50)
+    heavy = wasteful(sql=f"SELECT '{long}'", tables=(scan,) * 30, error=long)
+    found = replace(
+        many(2_000),
+        unparsed=(Unparsed(long, long, long),) * 100,
+        tables=(TableTotal(long, long, error=long),) * 100 + (TableTotal(long, long),) * 100,
+    )
+    found = replace(found, queries=(heavy,) * 40 + found.queries)
+    text = markdown(found)
+
+    assert len(text) < ROOM
+    assert f"{2_040 - QUERIES_RANKED:,} more queries left out" in text
+    assert f"{100 - OTHERS_SHOWN} more of them left out" in text
+
+
+def test_nothing_that_it_quotes_is_markup():
+    queries = tuple(
+        wasteful(sql=name, tables=(replace(wasteful_scan(), name=name, rewrite=name),))
+        for name in NAMES
+    )
+    tables = tuple(TableTotal(name, name, error=name) for name in NAMES)
+    unparsed = tuple(Unparsed(name, name, name) for name in NAMES)
+    text = markdown(audit(queries=queries, tables=tables, unparsed=unparsed))
+
+    outside = re.sub(r"(`+)[^`].*?(?<!`)\1(?!`)", "", re.sub(r"(?s)```.*?```", "", text))
+    tags = set(re.findall(r"(?<!\\)<[^>]*>", outside))
+    assert tags <= {"<details>", "</details>", "<summary>", "</summary>", "<!-- -->"}
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e\u2028]", text)
+    head = len(rows(text)[0])
+    assert {len(row) for row in rows(text)} == {head}

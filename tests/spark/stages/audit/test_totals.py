@@ -1,0 +1,100 @@
+"""Names, ranks and sums of an audit, without Spark."""
+
+from __future__ import annotations
+
+from whyscan.planning.plan.scan_plan import ScanPlanSummary
+from whyscan.spark.pinned_tables import Pinned
+from whyscan.spark.stages.audit.executor import Outcome
+from whyscan.spark.stages.audit.phrases import kept
+from whyscan.spark.stages.audit.report import TableLine
+from whyscan.spark.stages.audit.totals import query_lines, table_totals
+from whyscan.spark.stages.workload.query import ActualScan, Query
+
+GIVEN = (
+    Pinned("a", "/lake/t", {"secret_access_key": "hush"}, "delta", 1),
+    Pinned("b", "/lake/t", {}, "delta", 1),
+    Pinned("c", "/lake/c", {}, "delta", 1),
+    Pinned("file:/lake/c", "/lake/c", {}, "delta", 1, given=False),
+)
+
+
+def scan(name, uri, read, needed, *, kept=None, total=None):
+    kept = needed if kept is None else kept
+    summary = ScanPlanSummary(None, None, 10, 5, None, None, total, kept, None, None)
+    return TableLine(
+        name, name, uri, summary=summary, bytes_kept=kept, bytes_read=read, bytes_needed=needed
+    )
+
+
+def lines(*queries):
+    asked = tuple(query for query, _ in queries)
+    outcomes = {at: Outcome(at, tables=tables) for at, (_, tables) in enumerate(queries)}
+    return query_lines(asked, outcomes, GIVEN)
+
+
+def test_a_table_keeps_the_name_that_a_query_uses_and_a_path_gets_the_one_it_was_given():
+    (found,) = lines(
+        (
+            Query("q", "spark"),
+            (
+                scan("a", "/lake/t", 9, 9),
+                scan("b", "/lake/t", 9, 9),
+                scan("delta./lake/c", "/lake/c", 9, 9),
+                scan("d", "/lake/d", 9, 9),
+            ),
+        )
+    )
+
+    assert [table.name for table in found.tables] == ["a", "b", "c", "d"]
+
+
+def test_how_often_a_query_ran_counts_and_what_is_not_known_is_last_and_in_no_sum():
+    found = lines(
+        (Query("often", "spark", times=10), (scan("a", "/lake/t", 30, 20),)),
+        (Query("once", "spark"), (scan("a", "/lake/t", 90, 10),)),
+        (Query("unknown", "spark"), (scan("c", "/lake/c", None, None, kept=0),)),
+        (Query("nothing", "spark"), (scan("a", "/lake/t", 5, 5),)),
+    )
+
+    assert [(line.sql, line.wasted) for line in found] == [
+        ("often", 100),
+        ("once", 80),
+        ("nothing", 0),
+        ("unknown", None),
+    ]
+    totals = {line.name: line for line in table_totals(found, GIVEN)}
+    assert (totals["a"].queries, totals["a"].times, totals["a"].wasted) == (3, 12, 180)
+    assert (totals["c"].bytes_read, totals["c"].wasted) == (None, None)
+
+
+def test_a_share_is_of_bytes_and_of_files_where_those_are_not_known():
+    by_bytes, by_files = lines(
+        (Query("bytes", "spark"), (scan("a", "/lake/t", 30, 30, total=120),)),
+        (Query("files", "spark"), (scan("a", "/lake/t", 20, 20),)),
+    )
+
+    assert (by_bytes.ratio, by_files.ratio) == (0.25, 0.5)
+    assert (by_bytes.tables[0].ratio, by_files.tables[0].ratio) == (0.25, 0.5)
+    assert (kept(1e-7), kept(0.0), kept(0.999999), kept(None)) == (
+        "<0.1 %",
+        "0 %",
+        ">99.9 %",
+        "unknown",
+    )
+
+
+def test_what_an_engine_says_of_two_scans_of_one_table_goes_to_each_in_turn():
+    actual = (ActualScan("db.a", files=1), ActualScan("x", files=9), ActualScan("db.a", files=2))
+    (found,) = lines(
+        (
+            Query("q", "spark", actual=actual),
+            (scan("a", "/lake/t", 9, 9), scan("a", "/lake/t", 9, 9), scan("a", "/lake/t", 9, 9)),
+        )
+    )
+
+    told = [None if table.actual is None else table.actual.files for table in found.tables]
+    assert told == [1, 2, None]
+
+
+def test_no_secret_of_a_table_is_shown():
+    assert "hush" not in repr(GIVEN)

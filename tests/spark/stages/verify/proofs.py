@@ -1,0 +1,53 @@
+"""Verifications for tests: every one rendered, and its JSON held to the schema."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+from whyscan.spark import verify
+from whyscan.spark.stages.verify.document import to_json
+from whyscan.spark.stages.verify.markdown import markdown
+from whyscan.spark.stages.verify.text import text
+
+if TYPE_CHECKING:
+    from whyscan.spark.stages.verify.result import TableProof, Verification
+
+
+@cache
+def validator() -> Draft202012Validator:
+    def schema(name: str) -> dict:
+        return json.loads(files("whyscan").joinpath(name).read_text("utf-8"))
+
+    report = schema("reports/report.schema.json")
+    registry = Registry().with_resource(report["$id"], Resource.from_contents(report))
+    return Draft202012Validator(schema("spark/stages/verify/verify.schema.json"), registry=registry)
+
+
+def rendered(found: Verification) -> dict:
+    """The document, once the schema has nothing to say against it and all renderers have run."""
+    document = json.loads(to_json(found))
+    complaints = [f"{e.json_path}: {e.message}" for e in validator().iter_errors(document)]
+    assert complaints == []
+    assert text(found).endswith("\n")
+    assert markdown(found).endswith("\n")
+    return document
+
+
+def verified(spark, table, *predicates: str, **asking) -> Verification:
+    """A verification of one table, without engines unless they are asked for."""
+    found = verify(spark, str(table), predicates, **{"engines": [], **asking})
+    rendered(found)
+    return found
+
+
+def proven(spark, table, *predicates: str, **asking) -> TableProof:
+    """The proof of one table, of which nothing is unsound and all was evaluated."""
+    found = verified(spark, table, *predicates, **asking)
+    assert found.exit_code == 0, text(found)
+    return found.tables[0]

@@ -1,0 +1,117 @@
+"""What engines read for the same predicate: tight, more than the plan, or not checked and why."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import write_deltalake
+
+from spark.stages.verify.proofs import verified
+from whyscan.errors import UsageError
+from whyscan.spark.stages.verify.engines import duckdb_engine
+from whyscan.spark.stages.verify.engines.matrix import KNOWN, named
+from whyscan.spark.stages.verify.result import Reads
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+TRINO = "WHYSCAN_TRINO"
+ASKED = ("x = 30", "x + 1 = 31", "x < 0")
+
+
+def numbers(start: int) -> pa.Table:
+    return pa.table({"x": pa.array(range(start, start + 20), pa.int64())})
+
+
+def cells(found, engine):
+    return [
+        next(one for one in proof.engines if one.engine == engine)
+        for proof in found.tables[0].predicates
+    ]
+
+
+@pytest.fixture(scope="module")
+def delta(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("engines") / "delta"
+    for start in (0, 20, 40):
+        write_deltalake(folder, numbers(start), mode="append")
+    return folder
+
+
+def test_delta_on_spark_reads_what_the_plan_reads_where_it_understands_the_predicate(
+    spark, delta, monkeypatch
+):
+    monkeypatch.setattr(duckdb_engine, "BESIDE", delta / "nowhere")
+    found = verified(spark, delta, *ASKED, engines=None)
+    tight, lost, nothing = cells(found, "spark-delta")
+
+    assert found.exit_code == 0
+    assert (tight.rows, tight.files, tight.reads, tight.sound) == (1, 1, Reads.EQUAL, True)
+    assert (lost.rows, lost.files, lost.reads, lost.more) == (1, 3, Reads.MORE, 2)
+    assert (nothing.rows, nothing.files, nothing.reads) == (0, 0, Reads.EQUAL)
+    assert {"name a Python that has it" in one.why for one in cells(found, "duckdb")} == {True}
+
+
+def test_iceberg_on_spark_and_pyiceberg(spark):
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.verify")
+    spark.sql("CREATE TABLE ice.verify.engines USING iceberg AS SELECT id AS x FROM RANGE(0, 20)")
+    spark.sql("INSERT INTO ice.verify.engines SELECT id FROM RANGE(20, 40)")
+    folder = Path(spark.conf.get("spark.sql.catalog.ice.warehouse"), "verify", "engines")
+
+    found = verified(spark, folder, *ASKED, engines=["spark-iceberg,pyiceberg"])
+    own, other = cells(found, "spark-iceberg"), cells(found, "pyiceberg")
+
+    assert [one.sound for one in own] == [True, True, True]
+    assert own[0].reads is Reads.EQUAL
+    assert (other[0].rows, other[0].files, other[0].reads) == (1, own[0].files, Reads.EQUAL)
+    assert other[1].why is not None
+
+
+def test_parquet_on_spark_duckdb_and_datafusion(spark, tmp_path):
+    for at, start in enumerate((0, 20)):
+        pq.write_table(numbers(start), tmp_path / f"{at}.parquet", row_group_size=10)
+
+    found = verified(spark, tmp_path, *ASKED, engines=None)
+
+    for engine in ("spark-parquet", "duckdb", "datafusion"):
+        assert [one.sound for one in cells(found, engine)] == [True] * 3, engine
+        assert cells(found, engine)[0].why is None
+    assert [(one.row_groups, one.reads) for one in cells(found, "duckdb")][:1] == [(1, Reads.EQUAL)]
+    assert cells(found, "datafusion")[0].row_groups == 1
+
+
+def test_engines_that_do_not_fit_are_not_checked_and_say_why(spark, delta):
+    found = verified(spark, delta, "x = 30", engines=["pyiceberg", "trino"])
+    iceberg, trino = found.tables[0].predicates[0].engines
+
+    assert iceberg.why == "pyiceberg does not read delta"
+    assert "no server was named" in trino.why
+    assert found.exit_code == 0
+
+
+def test_a_server_that_does_not_answer_is_not_checked(spark, delta):
+    address = "http://127.0.0.1:9/delta/s/t"
+    found = verified(spark, delta, "x = 30", engines=["trino"], trino=address)
+
+    assert "Trino did not answer" in found.tables[0].predicates[0].engines[0].why
+
+
+@pytest.mark.skipif(TRINO not in os.environ, reason=f"{TRINO} names no table of a running Trino")
+def test_trino(spark):
+    """`WHYSCAN_TRINO=http://host:8080/catalog/schema/table,/folder/of/that/table`."""
+    address, folder = os.environ[TRINO].split(",")
+    found = verified(spark, folder, "true", engines=["trino"], trino=address)
+
+    assert found.tables[0].predicates[0].engines[0].sound is True
+
+
+def test_names_of_engines():
+    assert named([]) is None
+    assert named(["none"]) == ()
+    assert named(["duckdb,Trino", "duckdb"]) == ("duckdb", "trino")
+    assert set(KNOWN) >= {"spark-delta", "spark-iceberg", "pyiceberg", "datafusion"}
+    with pytest.raises(UsageError, match="unknown engine 'presto'"):
+        named(["presto"])

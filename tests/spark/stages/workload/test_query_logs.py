@@ -1,0 +1,254 @@
+"""Query logs in rows: their columns by name, their times and counts, what is no query listed."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from whyscan.spark.stages.workload import read_workload
+from whyscan.spark.stages.workload.query import Query, Unparsed
+
+NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def read(path, **named):
+    return read_workload([str(path)], **named)
+
+
+def test_rows_of_a_csv_are_runs_and_equal_texts_one_query(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text(
+        "started,query_text,bytes_scanned,user\n"
+        '2026-03-02T09:00:00Z,"SELECT a\nFROM t WHERE s = \'x, ""y""\'",100,ann\n'
+        "2026-03-03 10:30:00+01:00,SELECT b FROM t,5,bob\n"
+        '2026-03-04 09:00:00,"SELECT a\nFROM t WHERE s = \'x, ""y""\'",11,ann\n',
+        "utf-8",
+    )
+
+    workload = read(log)
+
+    assert workload.unparsed == ()
+    assert workload.queries == (
+        Query(
+            "SELECT a\nFROM t WHERE s = 'x, \"y\"'",
+            "spark",
+            2,
+            NINE,
+            datetime(2026, 3, 4, 9, tzinfo=UTC),
+            {"2026-03-02": 1, "2026-03-04": 1},
+            111,
+            ("log.csv:3", "log.csv:6"),
+        ),
+        Query(
+            "SELECT b FROM t",
+            "spark",
+            1,
+            datetime(2026, 3, 3, 9, 30, tzinfo=UTC),
+            datetime(2026, 3, 3, 9, 30, tzinfo=UTC),
+            {"2026-03-03": 1},
+            5,
+            ("log.csv:4",),
+        ),
+    )
+
+
+def test_a_row_may_be_many_runs_and_say_its_dialect(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("sql;executions;dialect\nSELECT a FROM t;1,200;TRINO\nSELECT b FROM t;;\n")
+
+    one, other = read(log).queries
+
+    assert (one.times, one.dialect, one.bytes_read) == (1200, "trino", None)
+    assert (other.times, other.dialect) == (1, "spark")
+
+
+def test_a_row_that_is_no_query_is_listed(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text(
+        "query,times,bytes\nSELECT a FROM t,often,1\n,1,1\nSHOW TABLES,3,1\n"
+        "SELECT b FROM t,1,-5\nSELECT c FROM t,1,\nSHOW TABLES,4,1\n"
+    )
+
+    workload = read(log)
+
+    assert [query.text for query in workload.queries] == ["SELECT b FROM t", "SELECT c FROM t"]
+    assert workload.unparsed == (
+        Unparsed("log.csv:2", "SELECT a FROM t", "times of the row are no count: often"),
+        Unparsed("log.csv:3", "", "the row has no query"),
+        Unparsed("log.csv:4", "SHOW TABLES", "SHOW reads no table", 7),
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "count"),
+    [("1000.0", 1000), ("1e6", 1000000), ('"1,000"', 1000), ("1000", 1000), ("", None)],
+)
+def test_a_count_is_read_however_programs_print_it(tmp_path, told, count):
+    log = tmp_path / "log.csv"
+    log.write_text(f"query,bytes,times\nSELECT a FROM t,{told},{told}\n")
+
+    (query,) = read(log).queries
+
+    assert (query.bytes_read, query.times, query.notes) == (count, count or 1, ())
+
+
+@pytest.mark.parametrize("told", ["1.5 GB", "-5", "1e999999999", "99999999999999999999", "inf"])
+def test_bytes_that_are_no_count_are_unknown_and_said(tmp_path, told):
+    log = tmp_path / "log.csv"
+    log.write_text(f"query,bytes\nSELECT a FROM t,{told}\n")
+
+    (query,) = read(log).queries
+
+    assert query.bytes_read is None
+    assert query.notes == (f"how many bytes it read cannot be read: {told}",)
+
+
+def test_a_number_that_pandas_has_for_none_is_none(tmp_path):
+    nothing = pa.array([float("nan")], pa.float64())
+    log = pa.table({"query": ["SELECT a FROM t"], "bytes": nothing, "times": nothing})
+    pq.write_table(log, tmp_path / "log.parquet")
+
+    (query,) = read(tmp_path / "log.parquet").queries
+
+    assert (query.bytes_read, query.times, query.notes) == (None, 1, ())
+
+
+def test_a_text_in_bytes_is_a_text_and_a_time_that_python_has_not_is_unknown(tmp_path):
+    texts = pa.array([b"SELECT 'x' FROM t", b"SELECT '\xff' FROM t", b"SELECT 'x' FROM t"])
+    times = pa.array([1772442000_000_000, None, 1 << 62], pa.timestamp("us", "UTC"))
+    pq.write_table(pa.table({"query": texts, "started": times}), tmp_path / "log.parquet")
+
+    workload = read(tmp_path / "log.parquet")
+
+    (query,) = workload.queries
+    assert (query.text, query.times, query.first) == ("SELECT 'x' FROM t", 2, NINE)
+    late = "4611686018427387904 as timestamp[us, tz=UTC]"
+    assert query.notes == (f"when it ran cannot be read: {late}",)
+    assert workload.unparsed == (Unparsed("log.parquet:2", "", "its query is not UTF-8"),)
+
+
+@pytest.mark.parametrize("coding", ["utf-8-sig", "utf-16", "utf-16-be"])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("log.csv", "query,times\r\nSELECT 'ü𝄞' FROM t,1\r\n"),
+        ("log.sql", "SELECT 'ü𝄞' FROM t;\r\n"),
+        ("log.jsonl", '{"query": "SELECT \'ü𝄞\' FROM t"}\r\n'),
+    ],
+)
+def test_a_text_of_windows_is_read(tmp_path, coding, name, content):
+    mark = "\ufeff" if coding == "utf-16-be" else ""
+    (tmp_path / name).write_bytes((mark + content).encode(coding))
+
+    workload = read(tmp_path / name)
+
+    assert [query.text for query in workload.queries] == ["SELECT 'ü𝄞' FROM t"]
+    assert workload.unparsed == ()
+
+
+def test_the_statements_of_one_row_are_queries_and_views_stay_with_those_that_use_them(tmp_path):
+    log = tmp_path / "log.csv"
+    view = "CREATE TEMP VIEW v AS SELECT a FROM t; SELECT a FROM v"
+    log.write_text(
+        "query,times,bytes\n"
+        "\"SET x = 1; SELECT a FROM t WHERE s = 'x;y'; SELECT b FROM t;\",4,100\n"
+        f'"{view}",1,5\nSELECT b FROM t,2,7\n"SELECT FROM; ) x",1,1\n'
+    )
+
+    workload = read(log)
+
+    note = ("one of several statements of an entry",)
+    found = [(one.text, one.times, one.bytes_read, one.notes) for one in workload.queries]
+    assert found == [
+        ("SELECT a FROM t WHERE s = 'x;y'", 4, None, note),
+        ("SELECT b FROM t", 6, None, note),
+        (view, 1, 5, ()),
+    ]
+    assert [(one.text, one.times) for one in workload.unparsed] == [
+        ("SET x = 1", 4),
+        ("SELECT FROM", 1),
+        (") x", 1),
+    ]
+
+
+def test_a_time_that_cannot_be_read_is_unknown_and_said(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("query,when\nSELECT a FROM t,yesterday\n")
+
+    (query,) = read(log).queries
+
+    assert (query.first, query.days) == (None, {})
+    assert query.notes == ("when it ran cannot be read: yesterday",)
+
+
+@pytest.mark.parametrize("value", [1772442000, 1772442000000, 1772442000.0, "1772442000000000"])
+def test_numbers_since_1970_are_times_in_any_unit(tmp_path, value):
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps({"query": "SELECT a FROM t", "timestamp": value}) + "\n")
+
+    (query,) = read(log).queries
+
+    assert query.first == NINE
+
+
+def test_a_log_without_a_column_of_queries_says_which_it_has(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("who,what\nann,SELECT a FROM t\n")
+
+    (entry,) = read(log).unparsed
+
+    assert entry.why.endswith("its columns are who, what")
+
+
+def test_a_parquet_log_is_read_with_its_types(tmp_path):
+    log = tmp_path / "log.parquet"
+    rows = {
+        "Statement": ["SELECT a FROM t", "SELECT a FROM t", None],
+        "start_time": pa.array([NINE, None, None], pa.timestamp("us", "UTC")),
+        "physicalInputBytes": [7, 8, 9],
+        "other": [1, 2, 3],
+    }
+    pq.write_table(pa.table(rows), log)
+
+    workload = read(log)
+
+    (query,) = workload.queries
+    assert (query.times, query.bytes_read, query.first, query.last) == (2, 15, NINE, NINE)
+    assert query.days == {"2026-03-02": 1}
+    assert workload.unparsed == (Unparsed("log.parquet:3", "", "the row has no query"),)
+
+
+def test_lines_of_json_are_rows_and_a_cut_last_line_is_listed(tmp_path):
+    log = tmp_path / "log.jsonl"
+    line = json.dumps({"query": "SELECT a FROM t", "bytesRead": 3})
+    log.write_text(f"{line}\n{line}\n{line[:20]}")
+
+    workload = read(log)
+
+    (query,) = workload.queries
+    assert (query.times, query.bytes_read) == (2, 6)
+    assert workload.unparsed == (Unparsed("log.jsonl:3", "", "it is no whole object of JSON"),)
+
+
+def test_an_array_of_json_is_rows_too(tmp_path):
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps([{"sql": "SELECT a FROM t"}, 5], indent=1))
+
+    workload = read(log)
+
+    assert [query.origins for query in workload.queries] == [("log.json[1]",)]
+    assert [entry.origin for entry in workload.unparsed] == ["log.json[2]"]
+
+
+def test_a_damaged_parquet_file_does_not_stop_the_others(tmp_path):
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 and nothing else")
+    (tmp_path / "good.sql").write_text("SELECT a FROM t")
+
+    workload = read(tmp_path)
+
+    assert len(workload.queries) == 1
+    assert [entry.origin for entry in workload.unparsed] == ["bad.parquet"]

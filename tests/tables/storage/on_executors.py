@@ -1,0 +1,108 @@
+"""Everything that Spark does with tables in a bucket, in a session that does not know its keys.
+
+As on a cluster: the session and its workers are there before this process has an environment that
+opens the bucket. Run as a program, it writes what was found, and all that Spark shows, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import redirect_stdout
+from io import StringIO
+from unittest.mock import patch
+
+import pyarrow as pa
+
+import whyscan
+import whyscan.spark
+from whyscan.planning.plan.request import bind_request
+from whyscan.spark.planning import explain_parts, plan_parts
+
+FRESH = {"cache": "off"}
+"""What the driver has read would open the table for workers of the same machine."""
+
+
+def main(asked):
+    settings = {
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": asked["events"],
+        "spark.eventLog.compress": "false",
+        "spark.local.dir": asked["scratch"],
+        "spark.sql.shuffle.partitions": "2",
+    }
+    spark = whyscan.spark.session("local[2]", settings=settings)
+    before = spark.range(2).mapInArrow(names_of_keys, "names string").collect()
+    found = {"shown": []}
+    for (name, question), keys in zip(asked["questions"].items(), asked["keys"], strict=True):
+        with patch.dict(os.environ, keys):
+            found[name] = one_table(spark, f"{asked['lake']}/{name}", question, found["shown"])
+    os.environ.update(asked["keys"][0])
+    after = spark.range(2).mapInArrow(names_of_keys, "names string").collect()
+    found["known to workers"] = [row.names for row in before + after]
+    found["audit"] = audited(spark, asked)
+    found["shown"] += [str(spark.sparkContext.getConf().getAll()), failing(spark, asked)]
+    found["shown"] += [str(row) for row in spark.sql("SET -v").collect()]
+    spark.stop()
+    return found
+
+
+def names_of_keys(batches):
+    for _ in batches:
+        names = [name for name in os.environ if name.startswith("AWS_")]
+        yield pa.record_batch({"names": names})
+
+
+def one_table(spark, uri, question, shown):
+    table = whyscan.open(uri, options=FRESH)
+    bound, options = bind_request(table.snapshot, question, None, {})
+    parted = plan_parts(spark, table.snapshot, bound, options, files_each=2)
+    whyscan.spark.register(spark)
+    rows = spark.read.format("whyscan").options(predicate=question, **{"option.cache": "off"})
+    frames = {
+        "source": rows.load(uri),
+        "read": whyscan.spark.read(spark, uri, question, options=FRESH),
+        "inventory": whyscan.spark.inventory(spark, {"t": uri}, options=FRESH),
+    }
+    shown += [plan_text(frame) for frame in frames.values()]
+    proof = whyscan.spark.verify(spark, table, question, engines=())
+    return {
+        "levels": table.explain(question).to_dict()["levels"],
+        "in parts": explain_parts(parted).to_dict()["levels"],
+        "rows": table.plan(question).to_arrow().num_rows,
+        "files": table.plan(question).summary.files_total,
+        "errors": frames["inventory"].where("error IS NOT NULL").count(),
+        "proof": proof.exit_code,
+        **{name: frame.count() for name, frame in frames.items()},
+    }
+
+
+def plan_text(frame):
+    out = StringIO()
+    with redirect_stdout(out):
+        frame.explain("extended")
+        frame.explain("formatted")
+    return out.getvalue() + frame._jdf.queryExecution().logical().treeString()
+
+
+def audited(spark, asked):
+    tables = {name: f"{asked['lake']}/{name}" for name in asked["questions"]}
+    found = whyscan.spark.audit(spark, asked["workload"], tables, options=FRESH).to_dict()
+    return {
+        query["tables"][0]["name"]: [level["kept"] for level in query["tables"][0]["levels"]]
+        for query in found["queries"]
+    }
+
+
+def failing(spark, asked):
+    """What is said of a table that is not there."""
+    try:
+        spark.read.format("whyscan").load(f"{asked['lake']}/nowhere")
+    except Exception as error:  # noqa: BLE001 - whatever it says
+        return str(error)
+    return "it was opened"
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(json.loads(sys.stdin.read())), default=str))
