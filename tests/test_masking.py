@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whyscan.errors import CorruptFile, PredicateError, Span, UnknownTable
+from whyscan.errors import CorruptFile, PredicateError, TextSpan, UnknownTable
 from whyscan.masking import MASK, credential_spans, mask_credentials
 
 MASKED = {
@@ -117,7 +117,7 @@ def test_a_hostile_text_takes_no_more_than_its_length(piece):
 
 def test_an_error_masks_message_and_hint_and_underlines_the_same_words():
     text = "SELECT * FROM t1 JOIN parquet.`s3://KEY:SECRET@b/t` x ON nope = 1"
-    span = Span(text.index("nope"), text.index("nope") + 4)
+    span = TextSpan(text.index("nope"), text.index("nope") + 4)
 
     error = UnknownTable("no s3://KEY:SECRET@b/t", text=text, span=span, hint="s3://KEY:SECRET@c")
     shown, where = error.shown()
@@ -132,7 +132,7 @@ def test_a_span_inside_of_a_credential_is_the_mask():
     text = "x = 's3://KEY:SECRET@b/t'"
     at = text.index("SECRET")
 
-    shown, where = PredicateError("no", text=text, span=Span(at, at + 3)).shown()
+    shown, where = PredicateError("no", text=text, span=TextSpan(at, at + 3)).shown()
 
     assert shown[where.start : where.end] == MASK
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Span(Struct, frozen=True):
+class TextSpan(Struct, frozen=True):
     """Where in the predicate's text: offsets of the first character and of the one behind."""
 
     start: int
@@ -61,14 +61,14 @@ class PredicateError(WhyscanError):
         message: str,
         *,
         text: str | None = None,
-        span: Span | None = None,
+        span: TextSpan | None = None,
         hint: str | None = None,
     ) -> None:
         super().__init__(message, hint=hint)
         self.text = text
         self.span = span
 
-    def shown(self) -> tuple[str | None, Span | None]:
+    def shown(self) -> tuple[str | None, TextSpan | None]:
         """Text and span for display: without credentials."""
         masked = [] if self.text is None else credential_spans(self.text)
         if self.text is None or not masked:
@@ -76,7 +76,7 @@ class PredicateError(WhyscanError):
         return mask_credentials(self.text), self.span and _shifted(self.span, masked)
 
 
-def _shifted(span: Span, masked: list[tuple[int, int]]) -> Span:
+def _shifted(span: TextSpan, masked: list[tuple[int, int]]) -> TextSpan:
     """The same words in the masked text; a span inside of a credential is the mask."""
 
     def moved(offset: int, *, is_end: bool) -> int:
@@ -89,7 +89,7 @@ def _shifted(span: Span, masked: list[tuple[int, int]]) -> Span:
         return offset + shift
 
     start, end = moved(span.start, is_end=False), moved(span.end, is_end=True)
-    return Span(start, max(end, start))
+    return TextSpan(start, max(end, start))
 
 
 class SyntaxProblem(PredicateError):

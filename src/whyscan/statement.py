@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
 from whyscan.errors import limited
-from whyscan.table import Question, Table, checked
+from whyscan.table import ExplainTerms, Table, checked
 from whyscan.table import open as open_table
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from whyscan.statements.planners import Planner
     from whyscan.statements.records import StatementReport
-    from whyscan.statements.sql.time_travel import Version
+    from whyscan.statements.sql.time_travel import WrittenVersion
     from whyscan.table import Location, When
     from whyscan.tables.snapshot import Snapshot, Traffic
 
@@ -32,7 +32,7 @@ def explain_sql(
     resolve_joins: bool = False,
     resolve_limit: int = RESOLVE_LIMIT,
     spark: SparkSession | None = None,
-    **question: Unpack[Question],
+    **question: Unpack[ExplainTerms],
 ) -> StatementReport:
     """What every scan of a statement reads, and why.
 
@@ -45,14 +45,14 @@ def explain_sql(
     """
     from whyscan.planning.plan.request import options_of, session_of
     from whyscan.reports.masked_records import masked
-    from whyscan.statements.explain import Manner, explain_statement
+    from whyscan.statements.explain import ExplainOptions, explain_statement
     from whyscan.statements.planners import HERE
     from whyscan.statements.sql.table_names import Catalogue
 
-    checked(Question, question)
+    checked(ExplainTerms, question)
     lake = tables if isinstance(tables, Lake) else Lake(tables, options)
     catalogue = Catalogue(lake, lake.opened)
-    manner = Manner(
+    manner = ExplainOptions(
         resolve=resolve_limit if resolve_joins else None,
         verbose=question.get("verbose", False),
         planner=HERE if spark is None else _executors(spark),
@@ -105,7 +105,7 @@ class Lake(Mapping[str, "Snapshot"]):
     def __len__(self) -> int:
         return len(self._tables)
 
-    def opened(self, name: str, version: Version | None) -> Snapshot:
+    def opened(self, name: str, version: WrittenVersion | None) -> Snapshot:
         """A table that nobody gave, by its catalog's name or its path, or another version."""
         if name not in self._tables:
             self._tables[name] = open_table(name, options=self._options)

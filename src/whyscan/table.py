@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Location = str | PathLike[str]
 
 
-class Question(TypedDict, total=False):
+class ExplainTerms(TypedDict, total=False):
     """How a predicate is read and how far down to look; the defaults are the command line's.
 
     `verbose` is for a report that lists every live file: no manifest may stay closed.
@@ -76,7 +76,7 @@ class Table(Struct, frozen=True):
         columns: Sequence[str] | None = None,
         *,
         spark: None = None,
-        **question: Unpack[Question],
+        **question: Unpack[ExplainTerms],
     ) -> Plan: ...
     @overload
     def plan(
@@ -85,7 +85,7 @@ class Table(Struct, frozen=True):
         columns: Sequence[str] | None = None,
         *,
         spark: SparkSession,
-        **question: Unpack[Question],
+        **question: Unpack[ExplainTerms],
     ) -> Parted: ...
     def plan(
         self,
@@ -93,13 +93,13 @@ class Table(Struct, frozen=True):
         columns: Sequence[str] | None = None,
         *,
         spark: SparkSession | None = None,
-        **question: Unpack[Question],
+        **question: Unpack[ExplainTerms],
     ) -> Plan | Parted:
         """Which files, row groups and bytes a predicate reads of the named columns.
 
         With `spark`, its executors read the metadata and plan; the files are the same.
         """
-        checked(Question, question)
+        checked(ExplainTerms, question)
         with limited():
             return self._plan(predicate, columns, spark, question)
 
@@ -108,7 +108,7 @@ class Table(Struct, frozen=True):
         predicate: str,
         columns: Sequence[str] | None,
         spark: SparkSession | None,
-        question: Question,
+        question: ExplainTerms,
     ) -> Plan | Parted:
         from whyscan.planning.plan.request import bind_request
 
@@ -130,7 +130,7 @@ class Table(Struct, frozen=True):
         columns: Sequence[str] | None = None,
         *,
         spark: SparkSession | None = None,
-        **question: Unpack[Question],
+        **question: Unpack[ExplainTerms],
     ) -> Report:
         """The plan, and why: what removed each container and why the others stayed.
 
@@ -186,7 +186,7 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     return Table(open_snapshot([str(place) for place in places], partition_types, options, travel))
 
 
-def checked(known: type[Question | When], given: Mapping[str, object]) -> None:
+def checked(known: type[ExplainTerms | When], given: Mapping[str, object]) -> None:
     """Refuse a keyword that nobody knows, as a plain parameter would."""
     for name in given:
         if name not in known.__annotations__:

@@ -90,5 +90,5 @@ def test_a_name_that_no_store_takes_is_refused(tmp_path, name):
 
 
 def test_a_number_of_more_than_sixteen_bits_is_no_field():
-    with pytest.raises(thrift.Malformed, match="field 32768"):
-        thrift.Reader(b"\x05" + varint(1 << 16) + b"\x02\x00").struct()
+    with pytest.raises(thrift.MalformedThrift, match="field 32768"):
+        thrift.ThriftReader(b"\x05" + varint(1 << 16) + b"\x02\x00").struct()

@@ -20,8 +20,8 @@ from whyscan.tree.types import (
     NullType,
     StringType,
     TimestampType,
+    TimeUnit,
     Type,
-    Unit,
 )
 
 # What Spark trims before it reads an integer, a boolean or a date, and what Java trims before
@@ -54,7 +54,7 @@ def cast(value: Any, source: Type, target: Type, zone: str) -> Any:
             return value.encode()
         case DateType():
             return _to_date(value, source, zone)
-        case TimestampType() if target.unit is Unit.MICROSECOND:
+        case TimestampType() if target.unit is TimeUnit.MICROSECOND:
             return _to_timestamp(value, source, target, zone)
     raise Unsupported(f"cast of {source} to {target}")
 
@@ -89,7 +89,7 @@ def _to_integer(value: Any, source: Type, target: IntegerType) -> int:
             if _INTEGER.fullmatch(text) is None:
                 raise SqlError(f"{target} {value!r}")
             return fit_integer(int(text), target)
-        case TimestampType(instant=True, unit=Unit.MICROSECOND):
+        case TimestampType(instant=True, unit=TimeUnit.MICROSECOND):
             return fit_integer(value // clock.MICROS, target)
     raise Unsupported(f"cast of {source} to {target}")
 
@@ -152,7 +152,7 @@ def _to_string(value: Any, source: Type, zone: str) -> str:
             return f"{value:.{source.scale}f}"
         case DateType():
             return clock.date_text(value)
-        case TimestampType(unit=Unit.MICROSECOND):
+        case TimestampType(unit=TimeUnit.MICROSECOND):
             return clock.wall_text(clock.to_wall(value, zone) if source.instant else value)
     raise Unsupported(f"cast of {source} to string")
 
@@ -169,7 +169,7 @@ def _to_date(value: Any, source: Type, zone: str) -> int:
 
 
 def in_micros(value: int, kind: TimestampType) -> int:
-    return value if kind.unit is Unit.MICROSECOND else value // 1000
+    return value if kind.unit is TimeUnit.MICROSECOND else value // 1000
 
 
 def _to_timestamp(value: Any, source: Type, target: TimestampType, zone: str) -> int:
@@ -179,7 +179,7 @@ def _to_timestamp(value: Any, source: Type, target: TimestampType, zone: str) ->
             return clock.from_wall(wall, zone) if target.instant else wall
         case StringType() if target.instant:
             return clock.parse_timestamp(value.strip(BLANK), zone)
-        case TimestampType(unit=Unit.MICROSECOND):
+        case TimestampType(unit=TimeUnit.MICROSECOND):
             return clock.to_wall(value, zone) if source.instant else clock.from_wall(value, zone)
         case NullType():
             pass

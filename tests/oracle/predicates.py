@@ -17,12 +17,12 @@ from whyscan.tree.nodes import (
     Call,
     Case,
     Cast,
+    CastFailure,
     Coalesce,
     Column,
     Comparator,
     Comparison,
     Expression,
-    Failure,
     In,
     IsNull,
     Like,
@@ -175,7 +175,7 @@ class Maker:
     def _conversions(self, column: Column, kind: Type) -> list[Expression]:
         found: list[Expression] = []
         if castable(column.type, kind):
-            found += [Cast(column, kind), Cast(column, kind, Failure.NULL)]
+            found += [Cast(column, kind), Cast(column, kind, CastFailure.NULL)]
         match column.type, kind:
             case (DateType() | TimestampType(), IntegerType(bits=32)) if column.type != NANOS:
                 parts = PARTS if column.type == DATE else PARTS + CLOCK

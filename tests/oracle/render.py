@@ -15,11 +15,11 @@ from whyscan.tree.nodes import (
     Call,
     Case,
     Cast,
+    CastFailure,
     Coalesce,
     Column,
     Comparison,
     Expression,
-    Failure,
     In,
     IsNull,
     Like,
@@ -39,8 +39,8 @@ from whyscan.tree.types import (
     NullType,
     StringType,
     TimestampType,
+    TimeUnit,
     Type,
-    Unit,
 )
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _computed(node: Expression) -> str:
         case Coalesce():
             return f"coalesce({', '.join(map(sql, node.operands))})"
         case Cast():
-            word = "CAST" if node.failure is Failure.RAISE else "try_cast"
+            word = "CAST" if node.failure is CastFailure.RAISE else "try_cast"
             return f"{word}({sql(node.operand)} AS {spelled(node.type)})"
         case Arithmetic():
             return f"({sql(node.left)} {node.operation.value} {sql(node.right)})"
@@ -109,7 +109,7 @@ def _listed(node: In) -> list[str]:
 
 
 def spelled(kind: Type) -> str:
-    if isinstance(kind, TimestampType) and kind.unit is Unit.NANOSECOND:
+    if isinstance(kind, TimestampType) and kind.unit is TimeUnit.NANOSECOND:
         raise Unsupported("Spark has no nanoseconds")
     return str(kind).upper()
 
@@ -133,7 +133,7 @@ def literal(value: Any, kind: Type) -> str:
             return f"X'{value.hex()}'"
         case DateType():
             return f"DATE '{clock.date_text(value)}'"
-        case TimestampType() if kind.unit is Unit.MICROSECOND:
+        case TimestampType() if kind.unit is TimeUnit.MICROSECOND:
             zone = "+00:00" if kind.instant else ""
             return f"{spelled(kind)} '{clock.wall_text(value)}{zone}'"
     raise Unsupported(f"a literal of {kind}")

@@ -18,12 +18,12 @@ from whyscan.tree.nodes import (
     Call,
     Case,
     Cast,
+    CastFailure,
     Coalesce,
     Column,
     Comparator,
     Comparison,
     Expression,
-    Failure,
     In,
     IsNull,
     Like,
@@ -210,7 +210,7 @@ class Evaluator:
         try:
             return casts.cast(value, type_of(node.operand), node.type, self.zone)
         except SqlError:
-            if node.failure is Failure.NULL:
+            if node.failure is CastFailure.NULL:
                 return None
             raise
 

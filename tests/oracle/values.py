@@ -30,14 +30,14 @@ from whyscan.tree.types import (
     IntegerType,
     StringType,
     TimestampType,
+    TimeUnit,
     Type,
-    Unit,
 )
 
 if TYPE_CHECKING:
     from oracle.dice import Dice
 
-NANOS = TimestampType(instant=False, unit=Unit.NANOSECOND)
+NANOS = TimestampType(instant=False, unit=TimeUnit.NANOSECOND)
 NARROW = DecimalType(5, 2)
 LONG = DecimalType(20, 3)
 WIDE = DecimalType(38, 0)
@@ -93,7 +93,7 @@ def pool(kind: Type) -> list[Any]:
             return list(BYTES)
         case DateType():
             return list(DAYS)
-        case TimestampType(unit=Unit.NANOSECOND):
+        case TimestampType(unit=TimeUnit.NANOSECOND):
             return [-1, 0, 1, 999, 1000, SPRING * DAY * MICROS * 1000]
         case TimestampType():
             return list(INSTANTS)

@@ -21,20 +21,20 @@ from planning.plans import planned
 from planning.sorting import aggregated, same
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from whyscan.planning.plan.scan_plan import Depth
-from whyscan.planning.rows.answers import Aggregate, Answers, Function, answers
+from whyscan.planning.rows.answers import Answers, Function, MetadataAggregate, answers
 from whyscan.planning.rows.limit import Unproven
 from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session
 from whyscan.tree.nodes import columns_of
 from whyscan.tree.types import DOUBLE, INT, STRING
 
-ROWS = Aggregate(Function.COUNT)
+ROWS = MetadataAggregate(Function.COUNT)
 
 
 @given(cases(), st.sampled_from(Function))
 @tried(500)
 def test_an_answer_is_what_the_rows_say(case, function):
-    found = answers(case.plan, [Aggregate(function, case.key)])
+    found = answers(case.plan, [MetadataAggregate(function, case.key)])
 
     if isinstance(found, Answers):
         (answer,) = found.values
@@ -60,7 +60,7 @@ def asked(lake, text, predicate=None, **options):
         bound = None
         if inside != "*":
             bound = bind(f"{inside} IS NULL", lake.schema(), Session()).expression.operand
-        wanted.append(Aggregate(Function(name), bound))
+        wanted.append(MetadataAggregate(Function(name), bound))
     measured = [c for one in wanted if one.expression for c in columns_of(one.expression)]
     found = answers(planned(lake, predicate, measured=tuple(measured), **options), wanted)
     return found.why if isinstance(found, Unproven) else tuple(v.value for v in found.values)

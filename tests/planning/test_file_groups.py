@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracle.dice import Dice, tried
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from whyscan.planning.plan import blockwise
-from whyscan.planning.plan.file_groups import Cells
+from whyscan.planning.plan.file_groups import FileGroups
 from whyscan.planning.plan.planner import make_plan
 from whyscan.planning.plan.request import bind_request
 from whyscan.planning.why.reason_codes import Reason
@@ -43,7 +43,7 @@ def _as_they_come(containers: Any, _: Any) -> Blocks:
 
 
 @st.composite
-def cells(draw: Any) -> Cells:
+def cells(draw: Any) -> FileGroups:
     dice = Dice(draw)
     count = dice.number(1, 12)
     order = np.array(sorted(range(count), key=lambda _: dice.number(0, 3)), np.int64)
@@ -51,7 +51,7 @@ def cells(draw: Any) -> Cells:
     blocks = Blocks(order, np.array(begins, np.int64))
     whole = np.array([at for at in range(blocks.count) if dice.one_in(2)], np.int64)
     inside = np.setdiff1d(np.arange(blocks.count), whole)
-    return Cells(blocks, whole, blocks.places(inside))
+    return FileGroups(blocks, whole, blocks.places(inside))
 
 
 def flags_of(dice: Dice, count: int) -> Any:

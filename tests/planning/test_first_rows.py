@@ -15,7 +15,7 @@ from planning.sorting import aggregated, in_order, same
 from tables.delta import rs_lakes
 from tables.iceberg import pyiceberg_lakes
 from whyscan.planning.plan.scan_plan import Depth
-from whyscan.planning.rows.answers import Aggregate, Answers, Function, answers
+from whyscan.planning.rows.answers import Answers, Function, MetadataAggregate, answers
 from whyscan.planning.rows.limit import limited
 from whyscan.planning.rows.topk import SortKey, top
 from whyscan.tree import arrow
@@ -113,7 +113,7 @@ def test_every_answer_is_what_the_rows_say(lake, depth):
     everything = planned(snapshot, None, depth=depth, measured=tuple(columns(snapshot)))
     answered = 0
     for column, function in product(stored(everything), Function):
-        found = answers(everything, [Aggregate(function, column)])
+        found = answers(everything, [MetadataAggregate(function, column)])
         if isinstance(found, Answers):
             answered += 1
             said = aggregated(function, values(everything, folder, column))
@@ -136,7 +136,7 @@ def test_statistics_answer_for_a_column_whose_years_are_partitions(tmp_path):
     day = next(column for column in columns(snapshot) if column.path == ("day",))
     plan = planned(snapshot, None, measured=(day,), depth=Depth.FILES)
 
-    found = answers(plan, [Aggregate(function, day) for function in Function])
+    found = answers(plan, [MetadataAggregate(function, day) for function in Function])
     held_by_files = values(plan, tmp_path, day)
 
     assert [v.value for v in found.values] == [aggregated(f, held_by_files) for f in Function]

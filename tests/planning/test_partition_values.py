@@ -8,7 +8,12 @@ import pyarrow as pa
 import pytest
 
 import whyscan
-from whyscan.planning.plan.duckdb_sql import SAME_MEANING, Engine, takes_any_text, to_duckdb
+from whyscan.planning.plan.duckdb_sql import (
+    SAME_MEANING,
+    DuckDBConnection,
+    takes_any_text,
+    to_duckdb,
+)
 from whyscan.predicate.binding.bind import bind
 from whyscan.tree.types import INT, STRING, Field, Schema
 
@@ -158,7 +163,7 @@ def test_what_may_differ_is_left_to_the_interpreter(sql: str) -> None:
 def test_a_pattern_that_only_java_reads_is_left_to_the_interpreter() -> None:
     sql = to_duckdb(bound("q rlike 'a{1001}'"), {("q",): "q"})
     assert sql is not None
-    with Engine() as engine:
+    with DuckDBConnection() as engine:
         assert engine.answers(sql, pa.table({"q": ["a"]})) is None
 
 
@@ -180,7 +185,7 @@ def test_duckdb_answers_as_spark_does(spark: SparkSession, *, beyond: bool) -> N
     )
     answered = rows.selectExpr("at", *[f"({sql}) AS a{i}" for i, sql in enumerate(asked)])
     theirs = sorted(answered.collect())
-    with Engine() as engine:
+    with DuckDBConnection() as engine:
         for number, sql in enumerate(asked):
             translated = to_duckdb(bound(sql), {("q",): "q", ("p",): "p"})
             assert translated is not None, sql
@@ -247,7 +252,7 @@ def test_text_in_the_predicate_beyond_printable_ascii_is_not_sent(tmp_path: Path
 @pytest.mark.xdist_group("spark")
 def test_spark_says_true_where_duckdb_says_false(spark: SparkSession) -> None:
     table = pa.table({"q": ["abc"]})
-    with Engine() as engine:
+    with DuckDBConnection() as engine:
         run = [engine.answers(to_duckdb(bound(sql), {("q",): "q"}), table) for sql in WRITTEN]
     assert [found.to_pylist() for found in run] == [[False]] * len(WRITTEN)
     assert [*spark.createDataFrame([("abc",)], "q string").selectExpr(*WRITTEN).first()] == [

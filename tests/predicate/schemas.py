@@ -20,10 +20,10 @@ from whyscan.tree.types import (
     Schema,
     StructType,
     TimestampType,
-    Unit,
+    TimeUnit,
 )
 
-NANOSECONDS = TimestampType(instant=True, unit=Unit.NANOSECOND)
+NANOSECONDS = TimestampType(instant=True, unit=TimeUnit.NANOSECOND)
 INNER = StructType((Field("c", INT), Field("d e", STRING)))
 
 EVENTS = Schema(

@@ -19,7 +19,7 @@ import pytest
 from predicate.engine_rows import COLUMNS, RAISED, Engine, bound, is_opaque, wrong
 from whyscan.errors import WhyscanError
 from whyscan.predicate.binding import dialect_calls
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 
 UNITS = """
 year quarter month week isoweek day hour minute second millisecond microsecond decade century
@@ -65,7 +65,7 @@ DRAWS = 40
 
 def groups():
     """The expressions of DuckDB's dialect, by what they are made with."""
-    names = sorted({*dialect_calls._OF_FAMILY[Family.DUCKDB], *dialect_calls._COMMON})
+    names = sorted({*dialect_calls._OF_FAMILY[DialectFamily.DUCKDB], *dialect_calls._COMMON})
     clocks = {"now", "current_timestamp", "current_date", "today"}
     for name in names:
         if name not in clocks:

@@ -12,7 +12,7 @@ import pytest
 from predicate.engine_rows import COLUMNS, bound, is_opaque, verdicts
 from whyscan.errors import WhyscanError
 from whyscan.predicate.binding import dialect_calls
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree.rendering import to_sql
 
 EXTREMES = """
@@ -54,7 +54,7 @@ INTERVAL '106751991 04:00:54.775807' DAY TO SECOND
 TYPES = (
     "BOOLEAN TINYINT INT BIGINT FLOAT DOUBLE DECIMAL(38,38) STRING DATE TIMESTAMP BINARY".split()
 )
-DIALECTS = {"spark": Family.SPARK, "duckdb": Family.DUCKDB}
+DIALECTS = {"spark": DialectFamily.SPARK, "duckdb": DialectFamily.DUCKDB}
 
 
 def escaped(predicate, dialect):

@@ -23,7 +23,7 @@ from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.blocks import Blocks, arranged
 from whyscan.pruning.concatenation import concatenate
 from whyscan.pruning.containers import ColumnStatistics, Containers, believe
-from whyscan.pruning.evaluate import Batch, evaluate, interval_of
+from whyscan.pruning.evaluate import ContainerBatch, evaluate, interval_of
 from whyscan.pruning.functions import PLAIN
 from whyscan.pruning.functions.time.fields import TEMPORAL
 from whyscan.pruning.interval import Interval, anything, less_equal
@@ -32,7 +32,7 @@ from whyscan.pruning.transforms import (
     Bucket,
     Day,
     Hour,
-    Identity,
+    IdentityTransform,
     Month,
     Transform,
     Truncate,
@@ -259,7 +259,7 @@ def checked_mask(mask: Mask, count: int) -> list[bool]:
 def answers(expression: Expression, containers: Containers, session: Any) -> list[Any]:
     """Per container: the masks, the bounds where there may be a value, and the truth set."""
     count = containers.count
-    found = interval_of(expression, Batch(containers, session))
+    found = interval_of(expression, ContainerBatch(containers, session))
     masks = [checked_mask(m, count) for m in (found.value, found.null, found.nan, found.raises)]
     kind = arrow_type(found.type)
     ends = []
@@ -307,7 +307,7 @@ def test_what_a_point_may_be_a_container_that_holds_the_point_may_be(tried):
     for text in texts()[tried]:
         if (expression := bound(text)) is None:
             continue
-        found = interval_of(expression, Batch(mixed(), UTC))
+        found = interval_of(expression, ContainerBatch(mixed(), UTC))
         count = len(states)
         masks = [checked_mask(m, count) for m in (found.value, found.null, found.nan, found.raises)]
         kind = arrow_type(found.type)
@@ -342,7 +342,8 @@ def test_the_catalogue_is_tried():
 # Transforms and blocks.
 
 TRANSFORMS: tuple[Transform, ...] = (
-    Identity(), Year(), Month(), Day(), Hour(), Truncate(2), Bucket(4), Void(), Unknown("odd"),
+    IdentityTransform(), Year(), Month(), Day(), Hour(),
+    Truncate(2), Bucket(4), Void(), Unknown("odd"),
 )  # fmt: skip
 CASES = [
     pytest.param(transform, kind, id=f"{transform} of {kind}")

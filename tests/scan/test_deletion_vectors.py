@@ -103,7 +103,7 @@ CLAIMS = {
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_vector_that_claims_what_it_does_not_hold_is_malformed(claim):
-    with pytest.raises(bitmaps.Malformed):
+    with pytest.raises(bitmaps.MalformedBitmap):
         bitmaps.read_vector(CLAIMS[claim])
 
 

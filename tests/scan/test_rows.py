@@ -11,7 +11,7 @@ from oracle.cases import Example, examples
 from oracle.dice import tried
 from whyscan.errors import EvaluationProblem
 from whyscan.predicate.binding.bind import bind
-from whyscan.scan.rows import Rows, matching
+from whyscan.scan.rows import FileRows, matching
 from whyscan.tree import arrow
 from whyscan.tree.nodes import And, Column
 from whyscan.tree.types import DATE, DOUBLE, INT, STRING, Field, Schema
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def rows_of(columns: dict[Column, Sequence], name: str = "UTC") -> Rows:
+def rows_of(columns: dict[Column, Sequence], name: str = "UTC") -> FileRows:
     arrays = {column: arrow.array(values, column.type) for column, values in columns.items()}
-    return Rows(len(next(iter(arrays.values()))), arrays, {}, zone(name))
+    return FileRows(len(next(iter(arrays.values()))), arrays, {}, zone(name))
 
 
 def conjuncts(expression):

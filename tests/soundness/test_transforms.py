@@ -19,7 +19,7 @@ from whyscan.pruning.transforms import (
     Bucket,
     Day,
     Hour,
-    Identity,
+    IdentityTransform,
     Month,
     Transform,
     Truncate,
@@ -79,7 +79,8 @@ PARTITIONS = [
         {"x < '2024-03-01 13:44:00'": SOME, "x >= '2024-03-01'": ALL, "x < '2024-03-01'": NONE},
     ),
     Partition(
-        "g10_identity_of_an_instant", Identity(), TIMESTAMP, instant(2024, 3, 1, 5), TIMESTAMP,
+        "g10_identity_of_an_instant", IdentityTransform(), TIMESTAMP,
+        instant(2024, 3, 1, 5), TIMESTAMP,
         {"x = '2024-03-01 00:00:05'": ALL, "x > '2024-03-01 00:00:05'": NONE},
     ),
     Partition(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from whyscan import errors
-from whyscan.errors import CorruptFile, Span, StorageError, UnknownColumn, WhyscanError
+from whyscan.errors import CorruptFile, StorageError, TextSpan, UnknownColumn, WhyscanError
 from whyscan.spark.errors import carried, from_text, of_spark, to_text, uncarried
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ERRORS = [
     WhyscanError("plain", hint="try again"),
     CorruptFile("m-1.avro", "it ends too soon", hint="restore it"),
-    UnknownColumn("no column x", text="x = 1", span=Span(0, 1), hint="y?"),
+    UnknownColumn("no column x", text="x = 1", span=TextSpan(0, 1), hint="y?"),
     StorageError('a "quoted" name \n with \x1b[31m colours and ä'),
 ]
 

@@ -13,18 +13,18 @@ from tables.delta.conftest import Lake as DeltaTable
 from tables.delta.conftest import bounds
 from tables.iceberg.by_hand import Lake as IcebergTable
 from whyscan.scan.plan_portions import whole
-from whyscan.spark.reading.native import Native, Refused, native
+from whyscan.spark.reading.native import NativeFiles, NativeRefusal, native
 
 ROWS = pa.table({"id": pa.array([1, 2]), "name": ["a", "b"]})
 LEGACY = {"org.apache.spark.version": "2.4.8"}
 ANCIENT = {"org.apache.spark.version": "3.5.0", "org.apache.spark.legacyDateTime": ""}
 
 
-def chosen(table, columns=None) -> Native | str:
+def chosen(table, columns=None) -> NativeFiles | str:
     """What Spark reads, or why it does not."""
     try:
         return native(whole(whyscan.open(table).plan("true", columns=columns)))
-    except Refused as why:
+    except NativeRefusal as why:
         return str(why)
 
 
@@ -56,7 +56,7 @@ def with_words(words):
 def test_plain_files_are_sparks(tmp_path, files):
     found = chosen(write(tmp_path, files))
 
-    assert isinstance(found, Native), found
+    assert isinstance(found, NativeFiles), found
     assert sorted(found.paths) == sorted(f"{tmp_path}/{name}" for name in files)
     assert found.root == (str(tmp_path) if any("=" in name for name in files) else None)
 
@@ -92,11 +92,11 @@ def test_a_doubt_is_a_reason_for_our_own_reader(tmp_path, files, why):
 
 def test_nothing_and_very_much_is_read_by_us(tmp_path, monkeypatch):
     table = whyscan.open(write(tmp_path, {"a.parquet": ROWS, "b.parquet": ROWS}))
-    with pytest.raises(Refused, match="nothing to read"):
+    with pytest.raises(NativeRefusal, match="nothing to read"):
         native(whole(table.plan("id > 5")))
 
     monkeypatch.setattr("whyscan.spark.reading.native.COMPARED_FILES", 1)
-    with pytest.raises(Refused, match="2 files are too many"):
+    with pytest.raises(NativeRefusal, match="2 files are too many"):
         native(whole(table.plan("true")))
 
 
@@ -108,7 +108,7 @@ def delta(folder, fields=None, path="a.parquet", partition=None, **more):
 
 
 def test_a_plain_delta_table_is_sparks(tmp_path):
-    assert isinstance(chosen(delta(tmp_path)), Native)
+    assert isinstance(chosen(delta(tmp_path)), NativeFiles)
 
 
 def test_a_path_that_says_another_partition_than_the_log_is_not_believed(tmp_path):
@@ -122,7 +122,7 @@ def test_a_path_that_says_another_partition_than_the_log_is_not_believed(tmp_pat
 
     assert "not how Spark would write it" in chosen(tmp_path)
     # What is not asked for cannot be wrong.
-    assert isinstance(chosen(tmp_path, ["id"]), Native)
+    assert isinstance(chosen(tmp_path, ["id"]), NativeFiles)
 
 
 def test_folders_of_other_names_are_not_believed(tmp_path):
@@ -164,4 +164,4 @@ def iceberg(folder, kinds, files):
 def test_columns_of_iceberg_are_found_by_name_where_their_ids_say_the_same(tmp_path, files, why):
     found = chosen(iceberg(tmp_path, {"a": "long", "b": "long"}, files))
 
-    assert isinstance(found, Native) if why is None else why in found
+    assert isinstance(found, NativeFiles) if why is None else why in found

@@ -8,7 +8,7 @@ import pytest
 
 from whyscan.errors import UsageError
 from whyscan.spark.stages.inventory.opening import sources_of
-from whyscan.spark.tables import Source, sources
+from whyscan.spark.tables import NamedTable, sources
 
 
 @pytest.fixture
@@ -108,4 +108,4 @@ def test_options_travel_and_are_never_shown():
 
 
 def test_a_source_has_no_options_unless_they_are_given():
-    assert dict(Source("a", "b").options) == {}
+    assert dict(NamedTable("a", "b").options) == {}

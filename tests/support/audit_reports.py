@@ -14,25 +14,25 @@ from whyscan.reports.findings.finding import Effect
 from whyscan.spark.stages.audit.report import (
     Actual,
     Audit,
+    AuditedScan,
+    AuditRun,
     ColumnTotal,
     Drift,
     QueryLine,
-    Run,
-    TableLine,
     TableTotal,
 )
 from whyscan.spark.stages.workload.query import Unparsed, shape_of
 
 AT = datetime(2026, 3, 9, 8, 30, tzinfo=UTC)
-RUN = Run("20260309T083000Z-00c0ffee", AT, 12.5, "UTC", "auto", 0.1, ("a note of the run",))
+RUN = AuditRun("20260309T083000Z-00c0ffee", AT, 12.5, "UTC", "auto", 0.1, ("a note of the run",))
 KB = 1000
 
 
-def line_of(report, **changes) -> TableLine:
+def line_of(report, **changes) -> AuditedScan:
     """A scan's report as the line of an audit."""
     told = report.report
     kept = report.reading.bytes_kept
-    found = TableLine(
+    found = AuditedScan(
         name=report.name,
         alias=report.alias,
         uri=told.table.uri,
@@ -53,7 +53,7 @@ def line_of(report, **changes) -> TableLine:
     return replace(found, **changes)
 
 
-def wasteful_scan() -> TableLine:
+def wasteful_scan() -> AuditedScan:
     """A function hides the partition: everything is read, and a rewrite would spare most of it."""
     rewrite = "month >= 3 AND month < 4"
     finding = Finding(
@@ -127,7 +127,7 @@ def iceberg() -> QueryLine:
     """A table of manifests, by its numbers alone."""
     sql = "SELECT id FROM events WHERE id = 4711 AND who = 'Ada Lovelace'"
     summary = ScanPlanSummary(10, 3, 200, 6, None, None, 2_000 * KB, 60 * KB, 20_000, 600)
-    told = TableLine(
+    told = AuditedScan(
         name="lake.events",
         alias="events",
         uri="s3://lake/db/events",
@@ -156,7 +156,7 @@ def iceberg() -> QueryLine:
 def failing() -> QueryLine:
     sql = "SELECT * FROM gone WHERE secret = 'xyzzy'"
     error = "no table at s3://lake/gone"
-    table = TableLine("gone", "gone", "s3://lake/gone", error=error)
+    table = AuditedScan("gone", "gone", "s3://lake/gone", error=error)
     return QueryLine(
         sql, shape_of(sql, "spark"), "spark", 1, tables=(table,), error=f"gone: {error}"
     )
@@ -245,6 +245,6 @@ def nothing() -> Audit:
     return Audit(RUN)
 
 
-def plain_users() -> TableLine:
+def plain_users() -> AuditedScan:
     """A Parquet table whose footers tell of row groups."""
     return line_of(scan(users(), "age > 40", "users"), format="parquet", version=None)

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from whyscan.pruning.containers import ColumnStatistics, Containers, believe
 from whyscan.pruning.interval import Interval
-from whyscan.pruning.transforms import Identity
+from whyscan.pruning.transforms import IdentityTransform
 from whyscan.tables.snapshot import Collected, Files, Recording, RowGroups, Traffic, Unreached
 from whyscan.tree import arrow
 from whyscan.tree.types import Field, FloatType, Schema
@@ -87,7 +87,7 @@ class MemoryTable:
 
     @property
     def specs(self):
-        return ({path: (Identity(),) for path in self.partition_sources},)
+        return ({path: (IdentityTransform(),) for path in self.partition_sources},)
 
     @property
     def numbered_specs(self):

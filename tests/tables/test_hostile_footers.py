@@ -14,7 +14,7 @@ from tables.by_hand import footer_of, patch, with_footer
 from whyscan.errors import CorruptFile, TableError
 from whyscan.tables import open_snapshot
 from whyscan.tables.parquet.metadata import Decoder
-from whyscan.tables.parquet.thrift import Malformed, Reader
+from whyscan.tables.parquet.thrift import MalformedThrift, ThriftReader
 from whyscan.tree.nodes import Column
 from whyscan.tree.types import BIGINT, STRING
 
@@ -78,7 +78,7 @@ def test_a_damaged_footer_is_a_typed_error_or_less_known(tmp_path, whole):
 def decoded(decoder: Decoder, footer: bytes, asked):
     try:
         return decoder.decode(footer, asked)
-    except (Malformed, UnicodeDecodeError) as error:
+    except (MalformedThrift, UnicodeDecodeError) as error:
         return type(error)
 
 
@@ -164,8 +164,8 @@ def test_a_negative_row_count_is_refused(tmp_path):
     ],
 )
 def test_lengths_are_checked_before_they_are_believed(data):
-    with pytest.raises(Malformed):
-        Reader(data).struct()
+    with pytest.raises(MalformedThrift):
+        ThriftReader(data).struct()
 
 
 def test_one_bad_file_need_not_stop_a_plan_that_does_not_open_it(tmp_path, whole):

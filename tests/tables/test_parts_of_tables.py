@@ -156,25 +156,25 @@ def test_a_command_ends_with_code_3_and_runs_with_as_files(lake, tmp_path, words
 
 
 def test_the_data_source_of_spark_refuses_a_part_and_takes_as_files(lake):
-    from whyscan.engines.spark_source import Asked
+    from whyscan.engines.spark_source import LoadOptions
 
     part = str(lake / "delta" / "year=1995")
     with pytest.raises(TableError, match="Delta table"):
-        Asked.of({"path": part}).plan(None)
-    plan = Asked.of({"path": part, "as_files": "true"}).plan(None)
+        LoadOptions.of({"path": part}).plan(None)
+    plan = LoadOptions.of({"path": part, "as_files": "true"}).plan(None)
     assert plan.evidence.files.containers.count == 2
 
 
 def test_an_inventory_reports_a_part_as_failed(lake):
     from whyscan.spark.stages.inventory.opening import Opener
-    from whyscan.spark.stages.inventory.reading import Depth
-    from whyscan.spark.tables import Source
+    from whyscan.spark.stages.inventory.reading import InventoryDepth
+    from whyscan.spark.tables import NamedTable
 
     part = str(lake / "delta" / "year=1995")
-    opener = Opener(Depth.FILES)
-    (failed,) = opener.open_all([Source("t", part, {})])
+    opener = Opener(InventoryDepth.FILES)
+    (failed,) = opener.open_all([NamedTable("t", part, {})])
     assert isinstance(failed.error, TableError)
-    (opened,) = opener.open_all([Source("t", part, {"as_files": "on"})])
+    (opened,) = opener.open_all([NamedTable("t", part, {"as_files": "on"})])
     assert opened.format == "parquet"
 
 

@@ -11,7 +11,7 @@ import pytest
 import whyscan
 from tables.storage import lakes_to_upload
 from whyscan.errors import TableError
-from whyscan.tables.cached_files import Remembered, size
+from whyscan.tables.cached_files import CachedFiles, size
 
 QUESTIONS = {
     # table: its metadata, two questions on the same columns, one on others
@@ -59,7 +59,7 @@ def test_a_question_on_other_columns_is_read_anew(lake, name):
 def test_what_was_used_least_recently_goes_first(lake):
     files = whyscan.open(lake / "delta").plan("x > 1", depth="files").evidence.files
     read = []
-    remembered = Remembered(bound=2 * size(files))
+    remembered = CachedFiles(bound=2 * size(files))
 
     def ask(name):
         remembered.files(name, lambda: read.append(name) or files)
@@ -72,7 +72,7 @@ def test_what_was_used_least_recently_goes_first(lake):
 
 def test_nothing_is_kept_that_is_larger_than_the_bound(lake):
     files = whyscan.open(lake / "delta").plan("x > 1", depth="files").evidence.files
-    remembered = Remembered(bound=size(files) - 1)
+    remembered = CachedFiles(bound=size(files) - 1)
 
     assert remembered.files("a", lambda: files) is files
     assert remembered.kept == {}
@@ -81,7 +81,7 @@ def test_nothing_is_kept_that_is_larger_than_the_bound(lake):
 def test_what_was_expected_is_read_once_and_before_it_is_asked_for(lake):
     files = whyscan.open(lake / "delta").plan("x > 1", depth="files").evidence.files
     read = []
-    remembered = Remembered()
+    remembered = CachedFiles()
 
     def reader(name):
         return lambda: read.append(name) or files
@@ -94,7 +94,7 @@ def test_what_was_expected_is_read_once_and_before_it_is_asked_for(lake):
 
 def test_an_expectation_that_fails_fails_where_it_is_asked_for_and_no_other_is_touched(lake):
     files = whyscan.open(lake / "delta").plan("x > 1", depth="files").evidence.files
-    remembered = Remembered()
+    remembered = CachedFiles()
 
     def broken():
         raise TableError("no such log")

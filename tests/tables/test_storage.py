@@ -12,7 +12,7 @@ from obstore.store import MemoryStore
 from whyscan.errors import StorageError, TableError, UsageError
 from whyscan.tables import open_snapshot
 from whyscan.tables.storage.locations import find, glob_regex, parse
-from whyscan.tables.storage.store import Range, Store, local_store
+from whyscan.tables.storage.store import ByteRange, Store, local_store
 
 ODD_NAMES = ["a b", "a%20b", "é", "100%", "a#b", "a?b", "[x]", "a*b", "x:y", "..x", "%2E%2E", "a+b"]
 
@@ -41,7 +41,7 @@ def test_ranges_come_in_order_and_are_counted(tmp_path):
     touch(tmp_path, *(f"{i:03}" for i in range(200)))
     store = local_store(str(tmp_path))
 
-    found = [bytes(b) for b in store.read_many([Range(f"{i:03}", 1, 2) for i in range(200)])]
+    found = [bytes(b) for b in store.read_many([ByteRange(f"{i:03}", 1, 2) for i in range(200)])]
 
     assert found == [f"{i:03}".encode()[1:] for i in range(200)]
     assert (len(store.meter.paths), store.meter.bytes) == (200, 400)
@@ -56,7 +56,7 @@ def test_an_object_store_is_listed_below_its_prefix():
     assert sorted(store.list()["path"].to_pylist()) == ["k=1/a", "k=2/b"]
     assert store.list("k=1")["path"].to_pylist() == ["k=1/a"]
     assert bytes(store.read("k=1/a", 0, 4)) == b"lake"
-    assert len(list(store.read_many([Range("k=1/a", 0, 4)] * 3))) == 3
+    assert len(list(store.read_many([ByteRange("k=1/a", 0, 4)] * 3))) == 3
     assert (store.holds("k=1"), store.holds("k=3")) == (True, False)
     assert (store.find("k=2/b").num_rows, store.find("k=2/c").num_rows) == (1, 0)
 

@@ -13,7 +13,7 @@ from whyscan.demo.lake import TABLES, write_lake
 from whyscan.table import open as open_table
 
 
-class Step(Struct, frozen=True):
+class TourStop(Struct, frozen=True):
     """One stop of the tour: a question to a table of the lake, and what its answer shows."""
 
     title: str
@@ -24,7 +24,7 @@ class Step(Struct, frozen=True):
 
 
 TOUR = (
-    Step(
+    TourStop(
         "one month of twelve",
         "months",
         "month = 1",
@@ -32,7 +32,7 @@ TOUR = (
         "The folder names alone decide: eleven files are never opened. The twelfth holds nothing "
         "but matching rows, so that there is nothing left to check.",
     ),
-    Step(
+    TourStop(
         "users, partitioned by country",
         "users",
         "country = 'DE' AND age > 40",
@@ -40,7 +40,7 @@ TOUR = (
         "country removes four files by their folders, and the bounds of age one of the two that "
         "are left. The survivor's ages reach across 40: it must be read and checked.",
     ),
-    Step(
+    TourStop(
         "the same users, not partitioned",
         "users-flat",
         "country = 'DE' AND age > 40",
@@ -48,7 +48,7 @@ TOUR = (
         "The same rows, and four files instead of one. Every file mixes countries, so that each "
         "one's bounds of country reach across DE: country alone removes nothing.",
     ),
-    Step(
+    TourStop(
         "the same users as a Delta table",
         "users-delta",
         "country = 'DE' AND age > 40",
@@ -56,7 +56,7 @@ TOUR = (
         "The log has the partition values and the bounds: every file is decided before one is "
         "opened. What is left shows its row groups in its footer.",
     ),
-    Step(
+    TourStop(
         "row groups: none, some, all",
         "prices",
         "price > 1000",
@@ -64,7 +64,7 @@ TOUR = (
         "One file, three row groups: [100, 900] cannot match, [800, 1500] may, and [1200, 2000] "
         "matches whole. Two of three are read.",
     ),
-    Step(
+    TourStop(
         "the same prices as doubles",
         "prices-double",
         "price > 1000",
@@ -72,14 +72,14 @@ TOUR = (
         "A double may be NaN, NaN is greater than every number, and this file's writer left it "
         "out of the bounds: [100, 900] may still hold a match. That is what NaN costs.",
     ),
-    Step(
+    TourStop(
         "on your word that there is no NaN",
         "prices-double",
         "price > 1000",
         ("--assume-no-nan",),
         "With your word for it, the first row group goes as it does for decimals.",
     ),
-    Step(
+    TourStop(
         "an Iceberg archive: one mission, one week",
         "archive",
         "mission = 'artemis-2' AND at >= '2024-03-01' AND at < '2024-03-08' "
@@ -112,7 +112,7 @@ def demo(folder: Path, *, force: bool, spark: bool) -> int:
     return walk(folder, first=len(TOUR) + 1)
 
 
-def _stop(number: int, step: Step, folder: Path) -> str:
+def _stop(number: int, step: TourStop, folder: Path) -> str:
     from whyscan.reports.text import text
 
     place = str(folder / step.table)
@@ -130,6 +130,6 @@ def _stop(number: int, step: Step, folder: Path) -> str:
     )
 
 
-def _command(place: str, step: Step) -> str:
+def _command(place: str, step: TourStop) -> str:
     flags = "".join(f" {flag}" for flag in step.flags)
     return f'whyscan explain {shlex.quote(place)} -w "{step.predicate}"{flags}'

@@ -11,7 +11,7 @@ import click
 
 from whyscan.cli import suggestions
 from whyscan.cli.output import file_page, terminal_page, write, write_file
-from whyscan.cli.parameters import PERCENT, SIZE, Named, pairs
+from whyscan.cli.parameters import PERCENT, SIZE, TableValue, pairs
 from whyscan.errors import UsageError
 from whyscan.tables import budget
 from whyscan.tables.storage.environment import in_force
@@ -138,7 +138,7 @@ OUTPUT = click.option(
 def gate(name: str, kind: click.ParamType[Any], metavar: str, about: str) -> Callable[[Any], Any]:
     """A threshold, for everything or with a name for one table of a statement."""
     return click.option(
-        name, type=Named(kind), multiple=True, metavar=f"[NAME=]{metavar}", help=about
+        name, type=TableValue(kind), multiple=True, metavar=f"[NAME=]{metavar}", help=about
     )
 
 

@@ -44,7 +44,7 @@ class _Size(click.ParamType[int]):
             self.fail(f"{error.message}; {error.hint}", param, ctx)
 
 
-class Named(click.ParamType[tuple[str | None, Any]]):
+class TableValue(click.ParamType[tuple[str | None, Any]]):
     """A value, with or without the name of the table that it is for: `10`, `sales=10`."""
 
     def __init__(self, kind: click.ParamType[Any]) -> None:

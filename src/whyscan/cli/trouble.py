@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from whyscan.errors import PredicateError, Span, WhyscanError
+from whyscan.errors import PredicateError, TextSpan, WhyscanError
 
 SHOWN = 72
 LONGEST = 1_000
@@ -26,7 +26,7 @@ def _short(line: str) -> str:
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}\u2026"
 
 
-def _underlined(text: str, span: Span) -> list[str]:
+def _underlined(text: str, span: TextSpan) -> list[str]:
     """The line of the text where the span begins, and carets under the span."""
     from whyscan.reports.text_layout import columns
     from whyscan.reports.words import inert

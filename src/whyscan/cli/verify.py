@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from whyscan.reports.text_layout import Page
-    from whyscan.spark.stages.verify import Asking, Verification
+    from whyscan.spark.stages.verify import Verification, VerifyOptions
 
 FORMS = ("text", "json", "markdown")
 LAKES = frozenset({"delta", "iceberg"})
@@ -168,7 +168,7 @@ def _of_workload(places: tuple[str, ...], asked: Mapping[str, Any]) -> Verificat
         return verify_workload(spark, found, tables, sample=asked["sample"], **_asking(asked))
 
 
-def _asking(asked: Mapping[str, Any]) -> Asking:
+def _asking(asked: Mapping[str, Any]) -> VerifyOptions:
     return {
         "columns": options.columns(asked["select"]) or (),
         "at_most_files": asked["at_most_files"],

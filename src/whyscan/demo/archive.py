@@ -54,7 +54,7 @@ PARTITION = (
 )
 
 
-class Commit(Struct, frozen=True):
+class MissionCommit(Struct, frozen=True):
     """What one mission wrote at once; `number` is the commit's sequence number in the table."""
 
     number: int
@@ -74,9 +74,11 @@ def write_archive(table: Path) -> None:
     (metadata / "version-hint.text").write_text("1", "utf-8")
 
 
-def _commits() -> list[Commit]:
+def _commits() -> list[MissionCommit]:
     return [
-        Commit(number, mission, tuple(_day(turn * DAYS_A_COMMIT + d) for d in range(DAYS_A_COMMIT)))
+        MissionCommit(
+            number, mission, tuple(_day(turn * DAYS_A_COMMIT + d) for d in range(DAYS_A_COMMIT))
+        )
         for number, (mission, turn) in enumerate(product(MISSIONS, range(COMMITS)), start=1)
     ]
 
@@ -85,7 +87,7 @@ def _day(after: int) -> date:
     return FIRST_DAY + timedelta(days=after)
 
 
-def _write_commit(root: Path, commit: Commit) -> dict[str, Any]:
+def _write_commit(root: Path, commit: MissionCommit) -> dict[str, Any]:
     """Data files and their manifest; the manifest's line in the list."""
     entries = [_write_half(root, commit, day, hour) for day, hour in product(commit.days, HALVES)]
     path = root / "metadata" / f"m{commit.number:02}.avro"
@@ -121,7 +123,7 @@ def _ordinal(day: date) -> int:
     return (day - date(1970, 1, 1)).days
 
 
-def _write_half(root: Path, commit: Commit, day: date, hour: int) -> dict[str, Any]:
+def _write_half(root: Path, commit: MissionCommit, day: date, hour: int) -> dict[str, Any]:
     """The data file of half a day, and its entry in the manifest."""
     rows = _samples(commit.mission, datetime.combine(day, time(hour)))
     path = root / "data" / f"mission={commit.mission}" / f"at_day={day}" / f"{hour:02}.parquet"

@@ -65,7 +65,7 @@ _OPTIONS = (
 )
 
 
-class Planned(Struct, frozen=True):
+class SourcePlan(Struct, frozen=True):
     """What is to be read: the schema that Spark was told, and who reads what.
 
     `keep_undecided`: rows that nobody but Spark can judge are given, as it applies the predicate.
@@ -83,19 +83,19 @@ def planned(
     at_least: int,
     *,
     keep_undecided: bool = False,
-) -> Planned:
+) -> SourcePlan:
     """A whole plan as Spark reads it."""
     schema = spark_schema(everything.given.schema)
     found = tuple(portions(everything, evidence, about_bytes, at_least))
-    return Planned(schema, found, keep_undecided=keep_undecided)
+    return SourcePlan(schema, found, keep_undecided=keep_undecided)
 
 
-def hand_over(what: Planned, file: Path) -> None:
+def hand_over(what: SourcePlan, file: Path) -> None:
     """Write down what was planned; the source that is given the option `handed_over` takes it."""
     file.write_bytes(cloudpickle.dumps(what))  # type: ignore[no-untyped-call]
 
 
-def _handed_over(file: Path) -> Planned:
+def _handed_over(file: Path) -> SourcePlan:
     """What `hand_over` wrote. A pickle runs code: only a folder that nobody else enters holds one.
 
     `OPTIONS` of SQL could name any file, and Spark itself writes none into such a folder.
@@ -103,7 +103,7 @@ def _handed_over(file: Path) -> Planned:
     folder = file.parent.stat()
     if folder.st_uid != os.getuid() or folder.st_mode & 0o077:
         raise UsageError(f"the option {HANDED_OVER} is not for users")
-    found: Planned = cloudpickle.loads(file.read_bytes())
+    found: SourcePlan = cloudpickle.loads(file.read_bytes())
     return found
 
 
@@ -118,7 +118,7 @@ class WhyscanDataSource(DataSource):
 
     def __init__(self, options: dict[str, str]) -> None:
         super().__init__(options)
-        self._planned: Planned | None = None
+        self._planned: SourcePlan | None = None
 
     @classmethod
     def name(cls) -> str:
@@ -148,16 +148,16 @@ class WhyscanDataSource(DataSource):
         # This object goes to every task along with the reader.
         self._planned = None
         _settle()
-        return _Reader(found)
+        return _PortionReader(found)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802 - Spark's
         """Who says that there is none."""
         return _NoStream()
 
-    def _plan(self, columns: Sequence[str] | None) -> Planned:
+    def _plan(self, columns: Sequence[str] | None) -> SourcePlan:
         if (file := self.options.get(HANDED_OVER)) is not None:
             return _handed_over(Path(file))
-        asked = Asked.of(self.options)
+        asked = LoadOptions.of(self.options)
         with in_force(self.environment):
             plan = asked.plan(columns if asked.columns is None else asked.columns)
         sizes = asked.partition_bytes, asked.min_partitions
@@ -170,7 +170,7 @@ def knowing(environment: Mapping[str, str]) -> type[WhyscanDataSource]:
     return type(named, (WhyscanDataSource,), {"environment": dict(environment)})
 
 
-class Asked(Struct, frozen=True):
+class LoadOptions(Struct, frozen=True):
     """The options of a load, read."""
 
     places: tuple[str, ...]
@@ -183,7 +183,7 @@ class Asked(Struct, frozen=True):
     min_partitions: int
 
     @classmethod
-    def of(cls, options: Mapping[str, str]) -> Asked:
+    def of(cls, options: Mapping[str, str]) -> LoadOptions:
         for key in options:
             if key not in _OPTIONS and not key.startswith(_STORAGE):
                 raise UsageError(
@@ -254,10 +254,10 @@ class _Partition(InputPartition):
         self.portion = portion
 
 
-class _Reader(DataSourceReader):
+class _PortionReader(DataSourceReader):
     """Reads portions; to the tasks it goes without them, as each brings its own."""
 
-    def __init__(self, found: Planned) -> None:
+    def __init__(self, found: SourcePlan) -> None:
         self._schema = found.schema
         self._keep_undecided = found.keep_undecided
         self._portions: tuple[Portion, ...] = found.portions

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from whyscan.pruning.functions import Zone
 
 
-class Batch(Struct, frozen=True):
+class ContainerBatch(Struct, frozen=True):
     """What an evaluation looks at: containers, and the zone in which instants are shown."""
 
     containers: Containers
@@ -61,7 +61,7 @@ class Batch(Struct, frozen=True):
 def evaluate(expression: Expression, containers: Containers, zone: Zone) -> Truth:
     """The truth values that rows of each container may give. No rows give none at all."""
     occupied = containers.occupied
-    found = truth_of(expression, Batch(containers, zone))
+    found = truth_of(expression, ContainerBatch(containers, zone))
     return Truth(
         lambda: both(occupied, found.true),
         lambda: both(occupied, found.false),
@@ -70,7 +70,7 @@ def evaluate(expression: Expression, containers: Containers, zone: Zone) -> Trut
     )
 
 
-def truth_of(expression: Expression, batch: Batch) -> Truth:
+def truth_of(expression: Expression, batch: ContainerBatch) -> Truth:
     """A predicate's truth set."""
     match expression:
         case And():
@@ -98,7 +98,7 @@ def truth_of(expression: Expression, batch: Batch) -> Truth:
             return truth.of_boolean(interval_of(expression, batch))
 
 
-def interval_of(expression: Expression, batch: Batch) -> Interval:
+def interval_of(expression: Expression, batch: ContainerBatch) -> Interval:
     """Where an expression's values lie."""
     match expression:
         case Column():
@@ -140,12 +140,12 @@ def conjoin(
     )
 
 
-def _conjunction(expression: And, batch: Batch) -> Truth:
+def _conjunction(expression: And, batch: ContainerBatch) -> Truth:
     operands = expression.operands
     return conjoin(operands, [truth_of(e, batch) for e in operands], batch.containers)
 
 
-def _disjunction(expression: Or, batch: Batch) -> Truth:
+def _disjunction(expression: Or, batch: ContainerBatch) -> Truth:
     """OR, where a column that is tested for NULL is looked at as NULL and as a value by turns.
 
     `c IS NULL OR NOT c LIKE 'x%'` is NULL only where c is, and there it is TRUE. Whether a row may
@@ -174,14 +174,14 @@ def _disjunction(expression: Or, batch: Batch) -> Truth:
     )
 
 
-def _disjoined(expression: Or, batch: Batch, column: Column, x: Interval) -> Truth:
+def _disjoined(expression: Or, batch: ContainerBatch, column: Column, x: Interval) -> Truth:
     """The OR over containers in which a column lies there."""
     containers = batch.containers
     statistics = {path: i for path, i in containers.statistics.items() if path != column.path}
     turned = replace(
         containers, partition={**containers.partition, column.path: x}, statistics=statistics
     )
-    inside = Batch(turned, batch.zone)
+    inside = ContainerBatch(turned, batch.zone)
     return truth.disjunction([truth_of(e, inside) for e in expression.operands])
 
 
@@ -193,7 +193,7 @@ def _tested_for_null(expression: Expression) -> Column | None:
             return None
 
 
-def _comparison(expression: Comparison, batch: Batch) -> Truth:
+def _comparison(expression: Comparison, batch: ContainerBatch) -> Truth:
     left = interval_of(expression.left, batch)
     if _are_the_same(expression.left, expression.right):
         return compare_with_itself(expression.operator, left)
@@ -213,7 +213,7 @@ def _are_the_same(one: Expression, other: Expression) -> bool:
     return one == other and not any(isinstance(node, Opaque) for node in walk(one))
 
 
-def _hashed(found: Truth, expression: Comparison | In, batch: Batch) -> Truth:
+def _hashed(found: Truth, expression: Comparison | In, batch: ContainerBatch) -> Truth:
     """An equality that is TRUE must also land in one of the container's buckets."""
     containers = batch.containers
     if not containers.buckets:
@@ -226,7 +226,7 @@ def _hashed(found: Truth, expression: Comparison | In, batch: Batch) -> Truth:
     )
 
 
-def _case(expression: Case, batch: Batch) -> Interval:
+def _case(expression: Case, batch: ContainerBatch) -> Interval:
     """The hull of the branches that may be taken.
 
     One may be where its condition may be TRUE while every earlier one may be something else.

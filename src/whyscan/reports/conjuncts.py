@@ -11,9 +11,9 @@ from whyscan.planning.why.attribution import Attribution, Share, attribute
 from whyscan.planning.why.engine_words import Words, words
 from whyscan.planning.why.operands import PartCount, count_parts, operator, parts
 from whyscan.planning.why.pushdown import (
-    Bucket,
     Class,
-    Here,
+    ConjunctBucket,
+    FileOutcomes,
     Pushdown,
     conjuncts_here,
     partition_columns,
@@ -25,9 +25,9 @@ from whyscan.tree.nodes import Conjunct, Opaque, columns_of, walk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.planning.plan.scan_plan import Asked, ScanPlan
+    from whyscan.planning.plan.scan_plan import PlanRequest, ScanPlan
     from whyscan.planning.why.engine_words import Measured
-    from whyscan.planning.why.operands import Part
+    from whyscan.planning.why.operands import OperandOutcome
     from whyscan.tree.nodes import Column, Expression
 
 
@@ -36,7 +36,7 @@ class PartLine(Struct, frozen=True):
 
     sql: str
     operator: str | None
-    bucket: Bucket
+    bucket: ConjunctBucket
     pushdown: Pushdown
     words: Words
     kept: int
@@ -53,7 +53,7 @@ class ConjunctLine(Struct, frozen=True):
 
     sql: str
     columns: tuple[str, ...]
-    bucket: Bucket
+    bucket: ConjunctBucket
     pushdown: Pushdown
     alone: Share
     only: Share
@@ -67,7 +67,7 @@ class ConjunctLine(Struct, frozen=True):
 class ConjunctCount(Struct, frozen=True):
     """What a conjunct did, and each of its parts; of several plans, their sum."""
 
-    here: Here
+    here: FileOutcomes
     share: Attribution
     parts: tuple[PartCount, ...]
 
@@ -86,7 +86,7 @@ def count_conjuncts(plan: ScanPlan) -> tuple[ConjunctCount, ...]:
 
 
 def conjunct_lines(
-    asked: Asked, classes: Sequence[Class], counted: Sequence[ConjunctCount]
+    asked: PlanRequest, classes: Sequence[Class], counted: Sequence[ConjunctCount]
 ) -> tuple[ConjunctLine, ...]:
     """One line a conjunct, in their order."""
     measured = _measured(asked)
@@ -95,7 +95,7 @@ def conjunct_lines(
 
 
 def _line(
-    conjunct: Conjunct, found: Class, did: ConjunctCount, measured: Measured, asked: Asked
+    conjunct: Conjunct, found: Class, did: ConjunctCount, measured: Measured, asked: PlanRequest
 ) -> ConjunctLine:
     below = parts(conjunct.expression, did.parts, asked)
     return ConjunctLine(
@@ -113,7 +113,7 @@ def _line(
     )
 
 
-def _measured(asked: Asked) -> Measured:
+def _measured(asked: PlanRequest) -> Measured:
     partition = partition_columns(asked)
 
     def measured(column: Column) -> bool:
@@ -123,7 +123,7 @@ def _measured(asked: Asked) -> Measured:
     return measured
 
 
-def _part(part: Part, measured: Measured) -> PartLine:
+def _part(part: OperandOutcome, measured: Measured) -> PartLine:
     return PartLine(
         part.sql,
         part.operator,
@@ -136,7 +136,7 @@ def _part(part: Part, measured: Measured) -> PartLine:
     )
 
 
-def _why(conjunct: Conjunct, found: Class, below: tuple[Part, ...]) -> str:
+def _why(conjunct: Conjunct, found: Class, below: tuple[OperandOutcome, ...]) -> str:
     """Why the class is what it is."""
     match found.pushdown:
         case Pushdown.EXACT:
@@ -149,7 +149,7 @@ def _why(conjunct: Conjunct, found: Class, below: tuple[Part, ...]) -> str:
             return _unsupported(conjunct, found, below)
 
 
-def _unsupported(conjunct: Conjunct, found: Class, below: tuple[Part, ...]) -> str:
+def _unsupported(conjunct: Conjunct, found: Class, below: tuple[OperandOutcome, ...]) -> str:
     stopping = [p.sql for p in below if p.found.pushdown is Pushdown.UNSUPPORTED]
     if operator(conjunct.expression) == "OR" and stopping and len(stopping) < len(below):
         return f"a branch that excludes nothing may not be left out of an OR: {stopping[0]}"

@@ -36,7 +36,7 @@ class Cause(Struct, frozen=True):
     cut: int | None = None
 
 
-class Known(Struct, frozen=True):
+class FileStatistics(Struct, frozen=True):
     """What is known of one file: bounds and partition values by name, and its spec's number."""
 
     bounds: Mapping[str, tuple[JsonValue, JsonValue]]
@@ -89,7 +89,7 @@ def _name(column: Column) -> str:
     return ".".join(column.path)
 
 
-def of_survivor(reason: Reason, cause: Cause, known: Known) -> str:
+def of_survivor(reason: Reason, cause: Cause, known: FileStatistics) -> str:
     """Why it stays, with what is known of it."""
     told = known.of(cause.columns)
     against = f"{told} against {cause.sql}" if told else f"against {cause.sql}"
@@ -116,7 +116,7 @@ def of_survivor(reason: Reason, cause: Cause, known: Known) -> str:
             return against
 
 
-def of_removed(cause: Cause, known: Known) -> str:
+def of_removed(cause: Cause, known: FileStatistics) -> str:
     """What excluded it, with what is known of it."""
     told = known.of(cause.columns)
     return f"{told} excluded by {cause.sql}" if told else f"excluded by {cause.sql}"

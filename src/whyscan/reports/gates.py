@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.planning.why.pushdown import Bucket, Pushdown
+from whyscan.planning.why.pushdown import ConjunctBucket, Pushdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ class Assertion(Struct, frozen=True):
         return self.passed or (self.exemption is not None and not self.expired)
 
 
-class Judged(Protocol):
+class GatedReport(Protocol):
     """What has gates and findings: the report on a table, and that on a statement."""
 
     @property
@@ -73,7 +73,7 @@ class Judged(Protocol):
     def findings(self) -> tuple[Finding, ...]: ...
 
 
-class Reading(Struct, frozen=True):
+class GatedAmount(Struct, frozen=True):
     """How much is read of how much; bytes are None where they are not known."""
 
     total: int
@@ -85,7 +85,7 @@ class Reading(Struct, frozen=True):
 def assertions(report: Report, gates: Gates) -> Iterator[Assertion]:
     """The gates that were asked for, measured on a report."""
     files = report.files_level
-    read = Reading(files.total, files.kept, files.bytes_total, files.bytes_kept)
+    read = GatedAmount(files.total, files.kept, files.bytes_total, files.bytes_kept)
     yield from assertions_on(read, gates)
     if gates.assert_stats:
         yield _stats_complete(report)
@@ -103,7 +103,7 @@ def _stats_complete(report: Report) -> Assertion:
     return replace(outcome, lacking=lacking) if lacking.files else outcome
 
 
-def assertions_on(read: Reading, gates: Gates) -> Iterator[Assertion]:
+def assertions_on(read: GatedAmount, gates: Gates) -> Iterator[Assertion]:
     """The gates on how much is read."""
     if gates.min_pruning is not None:
         yield at_least("min_pruning", gates.min_pruning, percent_pruned(read.total, read.kept))
@@ -126,7 +126,7 @@ def percent_pruned(total: int | None, kept: int | None) -> float | None:
 def _partition_filters(report: Report) -> int:
     """Conjuncts on partition columns alone that can remove a file."""
     return sum(
-        c.bucket is Bucket.PARTITION_SAFE
+        c.bucket is ConjunctBucket.PARTITION_SAFE
         and c.pushdown is not Pushdown.UNSUPPORTED
         and bool(c.columns)
         for c in report.conjuncts

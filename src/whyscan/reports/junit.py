@@ -11,7 +11,7 @@ from whyscan.reports.words import inert, inert_sql
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.reports.gates import Judged
+    from whyscan.reports.gates import GatedReport
     from whyscan.reports.report import Report
 
 
@@ -43,7 +43,7 @@ def suite(cases: Sequence[ET.Element], seconds: float) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, "unicode") + "\n"
 
 
-def outcomes(report: Judged, where: str) -> Iterator[ET.Element]:
+def outcomes(report: GatedReport, where: str) -> Iterator[ET.Element]:
     """A case for each gate and each finding."""
     for assertion in report.assertions:
         told = case(where, assertion.name, gate(assertion))

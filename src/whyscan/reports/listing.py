@@ -19,7 +19,7 @@ from whyscan.planning.why.reasons import REASONS, REMOVED, TOGETHER
 from whyscan.reports.file_bounds import ColumnBounds, file_bounds
 from whyscan.reports.file_evidence import (
     Cause,
-    Known,
+    FileStatistics,
     causes,
     of_removed,
     of_survivor,
@@ -140,9 +140,9 @@ class Listing(Struct, frozen=True, dict=True):
                 yield self.unneeded
             elif reason is None:
                 cause = self.causes[removing[0]] if removing else self.causes[-1]
-                yield of_removed(cause, Known(*known))
+                yield of_removed(cause, FileStatistics(*known))
             else:
-                yield of_survivor(Reason(reason), self.causes[conjunct], Known(*known))
+                yield of_survivor(Reason(reason), self.causes[conjunct], FileStatistics(*known))
 
     def _bounds(self, ranges: Sequence[Mapping[str, Bounds]]) -> Sequence[Mapping[str, Bounds]]:
         if len(self.bounds) == len(self.ranges):

@@ -31,7 +31,7 @@ from whyscan.tree.types import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.pruning.domains import Domain, Range
+    from whyscan.pruning.domains import Domain, ValueRange
     from whyscan.pruning.domains.ranges import Key
 
 MOST_NAMED = 6
@@ -77,7 +77,7 @@ def _values(domain: Domain) -> Iterator[str]:
         yield from (_quoted(v, domain.type) for v in json_values(domain.values, domain.type))
 
 
-def _range(item: Range, kind: Type) -> str:
+def _range(item: ValueRange, kind: Type) -> str:
     if isinstance(kind, BooleanType) and item.high is not None:
         return "false"
     if item.low is not None and item.high == successor(item.low, kind):

@@ -18,7 +18,7 @@ from whyscan.reports.findings import Code, Facts, Finding, findings
 from whyscan.reports.gates import Assertion, Gates, assertions
 from whyscan.reports.levels import Level, Removal, RowsMatched, least, removals
 from whyscan.reports.listing import Listing, listing
-from whyscan.reports.tally import Common, Outcome, Tally, Workings
+from whyscan.reports.tally import Common, PlanOutcome, Tally, Workings
 from whyscan.tables.snapshot import Unreached
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from whyscan.planning.plan.scan_plan import Asked, Planned, ScanPlan
-    from whyscan.planning.why.attribution import Overlap
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot, PlanRequest, ScanPlan
+    from whyscan.planning.why.attribution import MechanismOverlap
     from whyscan.planning.why.reason_codes import Reason
     from whyscan.planning.why.reasons import Stays
     from whyscan.reports.coverage import Coverage, Lacking
@@ -47,7 +47,7 @@ class Subject(Struct, frozen=True):
     specs: tuple[SpecLine, ...] = ()
 
 
-class Question(Struct, frozen=True):
+class QuestionText(Struct, frozen=True):
     """The predicate as it was read.
 
     `now` is what the current time stood for, in microseconds since 1970-01-01; None where the
@@ -61,7 +61,7 @@ class Question(Struct, frozen=True):
     assume_no_nan: bool
 
 
-class Survivors(Struct, frozen=True):
+class ReasonCount(Struct, frozen=True):
     """How many files stay for one reason."""
 
     reason: Reason
@@ -94,16 +94,16 @@ class Report(Struct, frozen=True):
     """
 
     table: Subject
-    question: Question
+    question: QuestionText
     confidence: Confidence
     levels: tuple[Level, ...]
     removals: tuple[Removal, ...]
-    survivors: tuple[Survivors, ...]
+    survivors: tuple[ReasonCount, ...]
     unchecked: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     rows_matched: RowsMatched
     conjuncts: tuple[ConjunctLine, ...]
-    overlap: Overlap
+    overlap: MechanismOverlap
     residual: str | None
     selection: Selection | None
     statistics: tuple[Coverage, ...]
@@ -167,11 +167,11 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
     asked = before_limit(plan)
     common = Common.of(asked)
     why = reasons(asked, common.interpreted)
-    tally = Tally(Outcome.of(asked, common, why), Workings.of(asked, why))
+    tally = Tally(PlanOutcome.of(asked, common, why), Workings.of(asked, why))
     report = report_on(asked, tally, common)
     if plan.counted.limit is not None:
         why = reasons(plan, common.interpreted)
-        report = after_limit(report, plan, Outcome.of(plan, common, why))
+        report = after_limit(report, plan, PlanOutcome.of(plan, common, why))
     return replace(
         report,
         listing=listing(plan, why) if verbose else None,
@@ -179,7 +179,7 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
     )
 
 
-def report_on(asked: Planned, tally: Tally, common: Common) -> Report:
+def report_on(asked: PlannedSnapshot, tally: Tally, common: Common) -> Report:
     """The report on what was counted of all parts, without the files and the effort."""
     facts = _facts(asked, tally, common)
     outcome, workings = tally.outcome, tally.workings
@@ -207,7 +207,7 @@ def report_on(asked: Planned, tally: Tally, common: Common) -> Report:
     )
 
 
-def after_limit(report: Report, plan: Asked, outcome: Outcome) -> Report:
+def after_limit(report: Report, plan: PlanRequest, outcome: PlanOutcome) -> Report:
     """What a LIMIT leaves; how much the predicate leaves is no matter where it cuts."""
     counted = _concluded(outcome.levels, whole=report.confidence is not Confidence.INCOMPLETE)
     return replace(
@@ -222,7 +222,7 @@ def after_limit(report: Report, plan: Asked, outcome: Outcome) -> Report:
     )
 
 
-def _facts(asked: Planned, tally: Tally, common: Common) -> Facts:
+def _facts(asked: PlannedSnapshot, tally: Tally, common: Common) -> Facts:
     counted = tally.workings.conjuncts
     classes = classify(asked, [conjunct.here for conjunct in counted], common.interpreted)
     return Facts(
@@ -242,7 +242,7 @@ def _concluded(counted: tuple[Level, ...], *, whole: bool) -> tuple[Level, ...]:
     return tuple(replace(level, confidence=Confidence.INCOMPLETE) for level in counted)
 
 
-def _unchecked(asked: Planned, tally: Tally) -> tuple[tuple[str, str], ...]:
+def _unchecked(asked: PlannedSnapshot, tally: Tally) -> tuple[tuple[str, str], ...]:
     """Where nobody looked, and why."""
     kept = next(level.kept for level in tally.outcome.levels if level.level == "files")
     if tally.workings.footers:
@@ -258,15 +258,17 @@ def _subject(snapshot: Snapshot) -> Subject:
     return Subject(snapshot.uri, snapshot.format, snapshot.version, partitioned_by, specs)
 
 
-def _question(predicate: Predicate, *, assume_no_nan: bool) -> Question:
-    return Question(predicate.text, predicate.dialect, predicate.zone, predicate.now, assume_no_nan)
+def _question(predicate: Predicate, *, assume_no_nan: bool) -> QuestionText:
+    return QuestionText(
+        predicate.text, predicate.dialect, predicate.zone, predicate.now, assume_no_nan
+    )
 
 
-def _survivors(stays: Stays) -> tuple[Survivors, ...]:
-    return tuple(Survivors(reason, files) for reason, files in stays.counts().items())
+def _survivors(stays: Stays) -> tuple[ReasonCount, ...]:
+    return tuple(ReasonCount(reason, files) for reason, files in stays.counts().items())
 
 
-def _selection(asked: Asked, outcome: Outcome) -> Selection | None:
+def _selection(asked: PlanRequest, outcome: PlanOutcome) -> Selection | None:
     if asked.options.projection is None:
         return None
     names = tuple(".".join(path) for path in asked.options.projection)

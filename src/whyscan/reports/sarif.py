@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from whyscan.reports.findings import Finding
-    from whyscan.reports.gates import Assertion, Judged
+    from whyscan.reports.gates import Assertion, GatedReport
     from whyscan.reports.report import Report
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -28,11 +28,13 @@ LEVELS = {Severity.WARNING: "warning", Severity.INFO: "note"}
 
 def sarif(report: Report, source: str | None = None) -> str:
     """One run. `source` is the file that the predicate stands in, where it came from one."""
-    told = Told(place(report.table.uri, source), f"{report.table.uri}\0{report.question.predicate}")
+    told = SarifSubject(
+        place(report.table.uri, source), f"{report.table.uri}\0{report.question.predicate}"
+    )
     return run(results(report, told))
 
 
-class Told(Struct, frozen=True):
+class SarifSubject(Struct, frozen=True):
     """Where results belong, and what makes them the same fact in the next run."""
 
     place: dict[str, Any]
@@ -52,7 +54,7 @@ def run(results: Iterable[dict[str, Any]]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def results(report: Judged, told: Told) -> Iterator[dict[str, Any]]:
+def results(report: GatedReport, told: SarifSubject) -> Iterator[dict[str, Any]]:
     """What was found and which gates failed, each at its place."""
     before = Counter[str]()
     for result in (*_findings(report), *_gates(report)):
@@ -66,7 +68,7 @@ def results(report: Judged, told: Told) -> Iterator[dict[str, Any]]:
         before[rule] += 1
 
 
-def _findings(report: Judged) -> Iterator[dict[str, Any]]:
+def _findings(report: GatedReport) -> Iterator[dict[str, Any]]:
     for finding in report.findings:
         yield {
             "ruleId": finding.code.value,
@@ -80,7 +82,7 @@ def _told(finding: Finding) -> str:
     return message if finding.fix is None else f"{message}\nfix: {inert_sql(finding.fix)}"
 
 
-def _gates(report: Judged) -> Iterator[dict[str, Any]]:
+def _gates(report: GatedReport) -> Iterator[dict[str, Any]]:
     for assertion in report.assertions:
         if not assertion.passed:
             yield {

@@ -17,7 +17,7 @@ from msgspec import Struct
 from whyscan.planning.plan.file_scans import Residuals
 from whyscan.planning.plan.judgement import flags
 from whyscan.planning.plan.planner import plus, total
-from whyscan.planning.why.attribution import Overlap, overlap
+from whyscan.planning.why.attribution import MechanismOverlap, overlap
 from whyscan.planning.why.pushdown import interpreted
 from whyscan.planning.why.reason_codes import Reason
 from whyscan.planning.why.reasons import Stays, Why, reasons
@@ -58,7 +58,7 @@ class Common(Struct, frozen=True):
         return cls(ran, bool(evidence.by_partition.kept.all()))
 
 
-class Outcome(Struct, frozen=True):
+class PlanOutcome(Struct, frozen=True):
     """What stays and what goes.
 
     `left` says of each conjunct whether a file that stays must still check it, `selected` are the
@@ -69,12 +69,12 @@ class Outcome(Struct, frozen=True):
     removed: tuple[Removed, ...]
     stays: Stays
     rows_matched: RowsMatched
-    overlap: Overlap
+    overlap: MechanismOverlap
     left: tuple[bool, ...]
     selected: int | None
 
     @classmethod
-    def of(cls, plan: ScanPlan, common: Common, why: Why) -> Outcome:
+    def of(cls, plan: ScanPlan, common: Common, why: Why) -> PlanOutcome:
         evidence, gone = plan.counted, removed(plan)
         return cls(
             levels=levels(plan, common.interpreted, why, gone),
@@ -86,8 +86,8 @@ class Outcome(Struct, frozen=True):
             selected=None if plan.options.projection is None else selected_bytes(evidence),
         )
 
-    def __add__(self, other: Outcome) -> Outcome:
-        return Outcome(
+    def __add__(self, other: PlanOutcome) -> PlanOutcome:
+        return PlanOutcome(
             levels=levels_together(self.levels, other.levels),
             removed=tuple(map(add, self.removed, other.removed)),
             stays=self.stays + other.stays,
@@ -172,13 +172,13 @@ class Workings(Struct, frozen=True):
 class Tally(Struct, frozen=True):
     """Everything that a report adds up."""
 
-    outcome: Outcome
+    outcome: PlanOutcome
     workings: Workings
 
     @classmethod
     def of(cls, plan: ScanPlan, common: Common) -> Tally:
         why = reasons(plan, common.interpreted)
-        return cls(Outcome.of(plan, common, why), Workings.of(plan, why))
+        return cls(PlanOutcome.of(plan, common, why), Workings.of(plan, why))
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(self.outcome + other.outcome, self.workings + other.workings)

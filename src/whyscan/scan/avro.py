@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from whyscan.scan.column_finder import held
-from whyscan.scan.sources import Piece, Unit, complaints, opened
+from whyscan.scan.sources import Piece, ReadUnit, complaints, opened
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -54,15 +54,15 @@ class AvroSource:
             self._fields = [self._field(member) for member in schema["fields"]]
             self.columns = held(self._fields)
 
-    def units(self, ordinals: Sequence[int] | None) -> Iterator[Unit]:
+    def units(self, ordinals: Sequence[int] | None) -> Iterator[ReadUnit]:
         """The file as a whole."""
         del ordinals
-        yield Unit(0, 0)
+        yield ReadUnit(0, 0)
 
-    def fetch(self, unit: Unit, leaves: Collection[int]) -> None:
+    def fetch(self, unit: ReadUnit, leaves: Collection[int]) -> None:
         """Blocks are read when they are decoded."""
 
-    def pieces(self, unit: Unit, leaves: Collection[int]) -> Iterator[Piece]:
+    def pieces(self, unit: ReadUnit, leaves: Collection[int]) -> Iterator[Piece]:
         """The records in batches."""
         chosen = [
             (column, field)

@@ -31,7 +31,7 @@ CONTAINER = 1 << 16
 """So many rows are one container of a bitmap."""
 
 
-class Malformed(ValueError):
+class MalformedBitmap(ValueError):
     """The bytes are no deletion vector."""
 
 
@@ -96,13 +96,13 @@ def read_vector(data: bytes) -> Vector:
     try:
         return _vector(data)
     except (struct.error, ValueError, IndexError) as error:
-        raise Malformed(f"it is no deletion vector: {error}") from None
+        raise MalformedBitmap(f"it is no deletion vector: {error}") from None
 
 
 def _vector(data: bytes) -> Vector:
     magic, count = struct.unpack_from("<IQ", data)
     if magic != _MAGIC:
-        raise Malformed(f"it begins with {magic}")
+        raise MalformedBitmap(f"it begins with {magic}")
     at = 12
     keys: list[Numbers] = [np.empty(0, np.int64)]
     containers: list[Values | Bits | Runs] = []
@@ -113,7 +113,7 @@ def _vector(data: bytes) -> Vector:
         containers += some
     every = np.concatenate(keys)
     if (np.diff(every) <= 0).any():
-        raise Malformed("its containers are not in order")
+        raise MalformedBitmap("its containers are not in order")
     return Vector(every, tuple(containers))
 
 
@@ -131,10 +131,10 @@ def _bitmap(data: bytes, at: int) -> tuple[Numbers, list[Values | Bits | Runs], 
         (count,) = struct.unpack_from("<I", data, at)
         at += 4
     else:
-        raise Malformed(f"a bitmap begins with {cookie}")
+        raise MalformedBitmap(f"a bitmap begins with {cookie}")
     # Checked before memory is taken for so many.
     if count > CONTAINER or _HEAD_BYTES * count > len(data) - at:
-        raise Malformed(f"a bitmap claims {count} containers in {len(data) - at} bytes")
+        raise MalformedBitmap(f"a bitmap claims {count} containers in {len(data) - at} bytes")
     is_run = np.zeros(count, np.bool_)
     if has_runs:
         is_run = np.unpackbits(flags, bitorder="little")[:count].astype(np.bool_)
@@ -153,7 +153,7 @@ def _runs(data: bytes, at: int) -> tuple[Runs, int]:
     (count,) = struct.unpack_from("<H", data, at)
     pairs = np.frombuffer(data, "<u2", 2 * count, at + 2).astype(np.int64).reshape(-1, 2)
     if (pairs.sum(axis=1) >= CONTAINER).any():
-        raise Malformed("a run goes beyond its container")
+        raise MalformedBitmap("a run goes beyond its container")
     return Runs(pairs), at + 2 + 4 * count
 
 

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from whyscan.tables.file_columns import Naming, StoredColumn
+    from whyscan.tables.file_columns import Naming, ReadColumn
     from whyscan.tables.iceberg.field_columns import MappedName
 
 _ID_KEYS = (b"PARQUET:field_id", b"iceberg.id")
 
 
-class Held(Struct, frozen=True):
+class FileColumn(Struct, frozen=True):
     """A column of a file, or what lies in one; `leaves` are the first of its leaves and the end.
 
     `members` are those of a struct, the element of a list, or the key and the value of a map.
@@ -27,26 +27,26 @@ class Held(Struct, frozen=True):
     type: pa.DataType
     id: int | None
     leaves: tuple[int, int]
-    members: tuple[Held, ...] = ()
+    members: tuple[FileColumn, ...] = ()
 
 
-def held(schema: Iterable[pa.Field]) -> tuple[Held, ...]:
+def held(schema: Iterable[pa.Field]) -> tuple[FileColumn, ...]:
     """The columns of a file's schema in Arrow."""
     return tuple(_numbered_leaves(schema, 0))
 
 
-def _numbered_leaves(fields: Iterable[pa.Field], first: int) -> Iterator[Held]:
+def _numbered_leaves(fields: Iterable[pa.Field], first: int) -> Iterator[FileColumn]:
     for field in fields:
         found = _held(field, first)
         first = found.leaves[1]
         yield found
 
 
-def _held(field: pa.Field, first: int) -> Held:
+def _held(field: pa.Field, first: int) -> FileColumn:
     inner = members_of(field.type)
     members = tuple(_numbered_leaves(inner, first))
     end = members[-1].leaves[1] if members else first + (0 if _is_empty(field.type) else 1)
-    return Held(field.name, field.type, _id(field), (first, end), members)
+    return FileColumn(field.name, field.type, _id(field), (first, end), members)
 
 
 def _is_empty(kind: pa.DataType) -> bool:
@@ -84,21 +84,21 @@ def _id(field: pa.Field) -> int | None:
 class Finder(Struct, frozen=True):
     """Finds a table's columns among those that a file holds."""
 
-    columns: tuple[Held, ...]
+    columns: tuple[FileColumn, ...]
     by_id: bool
 
-    def find(self, column: StoredColumn) -> Held | None:
+    def find(self, column: ReadColumn) -> FileColumn | None:
         """The top-level column, None where the file is without it."""
         return self.member(self.columns, column)
 
-    def member(self, among: Sequence[Held], column: StoredColumn) -> Held | None:
+    def member(self, among: Sequence[FileColumn], column: ReadColumn) -> FileColumn | None:
         """A column among those of one level."""
         if self.by_id and column.id is not None:
             return next((one for one in among if one.id == column.id), None)
         return _named(among, column.in_files)
 
 
-def _named(among: Sequence[Held], name: str) -> Held | None:
+def _named(among: Sequence[FileColumn], name: str) -> FileColumn | None:
     """Exactly spelled, else in any case, as Spark reads files."""
     exact = next((one for one in among if one.name == name), None)
     if exact is not None:
@@ -106,7 +106,7 @@ def _named(among: Sequence[Held], name: str) -> Held | None:
     return next((one for one in among if one.name.lower() == name.lower()), None)
 
 
-def finder(columns: tuple[Held, ...], naming: Naming) -> Finder:
+def finder(columns: tuple[FileColumn, ...], naming: Naming) -> Finder:
     """How a file's columns are found: a file without ids gets them from the table's mapping."""
     if not naming.by_id or _has_ids(columns):
         return Finder(columns, naming.by_id)
@@ -117,11 +117,11 @@ def finder(columns: tuple[Held, ...], naming: Naming) -> Finder:
     return Finder(columns, by_id=False)
 
 
-def _has_ids(columns: Sequence[Held]) -> bool:
+def _has_ids(columns: Sequence[FileColumn]) -> bool:
     return any(column.id is not None or _has_ids(column.members) for column in columns)
 
 
-def _mapped(columns: Sequence[Held], mapping: Sequence[MappedName]) -> tuple[Held, ...]:
+def _mapped(columns: Sequence[FileColumn], mapping: Sequence[MappedName]) -> tuple[FileColumn, ...]:
     found = []
     for column in columns:
         entry = next((one for one in mapping if column.name in one.names), None)
@@ -132,7 +132,7 @@ def _mapped(columns: Sequence[Held], mapping: Sequence[MappedName]) -> tuple[Hel
     return tuple(found)
 
 
-def wanted_leaves(found: Held, column: StoredColumn, finder: Finder) -> Iterator[int]:
+def wanted_leaves(found: FileColumn, column: ReadColumn, finder: Finder) -> Iterator[int]:
     """The leaves that a column needs: of a struct with no wanted member one, to know its NULLs."""
     if not pa.types.is_struct(column.type) or not found.members:
         if column.members and len(column.members) == len(found.members):

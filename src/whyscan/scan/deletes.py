@@ -21,10 +21,10 @@ from whyscan.tables.file_columns import (
     InlineVector,
     Naming,
     PositionDeletes,
-    StoredColumn,
+    ReadColumn,
     VectorInFile,
 )
-from whyscan.tables.storage.store import Range
+from whyscan.tables.storage.store import ByteRange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,21 +35,21 @@ if TYPE_CHECKING:
 Flags = npt.NDArray[np.bool_]
 Positions = npt.NDArray[np.int64]
 
-_PATH = StoredColumn("file_path", pa.string(), id=2_147_483_546)
-_POSITION = StoredColumn("pos", pa.int64(), id=2_147_483_545)
+_PATH = ReadColumn("file_path", pa.string(), id=2_147_483_546)
+_POSITION = ReadColumn("pos", pa.int64(), id=2_147_483_545)
 _SIZE = _CHECKSUM = 4
 _KEPT_FILES = 8
 """So many delete files are held: a few stand for many data files."""
 
 
-class Compared(Struct, frozen=True):
+class EqualityDeleteSet(Struct, frozen=True):
     """Equality deletes as they apply to a data file.
 
     `columns` are the ones to read for them, each pruned to the member that is compared, and
     `paths` lead to it.
     """
 
-    columns: tuple[StoredColumn, ...]
+    columns: tuple[ReadColumn, ...]
     paths: tuple[tuple[str, ...], ...]
     rows: EqualRows
 
@@ -63,7 +63,7 @@ class Deleted(Struct, frozen=True):
 
     positions: Positions
     vectors: tuple[Vector, ...]
-    compared: tuple[Compared, ...]
+    compared: tuple[EqualityDeleteSet, ...]
 
     def by_position(self, start: int, count: int) -> Flags | None:
         """Which of some rows are; None for none."""
@@ -120,7 +120,7 @@ class DeleteReader:
         found: Positions = mine.to_numpy()
         return found
 
-    def _compared(self, delete: EqualityDeletes) -> Compared:
+    def _compared(self, delete: EqualityDeletes) -> EqualityDeleteSet:
         columns = tuple(_chain(chain) for chain in delete.columns)
         paths = tuple(tuple(step.name for step in chain) for chain in delete.columns)
 
@@ -135,7 +135,7 @@ class DeleteReader:
             ]
             return EqualRows.of(values)
 
-        return Compared(columns, paths, self._once((delete.file.path, paths), read))
+        return EqualityDeleteSet(columns, paths, self._once((delete.file.path, paths), read))
 
 
 class _ListedPositions(Struct, frozen=True):
@@ -168,7 +168,7 @@ _COPIES = 3
 """Deletes are held as they are read, one behind the other, and in order."""
 
 
-def _chain(chain: Sequence[StoredColumn]) -> StoredColumn:
+def _chain(chain: Sequence[ReadColumn]) -> ReadColumn:
     """The top-level column with nothing but the one that a chain leads to."""
     found = chain[-1]
     for above in reversed(chain[:-1]):
@@ -217,7 +217,7 @@ def _coded(
 def _vector(shown: str, content: bytes) -> Vector:
     try:
         return bitmaps.read_vector(content)
-    except bitmaps.Malformed as error:
+    except bitmaps.MalformedBitmap as error:
         raise CorruptFile(shown, str(error)) from None
 
 
@@ -228,7 +228,7 @@ def _vector_in_file(delete: VectorInFile) -> Vector:
         where = f"{delete.length} bytes from {delete.start} on"
         raise CorruptFile(shown, f"the table says that a deletion vector has {where}")
     budget.check_stored(delete.length, shown)
-    asked = Range(delete.path, delete.start, _SIZE + delete.length + _CHECKSUM)
+    asked = ByteRange(delete.path, delete.start, _SIZE + delete.length + _CHECKSUM)
     content = next(delete.store.read_many([asked])).to_pybytes()
     if len(content) != asked.length:
         raise CorruptFile(shown, "it is shorter than its deletion vectors")

@@ -9,7 +9,7 @@ from msgspec import Struct
 from whyscan.errors import CorruptFile
 from whyscan.scan.column_finder import Finder, finder, wanted_leaves
 from whyscan.scan.shaping import Shaper, Unshapeable
-from whyscan.scan.sources import Source, open_source
+from whyscan.scan.sources import OpenedFile, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from whyscan.scan.sources import Piece
-    from whyscan.tables.file_columns import DataFile, Naming, StoredColumn
+    from whyscan.tables.file_columns import DataFile, Naming, ReadColumn
 
 
 class FileReader(Struct, frozen=True):
@@ -25,10 +25,10 @@ class FileReader(Struct, frozen=True):
 
     file: DataFile
     naming: Naming
-    source: Source
+    source: OpenedFile
     finder: Finder
 
-    def leaves(self, columns: Iterable[StoredColumn]) -> frozenset[int]:
+    def leaves(self, columns: Iterable[ReadColumn]) -> frozenset[int]:
         """Which leaves of the file some columns need."""
         found = (
             (self.finder.find(column), column)
@@ -38,7 +38,7 @@ class FileReader(Struct, frozen=True):
         pairs = [(held, column) for held, column in found if held is not None]
         return frozenset(leaf for held, c in pairs for leaf in wanted_leaves(held, c, self.finder))
 
-    def shaped(self, piece: Piece, columns: Sequence[StoredColumn]) -> list[pa.Array]:
+    def shaped(self, piece: Piece, columns: Sequence[ReadColumn]) -> list[pa.Array]:
         """The columns of some rows in the table's types."""
         shaper = Shaper(self.finder, self.file.constants)
         try:
@@ -46,16 +46,16 @@ class FileReader(Struct, frozen=True):
         except Unshapeable as error:
             raise CorruptFile(self.file.shown, str(error)) from None
 
-    def _column(self, piece: Piece, column: StoredColumn, shaper: Shaper) -> pa.Array:
+    def _column(self, piece: Piece, column: ReadColumn, shaper: Shaper) -> pa.Array:
         found = None if self._is_constant(column) else self.finder.find(column)
         if found is None:
             return shaper.missing(column, (column.name,), piece.count)
         return shaper.column(piece.arrays[found.leaves[0]], found, column)
 
-    def _is_constant(self, column: StoredColumn) -> bool:
+    def _is_constant(self, column: ReadColumn) -> bool:
         return self.naming.constants_win and (column.name,) in self.file.constants
 
-    def everything(self, columns: Sequence[StoredColumn]) -> Iterator[list[pa.Array]]:
+    def everything(self, columns: Sequence[ReadColumn]) -> Iterator[list[pa.Array]]:
         """The columns of all rows, for files that are read whole."""
         leaves = self.leaves(columns)
         for unit in self.source.units(None):

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from whyscan.scan.column_finder import held
 from whyscan.scan.ranges import RangeFile
-from whyscan.scan.sources import ROWS_AT_MOST, Piece, Unit, complaints, opened
+from whyscan.scan.sources import ROWS_AT_MOST, Piece, ReadUnit, complaints, opened
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -31,15 +31,15 @@ class OrcSource:
             self.columns = held(self._file.schema)
         self._start = 0
 
-    def units(self, ordinals: Sequence[int] | None) -> Iterator[Unit]:
+    def units(self, ordinals: Sequence[int] | None) -> Iterator[ReadUnit]:
         """The file as a whole: the rows of a stripe are known when it was read."""
         del ordinals
-        yield Unit(0, 0)
+        yield ReadUnit(0, 0)
 
-    def fetch(self, unit: Unit, leaves: Collection[int]) -> None:
+    def fetch(self, unit: ReadUnit, leaves: Collection[int]) -> None:
         """Stripes are read when they are decoded."""
 
-    def pieces(self, unit: Unit, leaves: Collection[int]) -> Iterator[Piece]:
+    def pieces(self, unit: ReadUnit, leaves: Collection[int]) -> Iterator[Piece]:
         """The rows of one stripe after another."""
         chosen = [c for c in self.columns if any(c.leaves[0] <= i < c.leaves[1] for i in leaves)]
         start = unit.start

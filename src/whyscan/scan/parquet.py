@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from whyscan.errors import CorruptFile
 from whyscan.scan.column_finder import held
 from whyscan.scan.ranges import RangeFile
-from whyscan.scan.sources import Piece, Unit, complaints, opened, rows_a_batch
+from whyscan.scan.sources import Piece, ReadUnit, complaints, opened, rows_a_batch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -35,21 +35,21 @@ class ParquetSource:
         if self.columns and self.columns[-1].leaves[1] != self._footer.num_columns:
             raise CorruptFile(file.shown, "its schema does not count its columns")
 
-    def units(self, ordinals: Sequence[int] | None) -> Iterator[Unit]:
+    def units(self, ordinals: Sequence[int] | None) -> Iterator[ReadUnit]:
         """The row groups."""
         count = len(self._starts) - 1
         for ordinal in range(count) if ordinals is None else ordinals:
             if not 0 <= ordinal < count:
                 raise CorruptFile(self._data.shown, f"it has no row group {ordinal}: was replaced?")
-            yield Unit(ordinal, self._starts[ordinal])
+            yield ReadUnit(ordinal, self._starts[ordinal])
 
-    def fetch(self, unit: Unit, leaves: Collection[int]) -> None:
+    def fetch(self, unit: ReadUnit, leaves: Collection[int]) -> None:
         """Ask the store for the column chunks, all at once."""
         if isinstance(self._bytes, RangeFile):
             with complaints(self._data):
                 self._bytes.fetch(self._chunks(unit, leaves))
 
-    def _chunks(self, unit: Unit, leaves: Collection[int]) -> list[tuple[int, int]]:
+    def _chunks(self, unit: ReadUnit, leaves: Collection[int]) -> list[tuple[int, int]]:
         group = self._footer.row_group(unit.ordinal)
         found = []
         for leaf in leaves:
@@ -60,7 +60,7 @@ class ParquetSource:
             found.append((start, start + chunk.total_compressed_size))
         return found
 
-    def pieces(self, unit: Unit, leaves: Collection[int]) -> Iterator[Piece]:
+    def pieces(self, unit: ReadUnit, leaves: Collection[int]) -> Iterator[Piece]:
         """The row group's rows in batches."""
         chosen = sorted(leaves)
         keys = [
@@ -83,7 +83,7 @@ class ParquetSource:
                 start += batch.num_rows
         self._count(unit, leaves)
 
-    def _count(self, unit: Unit, leaves: Collection[int]) -> None:
+    def _count(self, unit: ReadUnit, leaves: Collection[int]) -> None:
         """What was read of a disk; a store counts for itself."""
         chunks = self._chunks(unit, leaves)
         if isinstance(self._bytes, RangeFile):

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.scan.projection import Given, given
+from whyscan.scan.projection import ResultColumns, given
 from whyscan.scan.tasks import Task, tasks
 from whyscan.tables.file_columns import (
     EqualityDeletes,
@@ -23,7 +23,7 @@ from whyscan.tables.file_columns import (
     VectorInFile,
 )
 from whyscan.tables.parquet.metadata_columns import FILE_PATH
-from whyscan.tables.storage.object_versions import Versions
+from whyscan.tables.storage.object_versions import ObjectVersions
 from whyscan.tables.storage.store import Meter
 from whyscan.tree.nodes import columns_of
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
     from whyscan.pruning.interval import Interval
-    from whyscan.tables.file_columns import DataFile, Deletes, Reading
+    from whyscan.tables.file_columns import DataFile, Deletes, FileReading
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column, Expression, Path
     from whyscan.tree.zones import Zone
@@ -52,9 +52,9 @@ class Portion(Struct, frozen=True):
     `known` are the pseudo-columns of each task's file, empty where no condition names one.
     """
 
-    reading: Reading
+    reading: FileReading
     tasks: tuple[Task, ...]
-    given: Given
+    given: ResultColumns
     conjuncts: tuple[Expression, ...]
     zone: Zone
     known: tuple[Known, ...] = ()
@@ -112,11 +112,11 @@ def _sent_delete(delete: Deletes, stores: dict[int, Store]) -> Deletes:
 
 def _fresh(store: Store, stores: dict[int, Store]) -> Store:
     if id(store) not in stores:
-        stores[id(store)] = replace(store, meter=Meter(), versions=Versions())
+        stores[id(store)] = replace(store, meter=Meter(), versions=ObjectVersions())
     return stores[id(store)]
 
 
-def _unpacked(reading: Reading, constants: Constants, rest: tuple[object, ...]) -> Portion:
+def _unpacked(reading: FileReading, constants: Constants, rest: tuple[object, ...]) -> Portion:
     told: list[dict[Path, pa.Scalar]] = [{} for _ in reading.files]
     for path, (places, values) in constants.items():
         for place, value in zip(places, values, strict=True):

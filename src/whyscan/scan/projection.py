@@ -13,13 +13,13 @@ from whyscan.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from whyscan.tables.file_columns import StoredColumn
+    from whyscan.tables.file_columns import ReadColumn
     from whyscan.tree.nodes import Path
 
     Arrays = Mapping[str, pa.Array]
 
 
-class Given(Struct, frozen=True):
+class ResultColumns(Struct, frozen=True):
     """The columns of the result: the paths in the order that was asked, and their schema.
 
     A member of a struct is a column of its own, and is called as it was asked for: `a.b`.
@@ -34,16 +34,16 @@ class Given(Struct, frozen=True):
         return pa.RecordBatch.from_arrays(found, schema=self.schema)
 
 
-def given(columns: Sequence[StoredColumn], asked: Sequence[Path] | None) -> Given:
+def given(columns: Sequence[ReadColumn], asked: Sequence[Path] | None) -> ResultColumns:
     """The asked columns, or all of them in the table's order."""
     paths = tuple(asked) if asked is not None else tuple((c.name,) for c in columns)
     if not paths:
         raise UsageError("there is no column to read", hint="name one at least")
     fields = [pa.field(".".join(path), type_at(columns, path)) for path in paths]
-    return Given(paths, pa.schema(fields))
+    return ResultColumns(paths, pa.schema(fields))
 
 
-def type_at(columns: Sequence[StoredColumn], path: Path) -> pa.DataType:
+def type_at(columns: Sequence[ReadColumn], path: Path) -> pa.DataType:
     """The type in which the column of that path is given."""
     found = next((column for column in columns if column.name == path[0]), None)
     if found is None:
@@ -59,7 +59,7 @@ def value_at(arrays: Arrays, path: Path) -> pa.Array:
     return found
 
 
-def pruned(columns: Sequence[StoredColumn], paths: Iterable[Path]) -> tuple[StoredColumn, ...]:
+def pruned(columns: Sequence[ReadColumn], paths: Iterable[Path]) -> tuple[ReadColumn, ...]:
     """The columns that paths lead into, structs with those members alone."""
     asked: dict[str, list[Path]] = {}
     for path in paths:
@@ -67,7 +67,7 @@ def pruned(columns: Sequence[StoredColumn], paths: Iterable[Path]) -> tuple[Stor
     return tuple(_pruned(column, asked[column.name]) for column in columns if column.name in asked)
 
 
-def _pruned(column: StoredColumn, below: Sequence[Path]) -> StoredColumn:
+def _pruned(column: ReadColumn, below: Sequence[Path]) -> ReadColumn:
     if not all(below) or not pa.types.is_struct(column.type):
         return column
     return column.only(pruned(column.members, below))

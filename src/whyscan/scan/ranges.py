@@ -6,7 +6,7 @@ import io
 from typing import TYPE_CHECKING
 
 from whyscan.errors import CorruptFile, TableError
-from whyscan.tables.storage.store import Range
+from whyscan.tables.storage.store import ByteRange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ class RangeFile(io.RawIOBase):
     def fetch(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Hold these (start, end) ranges."""
         joined = [piece for piece in _joined(ranges) if self._find(*piece) is None]
-        asked = [Range(self._path, start, end - start) for start, end in joined]
+        asked = [ByteRange(self._path, start, end - start) for start, end in joined]
         for piece, content in zip(joined, self._store.read_many(asked), strict=True):
             self._held[piece] = content
 

@@ -15,12 +15,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import EvaluationProblem
-from whyscan.planning.plan.duckdb_sql import Engine
+from whyscan.planning.plan.duckdb_sql import DuckDBConnection
 from whyscan.scan.deletes import Deleted, DeleteReader
 from whyscan.scan.file_reader import FileReader, open_file
 from whyscan.scan.plan_portions import PSEUDO, Portion, whole
 from whyscan.scan.projection import pruned, value_at
-from whyscan.scan.rows import Rows, matching
+from whyscan.scan.rows import FileRows, matching
 from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.pruning.interval import Interval
-    from whyscan.scan.sources import Piece, Unit
+    from whyscan.scan.sources import Piece, ReadUnit
     from whyscan.scan.tasks import Task
-    from whyscan.tables.file_columns import DataFile, StoredColumn
+    from whyscan.tables.file_columns import DataFile, ReadColumn
     from whyscan.tree.nodes import Column, Expression, Path
 
     T = TypeVar("T")
@@ -68,7 +68,7 @@ def read_portion(portion: Portion, *, keep_undecided: bool = False) -> Iterator[
     `keep_undecided`: where nobody here can tell which rows match, they are all given, for one
     who applies the predicate again.
     """
-    return _Scan(portion, Engine(), keep_undecided).batches()
+    return _Scan(portion, DuckDBConnection(), keep_undecided).batches()
 
 
 def schema(plan: ScanPlan, columns: Sequence[Path] | None = None) -> pa.Schema:
@@ -88,7 +88,7 @@ class _Opened(Struct, frozen=True):
     task: Task
     file: FileReader
     deleted: Deleted
-    columns: tuple[StoredColumn, ...]
+    columns: tuple[ReadColumn, ...]
     known: Mapping[Path, Interval]
 
     def leaves(self) -> frozenset[int]:
@@ -100,7 +100,7 @@ class _Scan(Struct, frozen=True):
     """A portion, and how its files are read."""
 
     portion: Portion
-    engine: Engine
+    engine: DuckDBConnection
     keep_undecided: bool
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -128,7 +128,7 @@ class _Scan(Struct, frozen=True):
         source = open_file(file, portion.reading.naming)
         return _Opened(task, source, deletes.read(file), columns, known)
 
-    def _unit(self, one: _Opened, unit: Unit) -> Iterator[pa.RecordBatch]:
+    def _unit(self, one: _Opened, unit: ReadUnit) -> Iterator[pa.RecordBatch]:
         left = self.portion.open_conditions(one.task.open_in(unit.ordinal))
         leaves = one.leaves()
         for piece in one.file.source.pieces(unit, leaves):
@@ -143,7 +143,7 @@ class _Scan(Struct, frozen=True):
         batch = self.portion.given.batch(named)
         if not left or not piece.count:
             return batch
-        rows = Rows(
+        rows = FileRows(
             piece.count,
             {c: value_at(named, c.path) for c in _named(left) if c.path[0] != PSEUDO},
             one.known,
@@ -163,7 +163,7 @@ def _named(expressions: Sequence[Expression]) -> dict[Column, None]:
     return dict.fromkeys(c for e in expressions for c in columns_of(e))
 
 
-def _fetched(pair: tuple[_Opened, Unit]) -> tuple[_Opened, Unit]:
+def _fetched(pair: tuple[_Opened, ReadUnit]) -> tuple[_Opened, ReadUnit]:
     one, unit = pair
     one.file.source.fetch(unit, one.leaves())
     return pair

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from whyscan.errors import EvaluationProblem
-from whyscan.planning.plan.duckdb_sql import Engine, means_the_same, to_duckdb
+from whyscan.planning.plan.duckdb_sql import DuckDBConnection, means_the_same, to_duckdb
 from whyscan.planning.plan.judgement import flags
 from whyscan.planning.plan.text_lengths import makes_little
 from whyscan.pruning.containers import Containers
@@ -62,14 +62,14 @@ _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _RUN = (BooleanType, DateType, IntegerType, StringType)
 
 
-class Rows(Struct, frozen=True):
+class FileRows(Struct, frozen=True):
     """Rows of one file: values of columns, in any Arrow type of theirs, and what is constant."""
 
     count: int
     values: Mapping[Column, pa.Array]
     constants: Mapping[Path, Interval]
     zone: Zone
-    engine: Engine = field(default_factory=Engine)
+    engine: DuckDBConnection = field(default_factory=DuckDBConnection)
 
     def containers(self) -> Containers:
         """A container a row."""
@@ -78,7 +78,7 @@ class Rows(Struct, frozen=True):
         }
         return Containers(self.count, statistics={**told, **self.constants})
 
-    def at(self, chosen: Flags) -> Rows:
+    def at(self, chosen: Flags) -> FileRows:
         mask = pa.array(chosen)
         values = {column: array.filter(mask) for column, array in self.values.items()}
         return replace(self, count=int(chosen.sum()), values=values)
@@ -100,7 +100,7 @@ class Ternary(Struct, frozen=True):
         return Ternary(self.false, self.true, self.null)
 
 
-def matching(conjuncts: Sequence[Expression], rows: Rows) -> Flags:
+def matching(conjuncts: Sequence[Expression], rows: FileRows) -> Flags:
     """The rows for which all of them are TRUE.
 
     A row that one of them excludes is out whatever the others are, an error included: a file of
@@ -118,7 +118,7 @@ def matching(conjuncts: Sequence[Expression], rows: Rows) -> Flags:
     return possible
 
 
-def _run(conjunct: Expression, rows: Rows) -> Flags:
+def _run(conjunct: Expression, rows: FileRows) -> Flags:
     """The rows for which it is TRUE, where the evaluator alone could not say."""
     judge = _Runner(rows)
     found = _judged(conjunct, judge)
@@ -155,7 +155,7 @@ def _all(operands: Sequence[Ternary]) -> Ternary:
 class _Judge:
     """Judges by the evaluator alone. Of a column with few values each is looked at once."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: FileRows) -> None:
         self._rows = rows
         self._encoded: dict[Column, pa.DictionaryArray | None] = {}
 
@@ -182,7 +182,7 @@ class _Judge:
             self._encoded[column] = plain.dictionary_encode("encode") if few else None
         return self._encoded[column]
 
-    def _directly(self, atom: Expression, rows: Rows) -> Ternary:
+    def _directly(self, atom: Expression, rows: FileRows) -> Ternary:
         found = evaluate(atom, rows.containers(), rows.zone)
         may = [flags(m, rows.count) for m in (found.true, found.false, found.null, found.raises)]
         alone: Flags = np.sum(may, axis=0, dtype=np.int8) == 1
@@ -194,7 +194,7 @@ class _Runner(_Judge):
 
     culprit: str | None = None
 
-    def _directly(self, atom: Expression, rows: Rows) -> Ternary:
+    def _directly(self, atom: Expression, rows: FileRows) -> Ternary:
         known = super()._directly(atom, rows)
         undecided = known.open
         if not undecided.any():
@@ -227,7 +227,7 @@ def _is_repetitive(array: pa.Array) -> bool:
     return len(sample.unique()) * 2 < len(sample)
 
 
-def _answers(atom: Expression, rows: Rows) -> pa.Array | None:
+def _answers(atom: Expression, rows: FileRows) -> pa.Array | None:
     """The expression run on each row; None where DuckDB may mean something else."""
     columns = columns_of(atom)
     names = {column.path: f"c{i}" for i, column in enumerate(columns)}

@@ -20,8 +20,8 @@ from whyscan.scan.column_finder import is_list
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.scan.column_finder import Finder, Held
-    from whyscan.tables.file_columns import StoredColumn
+    from whyscan.scan.column_finder import FileColumn, Finder
+    from whyscan.tables.file_columns import ReadColumn
     from whyscan.tree.nodes import Path
 
 _SHREDDED = "typed_value"
@@ -37,7 +37,7 @@ class Shaper(Struct, frozen=True):
     finder: Finder
     constants: Mapping[Path, pa.Scalar]
 
-    def column(self, array: pa.Array, found: Held, column: StoredColumn) -> pa.Array:
+    def column(self, array: pa.Array, found: FileColumn, column: ReadColumn) -> pa.Array:
         """A top-level column that the file holds."""
         try:
             return self._shaped(array, found, column, (column.name,))
@@ -46,7 +46,7 @@ class Shaper(Struct, frozen=True):
                 f"its column {found.name} cannot be read as {column.type}: {_first_line(error)}"
             ) from None
 
-    def missing(self, column: StoredColumn, path: Path, count: int) -> pa.Array:
+    def missing(self, column: ReadColumn, path: Path, count: int) -> pa.Array:
         """A column that the file does not hold."""
         if path in self.constants:
             return pa.repeat(self.constants[path], count)
@@ -62,7 +62,9 @@ class Shaper(Struct, frozen=True):
         depth = len(path)
         return any(known[:depth] == path and len(known) > depth for known in self.constants)
 
-    def _shaped(self, array: pa.Array, found: Held, column: StoredColumn, path: Path) -> pa.Array:
+    def _shaped(
+        self, array: pa.Array, found: FileColumn, column: ReadColumn, path: Path
+    ) -> pa.Array:
         if pa.types.is_dictionary(array.type):
             array = array.dictionary_decode()
         if pa.types.is_struct(column.type):
@@ -73,7 +75,9 @@ class Shaper(Struct, frozen=True):
             return self._list(array, found, column, path)
         return widened(array, column.type)
 
-    def _struct(self, array: pa.Array, found: Held, column: StoredColumn, path: Path) -> pa.Array:
+    def _struct(
+        self, array: pa.Array, found: FileColumn, column: ReadColumn, path: Path
+    ) -> pa.Array:
         if not pa.types.is_struct(array.type):
             raise pa.ArrowTypeError(f"it is {array.type}")
         _refuse_shredded(found, column)
@@ -89,7 +93,7 @@ class Shaper(Struct, frozen=True):
         mask = array.is_null() if array.null_count else None
         return pa.StructArray.from_arrays(members, fields=list(column.type), mask=mask)
 
-    def _list(self, array: pa.Array, found: Held, column: StoredColumn, path: Path) -> pa.Array:
+    def _list(self, array: pa.Array, found: FileColumn, column: ReadColumn, path: Path) -> pa.Array:
         if not is_list(array.type):
             raise pa.ArrowTypeError(f"it is {array.type}")
         if not pa.types.is_list(array.type):
@@ -98,7 +102,7 @@ class Shaper(Struct, frozen=True):
         inner = self._shaped(array.values, found.members[0], element, (*path, "element"))
         return with_children(array, column.type, inner)
 
-    def _map(self, array: pa.Array, found: Held, column: StoredColumn, path: Path) -> pa.Array:
+    def _map(self, array: pa.Array, found: FileColumn, column: ReadColumn, path: Path) -> pa.Array:
         if not pa.types.is_map(array.type):
             raise pa.ArrowTypeError(f"it is {array.type}")
         key, value = column.members
@@ -117,7 +121,7 @@ def with_children(array: pa.Array, kind: pa.DataType, children: pa.Array) -> pa.
     )
 
 
-def _refuse_shredded(found: Held, column: StoredColumn) -> None:
+def _refuse_shredded(found: FileColumn, column: ReadColumn) -> None:
     """A variant whose values stand in columns of their own would lose them."""
     if {m.name for m in column.members} == {"metadata", "value"} and any(
         m.name == _SHREDDED for m in found.members

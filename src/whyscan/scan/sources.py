@@ -15,7 +15,7 @@ from whyscan.scan.ranges import RangeFile, missing
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from whyscan.scan.column_finder import Held
+    from whyscan.scan.column_finder import FileColumn
     from whyscan.tables.file_columns import DataFile
 
 ROWS_AT_MOST = 1 << 17
@@ -32,34 +32,34 @@ class Piece(Struct, frozen=True):
     arrays: Mapping[int, pa.Array]
 
 
-class Unit(Struct, frozen=True):
+class ReadUnit(Struct, frozen=True):
     """A part of a file that is read in one go: a row group, a stripe, or a whole file."""
 
     ordinal: int
     start: int
 
 
-class Source(Protocol):
+class OpenedFile(Protocol):
     """An opened data file."""
 
     @property
-    def columns(self) -> tuple[Held, ...]: ...
-    def units(self, ordinals: Sequence[int] | None) -> Iterator[Unit]:
+    def columns(self) -> tuple[FileColumn, ...]: ...
+    def units(self, ordinals: Sequence[int] | None) -> Iterator[ReadUnit]:
         """The parts of those numbers, None being all."""
         ...
 
-    def fetch(self, unit: Unit, leaves: Collection[int]) -> None:
+    def fetch(self, unit: ReadUnit, leaves: Collection[int]) -> None:
         """Have the bytes of some columns at hand; for stores that are far away."""
         ...
 
-    def pieces(self, unit: Unit, leaves: Collection[int]) -> Iterator[Piece]:
+    def pieces(self, unit: ReadUnit, leaves: Collection[int]) -> Iterator[Piece]:
         """The rows of a part, with at least the columns of those leaves."""
         ...
 
     def close(self) -> None: ...
 
 
-def open_source(file: DataFile) -> Source:
+def open_source(file: DataFile) -> OpenedFile:
     """A data file by its format."""
     match file.format:
         case "parquet":

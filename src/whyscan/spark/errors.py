@@ -19,7 +19,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from whyscan import errors
-from whyscan.errors import PredicateError, Span, WhyscanError
+from whyscan.errors import PredicateError, TextSpan, WhyscanError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ def from_text(text: str) -> WhyscanError:
     told: dict[str, Any] = json.loads(text)
     kind = getattr(errors, told.pop("class"), WhyscanError)
     if told.get("span") is not None:
-        told["span"] = Span(*told["span"])
+        told["span"] = TextSpan(*told["span"])
     # The constructors differ from class to class; what they leave behind does not.
     error: WhyscanError = kind.__new__(kind)
     Exception.__init__(error, told["message"])

@@ -27,8 +27,8 @@ from whyscan.tables.time_travel import Travel, moment
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from whyscan.spark.tables import Source
-    from whyscan.statements.sql.time_travel import Version
+    from whyscan.spark.tables import NamedTable
+    from whyscan.statements.sql.time_travel import WrittenVersion
     from whyscan.tables.snapshot import Snapshot
     from whyscan.tree.nodes import Column
 
@@ -82,7 +82,7 @@ class Pinned(Struct, frozen=True):
         return self.uri, self.version, self.snapshot, self.error, packed(dict(self.options))
 
 
-def pin(source: Source, types: Mapping[str, str] = MappingProxyType({})) -> Pinned:
+def pin(source: NamedTable, types: Mapping[str, str] = MappingProxyType({})) -> Pinned:
     """The table as it is now, or as its source means it: nothing is read but what opening needs.
 
     `types` are those of Hive partition columns that are not to be inferred.
@@ -99,7 +99,7 @@ def pin(source: Source, types: Mapping[str, str] = MappingProxyType({})) -> Pinn
     return Pinned(source.name, found.uri, options, found.format, found.version, kept)
 
 
-def _meant(source: Source, newest: Snapshot) -> Travel | None:
+def _meant(source: NamedTable, newest: Snapshot) -> Travel | None:
     """To another snapshot than the newest; files have no other one to go to."""
     name = source.snapshot
     if name is None or not name.isdigit() or name == str(newest.version):
@@ -109,7 +109,7 @@ def _meant(source: Source, newest: Snapshot) -> Travel | None:
 
 
 def pin_all(
-    sources: Iterable[Source], types: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    sources: Iterable[NamedTable], types: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 ) -> tuple[Pinned, ...]:
     """Each of them, several at once: most of it waits for a store; `types` by their names."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -130,7 +130,7 @@ def column_types(pinned: Iterable[Pinned]) -> dict[str, dict[str, str]]:
     return found
 
 
-class NotGiven(Exception):
+class MissingTable(Exception):
     """A statement names a table that the run does not have yet."""
 
     def __init__(self, name: str) -> None:
@@ -172,10 +172,10 @@ class Tables(Mapping[str, "Snapshot"]):
     def __len__(self) -> int:
         return sum(one.given for one in self._pinned.values())
 
-    def opened(self, name: str, version: Version | None) -> Snapshot:
+    def opened(self, name: str, version: WrittenVersion | None) -> Snapshot:
         """A table that the run found by its name or path, or another version of one."""
         if name not in self._pinned:
-            raise NotGiven(name)
+            raise MissingTable(name)
         newest = self[name]
         if version is None:
             return newest

@@ -23,13 +23,13 @@ from msgspec.structs import astuple, replace
 from whyscan.errors import WhyscanError
 from whyscan.planning.plan.planner import left_closed, make_plan
 from whyscan.planning.plan.scan_plan import Depth, FileScan, Options
-from whyscan.planning.plan.table_facts import Beforehand
+from whyscan.planning.plan.table_facts import TableFacts
 from whyscan.planning.rows.limit import CutParts
 from whyscan.planning.why.pushdown import interpreted
 from whyscan.planning.why.reasons import reasons
 from whyscan.reports.listing import listing, listings_together
 from whyscan.reports.report import Effort, after_limit, report_on
-from whyscan.reports.tally import Common, Outcome, Tally
+from whyscan.reports.tally import Common, PlanOutcome, Tally
 from whyscan.spark.errors import carried, collected, from_text, to_text, uncarried
 from whyscan.spark.packed import packed
 from whyscan.spark.sessions import cores
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from whyscan.planning.plan.scan_plan import Planned, ScanPlan, ScanPlanSummary
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan, ScanPlanSummary
     from whyscan.reports.listing import Listing
     from whyscan.reports.report import Report
     from whyscan.tables.snapshot import Snapshot
     from whyscan.tree.nodes import Predicate
     from whyscan.tree.zones import Zone
 
-    Run = Callable[["Work"], Iterable["Answer"]]
+    Run = Callable[["Work"], Iterable["PartResult"]]
     """Has every part answer, wherever they are."""
 
 T = TypeVar("T")
@@ -172,11 +172,11 @@ def explain_parts(planned: Parted, *, verbose: bool = False) -> Report:
 
 def _decided(planned: Parted) -> Parted:
     """What all parts leave settles how each is planned."""
-    known = reduce(add, planned.each(Beforehand.of))
+    known = reduce(add, planned.each(TableFacts.of))
     if known.never_run:
         alike = replace(planned.each_options, never_run=known.never_run)
         planned = replace(planned, each_options=alike)
-        known = reduce(add, planned.each(Beforehand.of))
+        known = reduce(add, planned.each(TableFacts.of))
     told = interpreted(planned, known.run_everywhere)
     opens = left_closed(planned.options.depth, known.kept) is None
     depth = Depth.ROW_GROUPS if opens else Depth.FILES
@@ -208,7 +208,7 @@ class Executors:
             self._runs[id(snapshot)] = (snapshot, self._divided(snapshot))
         return planned_by(self._runs[id(snapshot)][1], snapshot, predicate, options)
 
-    def report(self, plan: Planned, *, verbose: bool) -> Report:
+    def report(self, plan: PlannedSnapshot, *, verbose: bool) -> Report:
         """Counted by them, with what a LIMIT leaves."""
         whole = plan.whole if isinstance(plan, CutParts) else plan
         if not isinstance(whole, Parted):
@@ -247,9 +247,9 @@ def _on(spark: SparkSession, found: Sequence[Snapshot]) -> Run:
     with uncarried():
         frame = spark.createDataFrame(pa.Table.from_batches(batches))
 
-    def run(work: Work) -> list[Answer]:
+    def run(work: Work) -> list[PartResult]:
         rows = collected(frame.mapInArrow(_answering(work), _SPELLED))
-        return [Answer(*row) for row in rows]
+        return [PartResult(*row) for row in rows]
 
     return run
 
@@ -267,7 +267,7 @@ class Work(Struct, frozen=True):
     given: Sequence[Any] | None
 
 
-class Answer(Struct, frozen=True):
+class PartResult(Struct, frozen=True):
     """What one part found, pickled, or the error; and what it read for that."""
 
     part: int
@@ -290,18 +290,18 @@ def _answering(work: Work) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.R
     return answers
 
 
-def answer(work: Work, number: int, part: bytes) -> Answer:
+def answer(work: Work, number: int, part: bytes) -> PartResult:
     """What a part finds. An error of ours is an answer too: to try again would not help."""
     try:
         planned, read = _planned(work, part)
         told = () if work.given is None else (work.given[number],)
         found = pickle.dumps(work.question(planned, *told))
     except WhyscanError as error:
-        return Answer(number, b"", to_text(error), 0, 0)
-    return Answer(number, found, None, read.objects, read.bytes)
+        return PartResult(number, b"", to_text(error), 0, 0)
+    return PartResult(number, found, None, read.objects, read.bytes)
 
 
-class _Held(Struct):
+class _PlannedPart(Struct):
     """A part that was planned here, the plan that a run made of it last, and what they hold."""
 
     part: Snapshot
@@ -311,7 +311,7 @@ class _Held(Struct):
     bytes: int
 
 
-_HELD: dict[bytes, _Held] = {}
+_HELD: dict[bytes, _PlannedPart] = {}
 """By what the part is: the same part of another run has its metadata already."""
 
 
@@ -323,13 +323,13 @@ def _planned(work: Work, sent: bytes) -> tuple[ScanPlan, Traffic]:
     before = part.traffic()
     if held is None or (held.run, held.options) != (work.name, work.options):
         plan = make_plan(part, work.predicate, work.options)
-        held = _Held(part, work.name, work.options, plan, size(part) + size(plan.evidence))
+        held = _PlannedPart(part, work.name, work.options, plan, size(part) + size(plan.evidence))
     _keep(key, held)
     after = part.traffic()
     return held.plan, Traffic(after.objects - before.objects, after.bytes - before.bytes)
 
 
-def _keep(key: bytes, held: _Held) -> None:
+def _keep(key: bytes, held: _PlannedPart) -> None:
     """What was asked for last goes last."""
     _HELD[key] = held
     total = sum(one.bytes for one in _HELD.values())
@@ -347,11 +347,11 @@ def _files(plan: ScanPlan) -> tuple[FileScan, ...]:
     return plan.files
 
 
-def _outcome(plan: ScanPlan, common: Common) -> Outcome:
-    return Outcome.of(plan, common, reasons(plan, common.interpreted))
+def _outcome(plan: ScanPlan, common: Common) -> PlanOutcome:
+    return PlanOutcome.of(plan, common, reasons(plan, common.interpreted))
 
 
-def _listed(planned: Planned, common: Common) -> Listing:
+def _listed(planned: PlannedSnapshot, common: Common) -> Listing:
     return listings_together(planned.each(partial(_listing, told=common.interpreted)))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql.readwriter import DataFrameWriterV2
 
 
-class Form(StrEnum):
+class TableFormat(StrEnum):
     """The format of a stage's table."""
 
     PARQUET = "parquet"
@@ -26,12 +26,12 @@ class Form(StrEnum):
     ICEBERG = "iceberg"
 
 
-def form_named(name: str) -> Form:
+def form_named(name: str) -> TableFormat:
     """The format by its name; UsageError where there is none."""
     try:
-        return Form(name.lower())
+        return TableFormat(name.lower())
     except ValueError:
-        known = ", ".join(Form)
+        known = ", ".join(TableFormat)
         raise UsageError(f"a stage cannot be written as {name!r}", hint=f"one of {known}") from None
 
 
@@ -41,11 +41,11 @@ def write(
     """The rows as the whole of a table, in place of what was there."""
     chosen = form_named(form)
     with uncarried():
-        if chosen is Form.ICEBERG:
+        if chosen is TableFormat.ICEBERG:
             _iceberg(frame, place, partitioned_by).createOrReplace()
             return
         writer = frame.write.format(chosen).mode("overwrite")
-        if chosen is Form.DELTA:
+        if chosen is TableFormat.DELTA:
             writer = writer.option("overwriteSchema", "true")
         writer.partitionBy(*partitioned_by).save(place)
 
@@ -56,7 +56,7 @@ def append(
     """The rows behind those of a table, which is made where there is none."""
     chosen = form_named(form)
     with uncarried():
-        if chosen is not Form.ICEBERG:
+        if chosen is not TableFormat.ICEBERG:
             writer = frame.write.format(chosen).mode("append")
             writer.partitionBy(*partitioned_by).save(place)
         elif frame.sparkSession.catalog.tableExists(place):
@@ -69,23 +69,23 @@ def read(spark: SparkSession, place: str, form: str = "parquet") -> DataFrame:
     """The table that a stage wrote."""
     chosen = form_named(form)
     with uncarried():
-        if chosen is Form.ICEBERG:
+        if chosen is TableFormat.ICEBERG:
             return spark.table(place)
         return spark.read.format(chosen).load(place)
 
 
-def refuse_another(spark: SparkSession, place: str, form: Form) -> None:
+def refuse_another(spark: SparkSession, place: str, form: TableFormat) -> None:
     """UsageError where a folder holds a table of the other format.
 
     Files that Spark adds to a Delta table as Parquet are in no version of it, and a Delta log
     beside the files of a Parquet table knows none of them.
     """
-    if form is Form.ICEBERG:
+    if form is TableFormat.ICEBERG:
         return
     is_delta = _is_there(spark, f"{place.rstrip('/')}/_delta_log", "binaryFile")
-    if form is Form.PARQUET and is_delta:
+    if form is TableFormat.PARQUET and is_delta:
         raise UsageError(f"{place} is a Delta table", hint="say that its format is delta")
-    if form is Form.DELTA and not is_delta and _is_there(spark, place, "parquet"):
+    if form is TableFormat.DELTA and not is_delta and _is_there(spark, place, "parquet"):
         raise UsageError(f"{place} is no Delta table", hint="say that its format is parquet")
 
 

@@ -25,7 +25,7 @@ from whyscan.errors import TableError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from whyscan.tables.storage.locations import Place
+    from whyscan.tables.storage.locations import Location
     from whyscan.tables.storage.store import Store
 
 _NAMED = re.compile(r"""([^=/\\:*?\[\]{}]+)=(.+)""", re.DOTALL)
@@ -33,7 +33,7 @@ _NAMESPACE = re.compile(r"""[^\s./\\:*?\[\]{}]+(\.[^\s./\\:*?\[\]{}]+)+\.\*""")
 _PLAIN_PART = re.compile(r"[^\s./\\:*?\[\]{}\"`~]+")
 
 
-class Source(Struct, frozen=True):
+class NamedTable(Struct, frozen=True):
     """A table of a run: what queries call it, where it is, and the options of its storage.
 
     `snapshot` is the one that is meant, by the name that an inventory has for it; None: the newest.
@@ -48,21 +48,21 @@ class Source(Struct, frozen=True):
         """Without the options: some of them are secrets."""
         return f"Source({self.name!r}, {self.uri!r})"
 
-    def __reduce__(self) -> tuple[type[Source], tuple[object, ...]]:
-        return Source, (self.name, self.uri, dict(self.options), self.snapshot)
+    def __reduce__(self) -> tuple[type[NamedTable], tuple[object, ...]]:
+        return NamedTable, (self.name, self.uri, dict(self.options), self.snapshot)
 
 
 def sources(
-    named: Iterable[str | tuple[str, str] | Source], options: Mapping[str, Any] | None = None
-) -> tuple[Source, ...]:
+    named: Iterable[str | tuple[str, str] | NamedTable], options: Mapping[str, Any] | None = None
+) -> tuple[NamedTable, ...]:
     """The tables that were named, in order; a pair is a name and where its table is.
 
     No two have one name: what was found by a glob is then told apart by more of its path.
     """
     given = dict(options or {})
-    found: dict[str, Source] = {}
+    found: dict[str, NamedTable] = {}
     for one in named:
-        for source in [one] if isinstance(one, Source) else _sources(one, given):
+        for source in [one] if isinstance(one, NamedTable) else _sources(one, given):
             known = found.setdefault(source.name, source)
             if known.uri != source.uri:
                 raise UsageError(
@@ -72,24 +72,24 @@ def sources(
     return tuple(found.values())
 
 
-def _sources(one: str | tuple[str, str], options: Mapping[str, Any]) -> Iterator[Source]:
+def _sources(one: str | tuple[str, str], options: Mapping[str, Any]) -> Iterator[NamedTable]:
     from whyscan.tables.catalogs.names import table_name
     from whyscan.tables.storage.locations import parse
 
     pair = one if isinstance(one, tuple) else _pair(one)
     if pair is not None:
-        yield Source(*pair, options)
+        yield NamedTable(*pair, options)
         return
     text = str(one)
     if _NAMESPACE.fullmatch(text) and not os.path.exists(text):  # noqa: PTH110 - takes any length
         yield from _of_namespace(text, options)
         return
     if (name := table_name(text)) is not None:
-        yield Source(str(name), text, options)
+        yield NamedTable(str(name), text, options)
         return
     place = parse(text)
     if place.pattern is None:
-        yield Source(_last_part(place.path) or text, text, options)
+        yield NamedTable(_last_part(place.path) or text, text, options)
     else:
         yield from _of_glob(text, place, options)
 
@@ -106,7 +106,7 @@ def _last_part(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2]
 
 
-def _of_namespace(text: str, options: Mapping[str, Any]) -> Iterator[Source]:
+def _of_namespace(text: str, options: Mapping[str, Any]) -> Iterator[NamedTable]:
     """Every table of a catalog's namespace."""
     from whyscan.tables.catalogs.configured import load, quiet
     from whyscan.tables.catalogs.names import TableName
@@ -121,14 +121,14 @@ def _of_namespace(text: str, options: Mapping[str, Any]) -> Iterator[Source]:
         raise TableError(f"the catalog {catalog!r} has no tables in {'.'.join(namespace)}")
     for parts in listed:
         name = TableName(catalog, parts)
-        yield Source(str(name), ".".join(map(_quoted, (catalog, *parts))), options)
+        yield NamedTable(str(name), ".".join(map(_quoted, (catalog, *parts))), options)
 
 
 def _quoted(part: str) -> str:
     return part if _PLAIN_PART.fullmatch(part) else "`" + part.replace("`", "``") + "`"
 
 
-def _of_glob(text: str, place: Place, options: Mapping[str, Any]) -> Iterator[Source]:
+def _of_glob(text: str, place: Location, options: Mapping[str, Any]) -> Iterator[NamedTable]:
     """The folders that a glob matches."""
     from whyscan.tables.storage.locations import recorded_folder
 
@@ -145,13 +145,13 @@ def _of_glob(text: str, place: Place, options: Mapping[str, Any]) -> Iterator[So
         found = [below for above in found for below in _matching(store, above, part)]
     if not found:
         # The glob names files: all of them are one table.
-        yield Source(_last_part(place.path) or text, text, options)
+        yield NamedTable(_last_part(place.path) or text, text, options)
         return
     repeated = Counter(_last_part(path) for path in found)
     for path in found:
         last = _last_part(path)
         name = last if repeated[last] == 1 else path.replace("/", ".")
-        yield Source(name, store.shown(path), options)
+        yield NamedTable(name, store.shown(path), options)
 
 
 def _matching(store: Store, above: str, pattern: str) -> list[str]:

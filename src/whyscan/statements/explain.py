@@ -11,31 +11,31 @@ from msgspec.structs import replace
 from whyscan.statements.changes.targets import notes, rewrite
 from whyscan.statements.concurrency import in_parallel
 from whyscan.statements.findings import findings
-from whyscan.statements.joins.dynamic_filters import Dynamics, Planned, compared
+from whyscan.statements.joins.dynamic_filters import Dynamics, PlannedScan, compared
 from whyscan.statements.joins.edges import edges, selects
 from whyscan.statements.planners import HERE
 from whyscan.statements.records import Placed, Role, ScanReport, StatementReport
 from whyscan.statements.scans import leaves_of, predicate, read
-from whyscan.statements.shortcuts import Taken, applies, shortcuts, take
+from whyscan.statements.shortcuts import ShortcutPlan, applies, shortcuts, take
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from whyscan.planning.plan.scan_plan import Options
     from whyscan.predicate.syntax.session import Session
-    from whyscan.statements.joins.dynamic_filters import Compared
+    from whyscan.statements.joins.dynamic_filters import JoinedColumns
     from whyscan.statements.placement.facts import Fact
-    from whyscan.statements.placement.placement import Leaf
+    from whyscan.statements.placement.placement import PlacedScan
     from whyscan.statements.planners import Planner
     from whyscan.statements.records import Dynamic, Edge
-    from whyscan.statements.scans import Asked
+    from whyscan.statements.scans import BoundStatement
     from whyscan.statements.shortcuts import Shortcut
     from whyscan.statements.sql.relations import Query
     from whyscan.statements.sql.table_names import Catalogue
     from whyscan.tree.nodes import Column, Conjunct, Literal, Predicate
 
 
-class Manner(Struct, frozen=True):
+class ExplainOptions(Struct, frozen=True):
     """How a statement is explained.
 
     With `resolve` rows of scans that have no more than so many are read for the filters that
@@ -47,7 +47,7 @@ class Manner(Struct, frozen=True):
     planner: Planner = HERE
 
 
-PLAINLY = Manner()
+PLAINLY = ExplainOptions()
 
 
 def explain_statement(
@@ -55,7 +55,7 @@ def explain_statement(
     catalogue: Catalogue,
     session: Session,
     options: Options,
-    manner: Manner = PLAINLY,
+    manner: ExplainOptions = PLAINLY,
 ) -> StatementReport:
     """Every scan of a statement, planned and explained."""
     started, resolve = perf_counter(), manner.resolve
@@ -86,14 +86,14 @@ def explain_statement(
     return replace(report, findings=found, seconds=perf_counter() - started)
 
 
-def _short(query: Query, leaves: Sequence[Leaf]) -> dict[str, Shortcut]:
+def _short(query: Query, leaves: Sequence[PlacedScan]) -> dict[str, Shortcut]:
     """The shortcuts of scans whose filters are all of their block's, by the scan."""
     found = {shortcut.key: shortcut for shortcut in shortcuts(query)}
     placed = {leaf.source.key: leaf for leaf in leaves}
     return {k: short for k, short in found.items() if k in placed and applies(short, placed[k])}
 
 
-def _edges(asked: Asked, leaves: Sequence[Leaf]) -> tuple[Edge, ...]:
+def _edges(asked: BoundStatement, leaves: Sequence[PlacedScan]) -> tuple[Edge, ...]:
     """The joins, those of a MERGE's target by that name."""
     found = edges(asked.query, [leaf.source.key for leaf in leaves])
     if asked.change.operation != "merge":
@@ -105,8 +105,11 @@ def _edges(asked: Asked, leaves: Sequence[Leaf]) -> tuple[Edge, ...]:
 
 
 def _planned(
-    leaves: Sequence[Leaf], asked: Asked, told: Compared, short: Mapping[str, Shortcut]
-) -> list[Planned]:
+    leaves: Sequence[PlacedScan],
+    asked: BoundStatement,
+    told: JoinedColumns,
+    short: Mapping[str, Shortcut],
+) -> list[PlannedScan]:
     """Each scan's plan, with statistics of the columns that any scan of its table is asked by.
 
     Tables are read at once, the scans of one of them one after another: they share what was read.
@@ -119,20 +122,22 @@ def _planned(
         wanted = measured.setdefault(id(leaf.base.snapshot), {})
         wanted |= dict.fromkeys((*told.of_scan(key), *cut_by, *condition.columns()))
 
-    def planned(scan: tuple[Leaf, Predicate]) -> Planned:
+    def planned(scan: tuple[PlacedScan, Predicate]) -> PlannedScan:
         leaf, condition = scan
         options = replace(
             asked.options,
             projection=tuple((name,) for name in leaf.columns),
             measured=tuple(measured[id(leaf.base.snapshot)]),
         )
-        return Planned(leaf, asked.planner.plan(leaf.base.snapshot, condition, options))
+        return PlannedScan(leaf, asked.planner.plan(leaf.base.snapshot, condition, options))
 
     scans = list(zip(leaves, asking, strict=True))
     return in_parallel(planned, scans, by=lambda scan: id(scan[0].base.snapshot))
 
 
-def _taken(static: Sequence[Planned], short: Mapping[str, Shortcut]) -> dict[str, Taken | str]:
+def _taken(
+    static: Sequence[PlannedScan], short: Mapping[str, Shortcut]
+) -> dict[str, ShortcutPlan | str]:
     """The shortcuts that metadata allows, and why it does not allow the others."""
     found = {}
     for planned in static:
@@ -143,13 +148,13 @@ def _taken(static: Sequence[Planned], short: Mapping[str, Shortcut]) -> dict[str
 
 
 def _answered(
-    query: Query, short: Mapping[str, Shortcut], taken: Mapping[str, Taken | str]
+    query: Query, short: Mapping[str, Shortcut], taken: Mapping[str, ShortcutPlan | str]
 ) -> dict[int, Literal]:
     """The values of subqueries that metadata answers, by the condition that compares with them."""
     values = {
         id(short[key].select): found.values
         for key, found in taken.items()
-        if isinstance(found, Taken)
+        if isinstance(found, ShortcutPlan)
     }
     return {
         id(nested.within): values[id(nested.query)][0]
@@ -160,16 +165,16 @@ def _answered(
 
 
 def _scan_report(
-    planned: Planned,
+    planned: PlannedScan,
     dynamic: Dynamic | None,
-    taken: Taken | str | None,
-    asked: Asked,
+    taken: ShortcutPlan | str | None,
+    asked: BoundStatement,
     *,
     verbose: bool,
 ) -> ScanReport:
     """One scan, explained."""
     leaf = planned.leaf
-    short = taken if isinstance(taken, Taken) else None
+    short = taken if isinstance(taken, ShortcutPlan) else None
     plan = planned.plan if short is None else short.plan
     is_target = leaf.source.target
     return ScanReport(

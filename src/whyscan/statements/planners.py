@@ -11,7 +11,7 @@ from whyscan.planning.plan.scan_plan import ScanPlan
 from whyscan.reports.report import make_report
 
 if TYPE_CHECKING:
-    from whyscan.planning.plan.scan_plan import Options, Planned
+    from whyscan.planning.plan.scan_plan import Options, PlannedSnapshot
     from whyscan.reports.report import Report
     from whyscan.tables.snapshot import Snapshot
     from whyscan.tree.nodes import Predicate
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 class Planner(Protocol):
     """Plans scans, and counts their plans for a report; whoever does it, the answer is the same."""
 
-    def plan(self, snapshot: Snapshot, predicate: Predicate, options: Options) -> Planned:
+    def plan(self, snapshot: Snapshot, predicate: Predicate, options: Options) -> PlannedSnapshot:
         """In one piece or in parts."""
         ...
 
-    def report(self, plan: Planned, *, verbose: bool) -> Report:
+    def report(self, plan: PlannedSnapshot, *, verbose: bool) -> Report:
         """On a plan of its own, or what a LIMIT leaves of it."""
         ...
 
 
-class Here(Struct, frozen=True):
+class InProcessPlanner(Struct, frozen=True):
     """This process, in one piece."""
 
     def plan(self, snapshot: Snapshot, predicate: Predicate, options: Options) -> ScanPlan:
         return make_plan(snapshot, predicate, options)
 
-    def report(self, plan: Planned, *, verbose: bool) -> Report:
+    def report(self, plan: PlannedSnapshot, *, verbose: bool) -> Report:
         if not isinstance(plan, ScanPlan):
             raise TypeError(f"{type(plan).__name__} was planned elsewhere")
         return make_report(plan, verbose=verbose)
 
 
-HERE = Here()
+HERE = InProcessPlanner()

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.planning.plan.planner import plus
-from whyscan.reports.gates import Reading
+from whyscan.reports.gates import GatedAmount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from whyscan.planning.plan.scan_plan import Planned
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot
     from whyscan.reports.findings import Finding
     from whyscan.reports.gates import Assertion
     from whyscan.reports.report import Report
@@ -130,7 +130,7 @@ class ScanReport(Struct, frozen=True):
     name: str
     alias: str
     columns: tuple[str, ...]
-    plan: Planned
+    plan: PlannedSnapshot
     report: Report
     placed: tuple[Placed, ...] = ()
     above: tuple[Stayed, ...] = ()
@@ -148,15 +148,15 @@ class ScanReport(Struct, frozen=True):
         return self.name if self.alias.lower() in known else f"{self.name} {self.alias}"
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> GatedAmount:
         """What is read of the table: nothing where metadata answers, no file that goes whole."""
         files = self.report.files_level
         if self.answer is not None:
-            return Reading(files.total, 0, files.bytes_total, 0)
+            return GatedAmount(files.total, 0, files.bytes_total, 0)
         gone = NOTHING if self.rewrite is None else self.rewrite.removed
         unknown = files.bytes_kept is None or gone.bytes is None
         left = None if unknown else (files.bytes_kept or 0) - (gone.bytes or 0)
-        return Reading(files.total, files.kept - gone.files, files.bytes_total, left)
+        return GatedAmount(files.total, files.kept - gone.files, files.bytes_total, left)
 
 
 class Edge(Struct, frozen=True):
@@ -188,10 +188,10 @@ class StatementReport(Struct, frozen=True):
         return all(assertion.holds for assertion in held)
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> GatedAmount:
         """What all scans read together: a table that is scanned twice is read twice."""
         parts = [scan.reading for scan in self.scans]
-        return Reading(
+        return GatedAmount(
             sum(part.total for part in parts),
             sum(part.kept for part in parts),
             _sum(part.bytes_total for part in parts),

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from whyscan.errors import UnknownColumn, UnknownTable
 from whyscan.planning.plan.file_scans import joined
-from whyscan.predicate.binding.names import Columns
+from whyscan.predicate.binding.names import SchemaColumns
 from whyscan.predicate.binding.scope import Scope
 from whyscan.predicate.syntax.dialects import dialect_of
 from whyscan.statements.changes.dbt import Model, incremental_run, is_model
-from whyscan.statements.changes.queries import DynamicPartitions, Fate, change_of
+from whyscan.statements.changes.queries import DynamicPartitions, TargetFiles, change_of
 from whyscan.statements.changes.targets import GIVEN, bounded, one_target
 from whyscan.statements.placement.placement import Placement
 from whyscan.statements.planners import HERE
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.syntax.session import Session
     from whyscan.statements.changes.queries import Change
     from whyscan.statements.placement.facts import Fact
-    from whyscan.statements.placement.placement import Leaf
+    from whyscan.statements.placement.placement import PlacedScan
     from whyscan.statements.planners import Planner
     from whyscan.statements.sql.relations import Query
     from whyscan.statements.sql.syntax import Statement
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 EVERYTHING = Conjunct(Literal(value=True, type=BOOLEAN), "true")
 
 
-class Asked(Struct, frozen=True):
+class BoundStatement(Struct, frozen=True):
     """A statement that was read: its blocks, and the terms in which its scans are planned.
 
     `besides` are the rows of a change's target that matter whatever `query` reads; None for none.
@@ -68,7 +68,7 @@ class Asked(Struct, frozen=True):
     planner: Planner = HERE
 
 
-def read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> Asked:
+def read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> BoundStatement:
     """Parse a statement, find its tables and build its blocks.
 
     A column is looked for harder only once it was missed: that may open every file of a table.
@@ -83,13 +83,13 @@ def read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> 
         return _read(sql, replace(catalogue, named=named), session, options)
 
 
-def _read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> Asked:
+def _read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> BoundStatement:
     model = incremental_run(sql, session.dialect.lower()) if is_model(sql) else Model(sql)
     statement = parse_statement(model.sql, session.dialect)
     clock = Clock(zones.zone(session.timezone), session.now)
     change = change_of(statement.tree, session.dialect.lower(), statement.syntax.text)
     change = _as_told(change, model)
-    scope = Scope(statement.syntax, dialect_of(session.dialect), Columns(Schema(())), clock)
+    scope = Scope(statement.syntax, dialect_of(session.dialect), SchemaColumns(Schema(())), clock)
     keys: dict[str, int] = {}
 
     def blocks(query: exp.Query) -> Query:
@@ -106,7 +106,7 @@ def _read(sql: str, catalogue: Catalogue, session: Session, options: Options) ->
                 raise
             unknown = f"what it replaces is not told: {problem.message}"
             change = replace(change, notes=(*change.notes[: len(model.notes)], unknown))
-    return Asked(statement, change, query, besides, session, clock, options)
+    return BoundStatement(statement, change, query, besides, session, clock, options)
 
 
 def _as_told(change: Change, model: Model) -> Change:
@@ -114,14 +114,14 @@ def _as_told(change: Change, model: Model) -> Change:
     if not model.replaces_partitions:
         return replace(change, notes=(*model.notes, *change.notes))
     by_name = DynamicPartitions(None, by_name=True)
-    return replace(change, notes=model.notes, fate=Fate.REPLACED, dynamic=by_name)
+    return replace(change, notes=model.notes, fate=TargetFiles.REPLACED, dynamic=by_name)
 
 
 def leaves_of(
-    asked: Asked,
+    asked: BoundStatement,
     supplied: Supplied = lambda _: (),
     values: Mapping[int, Fact] = MappingProxyType({}),
-) -> list[Leaf]:
+) -> list[PlacedScan]:
     """The scans of a statement with the filters that belong to them, in the text's order.
 
     `supplied` and `values` are what joins and subqueries tell of them.
@@ -138,7 +138,7 @@ def leaves_of(
     return sorted(leaves, key=lambda leaf: leaf.source.place)
 
 
-def predicate(facts: Sequence[Fact], asked: Asked) -> Predicate:
+def predicate(facts: Sequence[Fact], asked: BoundStatement) -> Predicate:
     """The facts about a scan as the predicate that it is planned with."""
     conjuncts = tuple(map(_conjunct, facts)) or (EVERYTHING,)
     text = joined([conjunct.sql for conjunct in conjuncts]) or EVERYTHING.sql

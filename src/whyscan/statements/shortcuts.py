@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from whyscan.planning.rows.answers import Aggregate, Answers, Function, answers
+from whyscan.planning.rows.answers import Answers, Function, MetadataAggregate, answers
 from whyscan.planning.rows.limit import Unproven, limited
 from whyscan.planning.rows.topk import SortKey, top
 from whyscan.statements.joins.edges import selects
@@ -25,8 +25,8 @@ from whyscan.tree.rewrite import substituted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from whyscan.planning.plan.scan_plan import Planned
-    from whyscan.statements.placement.placement import Leaf
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot
+    from whyscan.statements.placement.placement import PlacedScan
     from whyscan.statements.sql.relations import Query
     from whyscan.tree.nodes import Expression
 
@@ -39,7 +39,7 @@ class Shortcut(Struct, frozen=True, eq=False):
     select: Select
     key: str
     sort: SortKey | None = None
-    aggregates: tuple[Aggregate, ...] = ()
+    aggregates: tuple[MetadataAggregate, ...] = ()
 
     @property
     def measured(self) -> tuple[Column, ...]:
@@ -50,10 +50,10 @@ class Shortcut(Struct, frozen=True, eq=False):
         return tuple(dict.fromkeys(c for e in asked for c in columns_of(e)))
 
 
-class Taken(Struct, frozen=True):
+class ShortcutPlan(Struct, frozen=True):
     """A shortcut's plan, and what to say of it; `values` are the answers, one an aggregate."""
 
-    plan: Planned
+    plan: PlannedSnapshot
     limit: str | None = None
     answer: str | None = None
     values: tuple[Literal, ...] = ()
@@ -99,11 +99,11 @@ def _answerable(
         if function is None or (argument is None and not aggregate.star):
             return None
         if function is Function.COUNT and (aggregate.star or counts_all):
-            found.append(Aggregate(function))
+            found.append(MetadataAggregate(function))
         elif argument is None or not columns_of(argument):
             return None
         else:
-            found.append(Aggregate(function, argument))
+            found.append(MetadataAggregate(function, argument))
     return Shortcut(select, source.key, aggregates=tuple(found))
 
 
@@ -133,7 +133,7 @@ def one_scan(
     return below[0], through
 
 
-def applies(shortcut: Shortcut, leaf: Leaf) -> bool:
+def applies(shortcut: Shortcut, leaf: PlacedScan) -> bool:
     """Whether the scan's filters are all of the block's, and a LIMIT is a number."""
     if leaf.above or any(fact.origin is not Origin.WRITTEN for fact in leaf.facts):
         return False
@@ -143,7 +143,7 @@ def applies(shortcut: Shortcut, leaf: Leaf) -> bool:
     )
 
 
-def take(shortcut: Shortcut, plan: Planned) -> Taken | str:
+def take(shortcut: Shortcut, plan: PlannedSnapshot) -> ShortcutPlan | str:
     """The plan that is left, or why there is none."""
     if shortcut.aggregates:
         found = answers(plan, shortcut.aggregates)
@@ -153,15 +153,17 @@ def take(shortcut: Shortcut, plan: Planned) -> Taken | str:
         left = limited(plan, limit, offset)
     else:
         left = top(plan, shortcut.sort, limit, offset)
-    return left.why if isinstance(left, Unproven) else Taken(left, limit=_said(shortcut, left))
+    return (
+        left.why if isinstance(left, Unproven) else ShortcutPlan(left, limit=_said(shortcut, left))
+    )
 
 
-def _answered(shortcut: Shortcut, found: Answers) -> Taken:
+def _answered(shortcut: Shortcut, found: Answers) -> ShortcutPlan:
     parts = []
     for aggregate, value in zip(shortcut.aggregates, found.values, strict=True):
         inner = "*" if aggregate.expression is None else to_sql(aggregate.expression)
         parts.append(f"{aggregate.function.value}({inner}) = {shown(value)}")
-    return Taken(found.plan, answer=", ".join(parts), values=found.values)
+    return ShortcutPlan(found.plan, answer=", ".join(parts), values=found.values)
 
 
 def _rows(shortcut: Shortcut) -> tuple[int, int]:
@@ -170,7 +172,7 @@ def _rows(shortcut: Shortcut) -> tuple[int, int]:
     return (0, 0) if cut is None else (cut.limit or 0, cut.offset or 0)
 
 
-def _said(shortcut: Shortcut, left: Planned) -> str:
+def _said(shortcut: Shortcut, left: PlannedSnapshot) -> str:
     kept = left.summary.files_kept
     order = "" if shortcut.sort is None else f"ORDER BY {to_sql(shortcut.sort.expression)} "
     files = "1 file is" if kept == 1 else f"{kept} files are"

@@ -22,7 +22,7 @@ BOUND = 1 << 28
 """How many bytes of columns an open table keeps; paths come on top once somebody asked for them."""
 
 
-class Remembered(Struct):
+class CachedFiles(Struct):
     """Files by what was asked of them, the one used last at the end; `coming` are being read."""
 
     bound: int = BOUND

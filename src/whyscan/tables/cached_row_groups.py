@@ -36,7 +36,7 @@ BATCHES_AT_MOST = 8
 """Footers of so many questions are kept apart before they are joined."""
 
 
-class Asked(Struct, frozen=True):
+class RowGroupRequest(Struct, frozen=True):
     """A question: the files at `opened` of `files`, which stand at `at` among all files."""
 
     files: Files
@@ -68,7 +68,7 @@ class _Batch(Struct, frozen=True):
         return counted
 
 
-class HeldRowGroups(Struct):
+class CachedRowGroups(Struct):
     """Batches by projection, the one used last at the end.
 
     A file in `odd` has something about it that is told question by question: it is missing, or a
@@ -80,7 +80,7 @@ class HeldRowGroups(Struct):
     odd: set[int] = field(default_factory=set)
     bound: int = BOUND
 
-    def answer(self, bare: Snapshot, asked: Asked, named: Sequence[Column]) -> RowGroups:
+    def answer(self, bare: Snapshot, asked: RowGroupRequest, named: Sequence[Column]) -> RowGroups:
         """What the snapshot itself would answer."""
         places = asked.at[asked.opened.to_numpy()]
         self._widen((*named, *asked.columns))
@@ -99,7 +99,7 @@ class HeldRowGroups(Struct):
             self.batches.clear()
 
     def _held(
-        self, bare: Snapshot, asked: Asked, places: Positions
+        self, bare: Snapshot, asked: RowGroupRequest, places: Positions
     ) -> list[_Batch] | RowGroups | None:
         """Batches that have all of these files; None where they cannot be read for all columns.
 
@@ -196,7 +196,7 @@ def _chosen(batch: _Batch, at: Positions) -> _Batch:
     )
 
 
-def _answer(asked: Asked, places: Positions, batches: Sequence[_Batch]) -> RowGroups:
+def _answer(asked: RowGroupRequest, places: Positions, batches: Sequence[_Batch]) -> RowGroups:
     """The row groups of all these files, in their order."""
     chosen: list[_Batch] = []
     open_still = np.ones(len(places), np.bool_)
@@ -214,7 +214,7 @@ def _answer(asked: Asked, places: Positions, batches: Sequence[_Batch]) -> RowGr
     return _row_groups(asked, whole)
 
 
-def _row_groups(asked: Asked, found: _Batch) -> RowGroups:
+def _row_groups(asked: RowGroupRequest, found: _Batch) -> RowGroups:
     counts = np.diff(found.begins)
     file = pa.array(np.repeat(np.arange(len(counts)), counts))
     opened = asked.opened.cast(pa.int64())

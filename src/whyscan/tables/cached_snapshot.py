@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from whyscan.errors import WhyscanError
 from whyscan.pruning.blocks import arranged
 from whyscan.tables.cached_files import size
-from whyscan.tables.cached_row_groups import Asked, HeldRowGroups
+from whyscan.tables.cached_row_groups import CachedRowGroups, RowGroupRequest
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from whyscan.tables.file_columns import Reading
+    from whyscan.tables.file_columns import FileReading
     from whyscan.tables.snapshot import (
         Files,
         Manifests,
@@ -51,14 +51,14 @@ ARRANGED_BY = 4
 """Blocks lie near each other by so many columns: with more, none of them tells blocks apart."""
 
 
-def hold(snapshot: Snapshot, columns: Sequence[Column] = ()) -> HeldSnapshot:
+def hold(snapshot: Snapshot, columns: Sequence[Column] = ()) -> CachedSnapshot:
     """The same snapshot for many questions; `columns` are those they will name, as far as known.
 
     A question that names another column has it read then, and held from then on.
     """
-    if isinstance(snapshot, HeldSnapshot):
+    if isinstance(snapshot, CachedSnapshot):
         return snapshot
-    return HeldSnapshot(snapshot, tuple(dict.fromkeys(columns)))
+    return CachedSnapshot(snapshot, tuple(dict.fromkeys(columns)))
 
 
 class _View(Struct, frozen=True):
@@ -71,7 +71,7 @@ class _View(Struct, frozen=True):
     at: npt.NDArray[np.int64] | None
 
 
-class _Known(Struct):
+class _CachedColumns(Struct):
     """What was read so far: `whole` are all files with what is known of the `columns`.
 
     They lie in blocks by those that are `arranged`. What is told of a column in `doubted` depends
@@ -87,13 +87,13 @@ class _Known(Struct):
     sampled: Schema | None = None
 
 
-class HeldSnapshot(Struct, frozen=True, eq=False, dict=True):
+class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
     """A snapshot that reads nothing twice."""
 
     bare: Snapshot
     named: tuple[Column, ...]
-    _known: _Known = field(default_factory=_Known)
-    _groups: HeldRowGroups = field(default_factory=HeldRowGroups)
+    _known: _CachedColumns = field(default_factory=_CachedColumns)
+    _groups: CachedRowGroups = field(default_factory=CachedRowGroups)
 
     @property
     def uri(self) -> str:
@@ -151,7 +151,7 @@ class HeldSnapshot(Struct, frozen=True, eq=False, dict=True):
     def traffic(self) -> Traffic:
         return self.bare.traffic()
 
-    def reading(self, files: Files, at: pa.Array, zone: Zone) -> Reading:
+    def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:
         return self.bare.reading(files, at, zone)
 
     def files(
@@ -171,7 +171,7 @@ class HeldSnapshot(Struct, frozen=True, eq=False, dict=True):
         view = next((v for v in self._known.views.values() if v.files is files), None)
         if view is None or view.at is None:
             return self.bare.row_groups(files, opened, columns, projection)
-        asked = Asked(files, opened, view.at, columns, projection)
+        asked = RowGroupRequest(files, opened, view.at, columns, projection)
         return self._groups.answer(self.bare, asked, self.named)
 
     def _view(self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None) -> _View:

@@ -85,7 +85,7 @@ def _other(name: str) -> pa.DataType | None:
     return _OTHERS.get(name.partition("(")[0].strip())
 
 
-class StoredColumn(Struct, frozen=True):
+class ReadColumn(Struct, frozen=True):
     """A column, or what lies in one: what readers give, and what files call it.
 
     `members` are those of a struct, the element of a list, or the key and the value of a map.
@@ -97,34 +97,34 @@ class StoredColumn(Struct, frozen=True):
     id: int | None = None
     stored: str = ""
     default: pa.Scalar | None = None
-    members: tuple[StoredColumn, ...] = ()
+    members: tuple[ReadColumn, ...] = ()
 
     @property
     def in_files(self) -> str:
         return self.stored or self.name
 
-    def only(self, members: tuple[StoredColumn, ...]) -> StoredColumn:
+    def only(self, members: tuple[ReadColumn, ...]) -> ReadColumn:
         """The same struct with fewer members."""
         kind = pa.struct([(m.name, m.type) for m in members])
-        return StoredColumn(self.name, kind, self.id, self.stored, self.default, members)
+        return ReadColumn(self.name, kind, self.id, self.stored, self.default, members)
 
 
-def struct_of(name: str, members: tuple[StoredColumn, ...], **more: object) -> StoredColumn:
+def struct_of(name: str, members: tuple[ReadColumn, ...], **more: object) -> ReadColumn:
     """A struct of those members."""
     kind = pa.struct([(m.name, m.type) for m in members])
-    return StoredColumn(name, kind, members=members, **more)  # type: ignore[arg-type]
+    return ReadColumn(name, kind, members=members, **more)  # type: ignore[arg-type]
 
 
-def list_of(name: str, element: StoredColumn, **more: object) -> StoredColumn:
+def list_of(name: str, element: ReadColumn, **more: object) -> ReadColumn:
     """A list of such elements."""
     kind = pa.list_(pa.field("element", element.type))
-    return StoredColumn(name, kind, members=(element,), **more)  # type: ignore[arg-type]
+    return ReadColumn(name, kind, members=(element,), **more)  # type: ignore[arg-type]
 
 
-def map_of(name: str, key: StoredColumn, value: StoredColumn, **more: object) -> StoredColumn:
+def map_of(name: str, key: ReadColumn, value: ReadColumn, **more: object) -> ReadColumn:
     """A map from such keys to such values."""
     kind = pa.map_(key.type, value.type)
-    return StoredColumn(name, kind, members=(key, value), **more)  # type: ignore[arg-type]
+    return ReadColumn(name, kind, members=(key, value), **more)  # type: ignore[arg-type]
 
 
 class InlineVector(Struct, frozen=True):
@@ -156,7 +156,7 @@ class EqualityDeletes(Struct, frozen=True):
     """
 
     file: DataFile
-    columns: tuple[tuple[StoredColumn, ...], ...]
+    columns: tuple[tuple[ReadColumn, ...], ...]
 
 
 Deletes: TypeAlias = InlineVector | VectorInFile | PositionDeletes | EqualityDeletes
@@ -190,9 +190,9 @@ class Naming(Struct, frozen=True):
     constants_win: bool = True
 
 
-class Reading(Struct, frozen=True):
+class FileReading(Struct, frozen=True):
     """The table's columns in their order, and the asked files."""
 
-    columns: tuple[StoredColumn, ...]
+    columns: tuple[ReadColumn, ...]
     files: tuple[DataFile, ...]
     naming: Naming

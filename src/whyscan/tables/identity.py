@@ -27,14 +27,14 @@ _DIGITS = 16
 EMPTY = "empty"
 
 
-class Identity(Struct, frozen=True):
+class SnapshotIdentity(Struct, frozen=True):
     """A snapshot's name, for people and in paths, and a mark that no other snapshot has."""
 
     name: str
     mark: str
 
 
-def identity(snapshot: Snapshot) -> Identity:
+def identity(snapshot: Snapshot) -> SnapshotIdentity:
     """The identity of a snapshot. Nothing is read for it but what opening has read."""
     from whyscan.tables.delta.snapshot import DeltaSnapshot
     from whyscan.tables.iceberg.snapshot import IcebergSnapshot
@@ -51,19 +51,19 @@ def identity(snapshot: Snapshot) -> Identity:
             raise TypeError(f"{type(snapshot).__name__} has no identity")
 
 
-def _of_delta(snapshot: DeltaSnapshot) -> Identity:
+def _of_delta(snapshot: DeltaSnapshot) -> SnapshotIdentity:
     told = (f"{f.path} {f.size} {f.modified}" for f in snapshot.log.files)
-    return Identity(str(snapshot.version), _digest("\n".join(told).encode()))
+    return SnapshotIdentity(str(snapshot.version), _digest("\n".join(told).encode()))
 
 
-def _of_iceberg(snapshot: IcebergSnapshot) -> Identity:
+def _of_iceberg(snapshot: IcebergSnapshot) -> SnapshotIdentity:
     record = snapshot.at.record
     name = EMPTY if record is None else str(record.id)
     told = [name, snapshot.metadata.current_schema, snapshot.metadata.default_spec]
-    return Identity(name, " ".join(map(str, told)))
+    return SnapshotIdentity(name, " ".join(map(str, told)))
 
 
-def _of_listing(snapshot: ParquetSnapshot) -> Identity:
+def _of_listing(snapshot: ParquetSnapshot) -> SnapshotIdentity:
     """Never a number: a reader that guesses the types of folders' names would round it."""
     digest = hashlib.blake2b(digest_size=_DIGITS // 2)
     for batch in snapshot.objects.to_batches(max_chunksize=_ROWS):
@@ -72,7 +72,7 @@ def _of_listing(snapshot: ParquetSnapshot) -> Identity:
         lines = pc.binary_join_element_wise(batch.column("path"), sizes, times, "\0")
         digest.update("\n".join(lines.to_pylist()).encode())
     name = f"files-{digest.hexdigest()}"
-    return Identity(name, name)
+    return SnapshotIdentity(name, name)
 
 
 def _digest(data: bytes) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from whyscan.pruning.containers import Containers
-    from whyscan.tables.file_columns import Reading
+    from whyscan.tables.file_columns import FileReading
     from whyscan.tree.nodes import Column
     from whyscan.tree.types import Schema
     from whyscan.tree.zones import Zone
@@ -236,7 +236,7 @@ class Snapshot(Protocol):
         """
         ...
 
-    def reading(self, files: Files, at: pa.Array, zone: Zone) -> Reading:
+    def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:
         """How the rows of the files at those positions are read; `zone` is the session's."""
         ...
 

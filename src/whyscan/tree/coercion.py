@@ -31,8 +31,8 @@ from whyscan.tree.types import (
     NullType,
     StringType,
     TimestampType,
+    TimeUnit,
     Type,
-    Unit,
     UuidType,
 )
 
@@ -102,7 +102,9 @@ def _temporal(left: Type, right: Type) -> Type | None:
         case (TimestampType(), DateType()):
             return left
         case (TimestampType(), TimestampType()):
-            finer = Unit.NANOSECOND if Unit.NANOSECOND in {left.unit, right.unit} else left.unit
+            finer = (
+                TimeUnit.NANOSECOND if TimeUnit.NANOSECOND in {left.unit, right.unit} else left.unit
+            )
             return TimestampType(left.instant or right.instant, finer)
         case _:
             return None

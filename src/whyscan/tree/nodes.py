@@ -138,7 +138,7 @@ class Coalesce(Struct, frozen=True):
     type: Type
 
 
-class Failure(Enum):
+class CastFailure(Enum):
     """What a cast does with a value that it cannot convert."""
 
     RAISE = "cast"
@@ -150,7 +150,7 @@ class Cast(Struct, frozen=True):
 
     operand: Expression
     type: Type
-    failure: Failure = Failure.RAISE
+    failure: CastFailure = CastFailure.RAISE
 
 
 class Operation(Enum):

@@ -47,8 +47,8 @@ from whyscan.tree.types import (
     IntervalType,
     StringType,
     TimestampType,
+    TimeUnit,
     Type,
-    Unit,
     UuidType,
 )
 
@@ -219,7 +219,7 @@ def _short(literal: Literal, other: Type) -> str:
             return f"{value:f}"
         case bytes(), UuidType() if other == kind:
             return _quoted(str(uuid.UUID(bytes=value)))
-        case int(), TimestampType(unit=Unit.NANOSECOND) if other == kind:
+        case int(), TimestampType(unit=TimeUnit.NANOSECOND) if other == kind:
             return _quoted(_moment(value, kind))
         case _:
             return _literal(literal).within(Binding.SUM)

@@ -38,7 +38,7 @@ _TIMESTAMP = re.compile(
 _JUST_TIME = re.compile(rf"(?:T{_TIME}|(?=\d+:){_TIME})", re.ASCII | re.DOTALL)
 
 
-class Reading(Struct, frozen=True):
+class WrittenTimestamp(Struct, frozen=True):
     """A timestamp as written: `day` None for a bare time, `zone` None where none was written."""
 
     day: int | None
@@ -106,7 +106,7 @@ def _day(sign: str, year: str, month: str | None, day: str | None) -> int | None
     return days if is_day(days) else None
 
 
-def read_timestamp(text: str) -> Reading | None:
+def read_timestamp(text: str) -> WrittenTimestamp | None:
     """What a timestamp's text says; None where Spark reads none."""
     text = text.strip(_SPACE)
     match = _TIMESTAMP.fullmatch(text)
@@ -119,7 +119,7 @@ def read_timestamp(text: str) -> Reading | None:
     return _reading(None, match.groups()[:5] if text[0] == "T" else match.groups()[5:])
 
 
-def _reading(day: int | None, time: tuple[str | None, ...]) -> Reading | None:
+def _reading(day: int | None, time: tuple[str | None, ...]) -> WrittenTimestamp | None:
     hour, minute, second = (int(part or 0) for part in time[:3])
     if hour >= 24 or minute >= 60 or second >= 60:  # noqa: PLR2004  the clock's own
         return None
@@ -130,7 +130,7 @@ def _reading(day: int | None, time: tuple[str | None, ...]) -> Reading | None:
         if where is None:
             return None
     total = (hour * 3600 + minute * 60 + second) * 1_000_000_000 + nanoseconds
-    return Reading(day, total, where)
+    return WrittenTimestamp(day, total, where)
 
 
 def format_date(days: int) -> str:

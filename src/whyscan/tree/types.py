@@ -82,7 +82,7 @@ class DateType(Struct, frozen=True):
         return "date"
 
 
-class Unit(StrEnum):
+class TimeUnit(StrEnum):
     """What one step of a timestamp is."""
 
     MICROSECOND = "us"
@@ -90,18 +90,18 @@ class Unit(StrEnum):
 
     @property
     def per_second(self) -> int:
-        return 1_000_000 if self is Unit.MICROSECOND else 1_000_000_000
+        return 1_000_000 if self is TimeUnit.MICROSECOND else 1_000_000_000
 
 
 class TimestampType(Struct, frozen=True):
     """A moment (`instant`: shown in the session's zone) or a wall clock's reading (not)."""
 
     instant: bool = True
-    unit: Unit = Unit.MICROSECOND
+    unit: TimeUnit = TimeUnit.MICROSECOND
 
     def __str__(self) -> str:
         name = "timestamp" if self.instant else "timestamp_ntz"
-        return name if self.unit is Unit.MICROSECOND else f"{name}_ns"
+        return name if self.unit is TimeUnit.MICROSECOND else f"{name}_ns"
 
 
 class IntervalType(Struct, frozen=True):

@@ -10,7 +10,7 @@ from whyscan.pruning.domains.ranges import (
     EVERYTHING,
     FEW,
     NOTHING,
-    Range,
+    ValueRange,
     complement,
     exactly,
     intersection,
@@ -29,7 +29,7 @@ def sets_of_ranges(draw):
         low = draw(st.integers(0, 9) | st.none())
         high = draw(st.integers(1, 10) | st.none())
         if low is None or high is None or low < high:
-            ranges = union(ranges, (Range(low, high),))
+            ranges = union(ranges, (ValueRange(low, high),))
     return ranges
 
 

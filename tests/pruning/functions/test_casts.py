@@ -9,7 +9,7 @@ from pruning.functions import scalars
 from pruning.functions.containment import check, seeds, some
 from whyscan.pruning.functions.casts import plain_cast
 from whyscan.pruning.interval import anything, of_literal, only_null
-from whyscan.tree.nodes import Failure, Literal
+from whyscan.tree.nodes import CastFailure, Literal
 from whyscan.tree.types import (
     BIGINT,
     BINARY,
@@ -48,14 +48,14 @@ def on_values(source, target, failure):
         try:
             return scalars.cast(value, source, target)
         except scalars.Raised:
-            if failure is Failure.NULL:
+            if failure is CastFailure.NULL:
                 return None
             raise
 
     return scalars.strict(converted)
 
 
-@pytest.mark.parametrize("failure", Failure)
+@pytest.mark.parametrize("failure", CastFailure)
 @pytest.mark.parametrize(("source", "target"), PAIRS, ids=str)
 @some
 @given(seed=seeds)
@@ -70,13 +70,13 @@ def test_casts(source, target, failure, seed):
 
 
 def test_a_bare_null_becomes_a_null_of_the_target():
-    found = plain_cast(only_null(NULL), INT, Failure.RAISE)
+    found = plain_cast(only_null(NULL), INT, CastFailure.RAISE)
     assert (found.type, found.value, found.null, found.raises) == (INT, False, True, False)
 
 
 def test_text_and_binary_share_their_bytes():
     text = anything(STRING)
-    assert plain_cast(text, BINARY, Failure.RAISE).type == BINARY
+    assert plain_cast(text, BINARY, CastFailure.RAISE).type == BINARY
 
 
 def test_infinities_and_nan_become_null_decimals():
@@ -96,6 +96,6 @@ WORDS = {
 
 @pytest.mark.parametrize("text", WORDS)
 def test_a_word_that_is_no_boolean_is_an_error_and_never_a_value(text):
-    found = plain_cast(of_literal(Literal(text, STRING)), BOOLEAN, Failure.RAISE)
+    found = plain_cast(of_literal(Literal(text, STRING)), BOOLEAN, CastFailure.RAISE)
     lower = None if found.lower is None else found.lower.as_py()
     assert (lower, found.value, found.raises) == WORDS[text]

@@ -25,11 +25,11 @@ from whyscan.tree.types import (
     UUID,
     DecimalType,
     TimestampType,
-    Unit,
+    TimeUnit,
 )
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-NANOSECONDS = TimestampType(instant=True, unit=Unit.NANOSECOND)
+NANOSECONDS = TimestampType(instant=True, unit=TimeUnit.NANOSECOND)
 
 
 def microseconds(text: str) -> int:

@@ -7,7 +7,7 @@ from whyscan.pruning.transforms import (
     Bucket,
     Day,
     Hour,
-    Identity,
+    IdentityTransform,
     Month,
     Truncate,
     Unknown,
@@ -30,7 +30,7 @@ from whyscan.tree.types import (
 )
 
 NAMES = {
-    "identity": Identity(),
+    "identity": IdentityTransform(),
     "year": Year(),
     "month": Month(),
     "day": Day(),
@@ -81,7 +81,7 @@ def test_a_malformed_width_is_an_error_that_names_it(text):
 @pytest.mark.parametrize(
     ("transform", "source", "expected"),
     [
-        (Identity(), UUID, UUID),
+        (IdentityTransform(), UUID, UUID),
         (Year(), TIMESTAMP, INT),
         (Month(), DATE, INT),
         (Day(), TIMESTAMP, DATE),

@@ -11,7 +11,7 @@ from whyscan.pruning.transforms import (
     Bucket,
     Day,
     Hour,
-    Identity,
+    IdentityTransform,
     Month,
     Truncate,
     Unknown,
@@ -34,10 +34,10 @@ from whyscan.tree.types import (
     TIMESTAMP,
     DecimalType,
     TimestampType,
-    Unit,
+    TimeUnit,
 )
 
-NANOSECONDS = TimestampType(instant=False, unit=Unit.NANOSECOND)
+NANOSECONDS = TimestampType(instant=False, unit=TimeUnit.NANOSECOND)
 SECOND = 1_000_000
 HOUR = 3_600 * SECOND
 DAY = 24 * HOUR
@@ -69,8 +69,8 @@ def span(transform, source, low, high):
 @pytest.mark.parametrize(
     ("transform", "source", "value", "expected"),
     [
-        (Identity(), BIGINT, 7, (7, 7)),
-        (Identity(), TIMESTAMP, -1, (-1, -1)),
+        (IdentityTransform(), BIGINT, 7, (7, 7)),
+        (IdentityTransform(), TIMESTAMP, -1, (-1, -1)),
         (Year(), DATE, 1, (365, 729)),
         (Year(), DATE, 2, (730, 1095)),
         (Month(), DATE, 671, (20423, 20453)),
@@ -230,7 +230,7 @@ def test_void_and_unknown_transforms_say_nothing(transform, source):
 def test_nan_is_a_partition_value_of_its_own():
     values = pa.array([1.5, float("nan"), None, -0.0])
 
-    source = partition_interval(Identity(), DOUBLE, of_partition_values(DOUBLE, values))
+    source = partition_interval(IdentityTransform(), DOUBLE, of_partition_values(DOUBLE, values))
 
     assert source.lower.to_pylist() == [1.5, None, None, -0.0]
     assert source.value.to_pylist() == [True, False, False, True]
@@ -241,7 +241,7 @@ def test_nan_is_a_partition_value_of_its_own():
 @pytest.mark.parametrize(
     ("transform", "source", "values", "expected"),
     [
-        (Identity(), STRING, ["a", None], [True, False]),
+        (IdentityTransform(), STRING, ["a", None], [True, False]),
         (Day(), TIMESTAMP, [1, 0, -1, None], [True, False, False, False]),
         (Day(), DATE, [1, 0, -1], [True, True, True]),
         (Month(), DATE, [1, 0], [True, False]),

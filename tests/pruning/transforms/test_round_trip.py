@@ -14,7 +14,7 @@ from whyscan.pruning.transforms import (
     Bucket,
     Day,
     Hour,
-    Identity,
+    IdentityTransform,
     Month,
     Truncate,
     Unknown,
@@ -38,10 +38,10 @@ from whyscan.tree.types import (
     UUID,
     DecimalType,
     TimestampType,
-    Unit,
+    TimeUnit,
 )
 
-NANOSECONDS = TimestampType(instant=True, unit=Unit.NANOSECOND)
+NANOSECONDS = TimestampType(instant=True, unit=TimeUnit.NANOSECOND)
 HUGE = DecimalType(38, 4)
 SMALL = DecimalType(7, 3)
 
@@ -102,7 +102,7 @@ PAIRS = [
         for kind in (INT, BIGINT, HUGE, SMALL, STRING, BINARY)
         for transform in WIDTHS
     ),
-    *((Identity(), kind) for kind in VALUES),
+    *((IdentityTransform(), kind) for kind in VALUES),
     *((Bucket(16), kind) for kind in VALUES),
     *((transform, INT) for transform in (Void(), Unknown("zorder"))),
 ]

@@ -13,7 +13,7 @@ from support.memory_table import DataFile, MemoryTable, RowGroup
 from support.reports import explain
 from whyscan.reports.diff import compare
 from whyscan.reports.diff.document import document
-from whyscan.reports.diff.files import Fate
+from whyscan.reports.diff.files import FileChange
 from whyscan.reports.diff.text import text
 from whyscan.tree.types import INT
 
@@ -39,20 +39,20 @@ def test_every_file_meets_one_fate():
     found = compared(before, after, "n <= 5 OR n BETWEEN 20 AND 36")
 
     assert fates(found) == {
-        Fate.READ_STILL: 2,  # a, c
-        Fate.READ_NOW: 1,  # b
-        Fate.REMOVED_READ: 1,  # d
-        Fate.REMOVED_SKIPPED: 1,  # e
-        Fate.ADDED_READ: 1,  # f
-        Fate.ADDED_SKIPPED: 1,  # g
+        FileChange.READ_STILL: 2,  # a, c
+        FileChange.READ_NOW: 1,  # b
+        FileChange.REMOVED_READ: 1,  # d
+        FileChange.REMOVED_SKIPPED: 1,  # e
+        FileChange.ADDED_READ: 1,  # f
+        FileChange.ADDED_SKIPPED: 1,  # g
     }
-    assert dict(found.files.changed())["b"] is Fate.READ_NOW
+    assert dict(found.files.changed())["b"] is FileChange.READ_NOW
 
 
 def test_a_table_is_the_same_as_itself():
     found = compared(numbers(SAME_BOUNDS), numbers(SAME_BOUNDS), "n > 12")
 
-    assert fates(found) == {Fate.READ_STILL: 2, Fate.SKIPPED_STILL: 1}
+    assert fates(found) == {FileChange.READ_STILL: 2, FileChange.SKIPPED_STILL: 1}
     assert (found.appeared, found.gone) == ((), ())
     assert not list(found.files.changed())
     assert "as many files" in text(found)

@@ -18,7 +18,7 @@ from whyscan.planning.plan.request import bind_request
 from whyscan.planning.plan.scan_plan import Options
 from whyscan.predicate.syntax.session import Session
 from whyscan.reports.report import make_report
-from whyscan.spark.planning import Answer, Work, answer, explain_parts, planned_by
+from whyscan.spark.planning import PartResult, Work, answer, explain_parts, planned_by
 from whyscan.statements.explain import explain_statement
 from whyscan.statements.sql.table_names import Catalogue
 from whyscan.tables.parts import parts
@@ -36,7 +36,7 @@ from whyscan.tree.zones import zone
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.statements.explain import Manner
+    from whyscan.statements.explain import ExplainOptions
     from whyscan.tables.snapshot import Files, RowGroups, Snapshot
     from whyscan.tree.types import Type
 
@@ -110,7 +110,7 @@ def in_parts(run: Any, snapshot: Snapshot, predicate: str, **question: Any) -> d
 
 
 def stated(
-    sql: str, tables: Mapping[str, Snapshot], manner: Manner, dialect: str = "spark"
+    sql: str, tables: Mapping[str, Snapshot], manner: ExplainOptions, dialect: str = "spark"
 ) -> dict[str, Any]:
     """The document of a whole statement, without what the run itself cost."""
     session = Session(dialect)
@@ -131,7 +131,7 @@ def here(snapshot: Snapshot, divided: Sequence[Any] | None = None, files_each: i
     found = parts(snapshot, files_each) if divided is None else divided
     packed = [pickle.dumps(part) for part in found]
 
-    def run(work: Work) -> list[Answer]:
+    def run(work: Work) -> list[PartResult]:
         sent = cloudpickle.dumps(work)
         return [answer(pickle.loads(sent), number, part) for number, part in enumerate(packed)]
 

@@ -21,7 +21,7 @@ from tables.iceberg import by_hand
 from whyscan.errors import CorruptFile, WhyscanError
 from whyscan.planning.plan.planner import make_plan
 from whyscan.planning.plan.request import bind_request
-from whyscan.planning.plan.table_facts import Beforehand
+from whyscan.planning.plan.table_facts import TableFacts
 from whyscan.planning.why import overlap_depth
 from whyscan.reports.tally import Common, Tally
 from whyscan.spark.planning import Parted, planned_by
@@ -209,7 +209,7 @@ def test_a_function_is_run_on_every_partition_value_or_on_none(two_specs):
     """Where files of an old spec have no value to run it on, it is interpreted everywhere."""
     bound, options = bind_request(two_specs, "md5(country) = 'a'", None, {})
     some = [make_plan(part, bound, options) for part in parts(two_specs, 1)]
-    known = sum((Beforehand.of(plan) for plan in some[1:]), Beforehand.of(some[0]))
+    known = sum((TableFacts.of(plan) for plan in some[1:]), TableFacts.of(some[0]))
     assert known.ran == known.never_run == {0}
     assert not known.run_everywhere
     assert_same(two_specs, parts(two_specs, 1), SPECS)

@@ -19,7 +19,7 @@ from statements.generated.worlds import TABLES, World, make
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from whyscan.errors import WhyscanError
 from whyscan.spark.planning import Executors
-from whyscan.statements.explain import Manner
+from whyscan.statements.explain import ExplainOptions
 from whyscan.tree.types import DATE, DOUBLE, INT, STRING
 
 if TYPE_CHECKING:
@@ -65,11 +65,14 @@ def test_whatever_the_statement(worlds, resolve, asked, number):
     snapshots = [world.snapshot for world in worlds(number).tables]
     tables = {f"t{at}" if at else "target": snapshots[n] for at, n in enumerate(occurrences, first)}
     try:
-        whole = stated(sql, tables, Manner(resolve), dialect="duckdb")
+        whole = stated(sql, tables, ExplainOptions(resolve), dialect="duckdb")
     except WhyscanError:
         reject()
 
-    assert stated(sql, tables, Manner(resolve, planner=Executors(here)), dialect="duckdb") == whole
+    assert (
+        stated(sql, tables, ExplainOptions(resolve, planner=Executors(here)), dialect="duckdb")
+        == whole
+    )
 
 
 CUT_SHORT = [
@@ -111,7 +114,7 @@ def test_what_looks_at_all_files_at_once(sql, footers):
         pieces = [replace(whole, data=whole.data[at : at + 9]) for at in range(0, 49, 9)]
         return here(whole, pieces)
 
-    whole = stated(sql, {"t": table}, Manner(verbose=True))
-    found = stated(sql, {"t": table}, Manner(verbose=True, planner=Executors(divided)))
+    whole = stated(sql, {"t": table}, ExplainOptions(verbose=True))
+    found = stated(sql, {"t": table}, ExplainOptions(verbose=True, planner=Executors(divided)))
 
     assert found == whole

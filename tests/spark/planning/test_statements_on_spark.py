@@ -10,7 +10,7 @@ import whyscan
 from spark.planning.asking_parts import comparable_statement, stated
 from support.commands import whyscan as command
 from whyscan.spark.planning import executors
-from whyscan.statements.explain import Manner
+from whyscan.statements.explain import ExplainOptions
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -54,8 +54,8 @@ STATEMENTS = [
 @pytest.mark.parametrize("sql", STATEMENTS)
 def test_in_parts_of_few_files(spark, tables, sql):
     opened = {name: whyscan.open(place).snapshot for name, place in tables.items()}
-    whole = stated(sql, opened, Manner(1_000, verbose=True))
-    elsewhere = Manner(1_000, verbose=True, planner=executors(spark, files_each=3))
+    whole = stated(sql, opened, ExplainOptions(1_000, verbose=True))
+    elsewhere = ExplainOptions(1_000, verbose=True, planner=executors(spark, files_each=3))
 
     assert stated(sql, opened, elsewhere) == whole
 
@@ -70,8 +70,8 @@ CUT_SHORT = [
 @pytest.mark.parametrize("sql", CUT_SHORT)
 def test_what_looks_at_all_files_at_once(spark, tables, sql):
     opened = {name: whyscan.open(place).snapshot for name, place in tables.items()}
-    whole = stated(sql, opened, Manner(verbose=True))
-    elsewhere = Manner(verbose=True, planner=executors(spark, files_each=2))
+    whole = stated(sql, opened, ExplainOptions(verbose=True))
+    elsewhere = ExplainOptions(verbose=True, planner=executors(spark, files_each=2))
 
     assert stated(sql, opened, elsewhere) == whole
     (scan,) = whole["scans"]

@@ -16,7 +16,7 @@ from msgspec.structs import astuple
 
 from spark.planning.asking_parts import in_parts
 from whyscan.spark.packed import packed
-from whyscan.spark.planning import ANSWER, Answer, Work, answer
+from whyscan.spark.planning import ANSWER, PartResult, Work, answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ class Waiting:
 
     work: bytes
     parts: Sequence[bytes]
-    answered: Future[list[Answer]]
+    answered: Future[list[PartResult]]
 
 
 def together(spark, asked: Mapping[str, Asking]) -> dict[str, Any]:
@@ -54,8 +54,8 @@ def together(spark, asked: Mapping[str, Asking]) -> dict[str, Any]:
     def document(one: Asking) -> dict[str, Any]:
         sent = [packed(part) for part in one.divided]
 
-        def run(work: Work) -> list[Answer]:
-            answered: Future[list[Answer]] = Future()
+        def run(work: Work) -> list[PartResult]:
+            answered: Future[list[PartResult]] = Future()
             waiting.put(Waiting(packed(work), sent, answered))
             return answered.result()
 
@@ -90,8 +90,8 @@ def answer_all(spark, asked: Sequence[Waiting]) -> None:
     ]
     columns = [pa.array(column) for column in zip(*rows, strict=True)]
     frame = spark.createDataFrame(pa.table(columns, ["asker", "work", "number", "part"]))
-    found: list[list[Answer]] = [[] for _ in asked]
+    found: list[list[PartResult]] = [[] for _ in asked]
     for asker, *told in frame.repartition(TASKS, "asker").mapInArrow(answering, SPELLED).collect():
-        found[asker].append(Answer(*told))
+        found[asker].append(PartResult(*told))
     for one, answers in zip(asked, found, strict=True):
         one.answered.set_result(answers)

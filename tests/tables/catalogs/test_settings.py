@@ -6,7 +6,7 @@ import pytest
 
 from whyscan.errors import UsageError
 from whyscan.tables.catalogs.credentials import credential
-from whyscan.tables.catalogs.entry import Entry
+from whyscan.tables.catalogs.entry import CatalogEntry
 from whyscan.tables.catalogs.names import TableName
 from whyscan.tables.catalogs.settings import storage_options
 from whyscan.tables.storage.connections import connect, option_name
@@ -19,12 +19,12 @@ KEYS = {"s3.access-key-id": "k", "s3.secret-access-key": "canary"}
 
 
 def options(place, configured, given=None):
-    return storage_options(Entry(None, configured), place, NAME, given or {})
+    return storage_options(CatalogEntry(None, configured), place, NAME, given or {})
 
 
 def secrets(place, *layers):
     kind = {"s3": "s3", "gs": "gs"}.get(place.partition(":")[0], "az")
-    found = credential(kind, place, Entry(None, layers[-1], layers[:-1]))
+    found = credential(kind, place, CatalogEntry(None, layers[-1], layers[:-1]))
     return None if found is None else (dict(found.secrets), found.until)
 
 
@@ -173,7 +173,7 @@ def test_options_by_their_plain_names(given, name):
 
 
 def test_nothing_secret_is_shown():
-    entry = Entry("s3://b/t/metadata/v1.metadata.json", KEYS, (KEYS,), {"a": "canary"}, dict)
+    entry = CatalogEntry("s3://b/t/metadata/v1.metadata.json", KEYS, (KEYS,), {"a": "canary"}, dict)
 
     assert "canary" not in repr(entry)
     assert "canary" not in repr(credential("s3", S3, entry))

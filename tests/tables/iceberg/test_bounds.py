@@ -28,10 +28,10 @@ from whyscan.tree.types import (
     DecimalType,
     OtherType,
     TimestampType,
-    Unit,
+    TimeUnit,
 )
 
-NANOSECONDS = TimestampType(instant=False, unit=Unit.NANOSECOND)
+NANOSECONDS = TimestampType(instant=False, unit=TimeUnit.NANOSECOND)
 SIXTEEN = uuid.UUID("f79c3e09-677c-4bbd-a479-3f349cb785e7").bytes
 VECTORS = [
     (BOOLEAN, "00", False),

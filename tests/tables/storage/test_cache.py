@@ -14,7 +14,7 @@ from support import commands
 from whyscan.errors import UsageError
 from whyscan.tables.storage import object_versions
 from whyscan.tables.storage.disk_cache import Cache, location, users_cache
-from whyscan.tables.storage.store import Range, Store
+from whyscan.tables.storage.store import ByteRange, Store
 
 MIB = 1 << 20
 
@@ -214,7 +214,7 @@ def test_a_footer_that_nobody_listed_is_kept_only_by_a_name_that_is_used_once(ca
     objects = Objects(**{name: b"rows and footer"})
     for _ in range(2):
         store = objects.open(cache)
-        list(store.read_many([Range(name, 0, 15)], keep=lambda end: end[-6:]))
+        list(store.read_many([ByteRange(name, 0, 15)], keep=lambda end: end[-6:]))
 
     assert store.meter.traffic().from_cache == again
 
@@ -253,7 +253,7 @@ def test_stores_of_one_name_at_two_endpoints_share_nothing(cache):
 def test_ranges_of_one_object_are_kept_apart(cache):
     objects = Objects(**{UNIQUE: b"0123456789"})
     for _ in range(2):
-        found = objects.open(cache).read_many([Range(UNIQUE, 0, 3), Range(UNIQUE, 3, 7)])
+        found = objects.open(cache).read_many([ByteRange(UNIQUE, 0, 3), ByteRange(UNIQUE, 3, 7)])
         assert [bytes(piece) for piece in found] == [b"012", b"3456789"]
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from whyscan.planning.plan.judgement import flags
 from whyscan.planning.why.obstacles import compared, told
 from whyscan.planning.why.truncated_bounds import cut
-from whyscan.pruning.evaluate import Batch, interval_of
+from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.mask import either, opposite
 from whyscan.tree.types import StringType
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
 
-class Asked(Struct, frozen=True):
+class BlockQuestion(Struct, frozen=True):
     """A predicate and the files that it is put to."""
 
     snapshot: Snapshot
@@ -39,7 +39,7 @@ class Asked(Struct, frozen=True):
         return self.files.containers
 
 
-def told_apart(asked: Asked) -> Flags | None:
+def told_apart(asked: BlockQuestion) -> Flags | None:
     """The blocks whose members an obstacle may tell apart; None where that may be any."""
     blocks = asked.containers.blocks
     if blocks is None or not _plain(asked):
@@ -56,7 +56,7 @@ def told_apart(asked: Asked) -> Flags | None:
     return found
 
 
-def _plain(asked: Asked) -> bool:
+def _plain(asked: BlockQuestion) -> bool:
     """Every file is whole, of one spec, not known by a hash, and of a known size."""
     files = asked.files
     return (
@@ -75,7 +75,7 @@ def _some_are_told(interval: Interval, blocks: Blocks) -> Flags:
     return untold & blocks.some("told", interval, told)
 
 
-def _imagined(asked: Asked, column: Column, blocks: Blocks) -> Flags:
+def _imagined(asked: BlockQuestion, column: Column, blocks: Blocks) -> Flags:
     """Where other statistics are imagined: bounds that are not cut, NULLs that were counted."""
     interval = asked.containers.statistics.get(column.path)
     if interval is None:
@@ -87,13 +87,15 @@ def _imagined(asked: Asked, column: Column, blocks: Blocks) -> Flags:
     return found
 
 
-def _lost(asked: Asked, blocks: Blocks) -> Iterator[Flags]:
+def _lost(asked: BlockQuestion, blocks: Blocks) -> Iterator[Flags]:
     """Where a function may leave something of one member and nothing of another.
 
     What it leaves of the hull it leaves of every member.
     """
     operands = [o for c in asked.predicate.conjuncts for o in compared(c.expression)]
     if operands:
-        hulls = Batch(blocks.hulls(asked.containers, asked.predicate.columns()), asked.zone)
+        hulls = ContainerBatch(
+            blocks.hulls(asked.containers, asked.predicate.columns()), asked.zone
+        )
         for operand in operands:
             yield flags(opposite(told(interval_of(operand, hulls))), blocks.count)

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.planning.plan.file_groups import Cells
+from whyscan.planning.plan.file_groups import FileGroups
 from whyscan.planning.plan.judgement import UNDECIDED, Judgement, flags, judge_each, mapped, truths
 from whyscan.pruning.truth import matches_all
 
@@ -62,13 +62,13 @@ def pieced_together(predicate: Predicate, containers: Containers, zone: Zone) ->
     return mapped(_joined(cells, lines, members), cells.spread)
 
 
-class Found(Struct, frozen=True):
+class GroupVerdicts(Struct, frozen=True):
     """What all that is known says of each cell, partition values alone, and statistics alone.
 
     Of these it is whether they keep it.
     """
 
-    cells: Cells
+    cells: FileGroups
     judgement: Judgement
     by_partition: Judgement
     by_statistics: Flags
@@ -76,7 +76,7 @@ class Found(Struct, frozen=True):
 
 def in_cells(
     predicate: Predicate, containers: Containers, zone: Zone, told_apart: Flags
-) -> Found | None:
+) -> GroupVerdicts | None:
     """Containers in blocks, judged in every way that a report asks for; None as above.
 
     The blocks that are `told_apart` are looked into whatever their hulls say.
@@ -98,7 +98,7 @@ def in_cells(
         return None
     apart = whole.apart(cells)
     judgement = _joined(cells, lines, whole.judged(apart))
-    return Found(
+    return GroupVerdicts(
         cells,
         judgement,
         _joined(cells, by_lines, whole.judged(apart.by_partition())),
@@ -108,12 +108,12 @@ def in_cells(
     )
 
 
-def _cells(blocks: Blocks, open_: Flags) -> Cells | None:
+def _cells(blocks: Blocks, open_: Flags) -> FileGroups | None:
     """The blocks that are not open, and the members of the others; None for too many of them."""
     inside = np.flatnonzero(open_)
     if int(blocks.sizes[inside].sum()) * WORTH_WHILE > len(blocks.order):
         return None
-    return Cells(blocks, np.flatnonzero(~open_), blocks.places(inside))
+    return FileGroups(blocks, np.flatnonzero(~open_), blocks.places(inside))
 
 
 class Pieces(Struct, frozen=True):
@@ -195,11 +195,11 @@ class _Hulls(Struct, frozen=True):
         """The truth of all conjuncts together."""
         return truths(self.predicate, containers, self.zone, UNDECIDED)[1]
 
-    def apart(self, cells: Cells) -> Containers:
+    def apart(self, cells: FileGroups) -> Containers:
         """The members that are cells of their own."""
         return self.blocks.members(self.containers, self.columns, cells.looked_into)
 
-    def kept(self, cells: Cells, line: _Line, apart: Containers) -> Flags:
+    def kept(self, cells: FileGroups, line: _Line, apart: Containers) -> Flags:
         """The cells that may match: all of them where nothing is known of any column."""
         if not self.columns:
             return np.ones(cells.count, np.bool_)
@@ -262,7 +262,7 @@ def _flags(judgement: Judgement) -> list[Flags]:
     return found
 
 
-def _joined(cells: Cells, lines: Sequence[_Line], members: Judgement) -> Judgement:
+def _joined(cells: FileGroups, lines: Sequence[_Line], members: Judgement) -> Judgement:
     """The flags of all cells, by those of whole blocks and of the others' members."""
     flags = (
         np.concatenate((line.sure[cells.whole], inside))

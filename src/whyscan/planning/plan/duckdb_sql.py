@@ -452,7 +452,7 @@ def _is_printable(values: pa.Array) -> Mask:
     return unknown_as(pc.match_substring_regex(values, _PRINTABLE), verdict=True)
 
 
-class Engine:
+class DuckDBConnection:
     """DuckDB with a connection of its own, made when there is something to run."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", bound=np.generic)
 
 
-class Cells(Struct, frozen=True, eq=False, dict=True):
+class FileGroups(Struct, frozen=True, eq=False, dict=True):
     """The `whole` blocks, a cell each, and behind them the containers that stand `apart`.
 
     These are places in the order of the blocks, and ascend.
@@ -105,7 +105,7 @@ class Cells(Struct, frozen=True, eq=False, dict=True):
                 return None
         return found
 
-    def divided(self, flagged: Flags) -> tuple[Cells, Positions]:
+    def divided(self, flagged: Flags) -> tuple[FileGroups, Positions]:
         """The same with every container of the flagged cells apart, and which cell each was."""
         stay = ~flagged[: len(self.whole)]
         split = self.whole[~stay]
@@ -114,4 +114,4 @@ class Cells(Struct, frozen=True, eq=False, dict=True):
         were = np.repeat(np.flatnonzero(~stay), self.blocks.sizes[split])
         inside = np.concatenate((were, np.arange(len(self.whole), self.count)))
         was = np.concatenate((np.flatnonzero(stay), inside[order]))
-        return Cells(self.blocks, self.whole[stay], apart[order]), was
+        return FileGroups(self.blocks, self.whole[stay], apart[order]), was

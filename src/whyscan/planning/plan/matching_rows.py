@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from whyscan.planning.plan.judgement import bits
-from whyscan.pruning.evaluate import Batch, interval_of
+from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.exact import NOTHING, Exact
 from whyscan.pruning.interval import equal
 from whyscan.pruning.mask import both, keep, opposite, surely
@@ -118,7 +118,7 @@ class Population(Struct, frozen=True):
     def interval(self, expression: Expression, plan: ScanPlan) -> Interval:
         """Where the values of an expression lie."""
         told = self.containers.without_nan() if plan.options.assume_no_nan else self.containers
-        return interval_of(expression, Batch(told, plan.zone))
+        return interval_of(expression, ContainerBatch(told, plan.zone))
 
     def exact(self, expression: Expression) -> Exact:
         """What is exact of a column; nothing of any other expression."""

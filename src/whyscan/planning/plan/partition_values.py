@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from whyscan.planning.plan.duckdb_sql import (
-    Engine,
+    DuckDBConnection,
     to_duckdb,
     where_it_means_the_same,
     writes_the_same,
@@ -134,7 +134,7 @@ def _run(expression: Expression, containers: Containers, found: Truth) -> Truth 
     first, tuple_of = _distinct(values)
     asked = materialise(sent, containers.count).take(first)
     tuples = pa.table({n: v.take(first) for n, v in zip(names.values(), values, strict=True)})
-    with Engine() as engine:
+    with DuckDBConnection() as engine:
         answers = engine.answers(sql, tuples.filter(asked))
     if answers is None:
         return None

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.planning.plan.block_reasons import Asked, told_apart
+from whyscan.planning.plan.block_reasons import BlockQuestion, told_apart
 from whyscan.planning.plan.blockwise import in_cells
 from whyscan.planning.plan.judgement import (
     UNDECIDED,
@@ -110,7 +110,7 @@ class _Planner(Struct, frozen=True):
         """The same of files in blocks, told as few; None where each has to be told by itself."""
         if files.containers.blocks is None or self.snapshot.footers_describe_files:
             return None
-        apart = told_apart(Asked(self.snapshot, files, self.predicate, self.zone))
+        apart = told_apart(BlockQuestion(self.snapshot, files, self.predicate, self.zone))
         if apart is None:
             return None
         found = in_cells(self.predicate, self.told(files.containers), self.zone, apart)

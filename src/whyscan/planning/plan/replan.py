@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.planning.plan.judgement import Decided
-    from whyscan.planning.plan.scan_plan import Asked, ScanPlan
+    from whyscan.planning.plan.scan_plan import PlanRequest, ScanPlan
     from whyscan.pruning.containers import Containers
     from whyscan.tree.nodes import Expression, Predicate
 
@@ -26,13 +26,13 @@ def conjunct(expression: Expression) -> Conjunct:
     return Conjunct(expression, to_sql(expression))
 
 
-def without(asked: Asked, position: int) -> tuple[Conjunct, ...]:
+def without(asked: PlanRequest, position: int) -> tuple[Conjunct, ...]:
     """The conjuncts but one."""
     every = asked.predicate.conjuncts
     return (*every[:position], *every[position + 1 :])
 
 
-def instead(asked: Asked, position: int, other: Expression) -> tuple[Conjunct, ...]:
+def instead(asked: PlanRequest, position: int, other: Expression) -> tuple[Conjunct, ...]:
     """The conjuncts with another one in the place of one."""
     every = asked.predicate.conjuncts
     return (*every[:position], conjunct(other), *every[position + 1 :])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from whyscan.errors import Span, UnknownColumn, UsageError
+from whyscan.errors import TextSpan, UnknownColumn, UsageError
 from whyscan.planning.plan.scan_plan import Depth, Options
 from whyscan.predicate.syntax.column_guess import mentioned
 from whyscan.predicate.syntax.session import Session
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from whyscan.predicate.binding.names import Columns
+    from whyscan.predicate.binding.names import SchemaColumns
     from whyscan.tables.snapshot import Snapshot
     from whyscan.tree.nodes import Path, Predicate
     from whyscan.tree.types import Field
@@ -127,22 +127,22 @@ def _depth(word: str) -> Depth:
 
 def projection_of(columns: Sequence[str], snapshot: Snapshot) -> tuple[Path, ...]:
     """The columns of those names, members of structs among them."""
-    from whyscan.predicate.binding.names import Columns
+    from whyscan.predicate.binding.names import SchemaColumns
 
     if isinstance(columns, str):
         raise UsageError("columns are a list of names", hint=f"columns=[{columns!r}]")
-    known = Columns(snapshot.schema(named=[name.split(".")[0] for name in columns]))
+    known = SchemaColumns(snapshot.schema(named=[name.split(".")[0] for name in columns]))
     return tuple(_column(name, known) for name in columns)
 
 
-def _column(name: str, known: Columns) -> Path:
+def _column(name: str, known: SchemaColumns) -> Path:
     """A selected column: by its whole name, else as a member of a struct."""
-    from whyscan.predicate.binding.names import Part, resolve
+    from whyscan.predicate.binding.names import NamePart, resolve
 
     if len(whole := known.named(name)) == 1:
         return (whole[0].name,)
     parts, start = [], 0
     for piece in name.split("."):
-        parts.append(Part(piece, Span(start, start + len(piece))))
+        parts.append(NamePart(piece, TextSpan(start, start + len(piece))))
         start += len(piece) + 1
     return resolve(parts, known, name).path

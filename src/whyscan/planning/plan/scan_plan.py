@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from whyscan.planning.plan.file_groups import Cells
+    from whyscan.planning.plan.file_groups import FileGroups
     from whyscan.planning.plan.judgement import Decided, Flags, Judgement
     from whyscan.tables.snapshot import Files, Manifests, RowGroups, Snapshot
     from whyscan.tree.nodes import Column, Path, Predicate
@@ -148,7 +148,7 @@ class Evidence(Struct, frozen=True, dict=True):
     unchecked: tuple[tuple[str, str], ...]
     manifests: ManifestEvidence | None = None
     limit: Limit | None = None
-    cells: Cells | None = None
+    cells: FileGroups | None = None
     by_statistics: Flags | None = None
 
     @property
@@ -247,7 +247,7 @@ class Evidence(Struct, frozen=True, dict=True):
         return self if self.limit is None else self.limit.before
 
 
-class Asked(Protocol):
+class PlanRequest(Protocol):
     """A predicate that is put to a snapshot, however it is planned."""
 
     @property
@@ -260,7 +260,7 @@ class Asked(Protocol):
     def options(self) -> Options: ...
 
 
-class Planned(Asked, Protocol):
+class PlannedSnapshot(PlanRequest, Protocol):
     """A snapshot that was planned, in one piece or part by part, each wherever it lies.
 
     What is counted of the whole is the sum of what is counted of the parts, in their order: no

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from whyscan.planning.plan.scan_plan import ScanPlan
 
 
-class Beforehand(Struct, frozen=True):
+class TableFacts(Struct, frozen=True):
     """What one part knows; of several, their sum.
 
     Conjuncts, by position: `ran` are those that were run on partition values, `unrunnable` those
@@ -32,7 +32,7 @@ class Beforehand(Struct, frozen=True):
     unrunnable: frozenset[int]
 
     @classmethod
-    def of(cls, plan: ScanPlan) -> Beforehand:
+    def of(cls, plan: ScanPlan) -> TableFacts:
         """What the plan of one part knows."""
         evidence = plan.counted
         if not evidence.files.count:
@@ -54,8 +54,8 @@ class Beforehand(Struct, frozen=True):
             unrunnable=every - ran - settled,
         )
 
-    def __add__(self, other: Beforehand) -> Beforehand:
-        return Beforehand(
+    def __add__(self, other: TableFacts) -> TableFacts:
+        return TableFacts(
             self.kept + other.kept,
             self.partitions_stay and other.partitions_stay,
             self.ran | other.ran,

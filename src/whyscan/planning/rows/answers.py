@@ -31,7 +31,7 @@ from whyscan.planning.plan.matching_rows import (
     surely_matching,
 )
 from whyscan.planning.plan.planner import plus, total
-from whyscan.planning.rows.limit import Cut, Unproven, before_limit, cut
+from whyscan.planning.rows.limit import LimitedPart, Unproven, before_limit, cut
 from whyscan.pruning.interval import greater, less
 from whyscan.pruning.mask import both, may, opposite, written_out
 from whyscan.tree import arrow
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.judgement import Flags
     from whyscan.planning.plan.matching_rows import Counts, Population
-    from whyscan.planning.plan.scan_plan import Evidence, Planned, ScanPlan
+    from whyscan.planning.plan.scan_plan import Evidence, PlannedSnapshot, ScanPlan
     from whyscan.pruning.mask import Mask, Vector
     from whyscan.tree.nodes import Expression
     from whyscan.tree.types import Type
@@ -58,7 +58,7 @@ class Function(Enum):
     MAX = "max"
 
 
-class Aggregate(Struct, frozen=True):
+class MetadataAggregate(Struct, frozen=True):
     """One of them, over all matching rows. `count(*)` has no expression, the others have one."""
 
     function: Function
@@ -69,16 +69,16 @@ class Answers(Struct, frozen=True):
     """One value for each aggregate, and the plan that is left: it reads no file."""
 
     values: tuple[Literal, ...]
-    plan: Planned
+    plan: PlannedSnapshot
 
 
-def answers(plan: Planned, asked: Sequence[Aggregate]) -> Answers | Unproven:
+def answers(plan: PlannedSnapshot, asked: Sequence[MetadataAggregate]) -> Answers | Unproven:
     """What metadata alone answers, for all aggregates or for none.
 
     The columns of their expressions must be among the predicate's, or `measured` in the plan's
     options.
     """
-    parts = plan.each(partial(_Part.of, asked=tuple(asked)))
+    parts = plan.each(partial(_AnswerPart.of, asked=tuple(asked)))
     rows = _rows(reduce(plus, (part.low for part in parts)), reduce(plus, (p.high for p in parts)))
     values = []
     for position, aggregate in enumerate(asked):
@@ -90,11 +90,13 @@ def answers(plan: Planned, asked: Sequence[Aggregate]) -> Answers | Unproven:
             return value
         values.append(value)
     nothing = [np.zeros(part.files, np.bool_) for part in parts]
-    left = cut(plan, [Cut(0, ordered=False, files=files, groups=None) for files in nothing])
+    left = cut(plan, [LimitedPart(0, ordered=False, files=files, groups=None) for files in nothing])
     return Answers(tuple(values), left)
 
 
-def _answer(levels: _Levels, aggregate: Aggregate, rows: Literal | Unproven) -> Literal | Unproven:
+def _answer(
+    levels: _ExpressionLevels, aggregate: MetadataAggregate, rows: Literal | Unproven
+) -> Literal | Unproven:
     found: Literal | Unproven = Unproven("not every file was looked into")
     for level in levels.usable():
         if level.raises:
@@ -115,7 +117,7 @@ def _rows(low: int | None, high: int | None) -> Literal | Unproven:
     return Literal(low, BIGINT) if low == high else Unproven(f"{low:,} to {high:,} rows match")
 
 
-class _Part(Struct, frozen=True):
+class _AnswerPart(Struct, frozen=True):
     """Of one part: how many files it has, at least and at most how many rows of it match.
 
     `levels` are told of each aggregate that has an expression.
@@ -124,52 +126,55 @@ class _Part(Struct, frozen=True):
     files: int
     low: int | None
     high: int | None
-    levels: tuple[_Levels | None, ...]
+    levels: tuple[_ExpressionLevels | None, ...]
 
     @classmethod
-    def of(cls, plan: ScanPlan, asked: tuple[Aggregate, ...]) -> _Part:
+    def of(cls, plan: ScanPlan, asked: tuple[MetadataAggregate, ...]) -> _AnswerPart:
         plan = before_limit(plan)
         evidence = plan.evidence
         low, high = (total(f(evidence)) for f in (surely_matching, perhaps_matching))
-        levels = (None if a.expression is None else _Levels.of(plan, a.expression) for a in asked)
+        levels = (
+            None if a.expression is None else _ExpressionLevels.of(plan, a.expression)
+            for a in asked
+        )
         return cls(evidence.files.count, low, high, tuple(levels))
 
 
-class _Levels(Struct, frozen=True):
+class _ExpressionLevels(Struct, frozen=True):
     """What is known of an expression: in files, where more than footers describes them.
 
     In row groups, where a footer was opened; `seen`: those of all files that may match were.
     """
 
-    files: _Level | None
-    groups: _Level | None
+    files: _ExpressionLevel | None
+    groups: _ExpressionLevel | None
     seen: bool
 
     @classmethod
-    def of(cls, plan: ScanPlan, expression: Expression) -> _Levels:
+    def of(cls, plan: ScanPlan, expression: Expression) -> _ExpressionLevels:
         files, groups = of_files(plan.evidence), of_row_groups(plan.evidence)
         only_footers = plan.snapshot.footers_describe_files
         return cls(
-            None if only_footers else _Level.of(files, expression, plan),
-            None if groups is None else _Level.of(groups, expression, plan),
+            None if only_footers else _ExpressionLevel.of(files, expression, plan),
+            None if groups is None else _ExpressionLevel.of(groups, expression, plan),
             _seen(plan.evidence, files.kept),
         )
 
-    def __add__(self, other: _Levels) -> _Levels:
-        return _Levels(
+    def __add__(self, other: _ExpressionLevels) -> _ExpressionLevels:
+        return _ExpressionLevels(
             _together(self.files, other.files),
             _together(self.groups, other.groups),
             self.seen and other.seen,
         )
 
-    def usable(self) -> Iterator[_Level]:
+    def usable(self) -> Iterator[_ExpressionLevel]:
         if self.files is not None:
             yield self.files
         if self.groups is not None and self.seen:
             yield self.groups
 
 
-class _Level(Struct, frozen=True):
+class _ExpressionLevel(Struct, frozen=True):
     """The containers of a level that may match, and what is known of an expression in each."""
 
     name: str
@@ -188,7 +193,7 @@ class _Level(Struct, frozen=True):
     whole: Flags
 
     @classmethod
-    def of(cls, rows: Population, expression: Expression, plan: ScanPlan) -> _Level:
+    def of(cls, rows: Population, expression: Expression, plan: ScanPlan) -> _ExpressionLevel:
         interval, exact = rows.interval(expression, plan), rows.exact(expression)
         count, kept = rows.containers.count, rows.kept
         kind = arrow.arrow_type(interval.type)
@@ -219,15 +224,17 @@ class _Level(Struct, frozen=True):
             rows.whole[kept],
         )
 
-    def __add__(self, other: _Level) -> _Level:
+    def __add__(self, other: _ExpressionLevel) -> _ExpressionLevel:
         joined = [
             _concatenated(mine, theirs)
             for mine, theirs in zip(astuple(self)[3:], astuple(other)[3:], strict=True)
         ]
-        return _Level(self.name, self.type, self.raises or other.raises, *joined)
+        return _ExpressionLevel(self.name, self.type, self.raises or other.raises, *joined)
 
 
-def _together(one: _Level | None, other: _Level | None) -> _Level | None:
+def _together(
+    one: _ExpressionLevel | None, other: _ExpressionLevel | None
+) -> _ExpressionLevel | None:
     if one is None or other is None:
         return one or other
     return one + other
@@ -246,7 +253,7 @@ def _seen(evidence: Evidence, files: Flags) -> bool:
     return bool(seen[files].all())
 
 
-def _present(level: _Level, rows: Literal | Unproven) -> Literal | Unproven:
+def _present(level: _ExpressionLevel, rows: Literal | Unproven) -> Literal | Unproven:
     """`count(x)`: all rows less those that are NULL."""
     if isinstance(rows, Unproven) or not level.null.any():
         return rows
@@ -256,7 +263,7 @@ def _present(level: _Level, rows: Literal | Unproven) -> Literal | Unproven:
     return Literal(int((level.rows - nulls)[level.present].sum()), BIGINT)
 
 
-def _extreme(level: _Level, function: Function) -> Literal | Unproven:
+def _extreme(level: _ExpressionLevel, function: Function) -> Literal | Unproven:
     """`min(x)` or `max(x)`: the outermost bound, where a row has it."""
     name, value = level.name, level.value
     if level.nan.any() and (function is Function.MAX or not value.any()):
@@ -277,7 +284,7 @@ def _extreme(level: _Level, function: Function) -> Literal | Unproven:
     return _literal(outermost, level)
 
 
-def _literal(outermost: pa.Scalar, level: _Level) -> Literal | Unproven:
+def _literal(outermost: pa.Scalar, level: _ExpressionLevel) -> Literal | Unproven:
     kind = level.type
     try:
         value = arrow.value(outermost, kind)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.judgement import Flags, Judgement
     from whyscan.planning.plan.matching_rows import Counts
-    from whyscan.planning.plan.scan_plan import FileScan, Options, Planned, ScanPlanSummary
+    from whyscan.planning.plan.scan_plan import FileScan, Options, PlannedSnapshot, ScanPlanSummary
     from whyscan.tables.snapshot import Snapshot
     from whyscan.tree.nodes import Predicate
     from whyscan.tree.zones import Zone
@@ -35,7 +35,7 @@ class Unproven(Struct, frozen=True):
     why: str
 
 
-class Cut(Struct, frozen=True):
+class LimitedPart(Struct, frozen=True):
     """What so many rows need of one part: these of its files, and of row groups.
 
     `groups` None are all of theirs.
@@ -50,8 +50,8 @@ class Cut(Struct, frozen=True):
 class CutParts(Struct, frozen=True, eq=False, dict=True):
     """A plan in parts, of each of which only some is needed. Iterate over it for the files."""
 
-    whole: Planned
-    cuts: tuple[Cut, ...]
+    whole: PlannedSnapshot
+    cuts: tuple[LimitedPart, ...]
 
     @property
     def snapshot(self) -> Snapshot:
@@ -85,11 +85,13 @@ class CutParts(Struct, frozen=True, eq=False, dict=True):
             yield from some
 
 
-def _asked(plan: ScanPlan, given: Cut, question: Callable[[ScanPlan], T]) -> T:
+def _asked(plan: ScanPlan, given: LimitedPart, question: Callable[[ScanPlan], T]) -> T:
     return question(_cut(plan, given))
 
 
-def _asked_given(plan: ScanPlan, given: tuple[Cut, G], question: Callable[[ScanPlan, G], T]) -> T:
+def _asked_given(
+    plan: ScanPlan, given: tuple[LimitedPart, G], question: Callable[[ScanPlan, G], T]
+) -> T:
     return question(_cut(plan, given[0]), given[1])
 
 
@@ -101,7 +103,7 @@ def _files(plan: ScanPlan) -> tuple[FileScan, ...]:
     return plan.files
 
 
-def limited(plan: Planned, rows: int, offset: int = 0) -> Planned | Unproven:
+def limited(plan: PlannedSnapshot, rows: int, offset: int = 0) -> PlannedSnapshot | Unproven:
     """What `LIMIT rows OFFSET offset` needs of a plan; unproven where too few rows surely match."""
     asked = rows + offset if rows else 0
     parts = plan.each(_Sure.of)
@@ -111,7 +113,7 @@ def limited(plan: Planned, rows: int, offset: int = 0) -> Planned | Unproven:
     files = _fewest(sure, asked)
     chosen = _groups(parts, files, sure, asked)
     pieces = zip(divided(files, [len(part.files) for part in parts]), chosen, strict=True)
-    return cut(plan, [Cut(asked, ordered=False, files=f, groups=g) for f, g in pieces])
+    return cut(plan, [LimitedPart(asked, ordered=False, files=f, groups=g) for f, g in pieces])
 
 
 def before_limit(plan: ScanPlan) -> ScanPlan:
@@ -122,7 +124,7 @@ def before_limit(plan: ScanPlan) -> ScanPlan:
     return replace(plan, counted=evidence, summary=summarise(evidence))
 
 
-def cut(plan: Planned, cuts: Sequence[Cut]) -> Planned:
+def cut(plan: PlannedSnapshot, cuts: Sequence[LimitedPart]) -> PlannedSnapshot:
     """The plan with these of its files and row groups alone, one cut for each part."""
     if isinstance(plan, ScanPlan):
         return _cut(plan, cuts[0])
@@ -134,7 +136,7 @@ def divided(flags: Flags, sizes: Sequence[int]) -> list[Flags]:
     return np.split(flags, np.cumsum(sizes)[:-1])
 
 
-def _cut(plan: ScanPlan, given: Cut) -> ScanPlan:
+def _cut(plan: ScanPlan, given: LimitedPart) -> ScanPlan:
     plan = before_limit(plan)
     evidence, files, groups = plan.evidence, given.files, given.groups
     inside, found = evidence.groups, evidence.group_judgement

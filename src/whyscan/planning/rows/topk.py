@@ -19,7 +19,15 @@ from msgspec.structs import astuple
 
 from whyscan.planning.plan.judgement import Flags, flags
 from whyscan.planning.plan.matching_rows import UNCOUNTED, counts, of_files, of_row_groups
-from whyscan.planning.rows.limit import Cut, Unproven, before_limit, cut, divided, limited, too_few
+from whyscan.planning.rows.limit import (
+    LimitedPart,
+    Unproven,
+    before_limit,
+    cut,
+    divided,
+    limited,
+    too_few,
+)
 from whyscan.pruning.mask import opposite, written_out
 from whyscan.tree.arrow import arrow_type
 
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.planning.plan.matching_rows import Counts, Population
-    from whyscan.planning.plan.scan_plan import Planned, ScanPlan
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan
     from whyscan.tree.nodes import Expression
 
 _BEYOND = np.int64(1 << 62)
@@ -45,11 +53,13 @@ class SortKey(Struct, frozen=True):
     nulls_first: bool
 
 
-def top(plan: Planned, key: SortKey, rows: int, offset: int = 0) -> Planned | Unproven:
+def top(
+    plan: PlannedSnapshot, key: SortKey, rows: int, offset: int = 0
+) -> PlannedSnapshot | Unproven:
     """What `ORDER BY key LIMIT rows OFFSET offset` needs of a plan; the first key alone decides."""
     if not rows:
         return limited(plan, 0)
-    parts, asked = plan.each(partial(_Part.of, key=key)), rows + offset
+    parts, asked = plan.each(partial(_TopkPart.of, key=key)), rows + offset
     files = reduce(add, (part.files for part in parts))
     opened = [part.groups for part in parts if part.groups is not None]
     levels = [files, *([reduce(add, opened)] if opened else [])]
@@ -68,11 +78,11 @@ def top(plan: Planned, key: SortKey, rows: int, offset: int = 0) -> Planned | Un
         kept = part.files.spread(flagged)
         if plan.snapshot.footers_describe_files and opened:
             kept &= part.inhabited(groups)
-        cuts.append(Cut(asked, ordered=True, files=kept, groups=groups))
+        cuts.append(LimitedPart(asked, ordered=True, files=kept, groups=groups))
     return cut(plan, cuts)
 
 
-class _Level(Struct, frozen=True):
+class _SortedLevel(Struct, frozen=True):
     """The containers of a level that may match: `at` their positions among all of a part.
 
     `all` is how many those are; `lower` to `calm` say what is known of the key in each.
@@ -93,7 +103,7 @@ class _Level(Struct, frozen=True):
     nulls: Counts
 
     @classmethod
-    def of(cls, level: Population, kept: Flags, key: SortKey, plan: ScanPlan) -> _Level:
+    def of(cls, level: Population, kept: Flags, key: SortKey, plan: ScanPlan) -> _SortedLevel:
         interval = level.interval(key.expression, plan)
         count, kind = level.containers.count, arrow_type(interval.type)
         told = level.exact(key.expression).nulls
@@ -108,9 +118,9 @@ class _Level(Struct, frozen=True):
             *(told[kept] for told in (level.every, level.rows, level.sure, level.gone, nulls)),
         )
 
-    def __add__(self, other: _Level) -> _Level:
+    def __add__(self, other: _SortedLevel) -> _SortedLevel:
         pairs = zip(astuple(self)[4:], astuple(other)[4:], strict=True)
-        return _Level(
+        return _SortedLevel(
             self.all + other.all,
             np.concatenate([self.at, other.at + self.all]),
             pa.concat_arrays([self.lower, other.lower]),
@@ -125,22 +135,22 @@ class _Level(Struct, frozen=True):
         return found
 
 
-class _Part(Struct, frozen=True):
+class _TopkPart(Struct, frozen=True):
     """The files of a part, and its row groups with the files that they are in; None for none."""
 
-    files: _Level
-    groups: _Level | None
+    files: _SortedLevel
+    groups: _SortedLevel | None
     owners: Counts
 
     @classmethod
-    def of(cls, plan: ScanPlan, key: SortKey) -> _Part:
+    def of(cls, plan: ScanPlan, key: SortKey) -> _TopkPart:
         plan = before_limit(plan)
         evidence, inside = plan.evidence, of_row_groups(plan.evidence)
-        files = _Level.of(of_files(evidence), evidence.judgement.kept, key, plan)
+        files = _SortedLevel.of(of_files(evidence), evidence.judgement.kept, key, plan)
         groups, found = evidence.groups, evidence.group_judgement
         if inside is None or groups is None or found is None:
             return cls(files, None, np.zeros(0, np.int64))
-        return cls(files, _Level.of(inside, found.kept, key, plan), groups.owners.to_numpy())
+        return cls(files, _SortedLevel.of(inside, found.kept, key, plan), groups.owners.to_numpy())
 
     def spread(self, flagged: Flags) -> Flags | None:
         return None if self.groups is None else self.groups.spread(flagged)
@@ -162,7 +172,7 @@ class _Span(Struct, frozen=True):
     null: np.int64
 
 
-def _reached(level: _Level, span: _Span, asked: int) -> np.int64:
+def _reached(level: _SortedLevel, span: _Span, asked: int) -> np.int64:
     """The least place that so many rows are sure not to come after; beyond all where none is."""
     counted = level.every & (level.nulls != UNCOUNTED) & (level.rows != UNCOUNTED)
     null = np.where(counted, (level.nulls - level.gone).clip(0, level.sure), 0)
@@ -175,7 +185,7 @@ def _reached(level: _Level, span: _Span, asked: int) -> np.int64:
     return places[order][enough] if enough < len(order) else _BEYOND
 
 
-def _spans(levels: Sequence[_Level], key: SortKey) -> list[_Span]:
+def _spans(levels: Sequence[_SortedLevel], key: SortKey) -> list[_Span]:
     """Where each container's rows may stand, by the ranks of all bounds together."""
     ranks = _ranks(
         pa.concat_arrays([end for level in levels for end in (level.lower, level.upper)])
@@ -197,7 +207,7 @@ def _ranks(ends: pa.Array) -> Counts:
     return np.where(ends.is_valid().to_numpy(zero_copy_only=False), ranks, 0)
 
 
-def _span(level: _Level, lower: Counts, upper: Counts, most: int, key: SortKey) -> _Span:
+def _span(level: _SortedLevel, lower: Counts, upper: Counts, most: int, key: SortKey) -> _Span:
     """Ascending: values at their ranks, NaN behind them; descending: the same with a minus."""
     value, null, nan, calm = level.value, level.null, level.nan, level.calm
     ends = lower, np.where(upper, upper, most + 1)

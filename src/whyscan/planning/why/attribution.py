@@ -122,22 +122,22 @@ def _closed(evidence: Evidence, at: int) -> Share:
     return Share(removed, None if removed else 0, rows, bool(files[stays].sum()))
 
 
-class Overlap(Struct, frozen=True):
+class MechanismOverlap(Struct, frozen=True):
     """What partition values and statistics each remove without the other, and both of them."""
 
     partition: Share
     statistics: Share
     both: Share
 
-    def __add__(self, other: Overlap) -> Overlap:
-        return Overlap(
+    def __add__(self, other: MechanismOverlap) -> MechanismOverlap:
+        return MechanismOverlap(
             self.partition + other.partition,
             self.statistics + other.statistics,
             self.both + other.both,
         )
 
 
-def overlap(plan: ScanPlan, *, partitions_stay: bool) -> Overlap:
+def overlap(plan: ScanPlan, *, partitions_stay: bool) -> MechanismOverlap:
     """Who could have removed what; `partitions_stay`: partition values remove no file anywhere."""
     evidence = plan.counted
     by_partition = ~evidence.by_partition.kept
@@ -145,7 +145,7 @@ def overlap(plan: ScanPlan, *, partitions_stay: bool) -> Overlap:
     by_statistics = ~kept
     closed = _closed_by_partition(evidence)
     unread = closed.files > 0 or not evidence.opened.all()
-    return Overlap(
+    return MechanismOverlap(
         share(evidence, by_partition, at_least=False) + closed,
         share(evidence, by_statistics, at_least=unread),
         share(evidence, by_partition & by_statistics, at_least=unread),

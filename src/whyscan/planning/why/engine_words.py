@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from whyscan.planning.why.pushdown import Bucket, Pushdown
+from whyscan.planning.why.pushdown import ConjunctBucket, Pushdown
 from whyscan.pruning.same_representation import column_below
 from whyscan.tree.nodes import (
     And,
@@ -101,7 +101,7 @@ def words(expression: Expression, found: Class, measured: Measured) -> Words:
 
 
 def _delta(expression: Expression, found: Class, measured: Measured) -> DeltaSpark:
-    if found.bucket is Bucket.PARTITION_SAFE:
+    if found.bucket is ConjunctBucket.PARTITION_SAFE:
         return DeltaSpark.PARTITION
     return DeltaSpark.DATA if _asks_statistics(expression, measured) else DeltaSpark.UNUSED
 

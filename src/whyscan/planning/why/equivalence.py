@@ -40,7 +40,7 @@ _YEARS = (-719_162, 2_932_896)
 """0001-01-01 to 9999-12-31: what people write and every function is defined on."""
 
 
-class Span(Struct, frozen=True):
+class IntegerSpan(Struct, frozen=True):
     """The integers (days, microseconds or numbers) from `low` to `high`, both included."""
 
     low: int
@@ -51,8 +51,8 @@ class Spans(Struct, frozen=True):
     """Where a condition on `column` is TRUE, in the whole of its `domain`."""
 
     column: Column
-    domain: Span
-    found: tuple[Span, ...]
+    domain: IntegerSpan
+    found: tuple[IntegerSpan, ...]
 
     @property
     def count(self) -> int:
@@ -82,7 +82,7 @@ class Spans(Struct, frozen=True):
         numbers = [n for span in self.found for n in range(span.low, span.high + 1)]
         return In(self.column, arrow.array(numbers, self.column.type), null=False, nan=False)
 
-    def _range(self, span: Span) -> list[Expression]:
+    def _range(self, span: IntegerSpan) -> list[Expression]:
         """Half open, as people write ranges of time; an end of the domain is no bound."""
         if span.low == span.high:
             return [self._compared(Comparator.EQUAL, span.low)]
@@ -110,16 +110,16 @@ def where_true(expression: Expression, zone: Zone) -> Spans | None:
     return None if found is None else Spans(column, domain, tuple(_joined(found)))
 
 
-def _domain(kind: Type) -> Span | None:
+def _domain(kind: Type) -> IntegerSpan | None:
     match kind:
         case IntegerType():
-            return Span(kind.least, kind.greatest)
+            return IntegerSpan(kind.least, kind.greatest)
         case DateType():
-            return Span(*_YEARS)
+            return IntegerSpan(*_YEARS)
         case TimestampType():
             day = 86_400 * kind.unit.per_second
             last = (_YEARS[1] + 1) * day - 1
-            return None if last >= 1 << 63 else Span(_YEARS[0] * day, last)
+            return None if last >= 1 << 63 else IntegerSpan(_YEARS[0] * day, last)
         case _:
             return None
 
@@ -130,8 +130,10 @@ def _may_be_true_of_null(expression: Expression, column: Column, zone: Zone) -> 
     return bool(flags(evaluate(expression, one, zone).true, 1)[0])
 
 
-def _decided(expression: Expression, column: Column, domain: Span, zone: Zone) -> list[Span] | None:
-    true: list[Span] = []
+def _decided(
+    expression: Expression, column: Column, domain: IntegerSpan, zone: Zone
+) -> list[IntegerSpan] | None:
+    true: list[IntegerSpan] = []
     left = [domain]
     while left:
         pieces = [piece for span in left for piece in _cut(span)]
@@ -143,14 +145,14 @@ def _decided(expression: Expression, column: Column, domain: Span, zone: Zone) -
     return true
 
 
-def _cut(span: Span) -> Iterator[Span]:
+def _cut(span: IntegerSpan) -> Iterator[IntegerSpan]:
     width = max(1, -(-(span.high - span.low + 1) // PIECES))
     for low in range(span.low, span.high + 1, width):
-        yield Span(low, min(low + width - 1, span.high))
+        yield IntegerSpan(low, min(low + width - 1, span.high))
 
 
 def _judged(
-    expression: Expression, column: Column, pieces: list[Span], zone: Zone
+    expression: Expression, column: Column, pieces: list[IntegerSpan], zone: Zone
 ) -> tuple[Flags, Flags]:
     lower = arrow.array([piece.low for piece in pieces], column.type)
     upper = arrow.array([piece.high for piece in pieces], column.type)
@@ -163,12 +165,12 @@ def _judged(
     return flags(found.true, len(pieces)), flags(matches_all(found), len(pieces))
 
 
-def _joined(spans: list[Span]) -> Iterator[Span]:
+def _joined(spans: list[IntegerSpan]) -> Iterator[IntegerSpan]:
     """Neighbours as one."""
-    last: Span | None = None
+    last: IntegerSpan | None = None
     for span in sorted(spans, key=lambda s: s.low):
         if last is not None and span.low == last.high + 1:
-            last = Span(last.low, span.high)
+            last = IntegerSpan(last.low, span.high)
             continue
         if last is not None:
             yield last

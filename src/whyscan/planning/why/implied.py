@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from whyscan.predicate.binding.names import Columns
-from whyscan.pruning.transforms import Identity
+from whyscan.predicate.binding.names import SchemaColumns
+from whyscan.pruning.transforms import IdentityTransform
 from whyscan.tree import arrow
 from whyscan.tree.nodes import Between, Column, Comparator, Comparison, In, Literal
 from whyscan.tree.types import DateType, IntegerType, StringType
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from whyscan.planning.plan.judgement import Flags
-    from whyscan.planning.plan.scan_plan import Asked, Evidence, Planned, ScanPlan
+    from whyscan.planning.plan.scan_plan import Evidence, PlannedSnapshot, PlanRequest, ScanPlan
     from whyscan.pruning.blocks import Blocks
     from whyscan.tree.nodes import Expression
 
@@ -39,7 +39,7 @@ class Implied(Struct, frozen=True):
     outside: int
 
 
-def implied(asked: Planned) -> Implied | None:
+def implied(asked: PlannedSnapshot) -> Implied | None:
     """The condition that leaves the most files outside; None where no column has one.
 
     Every live file must be listed, and one must stay.
@@ -53,7 +53,7 @@ def implied(asked: Planned) -> Implied | None:
     return max(found, key=lambda f: f.outside, default=None)
 
 
-def listed(asked: Planned, column: Column, position: int) -> Expression | None:
+def listed(asked: PlannedSnapshot, column: Column, position: int) -> Expression | None:
     """`column IN (…)` for the partition values that a conjunct keeps; None where that is not all.
 
     The conjunct is at that position, and partition values settle it.
@@ -70,7 +70,7 @@ def listed(asked: Planned, column: Column, position: int) -> Expression | None:
     return _in(column, distinct)
 
 
-def partition_values(asked: Planned, column: Column) -> pa.Array | None:
+def partition_values(asked: PlannedSnapshot, column: Column) -> pa.Array | None:
     """The distinct values of an identity partition column in the files that are listed, sorted.
 
     None where the column is no such one.
@@ -85,7 +85,7 @@ def partition_values(asked: Planned, column: Column) -> pa.Array | None:
     return distinct.take(pc.sort_indices(distinct)).cast(arrow.arrow_type(column.type))
 
 
-def partition_extent(asked: Planned, column: Column) -> pa.Array | None:
+def partition_extent(asked: PlannedSnapshot, column: Column) -> pa.Array | None:
     """The least and the greatest value by the summaries of manifests; None where one has none."""
     parts = asked.each(partial(_extent, column=column))
     known = [part for part in parts if part is not None]
@@ -219,11 +219,11 @@ def _of_column(column: Column, counted: pa.Table | None) -> Implied | None:
     )
 
 
-def _identities(asked: Asked) -> Iterator[Column]:
+def _identities(asked: PlanRequest) -> Iterator[Column]:
     """The partition columns whose values are their own, in every live spec."""
-    known = Columns(asked.snapshot.schema())
+    known = SchemaColumns(asked.snapshot.schema())
     for path in asked.snapshot.partition_sources:
-        plain = all(spec.get(path) == (Identity(),) for spec in asked.snapshot.specs)
+        plain = all(spec.get(path) == (IdentityTransform(),) for spec in asked.snapshot.specs)
         if plain and len(path) == 1 and len(found := known.named(path[0])) == 1:
             yield Column(path, found[0].type)
 

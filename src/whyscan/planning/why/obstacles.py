@@ -13,7 +13,7 @@ from whyscan.planning.plan.judgement import Flags, flags, truths
 from whyscan.planning.plan.partition_values import spread
 from whyscan.planning.why.reason_codes import Reason
 from whyscan.planning.why.truncated_bounds import tightest
-from whyscan.pruning.evaluate import Batch, interval_of
+from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.mask import Mask, any_of, both, either, known, opposite
 from whyscan.pruning.truth import matches_all
 from whyscan.tree.nodes import (
@@ -217,7 +217,7 @@ def compared(expression: Expression) -> Iterator[Expression]:
 
 
 def _lost(operand: Expression, here: Survivors) -> Flags:
-    unknown = opposite(told(interval_of(operand, Batch(here.containers, here.plan.zone))))
+    unknown = opposite(told(interval_of(operand, ContainerBatch(here.containers, here.plan.zone))))
     return here.flags(both(unknown, *(bounded(c, here.containers) for c in columns_of(operand))))
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from whyscan.planning.plan.judgement import Flags, flags
 from whyscan.planning.why.attribution import Share, share
-from whyscan.planning.why.pushdown import Class, Here, class_of, recorded
+from whyscan.planning.why.pushdown import Class, FileOutcomes, class_of, recorded
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.truth import matches_all
 from whyscan.tree.nodes import And, Not, Or, children
@@ -23,7 +23,7 @@ from whyscan.tree.rendering import to_sql
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.planning.plan.scan_plan import Asked, ScanPlan
+    from whyscan.planning.plan.scan_plan import PlanRequest, ScanPlan
     from whyscan.pruning.containers import Containers
     from whyscan.tree.nodes import Expression
 
@@ -37,7 +37,7 @@ class PartCount(Struct, frozen=True):
     `kept` counts the files that it leaves, `removed` is what it removes.
     """
 
-    here: Here
+    here: FileOutcomes
     kept: int
     removed: Share
     parts: tuple[PartCount, ...]
@@ -51,7 +51,7 @@ class PartCount(Struct, frozen=True):
         )
 
 
-class Part(Struct, frozen=True):
+class OperandOutcome(Struct, frozen=True):
     """One operand of an OR, an AND or a NOT, its class, and what it did."""
 
     expression: Expression
@@ -59,7 +59,7 @@ class Part(Struct, frozen=True):
     found: Class
     kept: int
     removed: Share
-    parts: tuple[Part, ...]
+    parts: tuple[OperandOutcome, ...]
 
     @property
     def operator(self) -> str | None:
@@ -87,13 +87,15 @@ def count_parts(expression: Expression, plan: ScanPlan) -> tuple[PartCount, ...]
     return tuple(_count(child, plan) for child in children(expression))
 
 
-def parts(expression: Expression, counted: Sequence[PartCount], asked: Asked) -> tuple[Part, ...]:
+def parts(
+    expression: Expression, counted: Sequence[PartCount], asked: PlanRequest
+) -> tuple[OperandOutcome, ...]:
     """The parts of a conjunct with their classes, from what they did to all files."""
     if not counted:
         return ()
     told = zip(children(expression), counted, strict=True)
     return tuple(
-        Part(
+        OperandOutcome(
             child,
             to_sql(child),
             class_of(child, found.here, asked),
@@ -119,7 +121,7 @@ def _count(expression: Expression, plan: ScanPlan) -> PartCount:
     stays = _stays(expression, plan)
     unread = bool((~evidence.opened & stays).any()) or evidence.closed_files > 0
     return PartCount(
-        Here(
+        FileOutcomes(
             files=evidence.files.count,
             settled=bool(settled.all()),
             prunes=not stays.all(),

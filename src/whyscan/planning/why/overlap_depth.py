@@ -16,7 +16,7 @@ FILES_AT_MOST = 200_000
 """Of more files, so many in even steps are measured."""
 
 
-class Overlap(Struct, frozen=True):
+class OverlapDepth(Struct, frozen=True):
     """How deep the bounds of `files` containers lie over each other.
 
     `depths` has for each container how many, itself among them, hold a value of its own on
@@ -40,7 +40,7 @@ def median(values: npt.NDArray[np.float64]) -> float:
     return float(np.partition(values, middle)[middle].mean())
 
 
-def overlap(lower: pa.Array, upper: pa.Array) -> Overlap | None:
+def overlap(lower: pa.Array, upper: pa.Array) -> OverlapDepth | None:
     """The overlap of containers by their bounds; None where no two have both.
 
     Values are taken to lie evenly between the bounds; of text, evenly over all bounds.
@@ -63,7 +63,7 @@ def sampled(count: int) -> npt.NDArray[np.int64]:
     return np.linspace(0, count - 1, FILES_AT_MOST).astype(np.int64)
 
 
-def overlap_of(lower: pa.Array, upper: pa.Array, count: int) -> Overlap:
+def overlap_of(lower: pa.Array, upper: pa.Array, count: int) -> OverlapDepth:
     """The overlap of containers of which there are `count`, by those that are measured."""
     ends = pa.concat_arrays([lower, upper])
     ranks = pc.rank(ends, tiebreaker="dense").to_numpy().astype(np.int64) - 1
@@ -72,7 +72,7 @@ def overlap_of(lower: pa.Array, upper: pa.Array, count: int) -> Overlap:
     scale = count / len(lower)
     extent = places[-1] - places[0]
     ideal = max(1, -(-len(lower) // _values_at_most(below, above, ends)))
-    return Overlap(
+    return OverlapDepth(
         files=count,
         ideal=round(ideal * scale) if ideal > 1 else 1,
         depths=_depths(below, above, places) * scale,

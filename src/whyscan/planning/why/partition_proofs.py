@@ -32,7 +32,7 @@ from whyscan.pruning.transforms import (
     Bucket,
     Day,
     Hour,
-    Identity,
+    IdentityTransform,
     Month,
     Truncate,
     Year,
@@ -140,7 +140,8 @@ def decided_by_values(expression: Expression, zone: Zone) -> bool:
 def _is_identity(column: Column, spec: Spec) -> bool:
     """Each partition holds one value of the column."""
     return any(
-        isinstance(t, Identity) or (isinstance(t, Day) and isinstance(column.type, DateType))
+        isinstance(t, IdentityTransform)
+        or (isinstance(t, Day) and isinstance(column.type, DateType))
         for t in spec.get(column.path, ())
     )
 

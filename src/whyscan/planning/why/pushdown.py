@@ -12,7 +12,7 @@ from whyscan.planning.plan.judgement import flags
 from whyscan.planning.why.partition_proofs import decided_by_partitions
 from whyscan.planning.why.probes import probes
 from whyscan.pruning.evaluate import evaluate
-from whyscan.pruning.transforms import Identity
+from whyscan.pruning.transforms import IdentityTransform
 from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from whyscan.planning.plan.scan_plan import Asked, Evidence, ScanPlan
+    from whyscan.planning.plan.scan_plan import Evidence, PlanRequest, ScanPlan
     from whyscan.pruning.containers import Containers, Intervals
     from whyscan.pruning.truth import Truth
     from whyscan.tree.nodes import Expression, Path
     from whyscan.tree.zones import Zone
 
 
-class Bucket(StrEnum):
+class ConjunctBucket(StrEnum):
     """On which axis a conjunct lies."""
 
     PARTITION_SAFE = "partition-safe"
@@ -54,12 +54,14 @@ class Confidence(StrEnum):
 class Class(Struct, frozen=True):
     """One conjunct's place. `interpreted` is no where even known values leave it open."""
 
-    bucket: Bucket
+    bucket: ConjunctBucket
     pushdown: Pushdown
     interpreted: bool
 
 
-def classify(asked: Asked, did: Sequence[Here], interpreted: Sequence[bool]) -> tuple[Class, ...]:
+def classify(
+    asked: PlanRequest, did: Sequence[FileOutcomes], interpreted: Sequence[bool]
+) -> tuple[Class, ...]:
     """The class of each conjunct, in their order, by what each did to all files."""
     told = zip(asked.predicate.conjuncts, did, interpreted, strict=True)
     return tuple(
@@ -68,7 +70,7 @@ def classify(asked: Asked, did: Sequence[Here], interpreted: Sequence[bool]) -> 
     )
 
 
-def partition_columns(asked: Asked) -> set[Path]:
+def partition_columns(asked: PlanRequest) -> set[Path]:
     """The sources of partition values, and what is a constant of each file."""
     return {*asked.snapshot.partition_sources, *PSEUDO_COLUMNS}
 
@@ -79,7 +81,7 @@ PSEUDO_COLUMNS: frozenset[Path] = frozenset(
 )
 
 
-class Here(Struct, frozen=True):
+class FileOutcomes(Struct, frozen=True):
     """What an expression did to the files that are there; of parts of a table, their sum.
 
     `settled`: partition values left each of them none or all; `prunes`: one of them goes; `ran`:
@@ -93,10 +95,10 @@ class Here(Struct, frozen=True):
     recorded: frozenset[Path]
     ran: bool = False
 
-    def __add__(self, other: Here) -> Here:
+    def __add__(self, other: FileOutcomes) -> FileOutcomes:
         # What is known of no file at all says nothing of those that are there.
         told = [h.recorded for h in (self, other) if h.files] or [self.recorded, other.recorded]
-        return Here(
+        return FileOutcomes(
             files=self.files + other.files,
             settled=self.settled and other.settled,
             prunes=self.prunes or other.prunes,
@@ -105,11 +107,11 @@ class Here(Struct, frozen=True):
         )
 
 
-def conjuncts_here(plan: ScanPlan) -> tuple[Here, ...]:
+def conjuncts_here(plan: ScanPlan) -> tuple[FileOutcomes, ...]:
     """What each conjunct did."""
     by, found = plan.counted.by_partition, plan.counted.judgement
     return tuple(
-        Here(
+        FileOutcomes(
             files=plan.counted.files.count,
             settled=bool((~by.conjunct_kept[at] | by.conjunct_every[at]).all()),
             prunes=not found.conjunct_kept[at].all(),
@@ -120,7 +122,7 @@ def conjuncts_here(plan: ScanPlan) -> tuple[Here, ...]:
     )
 
 
-def interpreted(asked: Asked, ran: Collection[int]) -> tuple[bool, ...]:
+def interpreted(asked: PlanRequest, ran: Collection[int]) -> tuple[bool, ...]:
     """Of each conjunct whether known values leave one answer; `ran` are those that were run."""
     return tuple(
         at in ran or _settled_by_points(c.expression, _named(c.expression), asked.zone)
@@ -129,7 +131,11 @@ def interpreted(asked: Asked, ran: Collection[int]) -> tuple[bool, ...]:
 
 
 def class_of(
-    expression: Expression, here: Here, asked: Asked, *, interpreted: bool | None = None
+    expression: Expression,
+    here: FileOutcomes,
+    asked: PlanRequest,
+    *,
+    interpreted: bool | None = None,
 ) -> Class:
     """The class of a conjunct or of a part of one; `interpreted` where that is known."""
     named, partition = _named(expression), partition_columns(asked)
@@ -149,7 +155,7 @@ def class_of(
     return Class(_bucket(named, partition), pushdown, interpreted or exact)
 
 
-def _recorded(here: Here, asked: Asked) -> Collection[Path]:
+def _recorded(here: FileOutcomes, asked: PlanRequest) -> Collection[Path]:
     """The columns that have statistics or partition values; without files, by the live specs."""
     return here.recorded if here.files else {*here.recorded, *partition_columns(asked)}
 
@@ -158,10 +164,10 @@ def _named(expression: Expression) -> set[Path]:
     return {column.path for column in columns_of(expression)}
 
 
-def _bucket(named: set[Path], partition: set[Path]) -> Bucket:
+def _bucket(named: set[Path], partition: set[Path]) -> ConjunctBucket:
     if named <= partition:
-        return Bucket.PARTITION_SAFE
-    return Bucket.UNSPLITTABLE if named & partition else Bucket.STATS_SAFE
+        return ConjunctBucket.PARTITION_SAFE
+    return ConjunctBucket.UNSPLITTABLE if named & partition else ConjunctBucket.STATS_SAFE
 
 
 def _settled_by_points(expression: Expression, named: Collection[Path], zone: Zone) -> bool:
@@ -171,9 +177,9 @@ def _settled_by_points(expression: Expression, named: Collection[Path], zone: Zo
     return bool((_possible(found, imagined) <= 1).all())
 
 
-def _decided_by_every_spec(expression: Expression, asked: Asked) -> bool:
+def _decided_by_every_spec(expression: Expression, asked: PlanRequest) -> bool:
     """Every partition value that the live specs admit leaves TRUE impossible or the only value."""
-    constants = {path: (Identity(),) for path in PSEUDO_COLUMNS}
+    constants = {path: (IdentityTransform(),) for path in PSEUDO_COLUMNS}
     return all(
         decided_by_partitions(expression, {**constants, **spec}, asked.zone)
         for spec in asked.snapshot.specs
@@ -218,4 +224,4 @@ def _says_something(path: Path, intervals: Intervals) -> bool:
 
 def incomplete(classes: Sequence[Class]) -> bool:
     """What removes a file cannot be told for each conjunct."""
-    return any(c.bucket is Bucket.UNSPLITTABLE or not c.interpreted for c in classes)
+    return any(c.bucket is ConjunctBucket.UNSPLITTABLE or not c.interpreted for c in classes)

@@ -12,7 +12,7 @@ from sqlglot import exp
 from whyscan.predicate.binding import casts, time_intervals
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.binding.signatures import call
-from whyscan.predicate.syntax.dialects import Division, Family
+from whyscan.predicate.syntax.dialects import DialectFamily, Division
 from whyscan.tree import zones
 from whyscan.tree.coercion import arithmetic_type, as_decimal, exact_digits, is_numeric
 from whyscan.tree.literals import EXACT, MAX_DIGITS, Inconvertible, exact, rounded
@@ -56,7 +56,7 @@ _SIMPLE = {
 }
 # Spark negates longer decimals in this many digits, and so rounds them: left to the evaluator.
 _NEGATED_DIGITS = 34
-_DAY_COUNTING = {Family.POSTGRES, Family.DUCKDB, Family.SNOWFLAKE}
+_DAY_COUNTING = {DialectFamily.POSTGRES, DialectFamily.DUCKDB, DialectFamily.SNOWFLAKE}
 
 
 def arithmetic(operation: Operation, left: Operand, right: Operand, scope: Scope) -> Expression:
@@ -69,7 +69,7 @@ def arithmetic(operation: Operation, left: Operand, right: Operand, scope: Scope
         case (IntervalType(), DateType() | TimestampType()) if operation is Operation.ADD:
             return moved(operation, right, left, scope)
         case (DateType(), IntegerType()) if operation in {Operation.ADD, Operation.SUBTRACT}:
-            if scope.dialect.family is Family.OTHER:
+            if scope.dialect.family is DialectFamily.OTHER:
                 raise Uninterpreted("a date and a number in this dialect")
             return _days_on(operation, left, right, scope)
         case (DateType(), DateType()) if scope.dialect.family in _DAY_COUNTING:
@@ -151,7 +151,7 @@ def _between_intervals(operation: Operation, left: Operand, right: Operand) -> E
 
 def absolute(operand: Operand, scope: Scope) -> Expression:
     """`abs(operand)`; Snowflake's integers have room for that of the least bigint."""
-    if scope.dialect.family is Family.SNOWFLAKE and type_of(operand.expression) == BIGINT:
+    if scope.dialect.family is DialectFamily.SNOWFLAKE and type_of(operand.expression) == BIGINT:
         operand = _unbounded(operand)
     return call("abs", [operand], scope)
 
@@ -179,7 +179,7 @@ def moved_in_kind(operation: Operation, moment: Operand, span: Operand, scope: S
     return Arithmetic(operation, start, interval, type_of(start))
 
 
-_TIMES_FROM_DATES = {Family.DUCKDB, Family.POSTGRES, Family.BIGQUERY}
+_TIMES_FROM_DATES = {DialectFamily.DUCKDB, DialectFamily.POSTGRES, DialectFamily.BIGQUERY}
 """Where a date and an interval make a timestamp, of days too."""
 
 
@@ -250,14 +250,19 @@ def _elsewhere(
     """
     both = (left.expression, right.expression)
     constant = all(isinstance(expression, Literal) for expression in both)
-    if scope.dialect.family is Family.OTHER and not constant:
+    if scope.dialect.family is DialectFamily.OTHER and not constant:
         raise Uninterpreted("arithmetic in this dialect")
     if scope.dialect.wide_integers or constant:
         wide = _wide(left), _wide(right)
     else:
         wide = _wide_call(left), _wide_call(right)
     long = any(type_of(expression) == BIGINT for expression in both)
-    if scope.dialect.family is Family.SNOWFLAKE and long and operation in _SIMPLE and not constant:
+    if (
+        scope.dialect.family is DialectFamily.SNOWFLAKE
+        and long
+        and operation in _SIMPLE
+        and not constant
+    ):
         return _unbounded(wide[0]), _unbounded(wide[1])
     return wide
 
@@ -289,7 +294,7 @@ def _require_digits(operation: Operation, first: Type, second: Type, scope: Scop
     needed = exact_digits(operation, as_decimal(first), as_decimal(second))
     if sum(needed) > MAX_DIGITS:
         raise Uninterpreted("decimals of more digits than 38")
-    limits = _BIGQUERY_DIGITS if scope.dialect.family is Family.BIGQUERY else needed
+    limits = _BIGQUERY_DIGITS if scope.dialect.family is DialectFamily.BIGQUERY else needed
     if needed > limits or needed[1] > limits[1]:
         raise Uninterpreted("decimals of more digits than the dialect has")
 
@@ -367,7 +372,7 @@ _INTEGERS_IN_POSTGRES = {
 
 def _require_integers(operands: tuple[Operand, ...], scope: Scope) -> None:
     """Refuse integers of Spark that are none in Postgres, as parts of a time: `/` cuts nothing."""
-    if scope.dialect.family is not Family.POSTGRES:
+    if scope.dialect.family is not DialectFamily.POSTGRES:
         return
     for operand in operands:
         for node in walk(operand.expression):

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from whyscan.errors import limited
 from whyscan.predicate.binding.expressions import bind_condition, refuse_text
-from whyscan.predicate.binding.names import Columns
+from whyscan.predicate.binding.names import SchemaColumns
 from whyscan.predicate.binding.scope import Scope
 from whyscan.predicate.syntax.dialects import dialect_of
 from whyscan.predicate.syntax.parse import parse
@@ -35,7 +35,7 @@ def bind(text: str, schema: Schema, session: Session | None = None) -> Predicate
 def _bound(text: str, schema: Schema, session: Session) -> Predicate:
     clock = Clock(zones.zone(session.timezone), session.now)
     syntax = parse(text, session.dialect)
-    scope = Scope(syntax, dialect_of(session.dialect), Columns(schema), clock)
+    scope = Scope(syntax, dialect_of(session.dialect), SchemaColumns(schema), clock)
     refuse_text([fragment.tree for fragment in syntax.fragments], scope)
     conjuncts = tuple(_conjunct(fragment, scope) for fragment in syntax.fragments)
     now = session.now if clock.asked else None

@@ -13,7 +13,7 @@ from sqlglot import exp
 from whyscan.predicate.binding.arguments import made
 from whyscan.predicate.binding.arithmetic import bits
 from whyscan.predicate.binding.scope import Scope, Uninterpreted
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.predicate.syntax.parse import chain
 from whyscan.predicate.syntax.tokens import MAX_DEPTH
 
@@ -29,7 +29,12 @@ OPERATORS: dict[type[exp.Expr], str] = {
     exp.BitwiseXor: "^",
 }
 _LOOSE = (*OPERATORS, exp.BitwiseLeftShift, exp.BitwiseRightShift, exp.DPipe)
-_FAMILIES = {Family.SPARK, Family.DUCKDB, Family.POSTGRES, Family.BIGQUERY}
+_FAMILIES = {
+    DialectFamily.SPARK,
+    DialectFamily.DUCKDB,
+    DialectFamily.POSTGRES,
+    DialectFamily.BIGQUERY,
+}
 """Whose integers have `&`, `|` and `~`."""
 
 

@@ -11,10 +11,10 @@ from msgspec import Struct
 from whyscan.errors import NoCondition, TypeProblem
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.binding.shared_casts import require_shared
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree.coercion import common_type_of, is_numeric
 from whyscan.tree.literals import Inconvertible, convert, exact
-from whyscan.tree.nodes import Cast, Failure, Literal, type_of
+from whyscan.tree.nodes import Cast, CastFailure, Literal, type_of
 from whyscan.tree.types import (
     BIGINT,
     BINARY,
@@ -37,8 +37,8 @@ from whyscan.tree.types import (
     StringType,
     StructType,
     TimestampType,
+    TimeUnit,
     Type,
-    Unit,
     UuidType,
 )
 
@@ -57,18 +57,20 @@ def implicit(operand: Operand, target: Type, scope: Scope) -> Expression:
     if isinstance(expression, Literal):
         converted = _folded(operand, expression, target, scope)
         if converted is not None:
-            _check_meaning(expression, target, Failure.RAISE, scope)
+            _check_meaning(expression, target, CastFailure.RAISE, scope)
             return converted
     if _stands_alike(source, target):
         return expression
     if not castable(source, target):
         raise scope.problem(f"cannot use {source} as {target}", operand)
-    _check_meaning(expression, target, Failure.RAISE, scope)
+    _check_meaning(expression, target, CastFailure.RAISE, scope)
     _check_clock(source, target, scope)
     return Cast(expression, target)
 
 
-def _check_meaning(expression: Expression, target: Type, failure: Failure, scope: Scope) -> None:
+def _check_meaning(
+    expression: Expression, target: Type, failure: CastFailure, scope: Scope
+) -> None:
     """Spark's casts are Spark's; those of another dialect must be listed."""
     if not scope.dialect.is_spark:
         require_shared(expression, target, failure, scope.dialect.family)
@@ -81,7 +83,7 @@ def _check_clock(source: Type, target: Type, scope: Scope) -> None:
         raise Uninterpreted("a clock in UTC, which is not the session's")
 
 
-def explicit(operand: Operand, target: Type, failure: Failure, scope: Scope) -> Expression:
+def explicit(operand: Operand, target: Type, failure: CastFailure, scope: Scope) -> Expression:
     """`CAST(operand AS target)`, which may narrow and then fails as `failure` says."""
     expression = operand.expression
     source = type_of(expression)
@@ -97,7 +99,7 @@ def explicit(operand: Operand, target: Type, failure: Failure, scope: Scope) -> 
             if not scope.dialect.is_spark:
                 # DuckDB reads '2.5' as an integer, Postgres 'epoch' as a time.
                 raise Uninterpreted("a text that Spark cannot read so") from error
-            if failure is Failure.NULL:
+            if failure is CastFailure.NULL:
                 return Literal(None, target)
             raise _unfit(operand, expression, target, error, scope) from error
         if converted is not None:
@@ -108,7 +110,7 @@ def explicit(operand: Operand, target: Type, failure: Failure, scope: Scope) -> 
     if _stands_alike(source, target):
         return Cast(expression, target)
     _check_clock(source, target, scope)
-    if scope.dialect.family is Family.OTHER:
+    if scope.dialect.family is DialectFamily.OTHER:
         raise Uninterpreted("a cast whose failures this dialect may turn to NULL")
     return Cast(expression, target, failure)
 
@@ -123,7 +125,7 @@ def require_fraction(operand: Operand, digits: int) -> None:
             match type_of(expression):
                 case DateType() | NullType():
                     finest = 0
-                case TimestampType(unit=Unit.MICROSECOND) | StringType():
+                case TimestampType(unit=TimeUnit.MICROSECOND) | StringType():
                     finest = 6
                 case _:
                     finest = 9
@@ -135,14 +137,14 @@ _ESCAPED = re.compile(r"\\x([0-9A-Fa-f]{2})")
 _DIGITS = re.compile(r"\\x((?:[0-9A-Fa-f]{2})*)")
 
 
-def _bytes_of(expression: Expression, family: Family) -> Literal:
+def _bytes_of(expression: Expression, family: DialectFamily) -> Literal:
     r"""`'\x61b'::BLOB` in DuckDB, `'\x6162'::BYTEA` in Postgres: the bytes that are written."""
     match expression:
-        case Literal(str() as text, _) if family is Family.DUCKDB and text.isascii():
+        case Literal(str() as text, _) if family is DialectFamily.DUCKDB and text.isascii():
             if "\\" not in _ESCAPED.sub("", text):
                 plain = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
                 return Literal(plain.encode("latin-1"), BINARY)
-        case Literal(str() as text, _) if family is Family.POSTGRES:
+        case Literal(str() as text, _) if family is DialectFamily.POSTGRES:
             if digits := _DIGITS.fullmatch(text):
                 return Literal(bytes.fromhex(digits[1]), BINARY)
     raise Uninterpreted("text as bytes, which dialects write in different ways")
@@ -169,7 +171,7 @@ def together(operands: Sequence[Operand], scope: Scope) -> Meeting:
     try:
         return _in_type(operands, target, scope)
     except TypeProblem:
-        if not (isinstance(target, TimestampType) and target.unit is Unit.NANOSECOND):
+        if not (isinstance(target, TimestampType) and target.unit is TimeUnit.NANOSECOND):
             raise
         # Nanoseconds reach from 1677 to 2262: a literal outside is compared in microseconds.
         return _in_type(operands, TimestampType(target.instant), scope)

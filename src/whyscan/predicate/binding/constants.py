@@ -8,12 +8,12 @@ from sqlglot import exp
 
 from whyscan.predicate.binding import time_intervals
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree import literals
 from whyscan.tree.nodes import Literal
 from whyscan.tree.types import BINARY, BOOLEAN, NULL, STRING
 
-_BYTES_BY_DIGITS = {Family.SPARK, Family.TRINO, Family.SNOWFLAKE}
+_BYTES_BY_DIGITS = {DialectFamily.SPARK, DialectFamily.TRINO, DialectFamily.SNOWFLAKE}
 
 
 def constant(node: exp.Expr, scope: Scope) -> Literal:
@@ -29,9 +29,9 @@ def constant(node: exp.Expr, scope: Scope) -> Literal:
             return Literal(None, NULL)
         case exp.HexString():
             return _bytes(node, scope)
-        case exp.ByteString() if scope.dialect.family is Family.BIGQUERY:
+        case exp.ByteString() if scope.dialect.family is DialectFamily.BIGQUERY:
             return Literal(str(node.this).encode("latin-1", "strict"), BINARY)
-        case exp.ByteString() if scope.dialect.family is Family.POSTGRES:
+        case exp.ByteString() if scope.dialect.family is DialectFamily.POSTGRES:
             return Literal(str(node.this), STRING)
         case _:
             raise Uninterpreted(f"a literal of kind {node.key}")

@@ -13,8 +13,8 @@ from whyscan.predicate.binding import casts, conditionals, number_calls, text_ca
 from whyscan.predicate.binding.number_calls import Builder, plain
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.binding.signatures import call
-from whyscan.predicate.syntax.dialects import Family
-from whyscan.tree.nodes import Failure
+from whyscan.predicate.syntax.dialects import DialectFamily
+from whyscan.tree.nodes import CastFailure
 from whyscan.tree.types import (
     BIGINT,
     BINARY,
@@ -50,7 +50,7 @@ randstr seq4 seq8 shuffle spark_partition_id uniform uuid uuid_string
 VOLATILE = frozenset(_VOLATILE.split())
 
 
-def builder_of(name: str, family: Family) -> Builder:
+def builder_of(name: str, family: DialectFamily) -> Builder:
     """What makes of a call its expression."""
     name = name.lower()
     found = _OF_FAMILY[family].get(name) or _COMMON.get(name)
@@ -90,7 +90,7 @@ def _to(target: Type) -> Builder:
 
     def build(arguments: Arguments) -> Expression:
         operand = arguments.expect(1).operand(0)
-        return casts.explicit(operand, target, Failure.RAISE, arguments.scope)
+        return casts.explicit(operand, target, CastFailure.RAISE, arguments.scope)
 
     return build
 
@@ -368,13 +368,13 @@ _SNOWFLAKE: dict[str, Builder] = {
     "dayofweekiso": _one(_dow_iso),
 }
 _OF_FAMILY = {
-    Family.SPARK: _SPARK,
-    Family.TRINO: _TRINO,
-    Family.DUCKDB: _DUCKDB,
-    Family.POSTGRES: _POSTGRES,
-    Family.BIGQUERY: _BIGQUERY,
-    Family.SNOWFLAKE: _SNOWFLAKE,
-    Family.OTHER: {},
+    DialectFamily.SPARK: _SPARK,
+    DialectFamily.TRINO: _TRINO,
+    DialectFamily.DUCKDB: _DUCKDB,
+    DialectFamily.POSTGRES: _POSTGRES,
+    DialectFamily.BIGQUERY: _BIGQUERY,
+    DialectFamily.SNOWFLAKE: _SNOWFLAKE,
+    DialectFamily.OTHER: {},
 }
 
 Part = str | Callable[[Operand, Scope], "Expression"]
@@ -388,15 +388,15 @@ _PARTS: dict[str, Part] = {
     **dict.fromkeys(("minute", "minutes"), "minute"),
 }
 _ISO_WEEKS: dict[str, Part] = {"week": "weekofyear", "weeks": "weekofyear"}
-_PARTS_OF_FAMILY: dict[Family, dict[str, Part]] = {
-    Family.SPARK: {
+_PARTS_OF_FAMILY: dict[DialectFamily, dict[str, Part]] = {
+    DialectFamily.SPARK: {
         **_ISO_WEEKS,
         "dayofweek": "dayofweek",
         "dow": "dayofweek",
         "dayofweek_iso": _dow_iso,
         "dow_iso": _dow_iso,
     },
-    Family.TRINO: {
+    DialectFamily.TRINO: {
         **_ISO_WEEKS,
         "second": "second",
         "dow": _dow_iso,
@@ -404,20 +404,20 @@ _PARTS_OF_FAMILY: dict[Family, dict[str, Part]] = {
         "day_of_year": "dayofyear",
         "day_of_month": "day",
     },
-    Family.DUCKDB: {
+    DialectFamily.DUCKDB: {
         **_ISO_WEEKS,
         "second": "second",
         "dow": _dow_from_zero,
         "dayofweek": _dow_from_zero,
         "isodow": _dow_iso,
     },
-    Family.POSTGRES: {**_ISO_WEEKS, "dow": _dow_from_zero, "isodow": _dow_iso},
-    Family.BIGQUERY: {"isoweek": "weekofyear", "dayofweek": "dayofweek", "second": "second"},
-    Family.SNOWFLAKE: {
+    DialectFamily.POSTGRES: {**_ISO_WEEKS, "dow": _dow_from_zero, "isodow": _dow_iso},
+    DialectFamily.BIGQUERY: {"isoweek": "weekofyear", "dayofweek": "dayofweek", "second": "second"},
+    DialectFamily.SNOWFLAKE: {
         "second": "second",
         "weekiso": "weekofyear",
         "dayofweekiso": _dow_iso,
         "dayofweek_iso": _dow_iso,
     },
-    Family.OTHER: {},
+    DialectFamily.OTHER: {},
 }

@@ -37,10 +37,10 @@ from whyscan.predicate.binding.never_boolean import refuse_other_values
 from whyscan.predicate.binding.opaque import column, member, opaque
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted, span_of
 from whyscan.predicate.binding.written_types import fraction_digits, type_named
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.predicate.syntax.parse import chain, unwrapped
 from whyscan.predicate.syntax.tokens import MAX_DEPTH, called
-from whyscan.tree.nodes import Comparator, Failure, IsNull, Literal, Not, Operation, type_of
+from whyscan.tree.nodes import CastFailure, Comparator, IsNull, Literal, Not, Operation, type_of
 from whyscan.tree.types import DATE, StringType, TimestampType
 
 if TYPE_CHECKING:
@@ -66,17 +66,13 @@ _SUBQUERIES = (exp.Subquery, exp.Select, exp.SetOperation)
 def bind_condition(node: exp.Expr, scope: Scope) -> Expression:
     """The node as a boolean; opaque where it cannot be interpreted."""
     inner = unwrapped(node)
+    bind = _CONDITIONS.get(type(inner))
     try:
-        return _condition(inner, scope)
+        if bind is not None:
+            return bind(inner, scope)
+        return casts.as_condition(_boolean_value(inner, scope), scope)
     except Uninterpreted as gap:
         return opaque(inner, gap.why, scope)
-
-
-def _condition(node: exp.Expr, scope: Scope) -> Expression:
-    bind = _CONDITIONS.get(type(node))
-    if bind is not None:
-        return bind(node, scope)
-    return casts.as_condition(_boolean_value(node, scope), scope)
 
 
 def _boolean_value(node: exp.Expr, scope: Scope) -> Operand:
@@ -151,7 +147,7 @@ def _tuple_equals(left: exp.Tuple, right: exp.Expr, scope: Scope) -> Expression:
     others = right.expressions if isinstance(right, exp.Tuple) else []
     if len(left.expressions) != len(others):
         raise Uninterpreted("tuples of different lengths")
-    structs = scope.dialect.family in {Family.SPARK, Family.DUCKDB}
+    structs = scope.dialect.family in {DialectFamily.SPARK, DialectFamily.DUCKDB}
     operator = Comparator.NULL_SAFE_EQUAL if structs else Comparator.EQUAL
     pairs = zip(left.expressions, others, strict=True)
     return all_of(
@@ -276,7 +272,7 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
     if node.args.get("format") is not None:
         raise Uninterpreted("a cast by a format")
     # In Spark's dialect the parser makes a TryCast of every CAST; only TRY_CAST is `safe`.
-    failure = Failure.NULL if node.args.get("safe") else Failure.RAISE
+    failure = CastFailure.NULL if node.args.get("safe") else CastFailure.RAISE
     target = type_named(node.args["to"], scope.dialect)
     operand = bind_value(node.this, scope)
     if isinstance(target, TimestampType) and not scope.dialect.is_spark:
@@ -309,7 +305,7 @@ def _joined(node: exp.Expr, scope: Scope) -> Expression:
     if bit_operators.has_bare_bits(written):
         raise Uninterpreted("operators on bits whose order is not written")
     parts = [bind_value(part, scope) for part in written]
-    if scope.dialect.family is Family.OTHER:
+    if scope.dialect.family is DialectFamily.OTHER:
         raise Uninterpreted("|| in this dialect")
     return text_calls.joined(parts, scope)
 
@@ -396,16 +392,16 @@ def _trim(node: exp.Expr, scope: Scope) -> Expression:
 def _position(node: exp.Expr, scope: Scope) -> Expression:
     if node.args.get("position") is not None or node.args.get("occurrence") is not None:
         raise Uninterpreted("a position from a position")
-    if scope.dialect.family is Family.OTHER:
+    if scope.dialect.family is DialectFamily.OTHER:
         raise Uninterpreted("a position in this dialect")
     arguments = Arguments([node.this, node.args["substr"]], scope, _binder(scope))
-    return dialect_calls.builder_of("instr", Family.SPARK)(arguments)
+    return dialect_calls.builder_of("instr", DialectFamily.SPARK)(arguments)
 
 
 def _coalesce(node: exp.Expr, scope: Scope) -> Expression:
     """What qualification puts in the place of a column that USING joins."""
     arguments = Arguments([node.this, *node.expressions], scope, _binder(scope))
-    return dialect_calls.builder_of("coalesce", Family.SPARK)(arguments)
+    return dialect_calls.builder_of("coalesce", DialectFamily.SPARK)(arguments)
 
 
 def _to_type(target: Type) -> Callable[[exp.Expr, Scope], Expression]:
@@ -414,7 +410,7 @@ def _to_type(target: Type) -> Callable[[exp.Expr, Scope], Expression]:
     def bind(node: exp.Expr, scope: Scope) -> Expression:
         if [key for key, value in node.args.items() if value and key not in {"this", "with_tz"}]:
             raise Uninterpreted(f"{node.key} of several arguments")
-        return casts.explicit(bind_value(node.this, scope), target, Failure.RAISE, scope)
+        return casts.explicit(bind_value(node.this, scope), target, CastFailure.RAISE, scope)
 
     return bind
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from sqlglot.tokenizer_core import TokenType
 
-from whyscan.errors import Span
+from whyscan.errors import TextSpan
 from whyscan.predicate.binding import casts, constants
 from whyscan.predicate.binding.comparisons import as_set, is_one_of
 from whyscan.predicate.binding.scope import Operand, Scope
 from whyscan.predicate.binding.shared_casts import is_plain_time
 from whyscan.tree import time_text
 from whyscan.tree.literals import EXACT, MAX_DIGITS
-from whyscan.tree.nodes import Failure, In, Literal, type_of
+from whyscan.tree.nodes import CastFailure, In, Literal, type_of
 from whyscan.tree.types import (
     BIGINT,
     BOOLEAN,
@@ -101,11 +101,11 @@ def _decimals(items: Sequence[Item], kind: DecimalType) -> Sequence[Value] | Non
 
 def _literals(items: Sequence[Item], scope: Scope) -> Iterator[Operand]:
     for item in items:
-        place = Span(item.start, item.end)
+        place = TextSpan(item.start, item.end)
         yield Operand(_literal(item, place, scope), place)
 
 
-def _literal(item: Item, place: Span, scope: Scope) -> Expression:
+def _literal(item: Item, place: TextSpan, scope: Scope) -> Expression:
     match item.kind:
         case TokenType.NUMBER:
             return constants.number(item.text, Operand(Literal(None, NULL), place), scope)
@@ -113,7 +113,7 @@ def _literal(item: Item, place: Span, scope: Scope) -> Expression:
             return Literal(item.text, STRING)
         case TokenType.STRING:
             text = Operand(Literal(item.text, STRING), place)
-            return casts.explicit(text, _typed(item.prefix, scope), Failure.RAISE, scope)
+            return casts.explicit(text, _typed(item.prefix, scope), CastFailure.RAISE, scope)
         case TokenType.NULL:
             return Literal(None, NULL)
         case kind:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from whyscan.errors import Span, UnknownColumn
+from whyscan.errors import TextSpan, UnknownColumn
 from whyscan.predicate.binding.scope import Uninterpreted
 from whyscan.tree.nodes import Column
 from whyscan.tree.types import BIGINT, STRING, TIMESTAMP, Field, OtherType, Schema, StructType
@@ -39,14 +39,14 @@ METADATA = Field("_metadata", StructType(FILE_FIELDS))
 _FEW = 12
 
 
-class Part(Struct, frozen=True):
+class NamePart(Struct, frozen=True):
     """One identifier of a dotted name, without its quotes."""
 
     name: str
-    span: Span
+    span: TextSpan
 
 
-class Columns:
+class SchemaColumns:
     """The columns of a schema by their names in lower case."""
 
     __slots__ = ("_by_name", "schema")
@@ -67,7 +67,7 @@ def _by_lower_case(fields: Sequence[Field]) -> dict[str, list[Field]]:
     return found
 
 
-def resolve(parts: Sequence[Part], columns: Columns, text: str) -> Column:
+def resolve(parts: Sequence[NamePart], columns: SchemaColumns, text: str) -> Column:
     """The column that a dotted name means; UnknownColumn where it is none or several.
 
     Uninterpreted is a member of what has its own kind of members: an array of structs, a variant.
@@ -88,7 +88,7 @@ def resolve(parts: Sequence[Part], columns: Columns, text: str) -> Column:
     raise _unknown(parts, parts[-1] if len(parts) > 1 else parts[0], columns.schema.names(), text)
 
 
-def _only(part: Part, found: Sequence[Field], text: str) -> Field | None:
+def _only(part: NamePart, found: Sequence[Field], text: str) -> Field | None:
     if len(found) > 1:
         names = ", ".join(repr(field.name) for field in found)
         raise UnknownColumn(
@@ -100,7 +100,7 @@ def _only(part: Part, found: Sequence[Field], text: str) -> Field | None:
     return found[0] if found else None
 
 
-def _pseudo(parts: Sequence[Part]) -> Field | None:
+def _pseudo(parts: Sequence[NamePart]) -> Field | None:
     """A constant of the file, where the schema has no column of that name."""
     name = parts[0].name.lower()
     if name == "_metadata" and len(parts) > 1:
@@ -111,7 +111,7 @@ def _pseudo(parts: Sequence[Part]) -> Field | None:
     return next(field for field in FILE_FIELDS if field.name == alias)
 
 
-def _descend(parts: Sequence[Part], field: Field, text: str) -> Column:
+def _descend(parts: Sequence[NamePart], field: Field, text: str) -> Column:
     path: Path = (field.name,)
     if field in FILE_FIELDS:
         path = (METADATA.name, field.name)
@@ -134,11 +134,13 @@ def _descend(parts: Sequence[Part], field: Field, text: str) -> Column:
     return Column(path, field.type)
 
 
-def _unknown(parts: Sequence[Part], part: Part, names: Sequence[str], text: str) -> UnknownColumn:
+def _unknown(
+    parts: Sequence[NamePart], part: NamePart, names: Sequence[str], text: str
+) -> UnknownColumn:
     return UnknownColumn(
         f"unknown column {'.'.join(p.name for p in parts)!r}",
         text=text,
-        span=Span(parts[0].span.start, part.span.end),
+        span=TextSpan(parts[0].span.start, part.span.end),
         hint=suggestion(part.name, names),
     )
 

@@ -9,7 +9,7 @@ from whyscan.predicate.binding import arithmetic, casts
 from whyscan.predicate.binding.arguments import made
 from whyscan.predicate.binding.scope import Uninterpreted
 from whyscan.predicate.binding.signatures import call
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree.nodes import Operation, type_of
 from whyscan.tree.types import BIGINT, DecimalType, FloatType, IntegerType
 
@@ -84,7 +84,7 @@ def absolute(arguments: Arguments) -> Expression:
     return arithmetic.absolute(arguments.expect(1).operand(0), arguments.scope)
 
 
-_EXACT_ROOTS = {Family.POSTGRES, Family.BIGQUERY}
+_EXACT_ROOTS = {DialectFamily.POSTGRES, DialectFamily.BIGQUERY}
 
 
 def of_doubles(name: str, count: int) -> Builder:

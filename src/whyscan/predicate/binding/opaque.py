@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from whyscan.errors import Span, UnknownColumn
+from whyscan.errors import TextSpan, UnknownColumn
 from whyscan.predicate.binding import names, time_calls
 from whyscan.predicate.binding.scope import Scope, Uninterpreted
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.predicate.syntax.parse import sql_of
 from whyscan.tree.nodes import Column, Opaque
 from whyscan.tree.types import StringType, StructType
@@ -64,7 +64,7 @@ def member(node: exp.Expr, scope: Scope) -> Column:
 
     Elsewhere a path leads into JSON text, where a string has quotes.
     """
-    if scope.dialect.family is not Family.SNOWFLAKE:
+    if scope.dialect.family is not DialectFamily.SNOWFLAKE:
         raise Uninterpreted("a path into a document")
     found = column(node.this, scope)
     for key in _keys(node.expression):
@@ -84,7 +84,7 @@ def _keys(path: exp.Expr) -> Iterator[object]:
             yield step.this if isinstance(step, exp.JSONPathKey) else None
 
 
-def _parts(node: exp.Expr) -> Sequence[names.Part]:
+def _parts(node: exp.Expr) -> Sequence[names.NamePart]:
     """`a`, `b`, `c` of `a.b.c`, and of `a.b['c']`."""
     match node:
         case exp.Column():
@@ -99,11 +99,13 @@ def _parts(node: exp.Expr) -> Sequence[names.Part]:
             raise Uninterpreted("a member of something computed")
 
 
-def _part(identifier: exp.Expr) -> names.Part:
+def _part(identifier: exp.Expr) -> names.NamePart:
     if isinstance(identifier, exp.Star):
         raise Uninterpreted("all columns at once")
     place = identifier.meta
-    return names.Part(identifier.name, Span(place.get("start", 0), place.get("end", -1) + 1))
+    return names.NamePart(
+        identifier.name, TextSpan(place.get("start", 0), place.get("end", -1) + 1)
+    )
 
 
 def _columns(node: exp.Expr, scope: Scope) -> Iterator[Column]:

@@ -9,7 +9,7 @@ from whyscan.predicate.binding.comparisons import all_of
 from whyscan.predicate.binding.opaque import opaque
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.binding.signatures import call
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree.nodes import Like, Literal
 from whyscan.tree.types import STRING
 
@@ -23,7 +23,7 @@ def like(operand: Operand, pattern: Operand, escape: str | None, scope: Scope) -
     """`operand LIKE pattern`; `escape` is the character in force, None for none."""
     text = _text_of(pattern)
     casts.require_case(scope)
-    if escape is None and "\\" in text and scope.dialect.family is Family.OTHER:
+    if escape is None and "\\" in text and scope.dialect.family is DialectFamily.OTHER:
         raise Uninterpreted("what a backslash means in a pattern of this dialect")
     subject = casts.implicit(operand, STRING, scope)
     if escape is None:
@@ -84,17 +84,17 @@ def regular(node: exp.Expr, sides: tuple[Operand, Operand], scope: Scope) -> Exp
     DuckDB 1 matches the whole text with `~`, DuckDB 2 a part of it (measured): a match of a part is
     needed in both, and says no more.
     """
-    if scope.dialect.family is Family.OTHER:
+    if scope.dialect.family is DialectFamily.OTHER:
         raise Uninterpreted("a regular expression that may not regard case")
     partly = call("rlike", sides, scope)
-    if scope.dialect.family is not Family.DUCKDB:
+    if scope.dialect.family is not DialectFamily.DUCKDB:
         return partly
     return all_of([partly, opaque(node, "a match of a part or of the whole text", scope)])
 
 
 def similar(operand: Operand, pattern: Operand, scope: Scope) -> Expression:
     """DuckDB's `operand SIMILAR TO pattern`: a regular expression of the whole text."""
-    if scope.dialect.family is not Family.DUCKDB:
+    if scope.dialect.family is not DialectFamily.DUCKDB:
         raise Uninterpreted("SIMILAR TO in this dialect")
     whole = Literal(f"^(?:{_text_of(pattern)})$", STRING)
     return call("rlike", (operand, Operand(whole, pattern.origin)), scope)

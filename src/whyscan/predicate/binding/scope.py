@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from sqlglot import exp
 
-from whyscan.errors import NoCondition, Span, TypeProblem
+from whyscan.errors import NoCondition, TextSpan, TypeProblem
 
 if TYPE_CHECKING:
-    from whyscan.predicate.binding.names import Columns
+    from whyscan.predicate.binding.names import SchemaColumns
     from whyscan.predicate.syntax.dialects import Dialect
     from whyscan.predicate.syntax.parse import Syntax
     from whyscan.tree.clock import Clock
@@ -22,7 +22,7 @@ class Scope(Struct, frozen=True):
 
     syntax: Syntax
     dialect: Dialect
-    columns: Columns
+    columns: SchemaColumns
     clock: Clock
 
     @property
@@ -45,10 +45,10 @@ class Operand(Struct, frozen=True):
     """A bound expression and the syntax, or the place, that it came from; None if it was made."""
 
     expression: Expression
-    origin: exp.Expr | Span | None = None
+    origin: exp.Expr | TextSpan | None = None
 
     @property
-    def span(self) -> Span | None:
+    def span(self) -> TextSpan | None:
         return span_of(self.origin) if isinstance(self.origin, exp.Expr) else self.origin
 
 
@@ -60,9 +60,9 @@ class Uninterpreted(Exception):
         self.why = why
 
 
-def span_of(node: exp.Expr) -> Span | None:
+def span_of(node: exp.Expr) -> TextSpan | None:
     """From the first to the last name or literal below a node: keywords have no position."""
     places = [n.meta for n in node.walk() if "start" in n.meta]
     if not places:
         return None
-    return Span(min(p["start"] for p in places), max(p["end"] for p in places) + 1)
+    return TextSpan(min(p["start"] for p in places), max(p["end"] for p in places) + 1)

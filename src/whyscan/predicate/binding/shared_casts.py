@@ -10,9 +10,9 @@ import re
 from typing import TYPE_CHECKING
 
 from whyscan.predicate.binding.scope import Uninterpreted
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree.coercion import is_numeric
-from whyscan.tree.nodes import Failure, Literal, type_of
+from whyscan.tree.nodes import CastFailure, Literal, type_of
 from whyscan.tree.types import (
     BinaryType,
     BooleanType,
@@ -31,19 +31,24 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Expression
 
 _PLAIN = (IntegerType, BooleanType, DecimalType, DateType)
-_WRITTEN_ALIKE: dict[Family, tuple[type, ...]] = {
-    Family.TRINO: _PLAIN,
-    Family.DUCKDB: _PLAIN,
-    Family.POSTGRES: _PLAIN,
+_WRITTEN_ALIKE: dict[DialectFamily, tuple[type, ...]] = {
+    DialectFamily.TRINO: _PLAIN,
+    DialectFamily.DUCKDB: _PLAIN,
+    DialectFamily.POSTGRES: _PLAIN,
     # BigQuery writes 1.50 as 1.5.
-    Family.BIGQUERY: (IntegerType, BooleanType, DateType),
+    DialectFamily.BIGQUERY: (IntegerType, BooleanType, DateType),
     # In Snowflake the text of a date is a setting.
-    Family.SNOWFLAKE: (IntegerType, BooleanType, DecimalType),
-    Family.OTHER: (IntegerType,),
+    DialectFamily.SNOWFLAKE: (IntegerType, BooleanType, DecimalType),
+    DialectFamily.OTHER: (IntegerType,),
 }
 """The types whose values a dialect writes as Spark does."""
 
-_READS_DATES = {Family.TRINO, Family.DUCKDB, Family.POSTGRES, Family.BIGQUERY}
+_READS_DATES = {
+    DialectFamily.TRINO,
+    DialectFamily.DUCKDB,
+    DialectFamily.POSTGRES,
+    DialectFamily.BIGQUERY,
+}
 """Where a date's text is read as in Spark, or is an error. Snowflake reads '2024' as seconds."""
 
 _DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
@@ -54,13 +59,17 @@ _WALL_TEXT = re.compile(rf"{_DATE}(?:{_CLOCK})?")
 _INSTANT_TEXT = re.compile(rf"{_DATE}(?:{_CLOCK}(?:{_ZONE})?)?")
 
 
-def require_shared(expression: Expression, target: Type, failure: Failure, family: Family) -> None:
+def require_shared(
+    expression: Expression, target: Type, failure: CastFailure, family: DialectFamily
+) -> None:
     """Refuse a cast that another dialect may do in another way than Spark."""
     if not _is_shared(expression, target, failure, family):
         raise Uninterpreted("a cast that dialects do in different ways")
 
 
-def _is_shared(expression: Expression, target: Type, failure: Failure, family: Family) -> bool:
+def _is_shared(
+    expression: Expression, target: Type, failure: CastFailure, family: DialectFamily
+) -> bool:
     source = type_of(expression)
     match (source, target):
         case (NullType(), _):
@@ -73,7 +82,7 @@ def _is_shared(expression: Expression, target: Type, failure: Failure, family: F
             return True
         case (FloatType(), FloatType()):
             # A double that is too great for a float is infinite in Spark, elsewhere an error.
-            return failure is Failure.RAISE or source == target
+            return failure is CastFailure.RAISE or source == target
         case (FloatType() | IntegerType(), BooleanType()):
             return True
         case (DecimalType(), DecimalType() | FloatType() | BooleanType()):
@@ -84,7 +93,9 @@ def _is_shared(expression: Expression, target: Type, failure: Failure, family: F
             return source == target
 
 
-def _is_read_alike(expression: Expression, target: Type, failure: Failure, family: Family) -> bool:
+def _is_read_alike(
+    expression: Expression, target: Type, failure: CastFailure, family: DialectFamily
+) -> bool:
     """Text as a value. Where CAST raises in the dialect, no row is at stake; TRY_CAST is NULL."""
     match (expression, target):
         case (_, StringType()):
@@ -95,7 +106,7 @@ def _is_read_alike(expression: Expression, target: Type, failure: Failure, famil
             return is_plain_time(text, target)
         case (Literal(), _):
             return True
-        case (_, _) if failure is Failure.NULL or family is Family.OTHER:
+        case (_, _) if failure is CastFailure.NULL or family is DialectFamily.OTHER:
             return False
         case (_, DateType()):
             return family in _READS_DATES

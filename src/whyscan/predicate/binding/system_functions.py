@@ -12,7 +12,7 @@ from sqlglot import exp
 from whyscan.predicate.binding.arguments import Arguments
 from whyscan.predicate.binding.scope import Scope, Uninterpreted
 from whyscan.predicate.binding.signatures import call
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.predicate.syntax.tokens import called
 from whyscan.tree.nodes import Call, Literal, type_of
 from whyscan.tree.types import (
@@ -39,7 +39,7 @@ def bind(node: exp.Expr, scope: Scope, bind_value: Bind) -> Expression:
     """The call of a function in the schema `system` of a catalog."""
     schema = node.this.expression if isinstance(node.this, exp.Dot) else node.this
     name = called(node.expression)
-    if scope.dialect.family is not Family.SPARK or schema.name.lower() != "system":
+    if scope.dialect.family is not DialectFamily.SPARK or schema.name.lower() != "system":
         raise Uninterpreted(f"the function {name} of a catalog is not known")
     arguments = Arguments(node.expression.expressions, scope, bind_value)
     if name in _OF_TIME:

@@ -8,7 +8,7 @@ from whyscan.predicate.binding import casts
 from whyscan.predicate.binding.arguments import made
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.binding.signatures import call
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree.nodes import Call, Coalesce, Literal, type_of
 from whyscan.tree.types import INT, STRING, BinaryType
 
@@ -126,6 +126,6 @@ def trim(side: str, operand: Operand, characters: Operand | None, scope: Scope) 
 
 def trimmed(name: str, operand: Operand, scope: Scope) -> Expression:
     """Without the blanks at an end, which are all white space in some dialects."""
-    if scope.dialect.family in {Family.BIGQUERY, Family.TRINO, Family.OTHER}:
+    if scope.dialect.family in {DialectFamily.BIGQUERY, DialectFamily.TRINO, DialectFamily.OTHER}:
         raise Uninterpreted("trimming of all white space")
     return call(name, [operand], scope)

@@ -12,10 +12,10 @@ from whyscan.predicate.binding import arithmetic, casts, date_formats, time_inte
 from whyscan.predicate.binding.arguments import Arguments, made
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.binding.signatures import call
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree import time_text, zones
 from whyscan.tree.literals import convert
-from whyscan.tree.nodes import Arithmetic, Call, Failure, Literal, Operation, type_of
+from whyscan.tree.nodes import Arithmetic, Call, CastFailure, Literal, Operation, type_of
 from whyscan.tree.types import (
     BIGINT,
     DATE,
@@ -97,7 +97,7 @@ def truncated_in_kind(unit: str, moment: Operand, scope: Scope) -> Expression:
     return cut if kind is None else casts.implicit(Operand(cut, moment.origin), kind, scope)
 
 
-_CUT_DATES = {Family.DUCKDB: TIMESTAMP_NTZ, Family.POSTGRES: TIMESTAMP}
+_CUT_DATES = {DialectFamily.DUCKDB: TIMESTAMP_NTZ, DialectFamily.POSTGRES: TIMESTAMP}
 """What `date_trunc` makes of a date where it is no date."""
 
 
@@ -185,7 +185,7 @@ def _refuse_numbers(arguments: Arguments) -> None:
 def _cast_or_read(arguments: Arguments, target: Type) -> Expression:
     operand, scope = arguments.operand(0), arguments.scope
     if len(arguments) == 1:
-        return casts.explicit(operand, target, Failure.RAISE, scope)
+        return casts.explicit(operand, target, CastFailure.RAISE, scope)
     match operand.expression:
         case Literal(None, _):
             return Literal(None, target)
@@ -203,11 +203,11 @@ def _read_literal(text: str, pattern: str, arguments: Arguments) -> int:
     """Spark refuses what does not follow the format; Postgres and Snowflake may make do."""
     scope = arguments.scope
     match scope.dialect.family:
-        case Family.SPARK:
+        case DialectFamily.SPARK:
             wall = date_formats.read_by(pattern, text)
             if wall is None:
                 raise scope.problem(f"{text!r} does not follow {pattern!r}", arguments.operand(0))
-        case Family.POSTGRES | Family.SNOWFLAKE:
+        case DialectFamily.POSTGRES | DialectFamily.SNOWFLAKE:
             wall = date_formats.read_by(date_formats.java_from_oracle(pattern), text)
         case _:
             wall = None
@@ -260,7 +260,7 @@ def _try_cast_or_read(arguments: Arguments, target: Type) -> Expression:
             return _cast_or_read(arguments, target)
         except TypeProblem as problem:
             raise Uninterpreted("a time read by a format") from problem
-    return casts.explicit(arguments.operand(0), target, Failure.NULL, arguments.scope)
+    return casts.explicit(arguments.operand(0), target, CastFailure.NULL, arguments.scope)
 
 
 def make_timestamp(target: Type) -> Callable[[Arguments], Expression]:
@@ -417,7 +417,7 @@ def _plus(operation: Operation, moment: Operand, interval: Operand, scope: Scope
         raise Uninterpreted("a time made of text")
     if not isinstance(type_of(interval.expression), IntervalType):
         raise Uninterpreted("a time and something else than an interval")
-    if scope.dialect.family is Family.DUCKDB:
+    if scope.dialect.family is DialectFamily.DUCKDB:
         return arithmetic.moved(operation, moment, interval, scope)
     return arithmetic.moved_in_kind(operation, moment, interval, scope)
 

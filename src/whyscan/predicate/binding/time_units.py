@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from whyscan.predicate.binding.time_calls import WORDS
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.predicate.syntax.tokens import called
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ def mark_units(tree: exp.Expr, dialect: Dialect) -> None:
             unit.replace(exp.Var(this=unit.name))
 
 
-def _place(call: exp.Anonymous, family: Family) -> int | None:
+def _place(call: exp.Anonymous, family: DialectFamily) -> int | None:
     name = called(call)
-    if family is Family.BIGQUERY:
+    if family is DialectFamily.BIGQUERY:
         return _OF_BIGQUERY.get(name)
     named = {2: _FIRST_OF_TWO, 3: _FIRST_OF_THREE}.get(len(call.expressions), set())
     return 0 if name in named else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from whyscan.predicate.binding.scope import Uninterpreted
-from whyscan.predicate.syntax.dialects import Family
+from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree.types import (
     BIGINT,
     BINARY,
@@ -25,8 +25,8 @@ from whyscan.tree.types import (
     DecimalType,
     IntegerType,
     TimestampType,
+    TimeUnit,
     Type,
-    Unit,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _SAME_EVERYWHERE: dict[exp.DType, Type] = {
     _KIND.TIMESTAMPLTZ: TIMESTAMP,
     _KIND.TIMESTAMPNTZ: TIMESTAMP_NTZ,
     _KIND.DATETIME: TIMESTAMP_NTZ,
-    _KIND.TIMESTAMP_NS: TimestampType(instant=False, unit=Unit.NANOSECOND),
+    _KIND.TIMESTAMP_NS: TimestampType(instant=False, unit=TimeUnit.NANOSECOND),
     _KIND.UUID: UUID,
 }
 _TEXT = {_KIND.TEXT, _KIND.VARCHAR, _KIND.NVARCHAR, _KIND.CHAR, _KIND.NCHAR}
@@ -72,7 +72,7 @@ def type_named(written: exp.DataType, dialect: Dialect) -> Type:
         raise Uninterpreted(f"the type {written.sql()}")
     if dialect.wide_integers and isinstance(found, IntegerType):
         return BIGINT
-    return DOUBLE if found == FLOAT and dialect.family is Family.SNOWFLAKE else found
+    return DOUBLE if found == FLOAT and dialect.family is DialectFamily.SNOWFLAKE else found
 
 
 def fraction_digits(written: exp.DataType, dialect: Dialect) -> int:
@@ -83,7 +83,9 @@ def fraction_digits(written: exp.DataType, dialect: Dialect) -> int:
 
 def _text(written: exp.DataType, dialect: Dialect) -> Type:
     # Spark's CAST takes varchar(n) for string; elsewhere it cuts, and CHAR is one character.
-    cuts = written.expressions or (written.this in _CHAR and dialect.family is not Family.DUCKDB)
+    cuts = written.expressions or (
+        written.this in _CHAR and dialect.family is not DialectFamily.DUCKDB
+    )
     if cuts and not dialect.is_spark:
         raise Uninterpreted("a cast that cuts strings")
     return STRING

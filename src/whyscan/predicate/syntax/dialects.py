@@ -24,7 +24,7 @@ class Division(Enum):
     UNKNOWN = "we do not know"
 
 
-class Family(Enum):
+class DialectFamily(Enum):
     """Dialects whose functions have one meaning."""
 
     SPARK = "spark"
@@ -51,7 +51,7 @@ class Dialect(Struct, frozen=True):
     `text_ignores_case`: 'a' equals 'A', or is like it, unless a collation says otherwise.
     """
 
-    family: Family
+    family: DialectFamily
     division: Division = Division.UNKNOWN
     like_escape: str | None = None
     lenient_escape: bool = False
@@ -69,11 +69,11 @@ class Dialect(Struct, frozen=True):
 
     @property
     def is_spark(self) -> bool:
-        return self.family is Family.SPARK
+        return self.family is DialectFamily.SPARK
 
 
 _SPARK = Dialect(
-    Family.SPARK,
+    DialectFamily.SPARK,
     Division.FRACTIONAL,
     like_escape=_BACKSLASH,
     plain_timestamp_is_instant=True,
@@ -83,7 +83,7 @@ _SPARK = Dialect(
     timestamp_digits=6,
 )
 _TRINO = Dialect(
-    Family.TRINO,
+    DialectFamily.TRINO,
     Division.TRUNCATED,
     default_decimal=(38, 0),
     floats_divide_by_zero=True,
@@ -92,7 +92,7 @@ _TRINO = Dialect(
     timestamp_digits=3,
 )
 _DUCKDB = Dialect(
-    Family.DUCKDB,
+    DialectFamily.DUCKDB,
     Division.NULLABLE,
     default_decimal=(18, 3),
     floats_divide_by_zero=True,
@@ -102,7 +102,7 @@ _DUCKDB = Dialect(
     timestamp_digits=6,
 )
 _POSTGRES = Dialect(
-    Family.POSTGRES,
+    DialectFamily.POSTGRES,
     Division.TRUNCATED,
     like_escape=_BACKSLASH,
     lenient_escape=True,
@@ -111,7 +111,7 @@ _POSTGRES = Dialect(
     timestamp_digits=6,
 )
 _BIGQUERY = Dialect(
-    Family.BIGQUERY,
+    DialectFamily.BIGQUERY,
     Division.FRACTIONAL,
     like_escape=_BACKSLASH,
     default_decimal=(38, 9),
@@ -121,15 +121,15 @@ _BIGQUERY = Dialect(
     timestamp_digits=6,
 )
 _SNOWFLAKE = Dialect(
-    Family.SNOWFLAKE,
+    DialectFamily.SNOWFLAKE,
     Division.DECIMAL,
     default_decimal=(38, 0),
     wide_integers=True,
     bare_units=True,
     timestamp_digits=9,
 )
-_OTHER = Dialect(Family.OTHER)
-_CASELESS = Dialect(Family.OTHER, text_ignores_case=True)
+_OTHER = Dialect(DialectFamily.OTHER)
+_CASELESS = Dialect(DialectFamily.OTHER, text_ignores_case=True)
 
 _DIALECTS = {
     "spark": _SPARK,

@@ -12,7 +12,7 @@ from sqlglot.dialects.dialect import Dialect, Dialects
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from whyscan.errors import Span, SyntaxProblem, UsageError
+from whyscan.errors import SyntaxProblem, TextSpan, UsageError
 from whyscan.predicate.syntax import keywords
 from whyscan.predicate.syntax import tokens as tokens_
 
@@ -181,10 +181,10 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _unclosed(text: str) -> Span:
+def _unclosed(text: str) -> TextSpan:
     """From the last quote to the end: the tokenizer does not say where it lost its way."""
     last = max((text.rfind(quote) for quote in ("'", '"', "`", "/*")), default=-1)
-    return Span(max(last, 0), len(text))
+    return TextSpan(max(last, 0), len(text))
 
 
 def _check_is_condition(tokens: Sequence[Token], text: str) -> None:
@@ -254,7 +254,7 @@ def _readable(description: str) -> str:
     return description[:1].lower() + description[1:].rstrip(".")
 
 
-def _span_of_error(text: str, details: Mapping[str, object]) -> Span | None:
+def _span_of_error(text: str, details: Mapping[str, object]) -> TextSpan | None:
     """Line and column of the parser, which point at the last character, as offsets."""
     line, column, word = details.get("line"), details.get("col"), details.get("highlight")
     if not (isinstance(line, int) and isinstance(column, int) and isinstance(word, str)):
@@ -263,10 +263,10 @@ def _span_of_error(text: str, details: Mapping[str, object]) -> Span | None:
     for _ in range(line - 1):
         start = text.find("\n", start) + 1
     end = min(start + column, len(text))
-    return Span(max(end - max(len(word), 1), 0), end)
+    return TextSpan(max(end - max(len(word), 1), 0), end)
 
 
-def check_tree_depth(tree: exp.Expr, text: str, span: Span) -> None:
+def check_tree_depth(tree: exp.Expr, text: str, span: TextSpan) -> None:
     """Refuse chains of suffixes, `a::int::int…`: flat for the parser, deep for who comes after."""
     pending: list[tuple[exp.Expr, int, type | None]] = [(tree, 0, None)]
     while pending:
@@ -288,8 +288,8 @@ def _step(node: exp.Expr, child: exp.Expr, around: type | None) -> int:
     return int(not (isinstance(node, _SPINES) and child is node.this))
 
 
-def _span(tokens: Sequence[Token]) -> Span:
-    return Span(tokens[0].start, tokens[-1].end + 1)
+def _span(tokens: Sequence[Token]) -> TextSpan:
+    return TextSpan(tokens[0].start, tokens[-1].end + 1)
 
 
 def _source(tokens: Sequence[Token], text: str) -> str:

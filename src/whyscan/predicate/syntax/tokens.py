@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from sqlglot import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from whyscan.errors import Span, SyntaxProblem
+from whyscan.errors import SyntaxProblem, TextSpan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -156,9 +156,9 @@ def check_shifts(tokens: Sequence[Token], text: str) -> None:
 _SHIFTS = {TokenType.LT, TokenType.GT}
 
 
-def span_of(token: Token) -> Span:
+def span_of(token: Token) -> TextSpan:
     """Where a token stands."""
-    return Span(token.start, token.end + 1)
+    return TextSpan(token.start, token.end + 1)
 
 
 def mark_calls(tokens: Sequence[Token]) -> list[Token]:

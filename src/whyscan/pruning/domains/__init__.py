@@ -6,8 +6,8 @@ the container must overlap. The words are those of Trino's `spi.predicate`.
 """
 
 from whyscan.pruning.domains.domain import Domain
-from whyscan.pruning.domains.ranges import Range
+from whyscan.pruning.domains.ranges import ValueRange
 from whyscan.pruning.domains.satisfying import where_true
 from whyscan.pruning.domains.together import may_satisfy_together
 
-__all__ = ["Domain", "Range", "may_satisfy_together", "where_true"]
+__all__ = ["Domain", "ValueRange", "may_satisfy_together", "where_true"]

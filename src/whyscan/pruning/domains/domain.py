@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from whyscan.pruning.domains import ranges
-from whyscan.pruning.domains.ranges import EVERYTHING, FEW, NOTHING, Key, Range, Ranges, key_of
+from whyscan.pruning.domains.ranges import EVERYTHING, FEW, NOTHING, Key, Ranges, ValueRange, key_of
 from whyscan.pruning.interval import less, less_equal
 from whyscan.pruning.mask import Mask, Vector, any_of, both, either, materialise, may
 from whyscan.pruning.membership import any_within
@@ -157,7 +157,7 @@ def _any_within(
     return any_of(_crosses(item, kind, lower, upper) for item in values)
 
 
-def _crosses(item: Range, kind: Type, lower: Vector | None, upper: Vector | None) -> Mask:
+def _crosses(item: ValueRange, kind: Type, lower: Vector | None, upper: Vector | None) -> Mask:
     """It begins at or below the upper bound, and ends above the lower one."""
     return both(
         may(less_equal, _scalar(item.low, kind), upper),

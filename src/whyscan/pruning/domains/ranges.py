@@ -39,17 +39,17 @@ Key: TypeAlias = Any
 decimal the unscaled one), a float that is not NaN, or bytes (of a string its UTF-8)."""
 
 
-class Range(Struct, frozen=True):
+class ValueRange(Struct, frozen=True):
     """Values from `low` on and below `high`; None is an open end."""
 
     low: Key | None
     high: Key | None
 
 
-Ranges: TypeAlias = tuple[Range, ...]
+Ranges: TypeAlias = tuple[ValueRange, ...]
 """In normal form: none is empty, they are sorted, and there is a gap between any two."""
 
-EVERYTHING: Ranges = (Range(None, None),)
+EVERYTHING: Ranges = (ValueRange(None, None),)
 NOTHING: Ranges = ()
 
 _GREATEST_UNSCALED: int = 10**MAX_DECIMAL_DIGITS - 1
@@ -60,22 +60,22 @@ FEW = 32
 
 def below(key: Key) -> Ranges:
     """x < key."""
-    return (Range(None, key),)
+    return (ValueRange(None, key),)
 
 
 def at_least(key: Key) -> Ranges:
     """x >= key."""
-    return (Range(key, None),)
+    return (ValueRange(key, None),)
 
 
 def exactly(key: Key, kind: Type) -> Ranges:
     """x = key."""
-    return (Range(key, successor(key, kind)),)
+    return (ValueRange(key, successor(key, kind)),)
 
 
 def up_to(key: Key, kind: Type) -> Ranges:
     """x <= key."""
-    return (Range(None, successor(key, kind)),)
+    return (ValueRange(None, successor(key, kind)),)
 
 
 def above(key: Key, kind: Type) -> Ranges:
@@ -85,19 +85,19 @@ def above(key: Key, kind: Type) -> Ranges:
 
 def starting_with(prefix: bytes) -> Ranges:
     """Every UTF-8 text with the prefix: no UTF-8 holds the byte 0xff."""
-    return (Range(prefix, prefix + b"\xff"),)
+    return (ValueRange(prefix, prefix + b"\xff"),)
 
 
 def union(first: Ranges, second: Ranges) -> Ranges:
     """In one or the other. More than a few are one range from end to end: a superset."""
-    merged: list[Range] = []
+    merged: list[ValueRange] = []
     for item in sorted((*first, *second), key=lambda r: (r.low is not None, r.low)):
         if merged and _meet(merged[-1], item):
-            merged[-1] = Range(merged[-1].low, _later(merged[-1].high, item.high))
+            merged[-1] = ValueRange(merged[-1].low, _later(merged[-1].high, item.high))
         else:
             merged.append(item)
     if len(merged) > FEW:
-        return (Range(merged[0].low, merged[-1].high),)
+        return (ValueRange(merged[0].low, merged[-1].high),)
     return tuple(merged)
 
 
@@ -107,17 +107,17 @@ def complement(ranges: Ranges) -> Ranges:
     start: Key | None = None
     for item in ranges:
         if item.low is not None:
-            gaps.append(Range(start, item.low))
+            gaps.append(ValueRange(start, item.low))
         if item.high is None:
             return tuple(gaps)
         start = item.high
-    return (*gaps, Range(start, None))
+    return (*gaps, ValueRange(start, None))
 
 
 def intersection(first: Ranges, second: Ranges) -> Ranges:
     """In both, pair by pair."""
     common = tuple(
-        Range(_later_start(a.low, b.low), _earlier(a.high, b.high))
+        ValueRange(_later_start(a.low, b.low), _earlier(a.high, b.high))
         for a in first
         for b in second
         if _overlap(a, b)
@@ -125,16 +125,16 @@ def intersection(first: Ranges, second: Ranges) -> Ranges:
     return union(common, ())
 
 
-def _meet(earlier: Range, later: Range) -> bool:
+def _meet(earlier: ValueRange, later: ValueRange) -> bool:
     """Nothing lies between them. The earlier one starts first."""
     return earlier.high is None or later.low is None or later.low <= earlier.high
 
 
-def _overlap(a: Range, b: Range) -> bool:
+def _overlap(a: ValueRange, b: ValueRange) -> bool:
     return _starts_before_end(a, b) and _starts_before_end(b, a)
 
 
-def _starts_before_end(a: Range, b: Range) -> bool:
+def _starts_before_end(a: ValueRange, b: ValueRange) -> bool:
     return a.low is None or b.high is None or a.low < b.high
 
 

@@ -19,14 +19,14 @@ from whyscan.pruning.functions.time.arithmetic import temporal_arithmetic
 from whyscan.pruning.functions.time.casts import temporal_cast
 from whyscan.pruning.functions.time.fields import TEMPORAL
 from whyscan.pruning.interval import Interval, anything
-from whyscan.tree.nodes import Failure, Operation
+from whyscan.tree.nodes import CastFailure, Operation
 from whyscan.tree.types import StringType
 from whyscan.tree.zones import Zone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.pruning.functions.rules import Entry
+    from whyscan.pruning.functions.rules import FunctionRule
     from whyscan.tree.nodes import Arithmetic, Call, Cast
 
 __all__ = ["Zone", "apply", "arithmetic", "cast", "coalesced", "like"]
@@ -34,7 +34,7 @@ __all__ = ["Zone", "apply", "arithmetic", "cast", "coalesced", "like"]
 # Of what may be NULL Spark asks whether it is, and so meets the error.
 _NEVER_NULL = {Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY}
 
-PLAIN: Mapping[str, Entry] = MappingProxyType({**NUMERIC, **TEXT, **CONDITIONAL})
+PLAIN: Mapping[str, FunctionRule] = MappingProxyType({**NUMERIC, **TEXT, **CONDITIONAL})
 
 
 def apply(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
@@ -63,6 +63,6 @@ def cast(interval: Interval, expression: Cast, zone: Zone) -> Interval:
     if found is not None:
         return found
     outcome = plain_cast(interval, expression.type, expression.failure)
-    if expression.failure is Failure.NULL or isinstance(interval.type, StringType):
+    if expression.failure is CastFailure.NULL or isinstance(interval.type, StringType):
         return outcome
     return unevaluated(outcome)

@@ -44,7 +44,7 @@ from whyscan.pruning.functions.rules import (
 from whyscan.pruning.interval import Interval, anything, equal, less, less_equal, only_null
 from whyscan.pruning.mask import Mask, Vector, both, either, keep, may, opposite, surely
 from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
-from whyscan.tree.nodes import Failure
+from whyscan.tree.nodes import CastFailure
 from whyscan.tree.types import (
     BIGINT,
     DOUBLE,
@@ -81,7 +81,7 @@ TRUE_WORDS = pa.array(["t", "true", "y", "yes", "1"])
 FALSE_WORDS = pa.array(["f", "false", "n", "no", "0"])
 
 
-def plain_cast(x: Interval, target: Type, failure: Failure) -> Interval:
+def plain_cast(x: Interval, target: Type, failure: CastFailure) -> Interval:
     """A cast that no time zone has a say in. What we do not know may be anything."""
     if x.type == target:
         return x
@@ -90,7 +90,7 @@ def plain_cast(x: Interval, target: Type, failure: Failure) -> Interval:
     found = _converted(x, target)
     if found is None:
         return anything(target, raises=True)
-    if failure is Failure.RAISE:
+    if failure is CastFailure.RAISE:
         return found
     return replace(found, null=either(found.null, found.raises), raises=x.raises)
 

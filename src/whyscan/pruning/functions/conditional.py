@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from whyscan.pruning.functions.rules import Entry, as_vector
+from whyscan.pruning.functions.rules import FunctionRule, as_vector
 from whyscan.pruning.interval import (
     Interval,
     greatest,
@@ -150,19 +150,19 @@ def _hulls(arguments: Sequence[Interval]) -> tuple[Vector | None, Vector | None]
     return whole.lower, whole.upper
 
 
-CONDITIONAL: Mapping[str, Entry] = MappingProxyType(
+CONDITIONAL: Mapping[str, FunctionRule] = MappingProxyType(
     {
-        "coalesce": Entry(_coalesce, 1, None),
-        "greatest": Entry(_greatest, 2, None),
-        "if": Entry(_if, 3),
-        "ifnull": Entry(_coalesce, 2),
-        "isnan": Entry(_isnan, 1),
-        "isnotnull": Entry(_isnotnull, 1),
-        "isnull": Entry(_isnull, 1),
-        "least": Entry(_least, 2, None),
-        "nanvl": Entry(_nanvl, 2),
-        "nullif": Entry(_nullif, 2),
-        "nvl": Entry(_coalesce, 2),
-        "nvl2": Entry(_nvl2, 3),
+        "coalesce": FunctionRule(_coalesce, 1, None),
+        "greatest": FunctionRule(_greatest, 2, None),
+        "if": FunctionRule(_if, 3),
+        "ifnull": FunctionRule(_coalesce, 2),
+        "isnan": FunctionRule(_isnan, 1),
+        "isnotnull": FunctionRule(_isnotnull, 1),
+        "isnull": FunctionRule(_isnull, 1),
+        "least": FunctionRule(_least, 2, None),
+        "nanvl": FunctionRule(_nanvl, 2),
+        "nullif": FunctionRule(_nullif, 2),
+        "nvl": FunctionRule(_coalesce, 2),
+        "nvl2": FunctionRule(_nvl2, 3),
     }
 )

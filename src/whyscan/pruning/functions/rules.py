@@ -45,7 +45,7 @@ Rule: TypeAlias = "Callable[[Call, Sequence[Interval], Zone], Interval]"
 """Where a call's value lies, from where its arguments lie."""
 
 
-class Entry(Struct, frozen=True):
+class FunctionRule(Struct, frozen=True):
     """A function of the catalogue that needs no zone: its rule takes the type, then arguments.
 
     It has `least` to `most` arguments: just `least` unless told, any number for None.

@@ -20,7 +20,7 @@ from whyscan.pruning.transforms.transform import (
     Bucket,
     Day,
     Hour,
-    Identity,
+    IdentityTransform,
     Month,
     Temporal,
     Transform,
@@ -50,7 +50,7 @@ def forward(transform: Transform, source: Type, values: pa.Array) -> pa.Array | 
     if not supports(transform, source):
         return None
     match transform:
-        case Identity():
+        case IdentityTransform():
             return values
         case Year() | Month() | Day() | Hour():
             units = _units(transform, source, ticks_of(values))

@@ -27,8 +27,8 @@ from whyscan.tree.types import (
     IntegerType,
     StringType,
     TimestampType,
+    TimeUnit,
     Type,
-    Unit,
     UuidType,
 )
 
@@ -93,9 +93,9 @@ def _word(value: int) -> pa.Scalar:
     return pa.scalar(value, pa.uint32())
 
 
-def _microseconds(values: pa.Array, unit: Unit) -> pa.Array:
+def _microseconds(values: pa.Array, unit: TimeUnit) -> pa.Array:
     steps = values.cast(pa.int64())
-    if unit is Unit.MICROSECOND:
+    if unit is TimeUnit.MICROSECOND:
         return steps
     return floor_divide(steps, _NANOSECONDS_IN_A_MICROSECOND)
 

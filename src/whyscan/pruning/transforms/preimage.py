@@ -32,7 +32,7 @@ from whyscan.pruning.transforms.transform import (
     Bucket,
     Day,
     Hour,
-    Identity,
+    IdentityTransform,
     Month,
     Temporal,
     Transform,
@@ -91,7 +91,7 @@ def preimage(
     if not supports(transform, source):
         return UNKNOWN
     match transform:
-        case Identity():
+        case IdentityTransform():
             return lower, upper
         case Year() | Month() | Day() | Hour():
             return _temporal(transform, source, lower, upper)

@@ -22,7 +22,7 @@ from whyscan.tree.types import (
 )
 
 
-class Identity(Struct, frozen=True):
+class IdentityTransform(Struct, frozen=True):
     """The source value itself."""
 
     def __str__(self) -> str:
@@ -95,10 +95,10 @@ class Unknown(Struct, frozen=True):
 
 
 Temporal: TypeAlias = Year | Month | Day | Hour
-Transform: TypeAlias = Identity | Temporal | Truncate | Bucket | Void | Unknown
+Transform: TypeAlias = IdentityTransform | Temporal | Truncate | Bucket | Void | Unknown
 
 _PLAIN: dict[str, Transform] = {
-    str(t): t for t in (Identity(), Year(), Month(), Day(), Hour(), Void())
+    str(t): t for t in (IdentityTransform(), Year(), Month(), Day(), Hour(), Void())
 }
 _WIDE: dict[str, type[Bucket | Truncate]] = {"bucket": Bucket, "truncate": Truncate}
 _WORD = re.compile(r"([a-z]+)(.*)", re.DOTALL)
@@ -131,7 +131,7 @@ def _width(parameter: str, text: str) -> int:
 def supports(transform: Transform, source: Type) -> bool:
     """Whether the transform is defined on values of the type."""
     match transform:
-        case Identity() | Void() | Unknown() | Bucket():
+        case IdentityTransform() | Void() | Unknown() | Bucket():
             return True
         case Year() | Month() | Day():
             return isinstance(source, DateType | TimestampType)
@@ -146,7 +146,7 @@ def result_type(transform: Transform, source: Type) -> Type:
     if not supports(transform, source):
         raise TableError(f"a column of type {source} cannot be partitioned by {transform}")
     match transform:
-        case Identity() | Truncate() | Void():
+        case IdentityTransform() | Truncate() | Void():
             return source
         case Year() | Month() | Hour() | Bucket():
             return INT

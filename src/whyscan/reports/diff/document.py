@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from whyscan.reports.diff.files import Fate
+from whyscan.reports.diff.files import FileChange
 from whyscan.reports.document import (
     Json,
     of_assertion,
@@ -45,7 +45,7 @@ def document(difference: Difference, *, verbose: bool) -> Json:
             "appeared": [of_finding(one) for one in difference.appeared],
             "gone": [of_finding(one) for one in difference.gone],
         },
-        "files": {fate.name.lower(): counts[fate] for fate in Fate},
+        "files": {fate.name.lower(): counts[fate] for fate in FileChange},
         "assertions": [of_assertion(one) for one in difference.assertions],
         "result": "pass" if difference.passed else "fail",
     }

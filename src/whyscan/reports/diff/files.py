@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from whyscan.reports.report import Report
 
 
-class Fate(StrEnum):
+class FileChange(StrEnum):
     """What became of a file, and whether the predicate reads it."""
 
     ADDED_READ = "added, read"
@@ -32,16 +32,16 @@ class Fate(StrEnum):
     SKIPPED_STILL = "skipped on both sides"
 
 
-SAME = frozenset({Fate.READ_STILL, Fate.SKIPPED_STILL})
+SAME = frozenset({FileChange.READ_STILL, FileChange.SKIPPED_STILL})
 
 
 class FileChanges(Struct, frozen=True):
     """How many files met each fate, and which: paths of those that changed, in their order."""
 
-    counts: Mapping[Fate, int]
-    paths: Mapping[Fate, pa.Array]
+    counts: Mapping[FileChange, int]
+    paths: Mapping[FileChange, pa.Array]
 
-    def changed(self) -> Iterator[tuple[str, Fate]]:
+    def changed(self) -> Iterator[tuple[str, FileChange]]:
         """Every file that is not the same on both sides."""
         for fate, paths in self.paths.items():
             for path in paths.to_pylist():
@@ -58,14 +58,14 @@ def file_changes(before: Report, after: Report) -> FileChanges:
     gone = np.ones(len(old.paths), np.bool_)
     gone[was[known]] = False
     found = {
-        Fate.ADDED_READ: new.paths.filter(pa.array(~known & new.read)),
-        Fate.ADDED_SKIPPED: new.paths.filter(pa.array(~known & ~new.read)),
-        Fate.REMOVED_READ: old.paths.filter(pa.array(gone & old.read)),
-        Fate.REMOVED_SKIPPED: old.paths.filter(pa.array(gone & ~old.read)),
-        Fate.READ_NOW: new.paths.filter(pa.array(known & new.read & ~read_before)),
-        Fate.SKIPPED_NOW: new.paths.filter(pa.array(known & ~new.read & read_before)),
-        Fate.READ_STILL: new.paths.filter(pa.array(known & new.read & read_before)),
-        Fate.SKIPPED_STILL: new.paths.filter(pa.array(known & ~new.read & ~read_before)),
+        FileChange.ADDED_READ: new.paths.filter(pa.array(~known & new.read)),
+        FileChange.ADDED_SKIPPED: new.paths.filter(pa.array(~known & ~new.read)),
+        FileChange.REMOVED_READ: old.paths.filter(pa.array(gone & old.read)),
+        FileChange.REMOVED_SKIPPED: old.paths.filter(pa.array(gone & ~old.read)),
+        FileChange.READ_NOW: new.paths.filter(pa.array(known & new.read & ~read_before)),
+        FileChange.SKIPPED_NOW: new.paths.filter(pa.array(known & ~new.read & read_before)),
+        FileChange.READ_STILL: new.paths.filter(pa.array(known & new.read & read_before)),
+        FileChange.SKIPPED_STILL: new.paths.filter(pa.array(known & ~new.read & ~read_before)),
     }
     return FileChanges(
         counts={fate: len(paths) for fate, paths in found.items()},

@@ -20,7 +20,7 @@ from whyscan.planning.why.equivalence import where_true as spans_of
 from whyscan.planning.why.overlap_depth import sampled
 from whyscan.planning.why.pushdown import partition_columns
 from whyscan.planning.why.reason_codes import Reason
-from whyscan.pruning.domains import Range
+from whyscan.pruning.domains import ValueRange
 from whyscan.pruning.domains import where_true as domains_of
 from whyscan.pruning.domains.ranges import EVERYTHING, Key, key_of, successor
 from whyscan.reports.file_bounds import ends
@@ -51,7 +51,7 @@ LEAST_SAVING = 0.1
 RANGES_AT_MOST = 100
 
 
-class Bounds(Struct, frozen=True):
+class FileBounds(Struct, frozen=True):
     """The bounds, rows (null where unknown) and partition of some files."""
 
     lower: pa.Array
@@ -64,7 +64,7 @@ class Ranges(Struct, frozen=True):
     """The values of a column that can match; `nan`: NaN can, too."""
 
     column: Column
-    ranges: tuple[Range, ...]
+    ranges: tuple[ValueRange, ...]
     nan: bool
 
 
@@ -134,7 +134,7 @@ def _asked(facts: Facts) -> Iterator[Ranges]:
             yield Ranges(column, ranges, nan)
 
 
-def _ranges(domain: Domain) -> tuple[Range, ...]:
+def _ranges(domain: Domain) -> tuple[ValueRange, ...]:
     """None where NULL may match or every value may: sorting spares nothing that can be counted."""
     if domain.null:
         return ()
@@ -143,15 +143,15 @@ def _ranges(domain: Domain) -> tuple[Range, ...]:
     if len(domain.values) > RANGES_AT_MOST:
         return ()
     keys = [key_of(value, domain.type) for value in _as_numbers(domain.values).to_pylist()]
-    return tuple(Range(key, successor(key, domain.type)) for key in keys)
+    return tuple(ValueRange(key, successor(key, domain.type)) for key in keys)
 
 
-def _proved(conditions: tuple[Expression, ...], zone: Zone) -> tuple[Range, ...]:
+def _proved(conditions: tuple[Expression, ...], zone: Zone) -> tuple[ValueRange, ...]:
     """The ranges of conditions like `year(ts) = 2024`, where the interpreter proves them."""
     spans = spans_of(And(conditions), zone) if conditions else None
     if spans is None or spans.found == (spans.domain,):
         return ()
-    return tuple(Range(span.low, span.high + 1) for span in spans.found)
+    return tuple(ValueRange(span.low, span.high + 1) for span in spans.found)
 
 
 def _estimate(facts: Facts, asked: Ranges) -> Sorted | None:
@@ -177,7 +177,7 @@ def _estimate(facts: Facts, asked: Ranges) -> Sorted | None:
     )
 
 
-def _bounds(plan: ScanPlan, asked: Ranges) -> Bounds | None:
+def _bounds(plan: ScanPlan, asked: Ranges) -> FileBounds | None:
     """The files of the kept partitions that sorting can spare: those that have both bounds."""
     found = ends(asked.column, plan)
     evidence = plan.counted
@@ -188,7 +188,7 @@ def _bounds(plan: ScanPlan, asked: Ranges) -> Bounds | None:
     here = pc.and_(here, pc.and_(lower.is_valid(), upper.is_valid()))
     files = evidence.files
     partition = files.partition.filter(here) if files.partition.num_columns else files.partition
-    return Bounds(lower.filter(here), upper.filter(here), files.rows.filter(here), partition)
+    return FileBounds(lower.filter(here), upper.filter(here), files.rows.filter(here), partition)
 
 
 def _may_be_nan(plan: ScanPlan, column: Column) -> bool:
@@ -206,12 +206,12 @@ def _count(plan: ScanPlan, asked: Ranges) -> tuple[int, int]:
     return 0 if found is None else len(found.lower), wanted
 
 
-def _bounds_at(plan: ScanPlan, at: npt.NDArray[np.int64], asked: Ranges) -> Bounds | None:
+def _bounds_at(plan: ScanPlan, at: npt.NDArray[np.int64], asked: Ranges) -> FileBounds | None:
     found = _bounds(plan, asked)
     if found is None:
         return None
     chosen = pa.array(at)
-    return Bounds(
+    return FileBounds(
         found.lower.take(chosen),
         found.upper.take(chosen),
         found.rows.take(chosen),
@@ -219,10 +219,10 @@ def _bounds_at(plan: ScanPlan, at: npt.NDArray[np.int64], asked: Ranges) -> Boun
     )
 
 
-def _joined(parts: Sequence[Bounds | None]) -> Bounds:
+def _joined(parts: Sequence[FileBounds | None]) -> FileBounds:
     whole = [part for part in parts if part is not None and len(part.lower)]
     stored = whole[0].lower.type
-    return Bounds(
+    return FileBounds(
         pa.concat_arrays([part.lower.cast(stored) for part in whole]),
         pa.concat_arrays([part.upper.cast(stored) for part in whole]),
         pa.concat_arrays([part.rows.cast(pa.int64()) for part in whole]),
@@ -230,7 +230,7 @@ def _joined(parts: Sequence[Bounds | None]) -> Bounds:
     )
 
 
-def _files_when_sorted(bounds: Bounds, asked: Ranges, scale: float) -> tuple[int, int]:
+def _files_when_sorted(bounds: FileBounds, asked: Ranges, scale: float) -> tuple[int, int]:
     """The least and the most files of the sorted partitions into which the rows fall.
 
     Rows that follow one another fill whole files, and reach into one more at the most. Each of the
@@ -281,7 +281,7 @@ class Place(Struct, frozen=True):
     measured: bool = True
 
 
-def _placed(bounds: Bounds, asked: Ranges) -> tuple[Numbers, Numbers, list[Place]]:
+def _placed(bounds: FileBounds, asked: Ranges) -> tuple[Numbers, Numbers, list[Place]]:
     """Bounds and ranges as numbers; text by its rank among the bounds."""
     lower, upper, kind = _as_numbers(bounds.lower), _as_numbers(bounds.upper), asked.column.type
     if pa.types.is_binary(lower.type) or pa.types.is_fixed_size_binary(lower.type):
@@ -311,7 +311,7 @@ def _as_numbers(values: pa.Array) -> pa.Array:
 
 
 def _ranked(
-    lower: list[bytes], upper: list[bytes], ranges: Sequence[Range]
+    lower: list[bytes], upper: list[bytes], ranges: Sequence[ValueRange]
 ) -> tuple[Numbers, Numbers, list[Place]]:
     """The distinct bounds are the values that are sure to be there: each is one step.
 

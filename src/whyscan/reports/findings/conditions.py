@@ -12,10 +12,18 @@ from msgspec import Struct
 from whyscan.planning.plan.replan import conjunct as made
 from whyscan.planning.plan.replan import instead, kept
 from whyscan.planning.why.obstacles import changes_type
-from whyscan.planning.why.pushdown import Bucket, Pushdown
+from whyscan.planning.why.pushdown import ConjunctBucket, Pushdown
 from whyscan.planning.why.reason_codes import Reason
 from whyscan.reports.file_evidence import unread
-from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Reads, Severity, reads
+from whyscan.reports.findings.finding import (
+    Code,
+    Effect,
+    Facts,
+    Finding,
+    FixedAmount,
+    Severity,
+    reads,
+)
 from whyscan.reports.words import counted, staying
 from whyscan.tree.nodes import (
     And,
@@ -70,7 +78,7 @@ def _uninterpreted(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[
 
 
 def _mismatched(facts: Facts, position: int, conjunct: Conjunct) -> bool:
-    partitioned = facts.classes[position].bucket is Bucket.PARTITION_SAFE
+    partitioned = facts.classes[position].bucket is ConjunctBucket.PARTITION_SAFE
     return facts.stays.named(Reason.TYPE_MISMATCH, [position]) > 0 or (
         partitioned and changes_type(conjunct.expression)
     )
@@ -161,7 +169,7 @@ def _or(facts: Facts, position: int, conjunct: Conjunct, line: ConjunctLine) -> 
     helping = [p for p in line.parts if p.removed.files]
     if stopping and helping:
         yield _ended(facts, position, expression, line)
-    elif line.bucket is Bucket.UNSPLITTABLE and helping:
+    elif line.bucket is ConjunctBucket.UNSPLITTABLE and helping:
         before = facts.read_without(position)
         if before is not None:
             yield _unsplittable(facts, position, expression, before)
@@ -171,7 +179,7 @@ class Arms(Struct, frozen=True):
     """The files that each arm of a UNION reads, and those that at least one does."""
 
     each: tuple[int, ...]
-    together: Reads
+    together: FixedAmount
 
     def __add__(self, other: Arms) -> Arms:
         return Arms(tuple(map(add, self.each, other.each)), self.together + other.together)
@@ -218,7 +226,7 @@ def _ended(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> F
     )
 
 
-def _unsplittable(facts: Facts, position: int, expression: Or, before: Reads) -> Finding:
+def _unsplittable(facts: Facts, position: int, expression: Or, before: FixedAmount) -> Finding:
     line = facts.conjuncts[position]
     arms, found = _arms(facts, position, expression)
     together, in_all = found.together.files, sum(found.each)

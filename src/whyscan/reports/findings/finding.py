@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.planning.plan.judgement import Flags
-    from whyscan.planning.plan.scan_plan import Planned, ScanPlan
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan
     from whyscan.planning.why.pushdown import Class
     from whyscan.planning.why.reasons import Stays
     from whyscan.reports.conjuncts import ConjunctLine
@@ -103,22 +103,22 @@ class Finding(Struct, frozen=True):
     effect: Effect | None = None
 
 
-class Reads(Struct, frozen=True):
+class FixedAmount(Struct, frozen=True):
     """Files that other conjuncts would keep, and their bytes, None where they are not known."""
 
     files: int
     bytes: int | None
 
-    def __add__(self, other: Reads) -> Reads:
-        return Reads(self.files + other.files, plus(self.bytes, other.bytes))
+    def __add__(self, other: FixedAmount) -> FixedAmount:
+        return FixedAmount(self.files + other.files, plus(self.bytes, other.bytes))
 
 
-def reads(plan: ScanPlan, chosen: Flags) -> Reads:
+def reads(plan: ScanPlan, chosen: Flags) -> FixedAmount:
     """Some files of a plan."""
-    return Reads(int(chosen.sum()), total_of(plan.evidence.files.bytes, chosen))
+    return FixedAmount(int(chosen.sum()), total_of(plan.evidence.files.bytes, chosen))
 
 
-def reads_with(plan: ScanPlan, conjuncts: Sequence[Conjunct]) -> Reads:
+def reads_with(plan: ScanPlan, conjuncts: Sequence[Conjunct]) -> FixedAmount:
     """What other conjuncts would read."""
     return reads(plan, kept(plan, conjuncts))
 
@@ -129,7 +129,7 @@ class Facts(Struct, frozen=True):
     What else there is to count is asked of the plan of each part.
     """
 
-    plan: Planned
+    plan: PlannedSnapshot
     classes: tuple[Class, ...]
     levels: tuple[Level, ...]
     stays: Stays
@@ -140,18 +140,18 @@ class Facts(Struct, frozen=True):
     def files(self) -> Level:
         return next(level for level in self.levels if level.level == "files")
 
-    def read_with(self, conjuncts: Sequence[Conjunct]) -> Reads:
+    def read_with(self, conjuncts: Sequence[Conjunct]) -> FixedAmount:
         """What other conjuncts would read."""
         return reduce(add, self.plan.each(partial(reads_with, conjuncts=tuple(conjuncts))))
 
-    def read_without(self, position: int) -> Reads | None:
+    def read_without(self, position: int) -> FixedAmount | None:
         """What is read if one conjunct is not used; None where that is not known.
 
         What a closed manifest holds for the other conjuncts nobody has looked at.
         """
         if not self.workings.closed:
             return self.read_with(without(self.plan, position))
-        whole = Reads(self.files.total, self.files.bytes_total)
+        whole = FixedAmount(self.files.total, self.files.bytes_total)
         return whole if len(self.conjuncts) == 1 else None
 
     def about(self, name: str) -> list[int]:

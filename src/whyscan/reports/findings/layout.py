@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from whyscan.planning.plan.scan_plan import Planned, ScanPlan
-    from whyscan.planning.why.overlap_depth import Overlap
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan
+    from whyscan.planning.why.overlap_depth import OverlapDepth
     from whyscan.tree.nodes import Column
 
     Ends = Callable[[Column, ScanPlan], tuple[pa.Array, pa.Array] | None]
@@ -42,7 +42,9 @@ def layout(facts: Facts) -> Iterator[Finding]:
     yield from _small_files(facts)
 
 
-def overlaps(plan: Planned, columns: Sequence[Column], ends: Ends) -> Iterator[Overlap | None]:
+def overlaps(
+    plan: PlannedSnapshot, columns: Sequence[Column], ends: Ends
+) -> Iterator[OverlapDepth | None]:
     """How deep the bounds of each column lie over each other; None where no two files have both.
 
     Of more files than are measured, those that are not stay where they are.

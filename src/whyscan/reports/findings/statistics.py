@@ -14,7 +14,7 @@ from whyscan.tables.snapshot import Collected
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.planning.plan.scan_plan import Asked
+    from whyscan.planning.plan.scan_plan import PlanRequest
     from whyscan.tables.snapshot import Recording
     from whyscan.tree.nodes import Column
 
@@ -46,7 +46,7 @@ def _absent(facts: Facts) -> Iterator[Finding]:
         yield _of_columns(facts, code, lacked, files, lacking)
 
 
-def _code(plan: Asked, column: Column) -> Code:
+def _code(plan: PlanRequest, column: Column) -> Code:
     match plan.snapshot.recording(column).collected:
         case Collected.NEVER:
             return Code.TYPE_WITHOUT_STATISTICS
@@ -56,7 +56,7 @@ def _code(plan: Asked, column: Column) -> Code:
             return Code.NO_STATISTICS
 
 
-class Remedy(Struct, frozen=True):
+class StatisticsFix(Struct, frozen=True):
     """Why a column has no bounds, and what gives it some; None where nothing does."""
 
     why: str
@@ -64,13 +64,13 @@ class Remedy(Struct, frozen=True):
     setting: str | None
 
 
-def remedy(plan: Asked, column: Column) -> Remedy:
+def remedy(plan: PlanRequest, column: Column) -> StatisticsFix:
     """What to do about files without bounds of a column."""
     recording = plan.snapshot.recording(column)
     if recording.collected is Collected.NEVER:
-        return Remedy(recording.why, None, None)
+        return StatisticsFix(recording.why, None, None)
     setting = _setting(plan, [recording])
-    return Remedy(
+    return StatisticsFix(
         recording.why or "the writer did not record them",
         _rewrite_files(setting, ".".join(column.path)),
         setting,
@@ -108,7 +108,7 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _why(plan: Asked, columns: Sequence[Column]) -> str:
+def _why(plan: PlanRequest, columns: Sequence[Column]) -> str:
     """The reason of all, or that of each column with its name."""
     reasons = {".".join(c.path): remedy(plan, c).why for c in columns}
     if len(set(reasons.values())) == 1:
@@ -116,7 +116,7 @@ def _why(plan: Asked, columns: Sequence[Column]) -> str:
     return "; ".join(f"{name}: {why}" for name, why in reasons.items())
 
 
-def _setting(plan: Asked, recordings: Sequence[Recording]) -> str | None:
+def _setting(plan: PlanRequest, recordings: Sequence[Recording]) -> str | None:
     """The statement that has writers record the columns."""
     properties: dict[str, list[str]] = {}
     for recording in recordings:
@@ -136,7 +136,7 @@ def _widest(values: Sequence[str]) -> str:
     return ",".join(dict.fromkeys(name for value in values for name in value.split(",")))
 
 
-def _name(plan: Asked) -> str:
+def _name(plan: PlanRequest) -> str:
     return f"{plan.snapshot.format}.`{plan.snapshot.uri}`"
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.pruning.domains.ranges import Range, successor
+from whyscan.pruning.domains.ranges import ValueRange, successor
 from whyscan.reports.predicate_values import MOST_MARKS, asked_ends, asked_in_words
 from whyscan.reports.values import json_values
 from whyscan.reports.words import inert
@@ -106,18 +106,18 @@ def _ranked(column: ColumnBounds) -> dict[str, Any]:
     }
 
 
-def _spans(domain: Domain | None) -> tuple[Range, ...]:
+def _spans(domain: Domain | None) -> tuple[ValueRange, ...]:
     if domain is None:
         return ()
     if isinstance(domain.values, tuple):
         return domain.values
     keys = domain.values.to_pylist()
     if len(keys) > MOST_MARKS:
-        return (Range(keys[0], successor(keys[-1], domain.type)),)
-    return tuple(Range(key, successor(key, domain.type)) for key in keys)
+        return (ValueRange(keys[0], successor(keys[-1], domain.type)),)
+    return tuple(ValueRange(key, successor(key, domain.type)) for key in keys)
 
 
-def _named(item: Range) -> Iterator[Key]:
+def _named(item: ValueRange) -> Iterator[Key]:
     """The words that stand in the predicate: without what was added to be the next one."""
     for key in (item.low, item.high):
         if isinstance(key, bytes):

@@ -18,7 +18,7 @@ from whyscan.reports.stats.distribution import Distribution, distribution
 
 if TYPE_CHECKING:
     from whyscan.planning.plan.judgement import Flags
-    from whyscan.planning.why.overlap_depth import Overlap
+    from whyscan.planning.why.overlap_depth import OverlapDepth
     from whyscan.pruning.interval import Interval
     from whyscan.tables.snapshot import Files, RowGroups, Snapshot
     from whyscan.tree.nodes import Column
@@ -66,7 +66,7 @@ class ColumnStats(Struct, frozen=True):
         return bool(self.bounded) and self.width is not None and self.width >= NEVER_TIGHT
 
 
-class Read(Struct, frozen=True):
+class ReadTable(Struct, frozen=True):
     """What was read of a table; `groups` None where no footer was opened."""
 
     snapshot: Snapshot
@@ -78,7 +78,7 @@ class Read(Struct, frozen=True):
         return self.groups if self.snapshot.footers_describe_files else None
 
 
-def column_stats(read: Read, column: Column) -> ColumnStats:
+def column_stats(read: ReadTable, column: Column) -> ColumnStats:
     """Measure one column."""
     count = read.files.count
     partitioned = column.path in read.snapshot.partition_sources
@@ -106,7 +106,9 @@ def column_stats(read: Read, column: Column) -> ColumnStats:
     )
 
 
-def _interval(read: Read, column: Column, *, partitioned: bool) -> tuple[Interval, pa.Array | None]:
+def _interval(
+    read: ReadTable, column: Column, *, partitioned: bool
+) -> tuple[Interval, pa.Array | None]:
     """Where the column lies, and the file of each slot where slots are row groups."""
     groups = read.by_footers
     if groups is None or partitioned:
@@ -114,7 +116,7 @@ def _interval(read: Read, column: Column, *, partitioned: bool) -> tuple[Interva
     return groups.containers.interval(column), groups.owners
 
 
-def _ends(read: Read, interval: Interval, *, partitioned: bool) -> tuple[pa.Array, pa.Array]:
+def _ends(read: ReadTable, interval: Interval, *, partitioned: bool) -> tuple[pa.Array, pa.Array]:
     groups, count = read.by_footers, read.files.count
     if groups is None or partitioned:
         found = recorded(interval, count)
@@ -124,19 +126,19 @@ def _ends(read: Read, interval: Interval, *, partitioned: bool) -> tuple[pa.Arra
     return (nothing, nothing) if found is None else found
 
 
-def _depths(found: Overlap) -> Depths | None:
+def _depths(found: OverlapDepth) -> Depths | None:
     spread = distribution(np.rint(found.depths).astype(np.int64))
     return None if spread is None else Depths(found.median, found.ideal, spread)
 
 
-def _skipped(found: Overlap | None, files: int, bounded: int) -> float | None:
+def _skipped(found: OverlapDepth | None, files: int, bounded: int) -> float | None:
     """A file without bounds is read whatever is asked."""
     if found is None:
         return None
     return max(0.0, 1 - (float(found.depths.mean()) + files - bounded) / files)
 
 
-def _files(mask: pa.BooleanArray | bool, parents: pa.Array | None, read: Read) -> int:  # noqa: FBT001 - a mask
+def _files(mask: pa.BooleanArray | bool, parents: pa.Array | None, read: ReadTable) -> int:  # noqa: FBT001 - a mask
     """How many files a mask is yes for; of row groups, those with some."""
     if parents is None:
         return int(flags(mask, read.files.count).sum())

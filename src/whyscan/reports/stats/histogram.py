@@ -15,7 +15,7 @@ TALLEST = 100
 LOWEST = 6
 
 
-class Step(Struct, frozen=True):
+class HistogramBar(Struct, frozen=True):
     """`count` numbers from `low` to `high`; `power` is its place among the powers of two."""
 
     power: int
@@ -25,7 +25,7 @@ class Step(Struct, frozen=True):
     height: int
 
 
-def steps(found: Distribution) -> Iterator[Step]:
+def steps(found: Distribution) -> Iterator[HistogramBar]:
     """Every bin that has something in it."""
     most = max(found.bins)
     for at, count in enumerate(found.bins):
@@ -33,7 +33,7 @@ def steps(found: Distribution) -> Iterator[Step]:
             start = found.start << at
             low = start if at else min(start, found.least)  # 0 counts as 1
             height = max(LOWEST, round(TALLEST * count / most))
-            yield Step(start.bit_length() - 1, low, 2 * start - 1, count, height)
+            yield HistogramBar(start.bit_length() - 1, low, 2 * start - 1, count, height)
 
 
 def last_power(found: Distribution) -> int:

@@ -14,7 +14,7 @@ from whyscan.planning.plan.planner import FOOTERS_AT_MOST
 from whyscan.planning.plan.request import leaf_columns
 from whyscan.planning.why.overlap_depth import overlap
 from whyscan.reports.report import Effort, Subject
-from whyscan.reports.stats.columns import ColumnStats, Read, column_stats
+from whyscan.reports.stats.columns import ColumnStats, ReadTable, column_stats
 from whyscan.reports.stats.distribution import Distribution, of_array
 from whyscan.tree.zones import zone
 
@@ -72,7 +72,7 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
         )
     files = snapshot.files(columns, zone("UTC"))
     groups, unchecked = _opened(snapshot, files, columns, full=full)
-    read = Read(snapshot, files, groups)
+    read = ReadTable(snapshot, files, groups)
     above = snapshot.manifests()
     measured = sorted((column_stats(read, column) for column in columns), key=_by_use)
     traffic = snapshot.traffic()
@@ -113,7 +113,7 @@ def _by_use(column: ColumnStats) -> tuple[float, str]:
     return (-1.0 if column.skipped is None else -1.0 - column.skipped, column.column)
 
 
-def _rows(read: Read) -> pa.Array:
+def _rows(read: ReadTable) -> pa.Array:
     groups: RowGroups | None = read.by_footers
     if groups is None or groups.containers.rows is None:
         return read.files.rows

@@ -30,7 +30,7 @@ _AT_RUN_TIME = "its values are known when the query runs"
 _TEXT = re.compile(r"('(?:[^'\\]|\\.)*')")
 
 
-class Named(Struct, frozen=True):
+class SparkTable(Struct, frozen=True):
     """A table as Spark knows it: where it is, and at which version; `name` is for people.
 
     `as_files`: Spark reads the files that are there, whatever table they are a part of.
@@ -44,23 +44,23 @@ class Named(Struct, frozen=True):
     as_files: bool = False
 
 
-class FoundScan(Struct, frozen=True):
+class PlanScan(Struct, frozen=True):
     """One scan: `conditions` are Spark SQL without a table's name, `pushed` an Iceberg scan's own.
 
     `above` are the conditions that it does not apply.
     """
 
-    table: Named
+    table: SparkTable
     columns: tuple[str, ...]
     conditions: tuple[str, ...] = ()
     above: tuple[Stayed, ...] = ()
     pushed: tuple[Java, ...] = ()
 
 
-class Found(Struct, frozen=True):
+class PlanScans(Struct, frozen=True):
     """The scans of a plan in its order, and a line for each that is not explained."""
 
-    scans: tuple[FoundScan, ...]
+    scans: tuple[PlanScan, ...]
     others: tuple[str, ...]
 
 
@@ -79,19 +79,19 @@ class _Above(Struct, frozen=True):
     stayed: tuple[Stayed, ...] = ()
 
 
-def found_scans(frame: Java) -> Found:
+def found_scans(frame: Java) -> PlanScans:
     """The scans of a DataFrame of Java."""
-    scans: list[FoundScan] = []
+    scans: list[PlanScan] = []
     others: list[str] = []
     for one in _walk(frame.queryExecution().optimizedPlan(), _Above()):
-        if isinstance(one, FoundScan):
+        if isinstance(one, PlanScan):
             scans.append(one)
         else:
             others.append(one)
-    return Found(tuple(scans), tuple(dict.fromkeys(others)))
+    return PlanScans(tuple(scans), tuple(dict.fromkeys(others)))
 
 
-def _walk(plan: Java, above: _Above) -> Iterator[FoundScan | str]:
+def _walk(plan: Java, above: _Above) -> Iterator[PlanScan | str]:
     kind = _kind(plan)
     children = _sequence(plan.children())
     if not children:
@@ -110,7 +110,7 @@ def _walk(plan: Java, above: _Above) -> Iterator[FoundScan | str]:
                 yield from _walk(inner, _Above())
 
 
-def _leaf(plan: Java, kind: str, above: _Above) -> Iterator[FoundScan | str]:
+def _leaf(plan: Java, kind: str, above: _Above) -> Iterator[PlanScan | str]:
     if kind in _NO_TABLES:
         return
     try:
@@ -124,10 +124,10 @@ def _leaf(plan: Java, kind: str, above: _Above) -> Iterator[FoundScan | str]:
         yield str(reason)
 
 
-def _scan(plan: Java, table: Named, above: _Above) -> FoundScan:
+def _scan(plan: Java, table: SparkTable, above: _Above) -> PlanScan:
     output = _names(plan.output())
     chosen = [name for name in output if above.columns is None or name in above.columns]
-    return FoundScan(table, tuple(chosen), above.conditions, above.stayed)
+    return PlanScan(table, tuple(chosen), above.conditions, above.stayed)
 
 
 def _filtered(plan: Java, above: _Above) -> _Above:
@@ -184,7 +184,7 @@ def _unqualified(expression: Java) -> str:
     return "".join(pieces)
 
 
-def _file_table(plan: Java) -> Named:
+def _file_table(plan: Java) -> SparkTable:
     """A Delta table, or files of Parquet."""
     relation = plan.relation()
     if _kind(relation) != "HadoopFsRelation":
@@ -194,7 +194,7 @@ def _file_table(plan: Java) -> Named:
         if _kind(index) not in _DELTA_INDEXES:
             raise _Unexplained(f"{_place(index.path())}: only some of its files ({_kind(index)})")
         place = _place(index.path())
-        return Named(place, (place,), {}, version=index.version())
+        return SparkTable(place, (place,), {}, version=index.version())
     places = tuple(_place(path) for path in _sequence(index.rootPaths()))
     name = ", ".join(places)
     if (written := relation.fileFormat().toString()) != "Parquet":
@@ -204,10 +204,10 @@ def _file_table(plan: Java) -> Named:
         raise _Unexplained(f"{name}: options choose among its files")
     fields = _sequence(relation.partitionSchema().toSeq())
     types = {f.name(): f.dataType().simpleString() for f in fields}
-    return Named(name, places, types, as_files=True)
+    return SparkTable(name, places, types, as_files=True)
 
 
-def _iceberg_table(plan: Java) -> Named:
+def _iceberg_table(plan: Java) -> SparkTable:
     table = plan.relation().table()
     name = table.name()
     if _kind(table) != "SparkTable" or _kind(table.table()) != "BaseTable":
@@ -217,7 +217,7 @@ def _iceberg_table(plan: Java) -> Named:
     if _kind(plan.scan()) != "SparkBatchQueryScan":
         raise _Unexplained(f"{name}: its files are chosen by {_kind(plan.scan())}")
     metadata = table.table().operations().current().metadataFileLocation()
-    return Named(name, (local(metadata),), {}, snapshot=plan.scan().snapshotId())
+    return SparkTable(name, (local(metadata),), {}, snapshot=plan.scan().snapshotId())
 
 
 def _pushed(scan: Java) -> tuple[Java, ...]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from whyscan.spark.plans.catalyst import FoundScan
+    from whyscan.spark.plans.catalyst import PlanScan
     from whyscan.tables.snapshot import Snapshot
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -57,7 +57,7 @@ def explain(
     started = perf_counter()
     frame = _frame(query, spark)
     timezone = frame.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
-    asked = _Asked(timezone, depth, verbose)
+    asked = _FrameOptions(timezone, depth, verbose)
     plan = found_scans(_optimised(frame))
     scans: list[ScanReport] = []
     notes = [f"not explained: {line}" for line in plan.others]
@@ -99,14 +99,14 @@ def _optimised(frame: DataFrame) -> Any:
     return frame._jdf  # noqa: SLF001 - the plan is nowhere else
 
 
-def _snapshot(scan: FoundScan, options: Mapping[str, Any]) -> Snapshot:
+def _snapshot(scan: PlanScan, options: Mapping[str, Any]) -> Snapshot:
     table = scan.table
     travel = Travel(version=table.version, snapshot=table.snapshot)
     storage = {**options, AS_FILES: "on"} if table.as_files else options
     return open_snapshot(table.places, table.partition_types, storage, travel)
 
 
-class _Asked(Struct, frozen=True):
+class _FrameOptions(Struct, frozen=True):
     """How the scans are planned."""
 
     timezone: str
@@ -118,7 +118,7 @@ class _Asked(Struct, frozen=True):
         return {"timezone": self.timezone, "depth": self.depth, "verbose": self.verbose}
 
 
-def _scan(found: FoundScan, snapshot: Snapshot, asked: _Asked) -> ScanReport:
+def _scan(found: PlanScan, snapshot: Snapshot, asked: _FrameOptions) -> ScanReport:
     conjuncts, refused = _conjuncts(found, snapshot, asked)
     chosen = conjuncts or (EVERYTHING,)
     text = joined([conjunct.sql for conjunct in chosen]) or EVERYTHING.sql
@@ -140,7 +140,7 @@ def _scan(found: FoundScan, snapshot: Snapshot, asked: _Asked) -> ScanReport:
 
 
 def _conjuncts(
-    found: FoundScan, snapshot: Snapshot, asked: _Asked
+    found: PlanScan, snapshot: Snapshot, asked: _FrameOptions
 ) -> tuple[tuple[Conjunct, ...], list[Stayed]]:
     """The conditions in the table's terms, and those that have none."""
     bound: dict[str, Conjunct] = {}
@@ -158,7 +158,7 @@ def _conjuncts(
     return tuple(_needed(list(bound.values()), asked.timezone)), refused
 
 
-def _taken_over(found: FoundScan, snapshot: Snapshot) -> Iterator[str]:
+def _taken_over(found: PlanScan, snapshot: Snapshot) -> Iterator[str]:
     if not found.pushed:
         return
     types = {field.name.lower(): field.type for field in snapshot.schema().fields}

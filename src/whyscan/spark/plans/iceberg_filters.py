@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from whyscan.tree.types import DateType, TimestampType, Unit
+from whyscan.tree.types import DateType, TimestampType, TimeUnit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +59,7 @@ def _literal(literal: Any, kind: Type) -> str:
         match kind, value:
             case DateType(), int():
                 return f"DATE '{date(1970, 1, 1) + timedelta(days=value)}'"
-            case TimestampType(unit=Unit.MICROSECOND), int():
+            case TimestampType(unit=TimeUnit.MICROSECOND), int():
                 moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value)
                 wall = moment.replace(tzinfo=None).isoformat(" ")
                 return f"TIMESTAMP '{wall} UTC'" if kind.instant else f"TIMESTAMP_NTZ '{wall}'"

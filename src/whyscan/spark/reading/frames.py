@@ -17,7 +17,7 @@ from whyscan.planning.plan.request import bind_request, projection_of
 from whyscan.scan.plan_portions import whole
 from whyscan.spark.errors import carried
 from whyscan.spark.packed import packed
-from whyscan.spark.reading.native import Native, Refused, native, needed
+from whyscan.spark.reading.native import NativeFiles, NativeRefusal, native, needed
 from whyscan.spark.reading.reapplied import why_not_again
 from whyscan.spark.sessions import cores
 from whyscan.tables import open_snapshot
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from whyscan.engines.spark_source import Planned
+    from whyscan.engines.spark_source import SourcePlan
     from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.scan.plan_portions import Portion
     from whyscan.tree.nodes import Path
@@ -49,7 +49,7 @@ _NATIVE = {
 }
 
 
-class Reader(Struct, frozen=True):
+class ReaderChoice(Struct, frozen=True):
     """Who reads a plan: `parquet` is Spark's own reader, `whyscan` the data source; and why.
 
     `applied_again`: Spark checks every row for the predicate once more.
@@ -77,7 +77,7 @@ def register(spark: SparkSession) -> None:
         _REGISTERED[spark] = keys
 
 
-class Asked(TypedDict, total=False):
+class ReadOptions(TypedDict, total=False):
     """Which version of a table, how to reach it, and how far down to look."""
 
     version: int | None
@@ -94,12 +94,12 @@ def read(
     location: str | Sequence[str],
     predicate: str = "true",
     columns: Sequence[str] | None = None,
-    **asked: Unpack[Asked],
+    **asked: Unpack[ReadOptions],
 ) -> DataFrame:
     """The rows of a table for which a predicate of Spark's SQL is TRUE, in the session's zone."""
     for name in asked:
-        if name not in Asked.__annotations__:
-            words = ", ".join(Asked.__annotations__)
+        if name not in ReadOptions.__annotations__:
+            words = ", ".join(ReadOptions.__annotations__)
             raise TypeError(f"unexpected keyword argument {name!r}; known are {words}")
     places = [location] if isinstance(location, str) else list(location)
     travel = Travel(
@@ -135,10 +135,12 @@ def to_spark(
     return frame if chosen is None else frame.select([_quoted(path[0]) for path in chosen])
 
 
-def reader_of(plan: ScanPlan, spark: SparkSession, columns: Sequence[str] | None = None) -> Reader:
+def reader_of(
+    plan: ScanPlan, spark: SparkSession, columns: Sequence[str] | None = None
+) -> ReaderChoice:
     """Who reads a plan's rows in `to_spark`, and why."""
     found = _reading(_of(plan, columns), spark)
-    return Reader("parquet" if found.native else "whyscan", found.why, found.again)
+    return ReaderChoice("parquet" if found.native else "whyscan", found.why, found.again)
 
 
 class _Reading(Struct, frozen=True):
@@ -146,7 +148,7 @@ class _Reading(Struct, frozen=True):
 
     plan: ScanPlan
     portion: Portion
-    native: Native | None
+    native: NativeFiles | None
     why: str
     again: bool
 
@@ -166,7 +168,7 @@ def _reading(plan: ScanPlan, spark: SparkSession) -> _Reading:
     portion = whole(plan, needed(asked, [c.path for c in plan.predicate.columns()]))
     try:
         found = _native(portion, spark)
-    except Refused as doubt:
+    except NativeRefusal as doubt:
         return _Reading(plan, portion, None, str(doubt), again=True)
     why = "plain Parquet files with the table's own columns"
     return _Reading(plan, portion, found, why, again=True)
@@ -177,15 +179,15 @@ def _is_here(spark: SparkSession) -> bool:
     return hasattr(spark, "_jsparkSession")
 
 
-def _native(portion: Portion, spark: SparkSession) -> Native:
+def _native(portion: Portion, spark: SparkSession) -> NativeFiles:
     if not _is_here(spark):
-        raise Refused("Spark Connect may have other files under these names")
+        raise NativeRefusal("Spark Connect may have other files under these names")
     if spark.conf.get("spark.sql.caseSensitive") == "true":
-        raise Refused("spark.sql.caseSensitive is on")
+        raise NativeRefusal("spark.sql.caseSensitive is on")
     return native(portion)
 
 
-def _native_frame(files: Native, portion: Portion, spark: SparkSession) -> DataFrame:
+def _native_frame(files: NativeFiles, portion: Portion, spark: SparkSession) -> DataFrame:
     from whyscan.engines.spark_types import spark_schema
 
     schema = spark_schema(portion.given.schema)
@@ -239,7 +241,7 @@ def _reading_sent(
     return rows
 
 
-def _planned(found: _Reading, spark: SparkSession) -> Planned:
+def _planned(found: _Reading, spark: SparkSession) -> SourcePlan:
     from whyscan.engines.spark_source import PORTION_BYTES, planned
 
     sizes = PORTION_BYTES, cores(spark)

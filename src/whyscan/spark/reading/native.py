@@ -22,9 +22,9 @@ from whyscan.tables.parquet.file_columns import from_arrow
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.scan.column_finder import Held
+    from whyscan.scan.column_finder import FileColumn
     from whyscan.scan.plan_portions import Portion
-    from whyscan.tables.file_columns import DataFile, StoredColumn
+    from whyscan.tables.file_columns import DataFile, ReadColumn
     from whyscan.tree.nodes import Path
 
 COMPARED_FILES = 1_000
@@ -52,24 +52,24 @@ _PLAIN = frozenset(
 _INT96 = "INT96"
 
 
-class Native(Struct, frozen=True):
+class NativeFiles(Struct, frozen=True):
     """The files for Spark's own reader; `root` is where partition columns begin in a path."""
 
     paths: tuple[str, ...]
     root: str | None
 
 
-class Refused(Exception):
+class NativeRefusal(Exception):
     """Why Spark's own reader might give other rows."""
 
 
-def native(portion: Portion) -> Native:
+def native(portion: Portion) -> NativeFiles:
     """What Spark reads by itself; raises Refused."""
     files, naming = portion.reading.files, portion.reading.naming
     if not files:
-        raise Refused("there is nothing to read")
+        raise NativeRefusal("there is nothing to read")
     if len(files) > COMPARED_FILES:
-        raise Refused(f"{len(files)} files are too many to compare their schemas")
+        raise NativeRefusal(f"{len(files)} files are too many to compare their schemas")
     asked = {path[0] for path in portion.given.paths}
     columns = [column for column in portion.reading.columns if column.name in asked]
     from_paths = _from_paths(files, columns) if naming.constants_win else ()
@@ -82,51 +82,51 @@ def native(portion: Portion) -> Native:
     for file in files:
         _same_columns(file, stored, portion)
     root = files[0].store.folder if from_paths else None
-    return Native(tuple(f"{file.store.folder}/{file.path}" for file in files), root)
+    return NativeFiles(tuple(f"{file.store.folder}/{file.path}" for file in files), root)
 
 
 def _plain_file(file: DataFile) -> None:
     if file.store.folder is None:
-        raise Refused(f"{file.store.uri} is a store, for which Spark has settings of its own")
+        raise NativeRefusal(f"{file.store.uri} is a store, for which Spark has settings of its own")
     if file.format != "parquet":
-        raise Refused(f"there are files of the format {file.format}")
+        raise NativeRefusal(f"there are files of the format {file.format}")
     if file.deletes:
-        raise Refused("rows were deleted")
+        raise NativeRefusal("rows were deleted")
     hidden = any(part.startswith(("_", ".")) for part in file.path.split("/"))
     if hidden or not _PLAIN_PATH.fullmatch(f"{file.store.folder}/{file.path}"):
-        raise Refused(f"Spark may not take the path as it is: {file.path}")
+        raise NativeRefusal(f"Spark may not take the path as it is: {file.path}")
 
 
-def _plain_column(column: StoredColumn, *, by_id: bool) -> None:
+def _plain_column(column: ReadColumn, *, by_id: bool) -> None:
     if column.in_files != column.name:
-        raise Refused(f"files have the column {column.name} under another name")
+        raise NativeRefusal(f"files have the column {column.name} under another name")
     if column.default is not None:
-        raise Refused(f"the column {column.name} has a default")
+        raise NativeRefusal(f"the column {column.name} has a default")
     if column.members and by_id:
-        raise Refused(f"what lies in {column.name} is found by its field id")
+        raise NativeRefusal(f"what lies in {column.name} is found by its field id")
     if not _is_plain(column):
-        raise Refused(f"Spark may read {column.name} as something else than {column.type}")
+        raise NativeRefusal(f"Spark may read {column.name} as something else than {column.type}")
 
 
-def _is_plain(column: StoredColumn) -> bool:
+def _is_plain(column: ReadColumn) -> bool:
     if column.members:
         inner = (m.in_files == m.name and m.default is None for m in column.members)
         return all(inner) and all(map(_is_plain, column.members))
     return column.type in _PLAIN or pa.types.is_decimal128(column.type)
 
 
-def _from_paths(files: Sequence[DataFile], columns: Sequence[StoredColumn]) -> tuple[str, ...]:
+def _from_paths(files: Sequence[DataFile], columns: Sequence[ReadColumn]) -> tuple[str, ...]:
     """The columns that Spark takes out of paths, where they say what the table says."""
     known = {path for file in files for path in file.constants}
     if not {path[0] for path in known} & {column.name for column in columns}:
         return ()
     told = {tuple(name for name, _ in _parts(file)) for file in files}
     if len(told) != 1 or {(name,) for name in next(iter(told))} != known:
-        raise Refused("folders are not called after the partition columns")
+        raise NativeRefusal("folders are not called after the partition columns")
     for file in files:
         for name, text in _parts(file):
             if not _says(text, file.constants[name,]):
-                raise Refused(f"the folder {name}={text} is not how Spark would write it")
+                raise NativeRefusal(f"the folder {name}={text} is not how Spark would write it")
     return next(iter(told))
 
 
@@ -148,11 +148,11 @@ def _says(text: str, value: pa.Scalar) -> bool:
     return False
 
 
-def _same_columns(file: DataFile, columns: Sequence[StoredColumn], portion: Portion) -> None:
+def _same_columns(file: DataFile, columns: Sequence[ReadColumn], portion: Portion) -> None:
     footer = pq.read_metadata(f"{file.store.folder}/{file.path}")
     own = held(footer.schema.to_arrow_schema())
     if len({column.name.lower() for column in own}) != len(own):
-        raise Refused(f"{file.path} has columns whose names differ in case alone")
+        raise NativeRefusal(f"{file.path} has columns whose names differ in case alone")
     find = finder(own, portion.reading.naming)
     for column in columns:
         found = find.find(column)
@@ -160,30 +160,30 @@ def _same_columns(file: DataFile, columns: Sequence[StoredColumn], portion: Port
             _same_absence(file, column, own)
             continue
         if found.name != column.name:
-            raise Refused(f"{file.path} has the column {column.name} under another name")
+            raise NativeRefusal(f"{file.path} has the column {column.name} under another name")
         int96 = footer.schema.column(found.leaves[0]).physical_type == _INT96
         kind = pa.timestamp("us", "UTC") if int96 else from_arrow(found.name, found.type).type
         if kind != column.type or _is_unsigned(found):
-            raise Refused(f"{file.path} has {column.name} as {found.type}")
+            raise NativeRefusal(f"{file.path} has {column.name} as {found.type}")
     _same_calendar(file, footer.metadata or {})
 
 
-def _same_absence(file: DataFile, column: StoredColumn, own: Sequence[Held]) -> None:
+def _same_absence(file: DataFile, column: ReadColumn, own: Sequence[FileColumn]) -> None:
     """What a file is without is NULL, for Spark where no other column goes by the name."""
     if any(path[0] == column.name for path in file.constants):
-        raise Refused(f"{column.name} is in the table's metadata and not in {file.path}")
+        raise NativeRefusal(f"{column.name} is in the table's metadata and not in {file.path}")
     if any(other.name.lower() == column.name.lower() for other in own):
-        raise Refused(f"the column {column.name} of {file.path} is another one")
+        raise NativeRefusal(f"the column {column.name} of {file.path} is another one")
 
 
-def _is_unsigned(column: Held) -> bool:
+def _is_unsigned(column: FileColumn) -> bool:
     return pa.types.is_unsigned_integer(column.type) or any(map(_is_unsigned, column.members))
 
 
 def _same_calendar(file: DataFile, told: dict[bytes, bytes]) -> None:
     """Spark before 3.0 wrote days of the Julian calendar, and its reader counts them again."""
     if has_hybrid_calendar(told):
-        raise Refused(f"{file.path} has dates of another calendar")
+        raise NativeRefusal(f"{file.path} has dates of another calendar")
 
 
 def needed(projection: Sequence[Path] | None, named: Sequence[Path]) -> tuple[Path, ...] | None:

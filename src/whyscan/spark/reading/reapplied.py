@@ -14,7 +14,7 @@ from whyscan.tree.types import (
     IntegerType,
     StringType,
     TimestampType,
-    Unit,
+    TimeUnit,
 )
 
 if TYPE_CHECKING:
@@ -65,5 +65,5 @@ def _unlike(column: Column) -> str | None:
 
 def _is_plain(kind: Type) -> bool:
     if isinstance(kind, TimestampType):
-        return kind.unit is Unit.MICROSECOND
+        return kind.unit is TimeUnit.MICROSECOND
     return isinstance(kind, _PLAIN)

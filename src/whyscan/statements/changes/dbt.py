@@ -60,10 +60,10 @@ def is_model(text: str) -> bool:
 def incremental_run(text: str, dialect: str) -> Model:
     """The statement that an incremental run executes; of other models the query alone."""
     rendered = render(text)
-    return executed(rendered.sql, Config(rendered.settings), dialect)
+    return executed(rendered.sql, ModelSettings(rendered.settings), dialect)
 
 
-def executed(compiled: str, config: Config, dialect: str, target: str = "this") -> Model:
+def executed(compiled: str, config: ModelSettings, dialect: str, target: str = "this") -> Model:
     """The same of a model whose Jinja is rendered; `target` is the table that it fills."""
     query = compiled.strip().rstrip(";")
     if config.text("materialized", "view") != "incremental":
@@ -108,7 +108,7 @@ def _merge(query: str, target: str, unique: Sequence[str], terms: Sequence[str])
     )
 
 
-def _overwrite(query: str, target: str, config: Config, told: tuple[str, ...]) -> Model:
+def _overwrite(query: str, target: str, config: ModelSettings, told: tuple[str, ...]) -> Model:
     """The partitions that `partitions` lists, else those of the query's rows; all without any."""
     columns = config.names("partition_by")
     if not columns:
@@ -124,7 +124,7 @@ def _overwrite(query: str, target: str, config: Config, told: tuple[str, ...]) -
     )
 
 
-class Config:
+class ModelSettings:
     """The settings of a model, each read as what it must be; SyntaxProblem where it is not."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:

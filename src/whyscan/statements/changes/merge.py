@@ -22,7 +22,7 @@ from whyscan.errors import SyntaxProblem
 from whyscan.predicate.syntax.parse import conjuncts
 from whyscan.statements.changes.queries import (
     Change,
-    Fate,
+    TargetFiles,
     is_value,
     marked,
     returned,
@@ -68,7 +68,7 @@ def merge(tree: exp.Merge, text: str) -> Change:
         besides.set("with_", _copied(tree.args.get("with_")))
         _narrow(besides, whens.orphans)
     acts = bool(whens.matched or whens.orphans)
-    return Change("merge", query, besides, Fate.REWRITTEN if acts else Fate.KEPT)
+    return Change("merge", query, besides, TargetFiles.REWRITTEN if acts else TargetFiles.KEPT)
 
 
 def clauses(tree: exp.Merge, target: exp.Column, source: exp.Column) -> Clauses:

@@ -31,7 +31,7 @@ TARGET = "target"
 """Set on the table that a change writes."""
 
 
-class Fate(Enum):
+class TargetFiles(Enum):
     """What becomes of the target's files whose rows the change acts on."""
 
     DROPPED = "one whose rows all go is dropped, another rewritten"
@@ -60,7 +60,7 @@ class Change(Struct, frozen=True):
     operation: str
     query: exp.Query
     besides: exp.Query | None = None
-    fate: Fate = Fate.KEPT
+    fate: TargetFiles = TargetFiles.KEPT
     optional: bool = False
     dynamic: DynamicPartitions | None = None
     notes: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ def _delete(tree: exp.Delete, text: str) -> Change:
         query.append("joins", exp.Join(this=other.copy()))
     # Which rows go with LIMIT, nobody can tell.
     some = tree.args.get("limit") is not None
-    return Change("delete", query, fate=Fate.REWRITTEN if some else Fate.DROPPED)
+    return Change("delete", query, fate=TargetFiles.REWRITTEN if some else TargetFiles.DROPPED)
 
 
 def _update(tree: exp.Update, text: str) -> Change:
@@ -124,7 +124,7 @@ def _update(tree: exp.Update, text: str) -> Change:
     start = tree.args.get("from_")
     if start is not None:
         query.append("joins", exp.Join(this=start.this.copy()))
-    return Change("update", query, fate=Fate.REWRITTEN)
+    return Change("update", query, fate=TargetFiles.REWRITTEN)
 
 
 def _insert(tree: exp.Insert, dialect: str) -> Change:
@@ -148,7 +148,7 @@ def _insert(tree: exp.Insert, dialect: str) -> Change:
         "insert overwrite",
         query,
         besides=_where(selected([star(target)], target), terms),
-        fate=Fate.DROPPED if dynamic is None else Fate.REPLACED,
+        fate=TargetFiles.DROPPED if dynamic is None else TargetFiles.REPLACED,
         optional=True,
         dynamic=dynamic,
         notes=_overwriting(open_columns, given, condition, dialect),
@@ -191,7 +191,7 @@ def _truncate(tree: exp.TruncateTable, text: str) -> Change:
     parts = tree.args.get("partition")
     terms = [_is_value(part) for part in ([] if parts is None else parts.expressions)]
     gone = _where(selected([star(target)], target), terms)
-    return Change("truncate", exp.Select(), gone, Fate.DROPPED)
+    return Change("truncate", exp.Select(), gone, TargetFiles.DROPPED)
 
 
 def _create(tree: exp.Expr) -> Change:
@@ -202,7 +202,7 @@ def _create(tree: exp.Expr) -> Change:
         return Change("create", query)
     target = marked(named, "")
     gone = selected([star(target)], target)
-    return Change("create or replace", query, gone, Fate.DROPPED, optional=True)
+    return Change("create or replace", query, gone, TargetFiles.DROPPED, optional=True)
 
 
 def marked(node: exp.Expr, text: str) -> exp.Table:

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from whyscan.planning.plan.planner import total
 from whyscan.predicate.binding.comparisons import all_of, any_of
-from whyscan.pruning.transforms import Identity
-from whyscan.statements.changes.queries import Fate
+from whyscan.pruning.transforms import IdentityTransform
+from whyscan.statements.changes.queries import TargetFiles
 from whyscan.statements.placement.facts import Fact
 from whyscan.statements.records import Amount, Origin, Rewrite, Stayed
 from whyscan.statements.sql.relations import Select, Source
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from whyscan.planning.plan.judgement import Flags
-    from whyscan.planning.plan.scan_plan import Planned, ScanPlan
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan
     from whyscan.statements.changes.queries import Change, DynamicPartitions
-    from whyscan.statements.placement.placement import Leaf
+    from whyscan.statements.placement.placement import PlacedScan
     from whyscan.statements.sql.relations import Output, Query
 
 BY_SOURCE = "WHEN NOT MATCHED BY SOURCE acts on rows that fail it"
@@ -53,7 +53,7 @@ GIVEN = "(given)"
 """The key of the rows that an overwriting query gives."""
 
 
-def one_target(leaves: Sequence[Leaf]) -> list[Leaf]:
+def one_target(leaves: Sequence[PlacedScan]) -> list[PlacedScan]:
     """The scans with those of the target as one: it is read for whoever needs a row of it."""
     targets = [leaf for leaf in leaves if leaf.source.target]
     if len(targets) < 2:  # noqa: PLR2004
@@ -65,7 +65,7 @@ def one_target(leaves: Sequence[Leaf]) -> list[Leaf]:
     return [first, *rest]
 
 
-def _either(one: Leaf, other: Leaf) -> Leaf:
+def _either(one: PlacedScan, other: PlacedScan) -> PlacedScan:
     """What both scans are filtered by, and what one or the other is, if each is by something."""
     if any(known.expression == FALSE for known in one.facts):
         return replace(
@@ -117,7 +117,9 @@ def _alternatives(one: Sequence[Fact], other: Sequence[Fact]) -> list[Fact]:
     ]
 
 
-def bounded(leaf: Leaf, query: Query, given: Iterable[Fact], dynamic: DynamicPartitions) -> Leaf:
+def bounded(
+    leaf: PlacedScan, query: Query, given: Iterable[Fact], dynamic: DynamicPartitions
+) -> PlacedScan:
     """A target whose partitions are replaced where the query gives rows of them.
 
     What is TRUE of the rows that it gives is TRUE of the partitions that they are written to: for
@@ -139,7 +141,7 @@ def bounded(leaf: Leaf, query: Query, given: Iterable[Fact], dynamic: DynamicPar
 
 
 def _partition_columns(
-    leaf: Leaf, outputs: Sequence[Output], dynamic: DynamicPartitions
+    leaf: PlacedScan, outputs: Sequence[Output], dynamic: DynamicPartitions
 ) -> dict[str, Column]:
     """The columns that each partition has one value of, by the outputs that are written to them."""
     snapshot = leaf.base.snapshot
@@ -159,29 +161,29 @@ def _partition_columns(
         pairs[f.name.lower()]: Column((f.name,), f.type)
         for f in fields
         if f.name.lower() in pairs
-        and all(Identity() in spec.get((f.name,), ()) for spec in snapshot.specs)
+        and all(IdentityTransform() in spec.get((f.name,), ()) for spec in snapshot.specs)
     }
 
 
-def rewrite(plan: Planned, change: Change, query: Query) -> Rewrite:
+def rewrite(plan: PlannedSnapshot, change: Change, query: Query) -> Rewrite:
     """What becomes of the target's files; `query` is the one that chose its rows."""
     fates = plan.each(partial(_fates, fate=change.fate, decides=_decides(query)))
     removed, rewritten = (reduce(add, amounts) for amounts in zip(*fates, strict=True))
     return Rewrite(change.operation, removed, rewritten)
 
 
-def _fates(plan: ScanPlan, fate: Fate, *, decides: bool) -> tuple[Amount, Amount]:
+def _fates(plan: ScanPlan, fate: TargetFiles, *, decides: bool) -> tuple[Amount, Amount]:
     """What is removed of one part, and what is rewritten."""
     kept = plan.evidence.judgement.kept
     nothing = np.zeros(len(kept), np.bool_)
     match fate:
-        case Fate.KEPT:
+        case TargetFiles.KEPT:
             removed, rewritten = nothing, nothing
-        case Fate.REWRITTEN:
+        case TargetFiles.REWRITTEN:
             removed, rewritten = nothing, kept
-        case Fate.REPLACED:
+        case TargetFiles.REPLACED:
             removed, rewritten = kept, nothing
-        case Fate.DROPPED:
+        case TargetFiles.DROPPED:
             whole = kept & plan.evidence.judgement.every if decides else nothing
             removed, rewritten = whole, kept & ~whole
         case _:

@@ -39,7 +39,7 @@ class TooLong(Exception):
     """More SQL than is ever read."""
 
 
-class Config:
+class ConfigCall:
     """`config(…)` of a model: what it sets, and nothing in its place."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ def render(text: str, longest: int) -> dict[str, Any]:
     from jinja2.sandbox import SandboxedEnvironment
 
     environment = SandboxedEnvironment(undefined=StrictUndefined, extensions=["jinja2.ext.do"])
-    config = Config()
+    config = ConfigCall()
     names = {
         "config": config,
         "this": "this",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from whyscan.errors import Span, SyntaxProblem
+from whyscan.errors import SyntaxProblem, TextSpan
 from whyscan.predicate.syntax.parse import MAX_CHARACTERS
 
 if TYPE_CHECKING:
@@ -151,8 +151,8 @@ def _failed(why: str) -> SyntaxProblem:
     return SyntaxProblem(f"the model cannot be rendered: {why}", hint=COMPILE)
 
 
-def _line(text: str, number: int) -> Span:
+def _line(text: str, number: int) -> TextSpan:
     lines = text.split("\n")
     number = min(max(number, 1), len(lines))
     start = sum(len(line) + 1 for line in lines[: number - 1])
-    return Span(start, start + len(lines[number - 1]))
+    return TextSpan(start, start + len(lines[number - 1]))

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from whyscan.reports.findings import in_order
 from whyscan.statements.findings.barriers import barriers
-from whyscan.statements.findings.context import Ground
+from whyscan.statements.findings.context import FindingContext
 from whyscan.statements.findings.cross_joins import cross_joins
 from whyscan.statements.findings.join_keys import join_keys
 from whyscan.statements.findings.merges import merges
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.reports.findings import Finding
-    from whyscan.statements.joins.dynamic_filters import Planned
+    from whyscan.statements.joins.dynamic_filters import PlannedScan
     from whyscan.statements.records import StatementReport
-    from whyscan.statements.scans import Asked
+    from whyscan.statements.scans import BoundStatement
 
 FAMILIES = (cross_joins, outer_joins, wrapped_keys, join_keys, barriers, repeats)
 
 
 def findings(
-    report: StatementReport, asked: Asked, static: Sequence[Planned]
+    report: StatementReport, asked: BoundStatement, static: Sequence[PlannedScan]
 ) -> tuple[Finding, ...]:
     """All that apply to the report, warnings first; `static` are its scans without joins' values.
 
@@ -40,7 +40,7 @@ def findings(
     """
     families = (merges,) if isinstance(asked.statement.tree, exp.Merge) else FAMILIES
     keys = [planned.leaf.source.key for planned in static]
-    ground = Ground(
+    ground = FindingContext(
         asked,
         dict(zip(keys, static, strict=True)),
         dict(zip(keys, report.scans, strict=True)),

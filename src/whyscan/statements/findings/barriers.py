@@ -15,8 +15,8 @@ from whyscan.statements.sql.relations import Select
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.statements.findings.context import Ground
-    from whyscan.statements.placement.placement import Leaf
+    from whyscan.statements.findings.context import FindingContext
+    from whyscan.statements.placement.placement import PlacedScan
     from whyscan.statements.sql.relations import Query
 
 WINDOW = "it stands above a window function"
@@ -29,7 +29,7 @@ _OTHERWISE = {
 """Why a condition stays above, and what would be different below."""
 
 
-def barriers(ground: Ground) -> Iterator[Finding]:
+def barriers(ground: FindingContext) -> Iterator[Finding]:
     """All of this family."""
     told = {stayed.why for planned in ground.static.values() for stayed in planned.leaf.above}
     for why in _OTHERWISE:
@@ -47,7 +47,7 @@ def _opened(block: Query, why: str) -> Query:
     return block
 
 
-def _behind(ground: Ground, why: str, leaves: dict[str, Leaf]) -> Iterator[Finding]:
+def _behind(ground: FindingContext, why: str, leaves: dict[str, PlacedScan]) -> Iterator[Finding]:
     for key, leaf in leaves.items():
         before = {fact.written for fact in ground.facts(key)}
         held = {stayed.sql for stayed in ground.static[key].leaf.above if stayed.why == why}

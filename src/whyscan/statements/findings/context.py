@@ -20,12 +20,12 @@ from whyscan.tree.rewrite import substituted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from whyscan.reports.gates import Reading
-    from whyscan.statements.joins.dynamic_filters import Planned
+    from whyscan.reports.gates import GatedAmount
+    from whyscan.statements.joins.dynamic_filters import PlannedScan
     from whyscan.statements.placement.facts import Fact
-    from whyscan.statements.placement.placement import Leaf
+    from whyscan.statements.placement.placement import PlacedScan
     from whyscan.statements.records import ScanReport
-    from whyscan.statements.scans import Asked
+    from whyscan.statements.scans import BoundStatement
     from whyscan.statements.sql.relations import Query
     from whyscan.tree.nodes import Expression
     from whyscan.tree.zones import Zone
@@ -35,14 +35,14 @@ SHARE = 0.1
 """Of the bytes that a statement reads: less than that is not worth a word."""
 
 
-class Ground(Struct, frozen=True, dict=True):
+class FindingContext(Struct, frozen=True, dict=True):
     """A statement's scans by their keys.
 
     `static` are their plans without what joins supply: a changed statement is planned so too.
     """
 
-    asked: Asked
-    static: Mapping[str, Planned]
+    asked: BoundStatement
+    static: Mapping[str, PlannedScan]
     scans: Mapping[str, ScanReport]
     titles: Mapping[str, str]
 
@@ -62,7 +62,7 @@ class Ground(Struct, frozen=True, dict=True):
     def zone(self) -> Zone:
         return self.asked.clock.zone
 
-    def reading(self, key: str) -> Reading:
+    def reading(self, key: str) -> GatedAmount:
         """What a scan reads, as its own report tells it."""
         return self.scans[key].reading
 
@@ -98,12 +98,12 @@ class Ground(Struct, frozen=True, dict=True):
     def _named(self, column: Column) -> Column:
         return Column((self._aliases.get(column.path[0], ""), *column.path[1:]), column.type)
 
-    def leaves(self, query: Query) -> dict[str, Leaf]:
+    def leaves(self, query: Query) -> dict[str, PlacedScan]:
         """The scans of a changed statement that are scans of this one, by their keys."""
         found = leaves_of(replace(self.asked, query=query))
         return {leaf.source.key: leaf for leaf in found if leaf.source.key in self.static}
 
-    def kept(self, leaf: Leaf) -> int:
+    def kept(self, leaf: PlacedScan) -> int:
         """The files that a scan keeps with other filters: planned, on the same snapshot."""
         key = leaf.source.key
         if texts(leaf) == texts(self.static[key].leaf):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from whyscan.reports.findings import Effect
-    from whyscan.statements.findings.context import Ground
+    from whyscan.statements.findings.context import FindingContext
     from whyscan.statements.sql.relations import Query, Tree
     from whyscan.tree.nodes import Path
 
@@ -38,7 +38,7 @@ _BESIDE = {Kind.SEMI, Kind.ANTI, Kind.NOT_IN}
 Group = list[Source]
 
 
-def cross_joins(ground: Ground) -> Iterator[Finding]:
+def cross_joins(ground: FindingContext) -> Iterator[Finding]:
     """All of this family."""
     for select in selects(ground.query):
         first, *others = [
@@ -106,7 +106,7 @@ def _keys(paths: AbstractSet[Path]) -> set[str]:
     return {path[0] for path in paths}
 
 
-def _one_row(ground: Ground, source: Source) -> bool:
+def _one_row(ground: FindingContext, source: Source) -> bool:
     """Whether a source provably has no more than one row."""
     if isinstance(source.relation, Base):
         rows = _rows(ground, source)
@@ -114,7 +114,7 @@ def _one_row(ground: Ground, source: Source) -> bool:
     return source.relation is not None and _single(ground, source.relation)
 
 
-def _single(ground: Ground, query: Query) -> bool:
+def _single(ground: FindingContext, query: Query) -> bool:
     if isinstance(query, Combined):
         return False
     if query.groups == () or (query.cut is not None and query.cut.limit in {0, 1}):
@@ -122,11 +122,11 @@ def _single(ground: Ground, query: Query) -> bool:
     return all(_one_row(ground, source) for source in sources(query.tree))
 
 
-def _rows(ground: Ground, source: Source) -> int | None:
+def _rows(ground: FindingContext, source: Source) -> int | None:
     return ground.rows(source.key) if source.key in ground.static else None
 
 
-def _finding(ground: Ground, select: Select, one: Group, other: Group) -> Finding:
+def _finding(ground: FindingContext, select: Select, one: Group, other: Group) -> Finding:
     names = [_named(ground, group) for group in (one, other)]
     counts = [_rows(ground, group[0]) if len(group) == 1 else None for group in (one, other)]
     pairs = "every row of one meets every row of the other"
@@ -152,12 +152,12 @@ def _finding(ground: Ground, select: Select, one: Group, other: Group) -> Findin
     )
 
 
-def _named(ground: Ground, group: Group) -> str:
+def _named(ground: FindingContext, group: Group) -> str:
     return " and ".join(ground.titles.get(source.key, source.alias) for source in group)
 
 
 def _missing(
-    ground: Ground, select: Select, one: Sequence[Source], other: Sequence[Source]
+    ground: FindingContext, select: Select, one: Sequence[Source], other: Sequence[Source]
 ) -> tuple[str | None, Effect | None]:
     """The equality of columns that are called the same; the one that spares most, if one does."""
     tried = [

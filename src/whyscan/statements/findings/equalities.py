@@ -14,7 +14,7 @@ from whyscan.tree.nodes import Column, Comparator, Comparison, Opaque, columns_o
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.statements.findings.context import Ground
+    from whyscan.statements.findings.context import FindingContext
     from whyscan.statements.sql.relations import Condition, Join, Query, Select
     from whyscan.tree.nodes import Expression
 
@@ -78,7 +78,7 @@ class Link(Struct, frozen=True, eq=False):
         return instead(query, self.select, on(self.select, self.join, conditions))
 
 
-def links(ground: Ground) -> list[Link]:
+def links(ground: FindingContext) -> list[Link]:
     """Every equality of two scans, once: a CTE that is used again repeats its own."""
     found: dict[tuple[str, ...], Link] = {}
     for select in selects(ground.query):
@@ -98,7 +98,9 @@ def _placed(select: Select) -> Iterator[tuple[Join | None, Condition]]:
         yield None, condition
 
 
-def _link(ground: Ground, select: Select, join: Join | None, condition: Condition) -> Link | None:
+def _link(
+    ground: FindingContext, select: Select, join: Join | None, condition: Condition
+) -> Link | None:
     e = condition.expression
     if condition.fixed is not None or not isinstance(e, Comparison):
         return None
@@ -110,7 +112,7 @@ def _link(ground: Ground, select: Select, join: Join | None, condition: Conditio
     return Link(select, join, condition, left, right)
 
 
-def _side(ground: Ground, expression: Expression) -> Side | None:
+def _side(ground: FindingContext, expression: Expression) -> Side | None:
     columns = columns_of(expression)
     if len(columns) != 1 or any(isinstance(node, Opaque) for node in walk(expression)):
         return None

@@ -17,8 +17,8 @@ from whyscan.planning.why.equivalence import where_true as spans_of
 from whyscan.predicate.binding.comparisons import all_of, as_set
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.domains import where_true
-from whyscan.pruning.domains.ranges import Range, successor, value_of
-from whyscan.pruning.evaluate import Batch, interval_of
+from whyscan.pruning.domains.ranges import ValueRange, successor, value_of
+from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.interval import between
 from whyscan.pruning.mask import written_out
 from whyscan.statements.joins.supply import extreme
@@ -78,7 +78,7 @@ def _mapped(side: Side, ends: Sequence[Ends], other: Side, zone: Zone) -> Expres
     lower, upper = (arrow.array([end[at] for end in ends], side.base.type) for at in (0, 1))
     rows = pa.repeat(pa.scalar(2, pa.int64()), len(ends))
     held = {side.base.path: between(side.base.type, lower, upper)}
-    found = interval_of(expression, Batch(Containers(len(ends), rows, held), zone))
+    found = interval_of(expression, ContainerBatch(Containers(len(ends), rows, held), zone))
     return _within(found, len(ends), other)
 
 
@@ -93,14 +93,14 @@ def _single_values(ends: Sequence[Ends], kind: Type) -> list[Ends] | None:
     return found if plain else None
 
 
-def _ends(values: tuple[Range, ...] | pa.Array, kind: Type) -> list[Ends]:
+def _ends(values: tuple[ValueRange, ...] | pa.Array, kind: Type) -> list[Ends]:
     """Each range by its least and greatest value; None is an open end."""
     if isinstance(values, pa.Array):
         return [(v, v) for v in (arrow.value(value, kind) for value in values)]
     return [_closed(item, kind) for item in values]
 
 
-def _closed(item: Range, kind: Type) -> Ends:
+def _closed(item: ValueRange, kind: Type) -> Ends:
     low = None if item.low is None else value_of(item.low, kind)
     if item.high is None:
         return low, None

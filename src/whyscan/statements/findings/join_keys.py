@@ -22,8 +22,8 @@ from whyscan.tree.nodes import Column, Comparator, Comparison, columns_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.reports.gates import Reading
-    from whyscan.statements.findings.context import Ground
+    from whyscan.reports.gates import GatedAmount
+    from whyscan.statements.findings.context import FindingContext
 
 Joined = tuple[Link, Side, Side]
 """An equality, its side of the larger scan, and the other."""
@@ -35,7 +35,7 @@ TRIED_AT_MOST = 4
 """Columns of the same name in both that are tried as one more equality."""
 
 
-def join_keys(ground: Ground) -> Iterator[Finding]:
+def join_keys(ground: FindingContext) -> Iterator[Finding]:
     """All of this family."""
     whole: dict[str, list[Joined]] = {}
     for link in links(ground):
@@ -50,14 +50,14 @@ def join_keys(ground: Ground) -> Iterator[Finding]:
         yield from _full_scan(ground, key, joined)
 
 
-def _is_told(ground: Ground, link: Link, side: Side) -> bool:
+def _is_told(ground: FindingContext, link: Link, side: Side) -> bool:
     """Whether the other side's values may filter this one's rows."""
     dynamic = ground.scans[side.key].dynamic
     supplied = () if dynamic is None else dynamic.supplies
     return link.restricts(side) or any(supply.sql == link.condition.sql for supply in supplied)
 
 
-def _without_statistics(ground: Ground, link: Link, side: Side) -> Iterator[Finding]:
+def _without_statistics(ground: FindingContext, link: Link, side: Side) -> Iterator[Finding]:
     """A spread condition on the key has the scan's own finding; this is for the values of joins."""
     plan = ground.static[side.key].plan
     partitioned = side.own.path in plan.snapshot.partition_sources
@@ -83,7 +83,7 @@ def _without_statistics(ground: Ground, link: Link, side: Side) -> Iterator[Find
     )
 
 
-def _reads_all(ground: Ground, key: str) -> bool:
+def _reads_all(ground: FindingContext, key: str) -> bool:
     """Every file is read, whatever the values of joins are."""
     reads, dynamic = ground.reading(key), ground.scans[key].dynamic
     if reads.total < FEWEST_FILES or reads.kept < reads.total:
@@ -94,7 +94,7 @@ def _reads_all(ground: Ground, key: str) -> bool:
     return all(told is None or told.files == reads.total for told in answers)
 
 
-def _full_scan(ground: Ground, key: str, joined: list[Joined]) -> Iterator[Finding]:
+def _full_scan(ground: FindingContext, key: str, joined: list[Joined]) -> Iterator[Finding]:
     found = _spreading(ground, joined) or _clustering(ground, joined)
     if found is None:
         return
@@ -117,15 +117,15 @@ def _full_scan(ground: Ground, key: str, joined: list[Joined]) -> Iterator[Findi
     )
 
 
-def _filters(ground: Ground, key: str) -> str:
+def _filters(ground: FindingContext, key: str) -> str:
     return " AND ".join(dict.fromkeys(fact.written for fact in ground.facts(key)))
 
 
-def _weight(reads: Reading) -> str:
+def _weight(reads: GatedAmount) -> str:
     return "" if reads.bytes_kept is None else f" ({size(reads.bytes_kept)})"
 
 
-def _spreading(ground: Ground, joined: list[Joined]) -> Suggestion | None:
+def _spreading(ground: FindingContext, joined: list[Joined]) -> Suggestion | None:
     """An equality of partition columns by which a condition of the other side would spread."""
     for link, side, other in joined:
         for equality in islice(_candidates(ground, side, other), TRIED_AT_MOST):
@@ -142,7 +142,7 @@ def _spreading(ground: Ground, joined: list[Joined]) -> Suggestion | None:
     return None
 
 
-def _candidates(ground: Ground, side: Side, other: Side) -> Iterator[Comparison]:
+def _candidates(ground: FindingContext, side: Side, other: Side) -> Iterator[Comparison]:
     """Columns of both tables that are called the same, and that the other one is filtered by."""
     if side.column != side.base or other.column != other.base:
         return
@@ -159,7 +159,7 @@ def _candidates(ground: Ground, side: Side, other: Side) -> Iterator[Comparison]
             yield Comparison(Comparator.EQUAL, mine, found)
 
 
-def _clustering(ground: Ground, joined: list[Joined]) -> Suggestion | None:
+def _clustering(ground: FindingContext, joined: list[Joined]) -> Suggestion | None:
     """Into how many files a value of the key falls; None where its bounds tell files apart."""
     for _, side, _ in joined:
         (depth,) = overlaps(ground.static[side.key].plan, [side.own], ends)

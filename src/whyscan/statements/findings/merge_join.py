@@ -26,8 +26,8 @@ from whyscan.tree.nodes import Column, Comparator, Comparison, In, Literal, type
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.planning.plan.scan_plan import Planned, ScanPlan
-    from whyscan.statements.findings.context import Ground
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan
+    from whyscan.statements.findings.context import FindingContext
     from whyscan.statements.findings.equalities import Side
     from whyscan.tree.nodes import Expression, Path
     from whyscan.tree.zones import Zone
@@ -39,7 +39,7 @@ LISTED_AT_MOST = 12
 class Merge(Struct, frozen=True):
     """The join that a MERGE is. `target` is the scan that it changes."""
 
-    ground: Ground
+    ground: FindingContext
     select: Select
     join: Join
     target: Source
@@ -75,7 +75,7 @@ class Merge(Struct, frozen=True):
         return Condition(expression, self.ground.sql(expression), None)
 
 
-def merge_of(ground: Ground) -> Merge | None:
+def merge_of(ground: FindingContext) -> Merge | None:
     """None where what is merged is not one join of a source and the target."""
     query = ground.query
     if not isinstance(query, Select) or not isinstance(query.tree, Join):
@@ -113,7 +113,7 @@ def known(merge: Merge, subject: Expression, other: Column) -> Expression | None
     return within(subject, found) if listed is None else listed
 
 
-def _listed(plan: Planned, own: Column, subject: Expression) -> Expression | None:
+def _listed(plan: PlannedSnapshot, own: Column, subject: Expression) -> Expression | None:
     """The values of a column that has one in each file; None where it has more, or too many."""
     if plan.snapshot.footers_describe_files:
         return None

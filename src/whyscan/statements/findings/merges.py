@@ -29,12 +29,12 @@ from whyscan.tree.rewrite import substituted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.statements.findings.context import Ground
+    from whyscan.statements.findings.context import FindingContext
     from whyscan.statements.findings.equalities import Side
     from whyscan.tree.nodes import Expression, Path
 
 
-def merges(ground: Ground) -> Iterator[Finding]:
+def merges(ground: FindingContext) -> Iterator[Finding]:
     """All of this family."""
     merge = merge_of(ground)
     if merge is None:

@@ -14,11 +14,11 @@ from whyscan.statements.sql.relations import Kind, Source, joins, keys
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.statements.findings.context import Ground
+    from whyscan.statements.findings.context import FindingContext
     from whyscan.statements.sql.relations import Condition, Join, Select, Tree
 
 
-def outer_joins(ground: Ground) -> Iterator[Finding]:
+def outer_joins(ground: FindingContext) -> Iterator[Finding]:
     """All of this family."""
     for select in selects(ground.query):
         for join in joins(select.tree):
@@ -32,7 +32,7 @@ def _preserved(join: Join) -> Tree:
     return join.left if join.kind is Kind.LEFT else join.right
 
 
-def _filters_nothing(ground: Ground, select: Select, join: Join) -> Iterator[Finding]:
+def _filters_nothing(ground: FindingContext, select: Select, join: Join) -> Iterator[Finding]:
     """A condition of ON on the side whose rows all stay: those that fail it get NULLs."""
     own = keys(_preserved(join))
     for condition in join.on:
@@ -44,12 +44,14 @@ def _filters_nothing(ground: Ground, select: Select, join: Join) -> Iterator[Fin
         yield _moved(ground, select, join, condition, *scans)
 
 
-def _applied(ground: Ground, condition: Condition, key: str) -> bool:
+def _applied(ground: FindingContext, condition: Condition, key: str) -> bool:
     """It does filter: the join is an inner one, for what stands above it."""
     return any(f.written == condition.sql and f.via is None for f in ground.facts(key))
 
 
-def _moved(ground: Ground, select: Select, join: Join, condition: Condition, key: str) -> Finding:
+def _moved(
+    ground: FindingContext, select: Select, join: Join, condition: Condition, key: str
+) -> Finding:
     rest = tuple(c for c in join.on if c is not condition)
     changed = instead(ground.query, select, where(on(select, join, rest), condition))
     leaf = ground.leaves(changed).get(key)
@@ -70,7 +72,7 @@ def _moved(ground: Ground, select: Select, join: Join, condition: Condition, key
     )
 
 
-def _undone(ground: Ground, select: Select, join: Join) -> Iterator[Finding]:
+def _undone(ground: FindingContext, select: Select, join: Join) -> Iterator[Finding]:
     """A condition of WHERE that no row of NULLs passes: what the outer join adds goes again."""
     filled = {Kind.LEFT: (join.right,), Kind.RIGHT: (join.left,)}
     gone = [
@@ -95,12 +97,12 @@ def _undone(ground: Ground, select: Select, join: Join) -> Iterator[Finding]:
     )
 
 
-def _rejects(ground: Ground, condition: Condition, keys: frozenset[str]) -> bool:
+def _rejects(ground: FindingContext, condition: Condition, keys: frozenset[str]) -> bool:
     known = fact(condition)
     return known is not None and rejects_null(known, keys, ground.zone)
 
 
-def _named(ground: Ground, side: Tree) -> str:
+def _named(ground: FindingContext, side: Tree) -> str:
     if not isinstance(side, Source):
         return "its side"
     return ground.titles.get(side.key, side.alias)

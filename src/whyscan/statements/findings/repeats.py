@@ -14,18 +14,18 @@ from whyscan.tree.rendering import to_sql
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.reports.gates import Reading
-    from whyscan.statements.findings.context import Ground
+    from whyscan.reports.gates import GatedAmount
+    from whyscan.statements.findings.context import FindingContext
     from whyscan.statements.records import ScanReport
 
 
-def repeats(ground: Ground) -> Iterator[Finding]:
+def repeats(ground: FindingContext) -> Iterator[Finding]:
     """All of this family."""
     yield from _scanned_twice(ground)
     yield from _unused(ground)
 
 
-def _scanned_twice(ground: Ground) -> Iterator[Finding]:
+def _scanned_twice(ground: FindingContext) -> Iterator[Finding]:
     scans = [s for s in ground.scans.values() if s.answer is None and s.role is Role.READ]
     same: dict[tuple[str, frozenset[str]], list[ScanReport]] = {}
     for scan in scans:
@@ -38,7 +38,7 @@ def _scanned_twice(ground: Ground) -> Iterator[Finding]:
             yield _again(name, len(found), read, again)
 
 
-def _again(name: str, times: int, read: Reading, again: int | None) -> Finding:
+def _again(name: str, times: int, read: GatedAmount, again: int | None) -> Finding:
     return Finding(
         Code.SCANNED_TWICE,
         Severity.INFO,
@@ -51,7 +51,7 @@ def _again(name: str, times: int, read: Reading, again: int | None) -> Finding:
     )
 
 
-def _unused(ground: Ground) -> Iterator[Finding]:
+def _unused(ground: FindingContext) -> Iterator[Finding]:
     tree = ground.asked.statement.tree
     tables = list(tree.find_all(exp.Table))
     for cte in tree.find_all(exp.CTE):

@@ -20,7 +20,7 @@ from whyscan.tree.rewrite import substituted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.statements.findings.context import Ground
+    from whyscan.statements.findings.context import FindingContext
     from whyscan.tree.nodes import Expression
     from whyscan.tree.types import Type
 
@@ -28,7 +28,7 @@ TRIED_AT_MOST = 32
 """Equalities of one statement that are looked at."""
 
 
-class Remedy(Struct, frozen=True):
+class AddedCondition(Struct, frozen=True):
     """A condition to add, how it is known to change no row, and what it changes for its scan.
 
     `proof` is None where it may. `costs`: this run reads more without it, not only an engine that
@@ -41,7 +41,7 @@ class Remedy(Struct, frozen=True):
     costs: bool
 
 
-def wrapped_keys(ground: Ground) -> Iterator[Finding]:
+def wrapped_keys(ground: FindingContext) -> Iterator[Finding]:
     """All of this family."""
     wrapped = [link for link in links(ground) if not (link.left.is_bare and link.right.is_bare)]
     for link in wrapped[:TRIED_AT_MOST]:
@@ -69,14 +69,14 @@ def _compared_as(link: Link) -> Type | None:
     return common_type(link.left.column.type, link.right.column.type)
 
 
-def _remedies(ground: Ground, link: Link) -> Iterator[Remedy]:
+def _remedies(ground: FindingContext, link: Link) -> Iterator[AddedCondition]:
     for side, other in link.sides:
         if not side.is_bare:
             yield from _unwrapped(ground, link, side)
         yield from _implied(ground, link, side, other)
 
 
-def _unwrapped(ground: Ground, link: Link, side: Side) -> Iterator[Remedy]:
+def _unwrapped(ground: FindingContext, link: Link, side: Side) -> Iterator[AddedCondition]:
     """Conditions that came by the equality stand on the function; here on the bare column."""
     facts = ground.facts(side.key)
     for known in facts:
@@ -92,7 +92,7 @@ def _unwrapped(ground: Ground, link: Link, side: Side) -> Iterator[Remedy]:
         if after < before:
             effect = Effect(f"files of {ground.titles[side.key]}", before, after)
             costs = after < ground.reading(side.key).kept
-            yield Remedy(ground.sql(_renamed(other, side)), proof, effect, costs=costs)
+            yield AddedCondition(ground.sql(_renamed(other, side)), proof, effect, costs=costs)
 
 
 def _renamed(expression: Expression, side: Side) -> Expression:
@@ -101,7 +101,9 @@ def _renamed(expression: Expression, side: Side) -> Expression:
     return expression if found is None else found
 
 
-def _implied(ground: Ground, link: Link, side: Side, other: Side) -> Iterator[Remedy]:
+def _implied(
+    ground: FindingContext, link: Link, side: Side, other: Side
+) -> Iterator[AddedCondition]:
     """What follows for the other side from conditions on this one's column."""
     follows = image(side, ground.facts(side.key), other, ground.zone)
     if follows is None:
@@ -113,10 +115,12 @@ def _implied(ground: Ground, link: Link, side: Side, other: Side) -> Iterator[Re
     leaf = ground.leaves(changed).get(other.key)
     effect = None if leaf is None else ground.effect(other.key, ground.kept(leaf))
     if effect is not None:
-        yield Remedy(sql, "it follows from the conditions on the other side", effect, costs=True)
+        yield AddedCondition(
+            sql, "it follows from the conditions on the other side", effect, costs=True
+        )
 
 
-def _matters(ground: Ground, link: Link) -> bool:
+def _matters(ground: FindingContext, link: Link) -> bool:
     """A wrapped key of the larger scan, whose partner is filtered: its values could prune."""
     larger = ground.larger(link.left.key, link.right.key)
     return any(
@@ -128,7 +132,7 @@ def _matters(ground: Ground, link: Link) -> bool:
     )
 
 
-def _function(ground: Ground, link: Link, remedy: Remedy | None) -> Finding:
+def _function(ground: FindingContext, link: Link, remedy: AddedCondition | None) -> Finding:
     sides = [side for side in (link.left, link.right) if not side.is_bare]
     side = sides[0]
     reads = ground.reading(side.key)
@@ -150,7 +154,7 @@ def _function(ground: Ground, link: Link, remedy: Remedy | None) -> Finding:
     )
 
 
-def _bounded(ground: Ground, link: Link, side: Side) -> str:
+def _bounded(ground: FindingContext, link: Link, side: Side) -> str:
     """What is left where values of joins are seen through the function, if this one has any."""
     dynamic = ground.scans[side.key].dynamic
     if dynamic is None or dynamic.bounded is None:
@@ -162,7 +166,7 @@ def _bounded(ground: Ground, link: Link, side: Side) -> str:
     return f", and at most {dynamic.bounded.files:,} with what joins supply"
 
 
-def _mismatch(ground: Ground, link: Link, remedy: Remedy | None) -> Finding:
+def _mismatch(ground: FindingContext, link: Link, remedy: AddedCondition | None) -> Finding:
     compared = _compared_as(link)
     cast = [side for side in (link.left, link.right) if not side.is_bare]
     names = " and ".join(ground.sql(side.column) for side in cast)
@@ -188,11 +192,11 @@ def _mismatch(ground: Ground, link: Link, remedy: Remedy | None) -> Finding:
     )
 
 
-def _severity(remedy: Remedy | None) -> Severity:
+def _severity(remedy: AddedCondition | None) -> Severity:
     return Severity.WARNING if remedy is not None and remedy.costs else Severity.INFO
 
 
-def _told(remedy: Remedy, link: Link) -> str:
+def _told(remedy: AddedCondition, link: Link) -> str:
     effect = remedy.effect
     what = f"{effect.after:,} instead of {effect.before:,} {effect.unit}"
     if not remedy.costs:

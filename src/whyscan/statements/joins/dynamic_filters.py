@@ -18,7 +18,7 @@ from whyscan.planning.plan.scan_plan import Depth
 from whyscan.statements.joins.edges import Origins
 from whyscan.statements.joins.scalar_subqueries import of_values, scalars, told
 from whyscan.statements.joins.supply import (
-    Bounds,
+    ColumnRange,
     Supplies,
     among,
     bounds,
@@ -40,11 +40,11 @@ from whyscan.tree.rewrite import substituted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.planning.plan.scan_plan import Planned as Plan
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot as Plan
     from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.statements.joins.scalar_subqueries import Scalar
-    from whyscan.statements.placement.placement import Leaf
-    from whyscan.statements.scans import Asked
+    from whyscan.statements.placement.placement import PlacedScan
+    from whyscan.statements.scans import BoundStatement
     from whyscan.statements.sql.relations import Query
     from whyscan.tree.nodes import Expression
 
@@ -52,14 +52,14 @@ ROUNDS = 4
 """Bounds narrow bounds; after so many rounds the rest is not worth it."""
 
 
-class Planned(Struct, frozen=True, eq=False):
+class PlannedScan(Struct, frozen=True, eq=False):
     """A scan with its filters, and its plan."""
 
-    leaf: Leaf
+    leaf: PlacedScan
     plan: Plan
 
 
-class Compared(Struct, frozen=True, eq=False):
+class JoinedColumns(Struct, frozen=True, eq=False):
     """What joins and subqueries of a statement compare: scans' columns, and single values."""
 
     origins: Origins
@@ -73,11 +73,11 @@ class Compared(Struct, frozen=True, eq=False):
         return [*joined, *valued]
 
 
-def compared(query: Query) -> Compared:
+def compared(query: Query) -> JoinedColumns:
     """What may be told from one scan to another."""
     origins = Origins(query)
     columns = tuple(dict.fromkeys(joined_columns(query, origins)))
-    return Compared(origins, columns, tuple(scalars(query)))
+    return JoinedColumns(origins, columns, tuple(scalars(query)))
 
 
 class Dynamics:
@@ -88,9 +88,9 @@ class Dynamics:
 
     def __init__(
         self,
-        asked: Asked,
-        told: Compared,
-        static: Sequence[Planned],
+        asked: BoundStatement,
+        told: JoinedColumns,
+        static: Sequence[PlannedScan],
         answered: Mapping[int, Literal],
     ) -> None:
         self.asked = asked
@@ -99,10 +99,10 @@ class Dynamics:
         self.origins = told.origins
         self.columns = [column for column in told.columns if column.path[0] in self.static]
         self.scalars = [scalar for scalar in told.scalars if scalar.key in self.static]
-        self._bounds: dict[tuple[int, Column], tuple[Plan, Bounds]] = {}
+        self._bounds: dict[tuple[int, Column], tuple[Plan, ColumnRange]] = {}
         self.feeds = self._feeds()
 
-    def _bounds_of(self, column: Column, scans: Mapping[str, Planned]) -> Bounds:
+    def _bounds_of(self, column: Column, scans: Mapping[str, PlannedScan]) -> ColumnRange:
         """What a scan's plan guarantees of a column; worked out once for a plan."""
         plan = scans[column.path[0]].plan
         if (id(plan), column) not in self._bounds:
@@ -112,7 +112,7 @@ class Dynamics:
 
     def _feeds(self) -> dict[str, tuple[Fact, ...]]:
         """For each scan, what it would be told if anything were known of the others."""
-        known = Known({column: present(column) for column in self.columns}, {})
+        known = RunTimeValues({column: present(column) for column in self.columns}, {})
         for scalar in self.scalars:
             if scalar.condition.compares is not None:
                 said = present(scalar.condition.compares[1])
@@ -121,7 +121,7 @@ class Dynamics:
         leaves = self._placed(known)
         return {leaf.source.key: _supplied(leaf) for leaf in leaves if _supplied(leaf)}
 
-    def _placed(self, known: Known) -> list[Leaf]:
+    def _placed(self, known: RunTimeValues) -> list[PlacedScan]:
         return leaves_of(self.asked, Supplies(self.origins, known.columns), known.values)
 
     def suppliers(self) -> list[Column]:
@@ -130,7 +130,7 @@ class Dynamics:
         return [column for column in self.columns if ".".join(column.path) in asked]
 
     @lazy
-    def bounded(self) -> dict[str, Planned]:
+    def bounded(self) -> dict[str, PlannedScan]:
         """The scans with what metadata guarantees of the others, until nothing more follows."""
         current = dict(self.static)
         for _ in range(ROUNDS):
@@ -141,7 +141,7 @@ class Dynamics:
                 break
         return current
 
-    def known(self, scans: Mapping[str, Planned]) -> Known:
+    def known(self, scans: Mapping[str, PlannedScan]) -> RunTimeValues:
         """What these plans guarantee of what is supplied."""
         columns = {}
         for column in self.suppliers():
@@ -153,18 +153,18 @@ class Dynamics:
             fact = told(scalar.condition, self._value(scalar, scans))
             if fact is not None:
                 values[id(scalar.condition)] = fact
-        return Known(columns, values)
+        return RunTimeValues(columns, values)
 
-    def _value(self, scalar: Scalar, scans: Mapping[str, Planned]) -> Bounds:
+    def _value(self, scalar: Scalar, scans: Mapping[str, PlannedScan]) -> ColumnRange:
         """Where the value of a subquery lies: it may be known to the letter."""
         answer = self.answered.get(id(scalar.condition))
         if answer is None:
             return bounds(scans[scalar.key].plan, scalar.expression)
-        return Bounds(empty=True) if answer.value is None else Bounds(answer, answer)
+        return ColumnRange(empty=True) if answer.value is None else ColumnRange(answer, answer)
 
     def _planned(
-        self, leaves: Sequence[Leaf], before: Mapping[str, Planned], depth: Depth
-    ) -> dict[str, Planned]:
+        self, leaves: Sequence[PlacedScan], before: Mapping[str, PlannedScan], depth: Depth
+    ) -> dict[str, PlannedScan]:
         """The scans with the filters that they have now; planned again where those changed."""
         found = {}
         for leaf in leaves:
@@ -175,7 +175,9 @@ class Dynamics:
                 continue
             options = replace(self.static[key].plan.options, depth=depth)
             asked = predicate(leaf.facts, self.asked)
-            found[key] = Planned(leaf, self.asked.planner.plan(leaf.base.snapshot, asked, options))
+            found[key] = PlannedScan(
+                leaf, self.asked.planner.plan(leaf.base.snapshot, asked, options)
+            )
         return found
 
     def actual(self, most: int) -> Resolution:
@@ -199,7 +201,9 @@ class Dynamics:
         final = self._planned(self._placed(known), self.static, self.asked.options.depth)
         return Resolution(final, read, tuple(skipped))
 
-    def _learn(self, known: Known, leaf: Leaf, values: Mapping[Column | None, pa.Array]) -> None:
+    def _learn(
+        self, known: RunTimeValues, leaf: PlacedScan, values: Mapping[Column | None, pa.Array]
+    ) -> None:
         """Take what was read of a scan's columns into what is known."""
         for column in self.suppliers():
             listed = among(column, values[column]) if column in values else None
@@ -216,7 +220,7 @@ class Dynamics:
             if fact is not None:
                 known.values[id(scalar.condition)] = fact
 
-    def _values(self, planned: Planned) -> dict[Column | None, pa.Array]:
+    def _values(self, planned: PlannedScan) -> dict[Column | None, pa.Array]:
         """The distinct values of a scan's supplying columns, read through its plan."""
         key = planned.leaf.source.key
         asked = [*self.suppliers(), *filter(None, map(_keyed, self.scalars))]
@@ -258,7 +262,7 @@ class Dynamics:
         )
 
 
-class Known(Struct, frozen=True):
+class RunTimeValues(Struct, frozen=True):
     """What is known at run time: of scans' columns, and of conditions with subqueries."""
 
     columns: dict[Column, Expression]
@@ -268,7 +272,7 @@ class Known(Struct, frozen=True):
 class Resolution(Struct, frozen=True):
     """The scans once values were read: how many of each column, and which were too large."""
 
-    scans: Mapping[str, Planned]
+    scans: Mapping[str, PlannedScan]
     read: Mapping[Column, int]
     skipped: tuple[str, ...]
 
@@ -279,20 +283,20 @@ def _keyed(scalar: Scalar) -> Column | None:
     return None if column is None else Column((scalar.key, *column.path), column.type)
 
 
-def _supplied(leaf: Leaf) -> tuple[Fact, ...]:
+def _supplied(leaf: PlacedScan) -> tuple[Fact, ...]:
     return tuple(fact for fact in leaf.facts if fact.origin is Origin.JOIN)
 
 
-def texts(leaf: Leaf) -> list[str]:
+def texts(leaf: PlacedScan) -> list[str]:
     """The filters of a scan, to tell whether they are others."""
     return [to_sql(fact.expression) for fact in leaf.facts]
 
 
-def _same(one: Planned, other: Planned) -> bool:
+def _same(one: PlannedScan, other: PlannedScan) -> bool:
     return one.plan.summary.files_kept == other.plan.summary.files_kept
 
 
-def _rows(planned: Planned) -> float:
+def _rows(planned: PlannedScan) -> float:
     rows = planned.plan.summary.rows_kept
     return float("inf") if rows is None else rows
 
@@ -323,7 +327,7 @@ def _united(parts: Sequence[pa.Array], column: Column) -> pa.Array:
     return pa.chunked_array(filled).unique().drop_null()
 
 
-def _amount(planned: Planned) -> Amount:
+def _amount(planned: PlannedScan) -> Amount:
     summary = planned.plan.summary
     return Amount(summary.files_kept, summary.bytes_kept, summary.rows_kept)
 

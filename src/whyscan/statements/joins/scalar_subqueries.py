@@ -18,11 +18,11 @@ from msgspec import Struct
 
 from whyscan.planning.plan.judgement import flags
 from whyscan.pruning.containers import Containers
-from whyscan.pruning.evaluate import Batch, interval_of
+from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.interval import between
 from whyscan.pruning.mask import either, written_out
 from whyscan.statements.joins.edges import selects
-from whyscan.statements.joins.supply import Bounds, extent, extreme, within
+from whyscan.statements.joins.supply import ColumnRange, extent, extreme, within
 from whyscan.statements.placement.facts import Fact
 from whyscan.statements.records import Origin
 from whyscan.statements.shortcuts import one_scan
@@ -88,40 +88,40 @@ def _scalar(query: Query, condition: Condition) -> Scalar | None:
     return None if said is None else Scalar(condition, source.key, said, function)
 
 
-def of_values(scalar: Scalar, values: pa.Array, zone: Zone) -> Bounds:
+def of_values(scalar: Scalar, values: pa.Array, zone: Zone) -> ColumnRange:
     """Where the value lies, by the distinct values of its column: each is a container.
 
     NaN is the greatest value, and nothing else once it is the only one.
     """
     column = scalar.column
     if column is None or not len(values):
-        return Bounds(empty=not len(values))
+        return ColumnRange(empty=not len(values))
     points = values.cast(arrow.arrow_type(column.type))
     if isinstance(column.type, FloatType):
         points = points.filter(pc.invert(pc.is_nan(points)))
     if not len(points):
-        return Bounds()
+        return ColumnRange()
     found = _of_points(scalar, column, points, zone)
     whole = len(points) == len(values) or scalar.function == "min"
-    return found if whole else Bounds(found.low)
+    return found if whole else ColumnRange(found.low)
 
 
-def _of_points(scalar: Scalar, column: Column, points: pa.Array, zone: Zone) -> Bounds:
+def _of_points(scalar: Scalar, column: Column, points: pa.Array, zone: Zone) -> ColumnRange:
     one = pa.repeat(pa.scalar(1, pa.int64()), len(points))
     rows = Containers(len(points), one, {column.path: between(column.type, points, points)})
-    interval = interval_of(scalar.expression, Batch(rows, zone))
+    interval = interval_of(scalar.expression, ContainerBatch(rows, zone))
     found = extent(interval, np.ones(len(points), np.bool_)).bounds()
     kind = arrow.arrow_type(interval.type)
     if scalar.function is None or flags(either(interval.null, interval.nan), len(points)).any():
         return found  # A point that may be NULL may have no part in an extreme.
     if scalar.function == "max":
         lowers = written_out(interval.lower, len(points), kind)
-        return Bounds(extreme(lowers, interval.type, least=False), found.high)
+        return ColumnRange(extreme(lowers, interval.type, least=False), found.high)
     uppers = written_out(interval.upper, len(points), kind)
-    return Bounds(found.low, extreme(uppers, interval.type, least=True))
+    return ColumnRange(found.low, extreme(uppers, interval.type, least=True))
 
 
-def told(condition: Condition, found: Bounds) -> Fact | None:
+def told(condition: Condition, found: ColumnRange) -> Fact | None:
     """What the condition says of its other side; None where that is nothing."""
     if condition.compares is None:
         return None
@@ -129,7 +129,7 @@ def told(condition: Condition, found: Bounds) -> Fact | None:
     low, high = (_as(end, type_of(expression)) for end in (found.low, found.high))
     said: Expression | None = None
     if found.empty or operator is Comparator.EQUAL:
-        said = within(expression, Bounds(low, high, found.empty))
+        said = within(expression, ColumnRange(low, high, found.empty))
     elif operator in _ABOVE and low is not None:
         said = Comparison(operator, expression, low)
     elif operator in _BELOW and high is not None:

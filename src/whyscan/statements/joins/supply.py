@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.judgement import Flags
     from whyscan.planning.plan.matching_rows import Population
-    from whyscan.planning.plan.scan_plan import Planned, ScanPlan
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan
     from whyscan.pruning.interval import Interval
     from whyscan.statements.sql.relations import Query
     from whyscan.tree.nodes import Expression
@@ -49,7 +49,7 @@ LISTED_AT_MOST = 10_000
 """Distinct values that a filter lists; of more it has the least and the greatest."""
 
 
-class Bounds(Struct, frozen=True):
+class ColumnRange(Struct, frozen=True):
     """Between which values a column lies; None is not known. `empty`: it has none at all."""
 
     low: Literal | None = None
@@ -117,39 +117,39 @@ class Extent(Struct, frozen=True):
             pa.concat_arrays([self.upper, other.upper]),
         )
 
-    def bounds(self) -> Bounds:
+    def bounds(self) -> ColumnRange:
         """From the least to the greatest."""
         if not self.filled:
-            return Bounds(empty=True)
+            return ColumnRange(empty=True)
         low = extreme(self.lower, self.type, least=True)
-        return Bounds(low, None if self.nan else extreme(self.upper, self.type, least=False))
+        return ColumnRange(low, None if self.nan else extreme(self.upper, self.type, least=False))
 
 
-class _Levels(Struct, frozen=True):
+class _PartExtents(Struct, frozen=True):
     """The extents of one part; None where no footer was opened. `seen`: those of all its files."""
 
     files: Extent
     groups: Extent | None
     seen: bool
 
-    def __add__(self, other: _Levels) -> _Levels:
+    def __add__(self, other: _PartExtents) -> _PartExtents:
         inside = [part for part in (self.groups, other.groups) if part is not None]
         groups = reduce(add, inside) if inside else None
-        return _Levels(self.files + other.files, groups, self.seen and other.seen)
+        return _PartExtents(self.files + other.files, groups, self.seen and other.seen)
 
 
-def bounds(plan: Planned, expression: Expression) -> Bounds:
+def bounds(plan: PlannedSnapshot, expression: Expression) -> ColumnRange:
     """What the plan's containers guarantee of an expression's values, by row groups if it can."""
     found = reduce(add, plan.each(partial(_levels, expression=expression)))
-    best = Bounds() if plan.snapshot.footers_describe_files else found.files.bounds()
+    best = ColumnRange() if plan.snapshot.footers_describe_files else found.files.bounds()
     if found.groups is None or not found.seen:
         return best
     return _narrower(best, found.groups.bounds())
 
 
-def _levels(plan: ScanPlan, expression: Expression) -> _Levels:
+def _levels(plan: ScanPlan, expression: Expression) -> _PartExtents:
     groups = of_row_groups(plan.evidence)
-    return _Levels(
+    return _PartExtents(
         _of_level(of_files(plan.evidence), expression, plan),
         None if groups is None else _of_level(groups, expression, plan),
         _all_opened(plan),
@@ -205,14 +205,14 @@ def extreme(ends: pa.Array, kind: Type, *, least: bool) -> Literal | None:
         return None
 
 
-def _narrower(one: Bounds, other: Bounds) -> Bounds:
+def _narrower(one: ColumnRange, other: ColumnRange) -> ColumnRange:
     """Both hold; the second is of smaller containers."""
     if one.empty or other.empty:
-        return Bounds(empty=True)
-    return Bounds(other.low or one.low, other.high or one.high)
+        return ColumnRange(empty=True)
+    return ColumnRange(other.low or one.low, other.high or one.high)
 
 
-def within(column: Expression, found: Bounds) -> Expression | None:
+def within(column: Expression, found: ColumnRange) -> Expression | None:
     """The bounds as a condition; None where there are none."""
     if found.empty:
         return In(column, pa.array([], arrow.arrow_type(type_of(column))), null=False, nan=False)
@@ -239,7 +239,7 @@ def among(column: Column, values: pa.Array) -> Expression | None:
     if nan:
         return None
     low, high = (Literal(arrow.value(ordered[i], column.type), column.type) for i in (0, -1))
-    return within(column, Bounds(low, high))
+    return within(column, ColumnRange(low, high))
 
 
 def shown(literal: Literal) -> str:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
 
-class Leaf(Struct, frozen=True, eq=False):
+class PlacedScan(Struct, frozen=True, eq=False):
     """A scan: the facts that filter it, the columns it reads, and what stayed above it."""
 
     source: Source
@@ -78,11 +78,11 @@ class Placement(Struct):
         default_factory=dict
     )
 
-    def run(self, query: Query) -> list[Leaf]:
+    def run(self, query: Query) -> list[PlacedScan]:
         """Place every filter of a query."""
         self.query(query, "", (), (), None)
         return [
-            Leaf(
+            PlacedScan(
                 source,
                 source.relation,
                 facts,

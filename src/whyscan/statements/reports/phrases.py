@@ -11,7 +11,7 @@ from whyscan.statements.records import Edge, Origin, Role
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.reports.gates import Reading
+    from whyscan.reports.gates import GatedAmount
     from whyscan.statements.records import (
         Amount,
         Dynamic,
@@ -47,7 +47,7 @@ def answer(report: StatementReport) -> str:
     return f"reads {share_read(read)}{_mostly(report)}{_less(report)}"
 
 
-def share_read(read: Reading) -> str:
+def share_read(read: GatedAmount) -> str:
     """`14 of 230 files (6.1 %), 1.2 GB of 40 GB`."""
     share = f"{read.kept:,} of {counted(read.total, 'file')} ({percent(read.kept, read.total)})"
     weight = sizes(read.bytes_kept, read.bytes_total)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whyscan.reports.sarif import Told, place, results, run
+from whyscan.reports.sarif import SarifSubject, place, results, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ def sarif(report: StatementReport, source: str | None = None) -> str:
 def _results(report: StatementReport, source: str | None) -> Iterator[dict[str, Any]]:
     """What concerns several tables belongs to the first."""
     first = report.scans[0].report.table.uri if report.scans else ""
-    yield from results(report, Told(place(first, source), report.sql))
+    yield from results(report, SarifSubject(place(first, source), report.sql))
     for title, scan in zip(report.titles, report.scans, strict=True):
         where = place(scan.report.table.uri, source)
-        yield from results(scan.report, Told(where, f"{title}\0{report.sql}"))
+        yield from results(scan.report, SarifSubject(where, f"{title}\0{report.sql}"))

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from whyscan.predicate.syntax.parse import unwrapped
 from whyscan.predicate.syntax.tokens import called
-from whyscan.statements.sql.relations import Aggregate, Cut, Kind, Sort
+from whyscan.statements.sql.relations import Kind, OutputAggregate, RowLimit, Sort
 from whyscan.statements.sql.scopes import is_volatile, may_aggregate
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _sort_keys(node: exp.Select) -> list[exp.Expr]:
     return [key.transform(written_out) for key in keys]
 
 
-def cut(node: exp.Expr) -> Cut | None:
+def cut(node: exp.Expr) -> RowLimit | None:
     """LIMIT and OFFSET as numbers; None without either."""
     limit, offset = node.args.get("limit"), node.args.get("offset")
     if limit is None and offset is None:
@@ -130,7 +130,7 @@ def cut(node: exp.Expr) -> Cut | None:
         amount = None if odd else _number(limit.args.get("count"))
     elif limit is not None and not limit.args.get("expressions"):
         amount = _number(limit.expression)
-    return Cut(amount, 0 if offset is None else _number(offset.expression))
+    return RowLimit(amount, 0 if offset is None else _number(offset.expression))
 
 
 def _number(node: object) -> int | None:
@@ -139,7 +139,7 @@ def _number(node: object) -> int | None:
     return None
 
 
-def aggregates(node: exp.Select, frame: Frame) -> tuple[Aggregate, ...]:
+def aggregates(node: exp.Select, frame: Frame) -> tuple[OutputAggregate, ...]:
     """The outputs that are one aggregate each: `count(*)`, `max(a)`."""
     found = []
     for projection in node.expressions:
@@ -148,7 +148,7 @@ def aggregates(node: exp.Select, frame: Frame) -> tuple[Aggregate, ...]:
             argument = call.expressions[0]
             star = isinstance(argument, exp.Star)
             value = None if star else frame.value(argument)
-            found.append(Aggregate(projection.alias_or_name, called(call), value, star))
+            found.append(OutputAggregate(projection.alias_or_name, called(call), value, star))
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from whyscan.predicate.syntax.dialects import Dialect, Family
+from whyscan.predicate.syntax.dialects import Dialect, DialectFamily
 from whyscan.predicate.syntax.tokens import called
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _AS_WE_READ = {"hive_partitioning = true", "union_by_name = true", "union_by_nam
 
 def name_paths(tree: exp.Expr, dialect: Dialect) -> None:
     """Give each table that a function reads from one place the name of that place."""
-    if dialect.family is not Family.DUCKDB:
+    if dialect.family is not DialectFamily.DUCKDB:
         return
     for table in tree.find_all(exp.Table):
         function = _name(table.this)

@@ -14,7 +14,7 @@ from sqlglot.optimizer.qualify_tables import qualify_tables
 from sqlglot.optimizer.scope import traverse_scope
 from sqlglot.schema import MappingSchema
 
-from whyscan.errors import Span, SyntaxProblem, UnknownColumn
+from whyscan.errors import SyntaxProblem, TextSpan, UnknownColumn
 from whyscan.predicate.binding.time_units import mark_units
 from whyscan.predicate.syntax.dialects import dialect_of
 from whyscan.statements.concurrency import in_parallel
@@ -144,9 +144,9 @@ def _tables(tree: exp.Expr) -> Iterator[exp.Table]:
                     yield source
 
 
-def _span(table: exp.Table) -> Span | None:
+def _span(table: exp.Table) -> TextSpan | None:
     places = [part.meta for part in table.parts if "start" in part.meta]
-    return Span(places[0]["start"], places[-1]["end"] + 1) if places else None
+    return TextSpan(places[0]["start"], places[-1]["end"] + 1) if places else None
 
 
 def _columns(bases: Mapping[str, Base]) -> dict[str, object]:

@@ -107,7 +107,7 @@ class Sort(Struct, frozen=True, eq=False):
     nulls_first: bool
 
 
-class Cut(Struct, frozen=True):
+class RowLimit(Struct, frozen=True):
     """LIMIT and OFFSET; None where they are not plain numbers."""
 
     limit: int | None
@@ -144,11 +144,11 @@ class Select(Struct, frozen=True, eq=False):
     barrier: str | None = None
     distinct: bool = False
     order: tuple[Sort, ...] = ()
-    cut: Cut | None = None
-    aggregates: tuple[Aggregate, ...] = ()
+    cut: RowLimit | None = None
+    aggregates: tuple[OutputAggregate, ...] = ()
 
 
-class Aggregate(Struct, frozen=True, eq=False):
+class OutputAggregate(Struct, frozen=True, eq=False):
     """A lone aggregate of an output: its function, and its argument, None for `*` or unknown."""
 
     output: str

@@ -11,7 +11,7 @@ from sqlglot import exp
 from whyscan.errors import NoCondition, TypeProblem, UnknownColumn
 from whyscan.predicate.binding import dialect_calls
 from whyscan.predicate.binding.expressions import bind_condition, bind_value
-from whyscan.predicate.binding.names import FILE_ALIASES, METADATA, Columns, suggestion
+from whyscan.predicate.binding.names import FILE_ALIASES, METADATA, SchemaColumns, suggestion
 from whyscan.predicate.binding.never_boolean import refuse_other_values
 from whyscan.predicate.binding.opaque import column
 from whyscan.predicate.binding.scope import Scope, Uninterpreted
@@ -57,7 +57,7 @@ class Frame(Struct, frozen=True, dict=True):
     @lazy
     def _bound(self) -> Scope:
         fields = [Field(alias, _members(source)) for alias, source in self.visible.items()]
-        columns = Columns(Schema(tuple(fields)))
+        columns = SchemaColumns(Schema(tuple(fields)))
         return Scope(self.scope.syntax, self.scope.dialect, columns, self.scope.clock)
 
     def condition(self, node: exp.Expr) -> Condition:

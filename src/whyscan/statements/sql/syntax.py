@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from whyscan.errors import Span, SyntaxProblem, limited
+from whyscan.errors import SyntaxProblem, TextSpan, limited
 from whyscan.predicate.syntax import tokens as tokens_
 from whyscan.predicate.syntax.parse import (
     Syntax,
@@ -140,7 +140,7 @@ def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr |
     for tree in trees:
         if tree is not None and len(tokens) > tokens_.MAX_DEPTH:
             balance_unions(tree)
-            check_tree_depth(tree, text, Span(0, len(text)))
+            check_tree_depth(tree, text, TextSpan(0, len(text)))
     return trees
 
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from whyscan.errors import Span, UnknownTable, UsageError
+from whyscan.errors import TextSpan, UnknownTable, UsageError
 from whyscan.tables.catalogs.names import table_name
 
 if TYPE_CHECKING:
-    from whyscan.statements.sql.time_travel import Version
+    from whyscan.statements.sql.time_travel import WrittenVersion
     from whyscan.tables.snapshot import Snapshot
     from whyscan.tree.types import Field
 
-Opener = Callable[[str, "Version | None"], "Snapshot"]
+Opener = Callable[[str, "WrittenVersion | None"], "Snapshot"]
 _BY_PATH = {"delta", "iceberg", "parquet"}
 """Spark's words before a path: delta.`/lake/t`. DuckDB has none before 't.parquet'."""
 
@@ -25,7 +25,7 @@ class Base(Struct, frozen=True):
 
     name: str
     snapshot: Snapshot
-    version: Version | None = None
+    version: WrittenVersion | None = None
     named: tuple[str, ...] = ()
 
     @property
@@ -48,7 +48,7 @@ class Catalogue(Struct, frozen=True):
     within: tuple[str, ...] = ()
 
     def find(
-        self, parts: Sequence[str], version: Version | None, span: Span | None, text: str
+        self, parts: Sequence[str], version: WrittenVersion | None, span: TextSpan | None, text: str
     ) -> Base:
         """By its whole name, else by the last parts of it, else where names are resolved.
 
@@ -69,7 +69,7 @@ class Catalogue(Struct, frozen=True):
         )
 
     def _opened(
-        self, parts: Sequence[str], version: Version | None, span: Span | None, text: str
+        self, parts: Sequence[str], version: WrittenVersion | None, span: TextSpan | None, text: str
     ) -> Base:
         name = ".".join(parts)
         by_path = parts[0].lower() in _BY_PATH if len(parts) > 1 else name.endswith(".parquet")

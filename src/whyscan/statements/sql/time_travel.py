@@ -11,12 +11,12 @@ from sqlglot import exp
 from whyscan.errors import SyntaxProblem
 
 if TYPE_CHECKING:
-    from whyscan.errors import Span
+    from whyscan.errors import TextSpan
 
 _AT_VERSION = re.compile(r"v(\d+)", re.IGNORECASE)
 
 
-class Version(Struct, frozen=True):
+class WrittenVersion(Struct, frozen=True):
     """A number, the name of a branch or tag, or a time; one of the three."""
 
     number: int | None = None
@@ -35,7 +35,7 @@ def mark_versions(tree: exp.Expr) -> None:
             table.set("version", exp.Version(this="VERSION", kind="AS OF", expression=number))
 
 
-def version_of(table: exp.Table, text: str, span: Span | None) -> Version | None:
+def version_of(table: exp.Table, text: str, span: TextSpan | None) -> WrittenVersion | None:
     """The version that is asked for; None for the newest."""
     asked = table.args.get("version") or table.args.get("when")
     if asked is None:
@@ -53,5 +53,9 @@ def version_of(table: exp.Table, text: str, span: Span | None) -> Version | None
             hint="write VERSION AS OF with a number or a name, or TIMESTAMP AS OF with a time",
         )
     if str(kind).upper() == "TIMESTAMP":
-        return Version(time=inner.name)
-    return Version(ref=inner.name) if inner.is_string else Version(number=int(inner.name))
+        return WrittenVersion(time=inner.name)
+    return (
+        WrittenVersion(ref=inner.name)
+        if inner.is_string
+        else WrittenVersion(number=int(inner.name))
+    )

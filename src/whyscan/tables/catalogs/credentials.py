@@ -12,7 +12,7 @@ from whyscan.errors import StorageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.tables.catalogs.entry import Entry, Properties
+    from whyscan.tables.catalogs.entry import CatalogEntry, Properties
 
     _Found = tuple[Mapping[str, str | None], Any] | None
 
@@ -42,7 +42,7 @@ class Renewing:
 
     kind: str
     place: str
-    entry: Entry = field(repr=False)
+    entry: CatalogEntry = field(repr=False)
     held: Credential = field(repr=False)
     lock: Lock = field(default_factory=Lock, repr=False)
 
@@ -56,7 +56,7 @@ class Renewing:
             return {**self.held.secrets, "expires_at": self.held.until}
 
 
-def credential(kind: str, place: str, entry: Entry) -> Credential | None:
+def credential(kind: str, place: str, entry: CatalogEntry) -> Credential | None:
     """The credentials of the narrowest layer that has any, and never parts of two."""
     for layer in entry.layers:
         found = _of(kind, place, layer)

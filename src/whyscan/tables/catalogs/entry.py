@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogEntry:
     """Where a table's metadata is, and what opens its storage.
 
     `vended` is what the catalog gave for this table alone, the narrowest first; `configured` is
@@ -24,7 +24,7 @@ class Entry:
     configured: Properties = field(repr=False)
     vended: tuple[Properties, ...] = field(default=(), repr=False)
     metadata: Properties | None = field(default=None, repr=False)
-    again: Callable[[], Entry] | None = field(default=None, repr=False)
+    again: Callable[[], CatalogEntry] | None = field(default=None, repr=False)
 
     @property
     def layers(self) -> tuple[Properties, ...]:

@@ -13,7 +13,7 @@ from pyiceberg.exceptions import (
 )
 from pyiceberg.io import FileIO
 
-from whyscan.tables.catalogs.entry import Entry
+from whyscan.tables.catalogs.entry import CatalogEntry
 from whyscan.tables.catalogs.refusals import no_iceberg_table, no_table
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from whyscan.tables.catalogs.names import TableName
 
 
-class MetadataAt(Exception):
+class MetadataLocation(Exception):
     """PyIceberg is about to read the metadata file at `location`, which is all we want to know."""
 
     def __init__(self, location: str) -> None:
@@ -30,11 +30,11 @@ class MetadataAt(Exception):
         self.location = location
 
 
-class Named(FileIO):
+class NoFileIO(FileIO):
     """A file system for PyIceberg that has no files: the first one to be read ends the search."""
 
     def new_input(self, location: str) -> NoReturn:
-        raise MetadataAt(location)
+        raise MetadataLocation(location)
 
     def new_output(self, location: str) -> NoReturn:
         raise NotImplementedError(location)
@@ -43,16 +43,16 @@ class Named(FileIO):
         raise NotImplementedError(location)
 
 
-def entry(catalog: Catalog, name: TableName) -> Entry:
+def entry(catalog: Catalog, name: TableName) -> CatalogEntry:
     """What the catalog says of the table."""
-    return Entry(_location(catalog, name), dict(catalog.properties))
+    return CatalogEntry(_location(catalog, name), dict(catalog.properties))
 
 
 def _location(catalog: Catalog, name: TableName) -> str:
     try:
         # A catalog of the user's own may have read the metadata elsewhere.
         return catalog.load_table(name.parts).metadata_location
-    except MetadataAt as found:
+    except MetadataLocation as found:
         return found.location
     except (NoSuchIcebergTableError, NoSuchPropertyException):
         raise no_iceberg_table(name) from None

@@ -11,14 +11,14 @@ from whyscan.tables.catalogs.configured import load, quiet
 from whyscan.tables.catalogs.refusals import refusals
 from whyscan.tables.catalogs.settings import storage_options
 from whyscan.tables.iceberg.metadata import read_document
-from whyscan.tables.iceberg.metadata_location import FOLDER, Found
+from whyscan.tables.iceberg.metadata_location import FOLDER, LocatedMetadata
 from whyscan.tables.iceberg.opening import open_found, open_iceberg
 from whyscan.tables.storage.locations import recorded_folder, taken_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.tables.catalogs.entry import Entry
+    from whyscan.tables.catalogs.entry import CatalogEntry
     from whyscan.tables.catalogs.names import TableName
     from whyscan.tables.iceberg.snapshot import IcebergSnapshot
     from whyscan.tables.time_travel import Travel
@@ -40,7 +40,7 @@ def open_named(name: TableName, options: Mapping[str, Any], travel: Travel) -> I
     return replace(found, notes=(note, *found.notes))
 
 
-def look_up(name: TableName) -> Entry:
+def look_up(name: TableName) -> CatalogEntry:
     """What the catalog says of the table."""
     catalog = load(name)
     with refusals(name.catalog), quiet():
@@ -56,10 +56,10 @@ def look_up(name: TableName) -> Entry:
 
 
 def _without_file(
-    entry: Entry, name: TableName, options: Mapping[str, Any], travel: Travel
+    entry: CatalogEntry, name: TableName, options: Mapping[str, Any], travel: Travel
 ) -> IcebergSnapshot:
     """A table whose metadata is only in the catalog's answer."""
     metadata = read_document(str(name), dict(entry.metadata or {}))
     place = metadata.location
     store = recorded_folder(place, storage_options(entry, place, name, options))
-    return open_found(store, Found(metadata, f"{FOLDER}/", ()), travel)
+    return open_found(store, LocatedMetadata(metadata, f"{FOLDER}/", ()), travel)

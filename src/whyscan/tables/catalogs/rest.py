@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from whyscan.errors import TableError
-from whyscan.tables.catalogs.entry import Entry
+from whyscan.tables.catalogs.entry import CatalogEntry
 from whyscan.tables.catalogs.refusals import UNCLEAR, no_table, refused, status
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _SEPARATOR = "\x1f"
 _RENEW_TOKEN = frozenset({HTTPStatus.UNAUTHORIZED, 419})
 
 
-def entry(catalog: RestCatalog, name: TableName) -> Entry:
+def entry(catalog: RestCatalog, name: TableName) -> CatalogEntry:
     """What the catalog says of the table, with the credentials that it vends."""
     try:
         answer = _answer(catalog, name)
@@ -65,14 +65,14 @@ def _get(catalog: RestCatalog, kind: str, name: TableName) -> Response:
     return answer
 
 
-def _entry(catalog: RestCatalog, name: TableName, answer: Mapping[str, Any]) -> Entry:
+def _entry(catalog: RestCatalog, name: TableName, answer: Mapping[str, Any]) -> CatalogEntry:
     location = answer.get("metadata-location")
     metadata = answer["metadata"]
     if not isinstance(metadata, dict) or not isinstance(location, str | None):
         raise TypeError("no metadata of a table")
     place = location or str(metadata.get("location", ""))
     granted = _granted(answer.get("storage-credentials") or (), place)
-    return Entry(
+    return CatalogEntry(
         location=location,
         configured=dict(catalog.properties),
         vended=(*granted, dict(answer.get("config") or {})),

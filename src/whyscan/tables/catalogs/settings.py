@@ -14,7 +14,7 @@ from whyscan.tables.storage.connections import CREDENTIAL_OPTIONS, kind_of, opti
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.tables.catalogs.entry import Entry
+    from whyscan.tables.catalogs.entry import CatalogEntry
     from whyscan.tables.catalogs.names import TableName
 
 _TRUE = frozenset({"true", "1", "yes", "y", "on"})
@@ -40,7 +40,7 @@ _ROLES = ("s3.role-arn", "client.role-arn")
 
 
 def storage_options(
-    entry: Entry, place: str, name: TableName, given: Mapping[str, Any]
+    entry: CatalogEntry, place: str, name: TableName, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """How the store of a place is opened: by the catalog's word, and first by the user's."""
     kind = kind_of(place)
@@ -55,7 +55,7 @@ def storage_options(
     return {**found, **given}
 
 
-def _settings(kind: str, place: str, entry: Entry) -> dict[str, Any]:
+def _settings(kind: str, place: str, entry: CatalogEntry) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for theirs, ours in _NAMES.get(kind, ()):
         if (value := _first(entry, theirs)) is not None:
@@ -68,12 +68,12 @@ def _settings(kind: str, place: str, entry: Entry) -> dict[str, Any]:
     return found
 
 
-def _timeouts(entry: Entry) -> dict[str, str]:
+def _timeouts(entry: CatalogEntry) -> dict[str, str]:
     said = {ours: _first(entry, (theirs,)) for theirs, ours in _SECONDS.items()}
     return {ours: f"{value}s" for ours, value in said.items() if value is not None}
 
 
-def _addressing(entry: Entry, place: str, endpoint: str | None) -> dict[str, str]:
+def _addressing(entry: CatalogEntry, place: str, endpoint: str | None) -> dict[str, str]:
     """Buckets in the host's name or in the path; obstore wants the former in the endpoint."""
     if _is_set(entry, "s3.path-style-access"):
         return {"virtual_hosted_style_request": "false"}
@@ -87,7 +87,7 @@ def _addressing(entry: Entry, place: str, endpoint: str | None) -> dict[str, str
     return more
 
 
-def _credentials(kind: str, place: str, entry: Entry, name: TableName) -> dict[str, Any]:
+def _credentials(kind: str, place: str, entry: CatalogEntry, name: TableName) -> dict[str, Any]:
     found = credential(kind, place, entry)
     if found is not None:
         return {"credential_provider": Renewing(kind, place, entry, found)}
@@ -98,7 +98,7 @@ def _credentials(kind: str, place: str, entry: Entry, name: TableName) -> dict[s
     return {}
 
 
-def _refuse_what_cannot_be_done(entry: Entry, name: TableName) -> None:
+def _refuse_what_cannot_be_done(entry: CatalogEntry, name: TableName) -> None:
     """Ways to a bucket that need more than keys."""
     if _is_set(entry, "s3.remote-signing-enabled") or _first(entry, ("s3.signer",)):
         raise TableError(
@@ -117,11 +117,11 @@ def _refuse_what_cannot_be_done(entry: Entry, name: TableName) -> None:
         )
 
 
-def _first(entry: Entry, keys: tuple[str, ...]) -> Any:
+def _first(entry: CatalogEntry, keys: tuple[str, ...]) -> Any:
     """The value of the narrowest layer that has one."""
     found = (layer.get(key) for key in keys for layer in entry.layers)
     return next((value for value in found if value is not None), None)
 
 
-def _is_set(entry: Entry, key: str) -> bool:
+def _is_set(entry: CatalogEntry, key: str) -> bool:
     return str(_first(entry, (key,))).lower() in _TRUE

@@ -56,7 +56,7 @@ _VERSION_IN_NAME = r"(\d{20})(?:\.compacted)?\.json$"
 Members = Mapping[str, "DuckDBPyType"]
 
 
-class Span(Struct, frozen=True):
+class RowSpan(Struct, frozen=True):
     """Rows of one Parquet file: from the first to before `end`, and the bytes that hold them.
 
     Besides those its last `footer` bytes are needed, and no others.
@@ -72,7 +72,7 @@ class Slice(Struct, frozen=True):
     """Some of a checkpoint: whole files, or some rows of one file."""
 
     files: tuple[LogFile, ...]
-    span: Span | None = None
+    span: RowSpan | None = None
 
 
 class ActionSource(Struct, frozen=True):

@@ -14,9 +14,9 @@ from whyscan.tables.delta.row_groups import below
 from whyscan.tables.delta.schema import FIELD_ID, PHYSICAL_NAME, type_of_field
 from whyscan.tables.file_columns import (
     DataFile,
+    FileReading,
     Naming,
-    Reading,
-    StoredColumn,
+    ReadColumn,
     given_as,
     list_of,
     map_of,
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
 
-def reading(state: TableState, files: Iterable[DataFile]) -> Reading:
+def reading(state: TableState, files: Iterable[DataFile]) -> FileReading:
     """The columns of a version, and the files that were asked for."""
     mode = state.properties.get("delta.columnMapping.mode")
     columns = tuple(_column(f, mapped=state.schema.mapped) for f in state.schema.document["fields"])
-    return Reading(columns, tuple(files), Naming(by_id=state.schema.mapped and mode == "id"))
+    return FileReading(columns, tuple(files), Naming(by_id=state.schema.mapped and mode == "id"))
 
 
 def data_files(
@@ -93,7 +93,7 @@ def _moments(values: pa.Array, zoned: pa.Array, zone: Zone) -> pa.Array:
     return pa.array(steps, pa.int64()).cast(pa.timestamp("us", "UTC"))
 
 
-def _column(field: Mapping[str, Any], *, mapped: bool) -> StoredColumn:
+def _column(field: Mapping[str, Any], *, mapped: bool) -> ReadColumn:
     about = field.get("metadata") or {}
     stored = about.get(PHYSICAL_NAME, "") if mapped else ""
     number = about.get(FIELD_ID) if mapped else None
@@ -102,8 +102,8 @@ def _column(field: Mapping[str, Any], *, mapped: bool) -> StoredColumn:
 
 def _typed(
     name: str, kind: Any, about: Mapping[str, Any], *, mapped: bool, **more: Any
-) -> StoredColumn:
-    def inner(name: str, kind: Any) -> StoredColumn:
+) -> ReadColumn:
+    def inner(name: str, kind: Any) -> ReadColumn:
         return _typed(name, kind, {}, mapped=mapped)
 
     match kind:
@@ -114,10 +114,10 @@ def _typed(
         case {"type": "map", "keyType": key, "valueType": value}:
             return map_of(name, inner("key", key), inner("value", value), **more)
         case "variant":
-            parts = tuple(StoredColumn(part, pa.binary()) for part in ("metadata", "value"))
+            parts = tuple(ReadColumn(part, pa.binary()) for part in ("metadata", "value"))
             return struct_of(name, parts, **more)
         case _:
             found = given_as(type_of_field(kind, about))
             if found is None:
                 raise TableError(f"the column {name} is of type {kind}, which cannot be read")
-            return StoredColumn(name, found, **more)
+            return ReadColumn(name, found, **more)

@@ -37,12 +37,12 @@ from whyscan.pruning.transforms import Truncate, preimage
 from whyscan.pruning.transforms.forward import steps_in_a_day, steps_in_an_hour
 from whyscan.tables.delta.generation_expressions import (
     CalendarField,
+    CalendarUnit,
     Formatted,
     Generated,
     Prefix,
     Same,
     Start,
-    Unit,
 )
 from whyscan.tables.delta.partitions import FARTHEST_ZONE, is_instant
 from whyscan.tree.types import INT, DateType, StringType, TimestampType, Type
@@ -52,30 +52,30 @@ if TYPE_CHECKING:
 
     from whyscan.tree.nodes import Path
 
-_LIMITS: Mapping[Unit, tuple[int, int]] = {
-    Unit.YEAR: (-300_000, 300_000),
-    Unit.MONTH: (1, 12),
-    Unit.DAY: (1, 31),
-    Unit.HOUR: (0, 23),
+_LIMITS: Mapping[CalendarUnit, tuple[int, int]] = {
+    CalendarUnit.YEAR: (-300_000, 300_000),
+    CalendarUnit.MONTH: (1, 12),
+    CalendarUnit.DAY: (1, 31),
+    CalendarUnit.HOUR: (0, 23),
 }
 
 
-class Told(Struct, frozen=True):
+class GeneratedValues(Struct, frozen=True):
     """What partition values say of one generated column: a point, NULL or unknown, a file."""
 
     generated: Generated
     interval: Interval
 
 
-def lift(told: Sequence[Told]) -> dict[Path, Interval]:
+def lift(told: Sequence[GeneratedValues]) -> dict[Path, Interval]:
     """Where each source lies."""
-    by_source: dict[Path, list[Told]] = {}
+    by_source: dict[Path, list[GeneratedValues]] = {}
     for column in told:
         by_source.setdefault(column.generated.source.path, []).append(column)
     return {path: _joint(columns) for path, columns in by_source.items()}
 
 
-def _joint(told: Sequence[Told]) -> Interval:
+def _joint(told: Sequence[GeneratedValues]) -> Interval:
     """One preimage: the calendar's fields together, everything else by itself."""
     source = told[0].generated.source.type
     fields = {
@@ -92,7 +92,7 @@ def _joint(told: Sequence[Told]) -> Interval:
     return whole
 
 
-def _alone(told: Told) -> Interval:
+def _alone(told: GeneratedValues) -> Interval:
     source, interval = told.generated.source.type, told.interval
     match told.generated.shape:
         case Start(unit):
@@ -122,7 +122,7 @@ def _null_or_empty(told: Interval) -> Interval:
     )
 
 
-def _of_start(source: Type, unit: Unit, told: Interval) -> Interval:
+def _of_start(source: Type, unit: CalendarUnit, told: Interval) -> Interval:
     """From the start of a unit to the last step before the next one."""
     first, last = (_steps(bound, told.type, source) for bound in (told.lower, told.upper))
     slack = _slack(source, told.type)
@@ -137,18 +137,18 @@ def _steps(values: pa.Array, kind: Type, source: Type) -> pa.Array:
     return floor_divide(ticks, MICROS_A_DAY) if isinstance(source, DateType) else ticks
 
 
-def _next(steps: pa.Array, unit: Unit, source: Type, slack: Slack) -> pa.Array:
+def _next(steps: pa.Array, unit: CalendarUnit, source: Type, slack: Slack) -> pa.Array:
     """The start of the unit behind the one that begins at `steps`."""
     day = steps_in_a_day(source)
     match unit:
-        case Unit.HOUR:
+        case CalendarUnit.HOUR:
             return plus(steps, steps_in_an_hour(source))
-        case Unit.DAY:
+        case CalendarUnit.DAY:
             return plus(steps, day)
-        case Unit.MONTH | Unit.YEAR:
+        case CalendarUnit.MONTH | CalendarUnit.YEAR:
             # On a clock ahead of UTC the start of a month lies in the one before.
             months = months_of(floor_divide(plus(steps, slack.behind), day))
-            behind = pc.add(months, 1 if unit is Unit.MONTH else MONTHS_A_YEAR)
+            behind = pc.add(months, 1 if unit is CalendarUnit.MONTH else MONTHS_A_YEAR)
             return _month(behind, day)
 
 
@@ -160,12 +160,12 @@ def _of_text(source: Type, shape: Formatted, told: Interval) -> Interval:
     return _of_fields(source, read, _slack(source, told.type))
 
 
-def _of_fields(source: Type, fields: Mapping[Unit, Interval], slack: Slack) -> Interval:
+def _of_fields(source: Type, fields: Mapping[CalendarUnit, Interval], slack: Slack) -> Interval:
     """From the fields of a calendar reading: the year, and as many below it as there are."""
     null = any_of(both(told.null, opposite(told.value)) for told in fields.values())
     may_be_null = all_of(told.null for told in fields.values())
     interval = Interval(source, None, None, value=opposite(null), null=may_be_null)
-    nested = list(takewhile(fields.__contains__, Unit))
+    nested = list(takewhile(fields.__contains__, CalendarUnit))
     numbers = [contained(fields[unit].lower, *_LIMITS[unit]) for unit in nested]
     return _between(source, *_span(numbers, source), interval, slack) if numbers else interval
 
@@ -181,7 +181,7 @@ def _span(numbers: Sequence[pa.Array], source: Type) -> tuple[pa.Array, pa.Array
     if len(finer) == 1:
         return _month(months, day), _month(plus(months, 1), day)
     first = times(plus(month_start(months), pc.subtract(finer[1], 1)), day)
-    if len(finer) < Unit.HOUR:
+    if len(finer) < CalendarUnit.HOUR:
         return first, plus(first, day)
     first = plus(first, times(finer[2], steps_in_an_hour(source)))
     return first, plus(first, steps_in_an_hour(source))

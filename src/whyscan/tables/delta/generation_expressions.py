@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Path
 
 
-class Unit(IntEnum):
+class CalendarUnit(IntEnum):
     """Units of the calendar that nest, the largest first."""
 
     YEAR = 0
@@ -45,20 +45,20 @@ class Unit(IntEnum):
 class Start(Struct, frozen=True):
     """The first moment of the unit that the source lies in."""
 
-    unit: Unit
+    unit: CalendarUnit
 
 
 class CalendarField(Struct, frozen=True):
     """One number of the source's calendar reading."""
 
-    unit: Unit
+    unit: CalendarUnit
 
 
 class Formatted(Struct, frozen=True):
     """The reading as text: `pattern` matches it, with a group named after each unit."""
 
     pattern: str
-    units: tuple[Unit, ...]
+    units: tuple[CalendarUnit, ...]
 
 
 class Prefix(Struct, frozen=True):
@@ -83,35 +83,35 @@ class Generated(Struct, frozen=True):
 
 _NAME = r"(?:`(?:[^`]|``)+`|\w+)"
 _COLUMN = rf"\s*(?P<x>{_NAME}(?:\s*\.\s*{_NAME})*)\s*"
-_UNITS: Mapping[str, Unit] = {
-    "YEAR": Unit.YEAR,
-    "YYYY": Unit.YEAR,
-    "YY": Unit.YEAR,
-    "MONTH": Unit.MONTH,
-    "MON": Unit.MONTH,
-    "MM": Unit.MONTH,
-    "DAY": Unit.DAY,
-    "DAYOFMONTH": Unit.DAY,
-    "DD": Unit.DAY,
-    "HOUR": Unit.HOUR,
+_UNITS: Mapping[str, CalendarUnit] = {
+    "YEAR": CalendarUnit.YEAR,
+    "YYYY": CalendarUnit.YEAR,
+    "YY": CalendarUnit.YEAR,
+    "MONTH": CalendarUnit.MONTH,
+    "MON": CalendarUnit.MONTH,
+    "MM": CalendarUnit.MONTH,
+    "DAY": CalendarUnit.DAY,
+    "DAYOFMONTH": CalendarUnit.DAY,
+    "DD": CalendarUnit.DAY,
+    "HOUR": CalendarUnit.HOUR,
 }
-_LETTERS: Mapping[Unit, str] = {
-    Unit.YEAR: "yyyy",
-    Unit.MONTH: "MM",
-    Unit.DAY: "dd",
-    Unit.HOUR: "HH",
+_LETTERS: Mapping[CalendarUnit, str] = {
+    CalendarUnit.YEAR: "yyyy",
+    CalendarUnit.MONTH: "MM",
+    CalendarUnit.DAY: "dd",
+    CalendarUnit.HOUR: "HH",
 }
 _SEPARATORS = "-_/. :"
 
 _Reader: TypeAlias = Callable[[re.Match[str]], "Shape | None"]
 
 
-def _unit(word: str, finest: Unit) -> Unit | None:
+def _unit(word: str, finest: CalendarUnit) -> CalendarUnit | None:
     unit = _UNITS.get(word.upper())
     return unit if unit is not None and unit <= finest else None
 
 
-def _start(found: re.Match[str], finest: Unit) -> Shape | None:
+def _start(found: re.Match[str], finest: CalendarUnit) -> Shape | None:
     unit = _unit(found["unit"], finest)
     return None if unit is None else Start(unit)
 
@@ -123,7 +123,7 @@ def _field(found: re.Match[str]) -> Shape | None:
 def _formatted(found: re.Match[str]) -> Shape | None:
     """`yyyy`, then maybe `MM`, `dd` and `HH`, in that order, with separators between them."""
     rest, pattern = found["format"], ""
-    units: list[Unit] = []
+    units: list[CalendarUnit] = []
     for unit, letters in _LETTERS.items():
         if not rest.startswith(letters):
             break
@@ -142,8 +142,8 @@ _DATES = (
 )
 """How the date of x is written."""
 _READINGS: tuple[tuple[str, _Reader], ...] = (
-    (r"TRUNC\({x},\s*'(?P<unit>\w+)'\s*\)", lambda m: _start(m, Unit.MONTH)),
-    (r"DATE_TRUNC\(\s*'(?P<unit>\w+)'\s*,{x}\)", lambda m: _start(m, Unit.HOUR)),
+    (r"TRUNC\({x},\s*'(?P<unit>\w+)'\s*\)", lambda m: _start(m, CalendarUnit.MONTH)),
+    (r"DATE_TRUNC\(\s*'(?P<unit>\w+)'\s*,{x}\)", lambda m: _start(m, CalendarUnit.HOUR)),
     (r"(?P<unit>YEAR|MONTH|DAY|DAYOFMONTH|HOUR)\({x}\)", _field),
     (r"EXTRACT\(\s*(?P<unit>YEAR|MONTH|DAY|HOUR)\s+FROM\s{x}\)", _field),
     (r"DATE_PART\(\s*'(?P<unit>YEAR|MONTH|DAY|HOUR)'\s*,{x}\)", _field),
@@ -159,9 +159,9 @@ def _of_date(reader: _Reader) -> _Reader:
         shape = reader(found)
         match shape:
             case Start(unit) | CalendarField(unit):
-                return shape if unit < Unit.HOUR else None
+                return shape if unit < CalendarUnit.HOUR else None
             case Formatted(units=units):
-                return shape if Unit.HOUR not in units else None
+                return shape if CalendarUnit.HOUR not in units else None
             case _:
                 return shape
 
@@ -170,7 +170,7 @@ def _of_date(reader: _Reader) -> _Reader:
 
 def _days() -> Iterator[tuple[str, _Reader]]:
     for date in _DATES:
-        yield date.format(x=_COLUMN).strip(), lambda _: Start(Unit.DAY)
+        yield date.format(x=_COLUMN).strip(), lambda _: Start(CalendarUnit.DAY)
     for pattern, reader in _READINGS:
         yield pattern.format(x=_COLUMN), reader
         for date in _DATES:
@@ -219,7 +219,7 @@ def read_generation(schema: DeltaSchema, column: DeltaColumn) -> Generated | Non
 def _start_of_instant(
     schema: DeltaSchema, column: DeltaColumn, found: re.Match[str]
 ) -> Generated | None:
-    shape, source = _start(found, Unit.DAY), _resolved(schema, _path(found["x"]))
+    shape, source = _start(found, CalendarUnit.DAY), _resolved(schema, _path(found["x"]))
     if shape is None or source is None or not isinstance(column.type, DateType):
         return None
     return Generated(source, shape) if is_instant(source.type) else None

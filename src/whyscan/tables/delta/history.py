@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from whyscan.tables.delta.actions import ActionReader
-    from whyscan.tables.delta.log import Log
+    from whyscan.tables.delta.log import DeltaLog
 
 _MILLISECOND = 1_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def version_at(log: Log, own_times: Mapping[int, int], moment: int) -> int:
+def version_at(log: DeltaLog, own_times: Mapping[int, int], moment: int) -> int:
     """The newest version committed at or before a moment (µs since 1970, UTC)."""
     times = _increasing(log, own_times)
     reached = [version for version, time in times.items() if time <= moment]
@@ -31,7 +31,7 @@ def version_at(log: Log, own_times: Mapping[int, int], moment: int) -> int:
     return reached[-1]
 
 
-def own_times(reader: ActionReader, log: Log) -> dict[int, int]:
+def own_times(reader: ActionReader, log: DeltaLog) -> dict[int, int]:
     """The time that each commit carries within (µs); those without are left out."""
     commits = reader.commits(tuple(commit.file for commit in log.commits.values()))
     rows = reader.rows(
@@ -42,7 +42,7 @@ def own_times(reader: ActionReader, log: Log) -> dict[int, int]:
     return {r["version"]: r["time"] * _MILLISECOND for r in rows if r["time"] is not None}
 
 
-def _increasing(log: Log, own: Mapping[int, int]) -> dict[int, int]:
+def _increasing(log: DeltaLog, own: Mapping[int, int]) -> dict[int, int]:
     """Times by version. Files may be copied out of order: each is later than the one before."""
     times: dict[int, int] = {}
     latest: int | None = None

@@ -12,7 +12,7 @@ from whyscan.pruning.containers import Containers
 from whyscan.pruning.interval import Interval, between, meet, only_null
 from whyscan.tables.counts import MOST, plausible
 from whyscan.tables.delta import replay
-from whyscan.tables.delta.generated_columns import Told, lift
+from whyscan.tables.delta.generated_columns import GeneratedValues, lift
 from whyscan.tables.delta.statistics import ROWS, UNREADABLE, statistics
 from whyscan.tables.parquet import metadata_columns
 from whyscan.tables.snapshot import Files
@@ -144,7 +144,9 @@ def _partition(asked: Wanted, told: pa.RecordBatch) -> dict[Path, Interval]:
     needed = asked.paths | asked.generated.keys()
     own = {p.column.path: p.interval(told) for p in asked.partitions if p.column.path in needed}
     found = {path: interval for path, interval in own.items() if path in asked.paths}
-    for path, interval in lift([Told(g, own[at]) for at, g in asked.generated.items()]).items():
+    for path, interval in lift(
+        [GeneratedValues(g, own[at]) for at, g in asked.generated.items()]
+    ).items():
         found[path] = meet(found[path], interval) if path in found else interval
     return found
 

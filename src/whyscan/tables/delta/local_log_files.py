@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from whyscan.tables.parquet.footers import ENDING, LARGEST_FOOTER, MAGIC
 from whyscan.tables.parts import FETCHED_WHOLE
-from whyscan.tables.storage.store import Range
+from whyscan.tables.storage.store import ByteRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from whyscan.tables.delta.actions import Span
+    from whyscan.tables.delta.actions import RowSpan
     from whyscan.tables.delta.log import LogFile
     from whyscan.tables.storage.store import Store
 
@@ -41,7 +41,7 @@ class LocalCopies:
     def __init__(
         self,
         store: Store,
-        spans: Mapping[str, Span] | None = None,
+        spans: Mapping[str, RowSpan] | None = None,
         fetched_whole: int = FETCHED_WHOLE,
     ) -> None:
         self._store = store
@@ -94,14 +94,14 @@ class LocalCopies:
         for file, filled in wanted:
             self._holes[file.path] = tuple(_without(self._holes[file.path], filled))
 
-    def _pieces(self, file: LogFile, start: int, end: int) -> Iterator[Range]:
+    def _pieces(self, file: LogFile, start: int, end: int) -> Iterator[ByteRange]:
         """Several at once come sooner, but what is too large to be kept stays so."""
         cache = self._store.cache
         each = _PIECE if cache is None or cache.takes(file.size) else file.size
         for at in range(start, end, max(each, 1)):
-            yield Range(file.path, at, min(each, end - at))
+            yield ByteRange(file.path, at, min(each, end - at))
 
-    def _fetch(self, wanted: Sequence[tuple[LogFile, Range]]) -> None:
+    def _fetch(self, wanted: Sequence[tuple[LogFile, ByteRange]]) -> None:
         read = self._store.read_many([piece for _, piece in wanted])
         for (file, piece), content in zip(wanted, read, strict=True):
             place = self._scratch() / file.name
@@ -120,19 +120,19 @@ class LocalCopies:
         right = ending[4:] == MAGIC and length <= min(size - len(MAGIC), LARGEST_FOOTER)
         return size - length if right else 0
 
-    def _ranges(self, file: LogFile) -> list[Range]:
+    def _ranges(self, file: LogFile) -> list[ByteRange]:
         """What of a file is needed, its beginning first: there the format says its name."""
         span = self._spans.get(file.path)
         if span is None:
-            return [Range(file.path, 0, file.size)]
+            return [ByteRange(file.path, 0, file.size)]
         # A footer may say anything of where its pages are.
         footer = max(file.size - span.footer, len(MAGIC))
         start = min(max(span.bytes[0], len(MAGIC)), footer)
         end = min(max(span.bytes[1], start), footer)
         return [
-            Range(file.path, 0, len(MAGIC)),
-            Range(file.path, start, end - start),
-            Range(file.path, footer, file.size - footer),
+            ByteRange(file.path, 0, len(MAGIC)),
+            ByteRange(file.path, start, end - start),
+            ByteRange(file.path, footer, file.size - footer),
         ]
 
     def _linked(self, place: str) -> str:

@@ -67,7 +67,7 @@ class LogSegment(Struct, frozen=True):
     commits: tuple[Commit, ...]
 
 
-class Log(Struct, frozen=True):
+class DeltaLog(Struct, frozen=True):
     """Everything usable in the folder: `checkpoints` are complete, newest last."""
 
     commits: Mapping[int, Commit]
@@ -119,7 +119,7 @@ def _gap(missing: int, wanted: int) -> TableError:
     )
 
 
-def read_log(listing: pa.Table) -> Log:
+def read_log(listing: pa.Table) -> DeltaLog:
     """The log by the listing of its folder; what is in it for others is passed over."""
     files = [
         LogFile(row["path"], row["size"], row["modified"])
@@ -129,7 +129,7 @@ def read_log(listing: pa.Table) -> Log:
         if row["path"].startswith(f"{LOG}/") and row["path"].count("/") == 1
     ]
     commits = {c.version: c for f in files if (c := _commit(f)) is not None}
-    log = Log(commits, tuple(_compacted(files)), tuple(_checkpoints(files)))
+    log = DeltaLog(commits, tuple(_compacted(files)), tuple(_checkpoints(files)))
     if not log.commits and not log.checkpoints:
         raise TableError(
             f"there is no Delta table: {LOG} holds neither a commit nor a checkpoint",

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from whyscan.errors import CorruptFile
 from whyscan.tables import duckdb_engine
 from whyscan.tables.delta import query, replay
-from whyscan.tables.delta.actions import ActionReader, Slice, Span
+from whyscan.tables.delta.actions import ActionReader, RowSpan, Slice
 from whyscan.tables.delta.checkpoint_outline import CHUNK_START, CHUNK_STOP
 from whyscan.tables.delta.local_log_files import LocalCopies
 from whyscan.tree.lazy import lazy
@@ -160,10 +160,10 @@ class _Footer(Struct, frozen=True):
     def rows(self) -> int:
         return sum(rows for rows, _, _ in self.groups)
 
-    def spans(self, rows_each: int) -> Iterator[Span]:
+    def spans(self, rows_each: int) -> Iterator[RowSpan]:
         """Whole row groups together, which nobody decodes twice; a large one in equal pieces."""
         for first, end in _cut([rows for rows, _, _ in self.groups], rows_each):
-            yield Span(first, end, self._bytes(first, end), self.size)
+            yield RowSpan(first, end, self._bytes(first, end), self.size)
 
     def _bytes(self, first: int, end: int) -> tuple[int, int]:
         """The bytes of the row groups that hold some of the rows."""

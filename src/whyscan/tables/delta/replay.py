@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from whyscan.errors import CorruptFile
 from whyscan.tables.delta import query
 from whyscan.tables.delta.actions import LINES
-from whyscan.tables.delta.statistics import BY_SPARK, ROWS, Leaf, Recorded, recorded
+from whyscan.tables.delta.statistics import BY_SPARK, ROWS, Recorded, RecordedNumber, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ class Request(Struct, frozen=True):
     same order with them and without.
     """
 
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[RecordedNumber, ...]
     partitions: tuple[PartitionColumn, ...]
     spark_versions: frozenset[int]
     paths: bool = False

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Column, Path
 
 
-class Asked(Struct, frozen=True):
+class FooterColumns(Struct, frozen=True):
     """The columns of the predicate and of the result; `projection` None is every column."""
 
     columns: Sequence[Column]
     projection: Sequence[Path] | None
 
 
-class StoredColumns(Struct, frozen=True):
+class DeltaFileColumns(Struct, frozen=True):
     """A table's columns in its files: by their stored path, or `by_id` whatever they are called."""
 
     columns: Mapping[Path, DeltaColumn]
@@ -62,7 +62,7 @@ def _tells_all_ids(schema: FileSchema, column: DeltaColumn) -> bool:
 
 
 def row_groups(
-    store: Store, files: Files, opened: pa.Array, stored: StoredColumns, asked: Asked
+    store: Store, files: Files, opened: pa.Array, stored: DeltaFileColumns, asked: FooterColumns
 ) -> RowGroups:
     """The row groups of those files at `opened` that can be opened."""
     named = [c for c in asked.columns if stored.has(c.path)]

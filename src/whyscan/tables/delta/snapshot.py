@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from whyscan.errors import TableError
 from whyscan.tables import duckdb_engine
-from whyscan.tables.cached_files import Remembered
+from whyscan.tables.cached_files import CachedFiles
 from whyscan.tables.delta import live_files, replay
 from whyscan.tables.delta.actions import ActionReader
 from whyscan.tables.delta.generation_expressions import Generated, read_generation
 from whyscan.tables.delta.history import own_times, version_at
 from whyscan.tables.delta.local_log_files import LocalCopies
-from whyscan.tables.delta.log import LOG, Log, LogSegment, read_log
+from whyscan.tables.delta.log import LOG, DeltaLog, LogSegment, read_log
 from whyscan.tables.delta.log_parts import LogPart, WholeLog
 from whyscan.tables.delta.partitions import PartitionColumn, partition_columns
 from whyscan.tables.delta.specs import spec
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from whyscan.tables.file_columns import Reading
+    from whyscan.tables.file_columns import FileReading
     from whyscan.tables.snapshot import Files, Recording, RowGroups, Spec, SpecLine, Traffic
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column, Path
@@ -53,7 +53,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
     state: TableState
     partitions: tuple[PartitionColumn, ...]
     generated: Mapping[Path, Generated]
-    remembered: Remembered = field(default_factory=Remembered)
+    remembered: CachedFiles = field(default_factory=CachedFiles)
 
     format: ClassVar[str] = "delta"
     footers_describe_files: ClassVar[bool] = False
@@ -146,16 +146,16 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         projection: Sequence[Path] | None,
     ) -> RowGroups:
         """The row groups of the files at `opened`; `projection` None is every column."""
-        from whyscan.tables.delta.row_groups import Asked, StoredColumns, row_groups
+        from whyscan.tables.delta.row_groups import DeltaFileColumns, FooterColumns, row_groups
 
-        stored = StoredColumns(
+        stored = DeltaFileColumns(
             self.state.schema.columns,
             frozenset(partition.column.path for partition in self.partitions),
             by_id=self.state.properties.get("delta.columnMapping.mode") == "id",
         )
-        return row_groups(self.store, files, opened, stored, Asked(columns, projection))
+        return row_groups(self.store, files, opened, stored, FooterColumns(columns, projection))
 
-    def reading(self, files: Files, at: pa.Array, zone: Zone) -> Reading:  # noqa: ARG002 - the log's order
+    def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:  # noqa: ARG002 - the log's order
         """How the rows of the files at those positions are read."""
         from whyscan.tables.delta.file_columns import data_files, reading
 
@@ -175,7 +175,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
     def parts(self, files_each: int) -> tuple[DeltaSnapshot, ...]:
         """Snapshots that hold about so many files each, and together these in their order."""
         return tuple(
-            replace(self, store=part.store, log=part, remembered=Remembered())
+            replace(self, store=part.store, log=part, remembered=CachedFiles())
             for part in self.log.parts(self.store, files_each)
         )
 
@@ -219,7 +219,7 @@ def _open(store: Store, reader: ActionReader, segment: LogSegment) -> DeltaSnaps
     return DeltaSnapshot(store, segment.version, log, state, partitions, generated)
 
 
-def _version_at(reader: ActionReader, log: Log, moment: int) -> int:
+def _version_at(reader: ActionReader, log: DeltaLog, moment: int) -> int:
     """Only a table that times its commits itself needs them read to know when they were made."""
     newest = read_state(reader, reader.sources(log.segment()))
     times = own_times(reader, log) if newest.protocol.times_commits else {}

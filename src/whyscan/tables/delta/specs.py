@@ -9,8 +9,8 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from whyscan.pruning.transforms import Day, Hour, Identity, Month, Unknown, Year
-from whyscan.tables.delta.generation_expressions import CalendarField, Same, Start, Unit
+from whyscan.pruning.transforms import Day, Hour, IdentityTransform, Month, Unknown, Year
+from whyscan.tables.delta.generation_expressions import CalendarField, CalendarUnit, Same, Start
 from whyscan.tables.delta.partitions import is_instant
 from whyscan.tree.types import DateType, IntegerType, StringType
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Path
     from whyscan.tree.types import Type
 
-_COUNTED: Mapping[Unit, Transform] = {
-    Unit.YEAR: Year(),
-    Unit.MONTH: Month(),
-    Unit.DAY: Day(),
-    Unit.HOUR: Hour(),
+_COUNTED: Mapping[CalendarUnit, Transform] = {
+    CalendarUnit.YEAR: Year(),
+    CalendarUnit.MONTH: Month(),
+    CalendarUnit.DAY: Day(),
+    CalendarUnit.HOUR: Hour(),
 }
 
 
@@ -39,13 +39,13 @@ def spec(partitions: Sequence[PartitionColumn], generated: Mapping[Path, Generat
     for path, made in generated.items():
         by_source.setdefault(made.source.path, []).append((made, types[path]))
     lifted = {path: tuple(_transforms(made)) for path, made in by_source.items()}
-    return {**lifted, **{path: (Identity(),) for path in types}}
+    return {**lifted, **{path: (IdentityTransform(),) for path in types}}
 
 
 def _transforms(made: Sequence[tuple[Generated, Type]]) -> Iterator[Transform]:
     """Of one source: fields of the calendar together, everything else by itself."""
     source = made[0][0].source.type
-    fields: set[Unit] = set()
+    fields: set[CalendarUnit] = set()
     for column, kind in made:
         match column.shape, kind:
             case _ if is_instant(source):
@@ -55,13 +55,13 @@ def _transforms(made: Sequence[tuple[Generated, Type]]) -> Iterator[Transform]:
             case Start(unit), DateType():
                 yield _counted(unit, source)
             case Same(), _ if not isinstance(kind, StringType):
-                yield Identity()
+                yield IdentityTransform()
             case _:
                 yield Unknown("generated")
-    nested = list(takewhile(fields.__contains__, Unit))
+    nested = list(takewhile(fields.__contains__, CalendarUnit))
     if fields:
         yield _counted(nested[-1], source) if nested else Unknown("generated")
 
 
-def _counted(unit: Unit, source: Type) -> Transform:
-    return _COUNTED[min(unit, Unit.DAY) if isinstance(source, DateType) else unit]
+def _counted(unit: CalendarUnit, source: Type) -> Transform:
+    return _COUNTED[min(unit, CalendarUnit.DAY) if isinstance(source, DateType) else unit]

@@ -53,7 +53,7 @@ _REPLACEMENT = "�".encode()
 _BEHIND_ALL_TEXT = b"\xff"
 
 
-class Leaf(Struct, frozen=True):
+class RecordedNumber(Struct, frozen=True):
     """One recorded number: of which kind, of which column (None: the file's rows)."""
 
     kind: str
@@ -70,14 +70,14 @@ class Leaf(Struct, frozen=True):
         return BIGINT if self.column is None or self.kind == _NULLS else self.column.type
 
 
-def leaves(columns: Sequence[DeltaColumn]) -> tuple[Leaf, ...]:
+def leaves(columns: Sequence[DeltaColumn]) -> tuple[RecordedNumber, ...]:
     """The file's rows first, then bounds and null counts, column by column."""
-    found = [Leaf("numRecords", None, ROWS)]
+    found = [RecordedNumber("numRecords", None, ROWS)]
     for at, column in enumerate(columns):
         if values.sql_type(column.type) is not None:
-            found.append(Leaf(_LOWER, column, f"lower{at}"))
-            found.append(Leaf(_UPPER, column, f"upper{at}"))
-        found.append(Leaf(_NULLS, column, f"nulls{at}"))
+            found.append(RecordedNumber(_LOWER, column, f"lower{at}"))
+            found.append(RecordedNumber(_UPPER, column, f"upper{at}"))
+        found.append(RecordedNumber(_NULLS, column, f"nulls{at}"))
     return tuple(found)
 
 
@@ -87,7 +87,7 @@ class Recorded(Struct, frozen=True):
     `members` are the SQL of the typed ones by name; a leaf that the struct lacks is not in it.
     """
 
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[RecordedNumber, ...]
     json: bool
     members: dict[str, str]
 
@@ -115,7 +115,7 @@ class Recorded(Struct, frozen=True):
             unread.append(f"(stats <> '' AND {_TOLD} IS NULL)")
         yield f"coalesce({' OR '.join(unread)}, FALSE) AS {UNREADABLE}"
 
-    def _value(self, leaf: Leaf, text: str) -> str:
+    def _value(self, leaf: RecordedNumber, text: str) -> str:
         typed = _of_member(leaf, f"typed_{leaf.name}") if leaf.name in self.members else None
         if not self.json:
             return values.nothing(leaf.type) if typed is None else typed
@@ -127,7 +127,7 @@ class Recorded(Struct, frozen=True):
         return f"CASE WHEN typed_{ROWS} IS NULL THEN {told} ELSE {typed} END"
 
 
-def recorded(source: ActionSource, wanted: tuple[Leaf, ...]) -> Recorded:
+def recorded(source: ActionSource, wanted: tuple[RecordedNumber, ...]) -> Recorded:
     """How a source records statistics: typed members where it has them, whatever else is asked."""
     add = source.members("add")
     typed = struct_members(add.get("stats_parsed"))
@@ -154,7 +154,7 @@ def _pointer(steps: Path) -> str:
     return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in steps)
 
 
-def _of_text(leaf: Leaf, text: str) -> str:
+def _of_text(leaf: RecordedNumber, text: str) -> str:
     value = values.from_text(leaf.type, text)
     match leaf.type:
         case DecimalType(precision=precision) if precision > _EXACT_DIGITS:
@@ -166,14 +166,14 @@ def _of_text(leaf: Leaf, text: str) -> str:
             return _of_a_float_once(leaf, value)
 
 
-def _of_member(leaf: Leaf, member: str) -> str:
+def _of_member(leaf: RecordedNumber, member: str) -> str:
     value = values.from_member(leaf.type, member)
     if isinstance(leaf.type, TimestampType) and leaf.type.instant:
         return _without_lost_seconds(leaf, value, "FALSE")
     return _of_a_float_once(leaf, value)
 
 
-def _of_a_float_once(leaf: Leaf, value: str) -> str:
+def _of_a_float_once(leaf: RecordedNumber, value: str) -> str:
     """A double that was a float: its text is the float's, whose value may lie on either side."""
     if leaf.column is None or not leaf.column.was_float or not isinstance(leaf.type, FloatType):
         return value
@@ -181,7 +181,7 @@ def _of_a_float_once(leaf: Leaf, value: str) -> str:
     return f"{outermost}({value}, {values.rounded_to_float(value)})"
 
 
-def _without_lost_seconds(leaf: Leaf, value: str, certain: str) -> str:
+def _without_lost_seconds(leaf: RecordedNumber, value: str, certain: str) -> str:
     sign = "-" if leaf.kind == _LOWER else "+"
     return (
         f"CASE WHEN {value} >= {_WHOLE_MINUTES_SINCE} OR {certain} THEN {value} "
@@ -189,7 +189,7 @@ def _without_lost_seconds(leaf: Leaf, value: str, certain: str) -> str:
     )
 
 
-def _exact_decimal(leaf: Leaf, text: str, value: str) -> str:
+def _exact_decimal(leaf: RecordedNumber, text: str, value: str) -> str:
     """The number as it stands in the JSON, found by its member's name and its nearest double.
 
     Where several numbers share name and double the outermost is taken.

@@ -60,7 +60,7 @@ class Container(Struct, frozen=True):
 
     def blocks(self) -> Iterator[Block]:
         """The blocks, inflated one by one."""
-        reader = Reader(self.path, self.data, self.body)
+        reader = AvroReader(self.path, self.data, self.body)
         left, at_once = budget.most_inflated(len(self.data)), budget.most_at_once()
         while reader.at < len(self.data):
             count, size = reader.number(), reader.number()
@@ -101,7 +101,7 @@ class Headers(Struct):
         for prefix, header in self.known:
             if data.startswith(prefix):
                 return _behind(path, header, data, len(prefix))
-        reader = Reader(path, data, 0)
+        reader = AvroReader(path, data, 0)
         header = _header(reader)
         if len(self.known) < _HEADERS_KEPT:
             self.known.append((data[: reader.at], header))
@@ -109,11 +109,11 @@ class Headers(Struct):
 
 
 def _behind(path: str, header: Header, data: bytes, at: int) -> Container:
-    reader = Reader(path, data, at)
+    reader = AvroReader(path, data, at)
     return Container(path, header, reader.take(SYNC_BYTES), data, reader.at)
 
 
-def _header(reader: Reader) -> Header:
+def _header(reader: AvroReader) -> Header:
     if reader.take(len(MAGIC)) != MAGIC:
         raise CorruptFile(reader.path, "it is not an Avro file")
     metadata = dict(_metadata(reader))
@@ -122,7 +122,7 @@ def _header(reader: Reader) -> Header:
     return Header(reader.path, metadata)
 
 
-def _metadata(reader: Reader) -> Iterator[tuple[str, bytes]]:
+def _metadata(reader: AvroReader) -> Iterator[tuple[str, bytes]]:
     keys = 0
     while count := reader.number():
         keys += abs(count)
@@ -147,7 +147,7 @@ def joined(schema: Any, blocks: Sequence[Block]) -> list[bytes]:
     return [*parts, *(block.data for block in blocks), OUR_SYNC]
 
 
-class Reader(Struct):
+class AvroReader(Struct):
     """Takes bytes and numbers from a place on; `path` is for people."""
 
     path: str

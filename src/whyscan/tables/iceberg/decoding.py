@@ -53,7 +53,7 @@ def anticipate(size: int) -> None:
         Thread(target=import_module, args=("datafusion",)).start()
 
 
-class Batch(Struct):
+class AvroBatch(Struct):
     """Inflated blocks of containers of one layout, and which of `columns` are wanted of them.
 
     `positions` says where each container stands among all that are read, `counts` how many of its
@@ -96,25 +96,25 @@ class Batch(Struct):
 NO_RECORDS = Block(0, b"")
 
 
-def batches_of(layout: Layout, columns: Columns, container: Container) -> Iterator[Batch]:
+def batches_of(layout: Layout, columns: Columns, container: Container) -> Iterator[AvroBatch]:
     """One container in batches, so that no more of it is decoded at once than a batch holds."""
-    batch = Batch(layout, columns)
+    batch = AvroBatch(layout, columns)
     batch.add(0, container, NO_RECORDS)
     for block in container.blocks():
         batch.add(0, container, block)
         if batch.is_full:
             yield batch
-            batch = Batch(layout, columns)
+            batch = AvroBatch(layout, columns)
     if batch.positions:
         yield batch
 
 
-class Taken(Struct):
+class DecodedSizes(Struct):
     """The memory that the records of each container take, checked against the limit."""
 
     sizes: dict[int, int] = field(default_factory=dict)
 
-    def add(self, batch: Batch, records: pa.Table) -> None:
+    def add(self, batch: AvroBatch, records: pa.Table) -> None:
         # A batch of several containers is small: only the last of them may go on in the next.
         last = batch.positions[-1]
         self.sizes[last] = self.sizes.get(last, 0) + records.nbytes
@@ -125,14 +125,14 @@ _COPIES = 2
 """Records that were decoded are held while a plan is made of them."""
 
 
-def decoded(batches: Iterable[Batch]) -> Iterator[tuple[Batch, pa.Table]]:
+def decoded(batches: Iterable[AvroBatch]) -> Iterator[tuple[AvroBatch, pa.Table]]:
     """Each batch with its records, in order.
 
     Some are decoded while the next are read and inflated: neither needs the interpreter.
     """
     spent = 0
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        pending: deque[tuple[Batch, Future[pa.Table]]] = deque()
+        pending: deque[tuple[AvroBatch, Future[pa.Table]]] = deque()
         for batch in batches:
             # What is small many times is not small.
             spent += batch.size
@@ -148,7 +148,7 @@ def decoded(batches: Iterable[Batch]) -> Iterator[tuple[Batch, pa.Table]]:
             yield _awaited(pending)
 
 
-def _awaited(pending: deque[tuple[Batch, Future[pa.Table]]]) -> tuple[Batch, pa.Table]:
+def _awaited(pending: deque[tuple[AvroBatch, Future[pa.Table]]]) -> tuple[AvroBatch, pa.Table]:
     batch, coming = pending.popleft()
     return batch, coming.result()
 

@@ -35,17 +35,17 @@ Numbers = npt.NDArray[np.int64]
 _NEVER = -1
 
 
-class Numbered(Struct, frozen=True):
+class SequencedEntries(Struct, frozen=True):
     """Entries, and when each of their files was written."""
 
     entries: Entries
     sequence: Numbers
 
-    def only(self, mask: npt.NDArray[np.bool_]) -> Numbered:
+    def only(self, mask: npt.NDArray[np.bool_]) -> SequencedEntries:
         chosen = self.entries
         at = pa.array(mask)
         values = {number: array.filter(at) for number, array in chosen.partition.items()}
-        return Numbered(
+        return SequencedEntries(
             type(chosen)(chosen.spec, chosen.manifest[mask], chosen.table.filter(at), values),
             self.sequence[mask],
         )
@@ -58,7 +58,7 @@ class Hidden(Struct, frozen=True):
     maybe: pa.Array
 
 
-def hidden(data: Numbered, deletes: Sequence[DeleteFiles]) -> Hidden:
+def hidden(data: SequencedEntries, deletes: Sequence[DeleteFiles]) -> Hidden:
     """What delete files make of some data files."""
     count = data.entries.count
     surely, more = np.zeros(count, np.int64), np.zeros(count, np.int64)
@@ -85,11 +85,11 @@ class DeleteFiles(Struct, frozen=True):
 
     vectors: _Targeted
     of_one_file: _Targeted
-    positions: Numbered
-    equality: Numbered
+    positions: SequencedEntries
+    equality: SequencedEntries
 
 
-def told_apart(deletes: Numbered) -> DeleteFiles:
+def told_apart(deletes: SequencedEntries) -> DeleteFiles:
     """Delete files of one spec, by how they are applied."""
     entries = deletes.entries
     content = entries.column("content").fill_null(POSITION_DELETES).to_numpy()
@@ -110,7 +110,7 @@ def told_apart(deletes: Numbered) -> DeleteFiles:
 class _Targeted(Struct, frozen=True):
     """Delete files of one data file each."""
 
-    deletes: Numbered
+    deletes: SequencedEntries
     target: pa.Array
 
 
@@ -131,7 +131,7 @@ class _Applied(Struct, frozen=True):
     rows: Numbers
 
 
-def _applied(deletes: Numbered, key: Numbers, keys: int, of_data: Numbers) -> _Applied:
+def _applied(deletes: SequencedEntries, key: Numbers, keys: int, of_data: Numbers) -> _Applied:
     """Join by key: `of_data` is the key of each data file, -1 for one that has no deletes."""
     newest = np.full(keys + 1, _NEVER, np.int64)
     files, rows = np.zeros(keys + 1, np.int64), np.zeros(keys + 1, np.int64)
@@ -142,7 +142,7 @@ def _applied(deletes: Numbered, key: Numbers, keys: int, of_data: Numbers) -> _A
     return _Applied(newest[of_data], files[of_data], rows[of_data])
 
 
-def _by_path(data: Numbered, targeted: _Targeted) -> _Applied:
+def _by_path(data: SequencedEntries, targeted: _Targeted) -> _Applied:
     distinct = targeted.target.dictionary_encode()
     paths = data.entries.column("file_path").cast(pa.binary())
     of_data = pc.index_in(paths, value_set=distinct.dictionary).fill_null(-1)
@@ -154,7 +154,9 @@ def _by_path(data: Numbered, targeted: _Targeted) -> _Applied:
     )
 
 
-def _in_partition(data: Numbered, deletes: Numbered, *, everywhere: bool = False) -> _Applied:
+def _in_partition(
+    data: SequencedEntries, deletes: SequencedEntries, *, everywhere: bool = False
+) -> _Applied:
     """Delete files of the same spec and partition; `everywhere`: those of no partition, of all."""
     count = data.entries.count
     zeros = np.zeros(count, np.int64)

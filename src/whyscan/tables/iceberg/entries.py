@@ -15,7 +15,14 @@ from msgspec import Struct
 from whyscan.errors import CorruptFile, TableError
 from whyscan.tables import budget
 from whyscan.tables.counts import plausible
-from whyscan.tables.iceberg.decoding import NO_RECORDS, Batch, Taken, anticipate, decoded, whole
+from whyscan.tables.iceberg.decoding import (
+    NO_RECORDS,
+    AvroBatch,
+    DecodedSizes,
+    anticipate,
+    decoded,
+    whole,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -70,7 +77,7 @@ class EntryReader(Struct, frozen=True):
         anticipate(sum(sizes))
         paths, counts = once["manifest_path"].to_pylist(), _counts(once)
         opened = self.files.open_many(paths, sizes, counts)
-        taken = Taken()
+        taken = DecodedSizes()
         for batch, table in decoded(self._batches(numbers, opened, asked)):
             taken.add(batch, table)
             live = _live(self.spec(numbers[batch.positions[0]]), batch, table)
@@ -78,15 +85,15 @@ class EntryReader(Struct, frozen=True):
 
     def _batches(
         self, numbers: Sequence[int], opened: Iterable[Container], asked: dict[str, pa.DataType]
-    ) -> Iterator[Batch]:
+    ) -> Iterator[AvroBatch]:
         """Manifests by spec and layout, given on as soon as there are enough: others still come."""
-        filling: dict[tuple[int, int], Batch] = {}
+        filling: dict[tuple[int, int], AvroBatch] = {}
         for position, (number, container) in enumerate(zip(numbers, opened, strict=True)):
             found = self.files.layout(container)
             key = self.spec(number).id, id(found)
             for block in chain([NO_RECORDS], container.blocks()):
                 if key not in filling:
-                    filling[key] = Batch(found, {**asked, **found.plain_partition})
+                    filling[key] = AvroBatch(found, {**asked, **found.plain_partition})
                 filling[key].add(position, container, block)
                 if filling[key].is_full:
                     yield filling.pop(key)
@@ -142,7 +149,7 @@ def _counts(listed: pa.Table) -> list[int | None]:
     return found
 
 
-def _live(spec: Spec, batch: Batch, table: pa.Table) -> Entries:
+def _live(spec: Spec, batch: AvroBatch, table: pa.Table) -> Entries:
     for name in ("status", "file_path"):
         if table[name].null_count:
             raise CorruptFile(batch.path, f"an entry has no {name}")

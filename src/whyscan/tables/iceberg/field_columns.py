@@ -20,7 +20,7 @@ from whyscan.tables.parquet.field_ids import UNKNOWN, all_have_ids, has_ids, num
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from whyscan.tables.iceberg.schemas import Leaf
+    from whyscan.tables.iceberg.schemas import IcebergColumn
     from whyscan.tables.parquet.schemas import FileSchema, Node
     from whyscan.tree.nodes import Path
 
@@ -52,10 +52,10 @@ def _mapped(documents: Any) -> tuple[MappedName, ...]:
     )
 
 
-class StoredColumns(Struct, frozen=True):
+class IcebergFileColumns(Struct, frozen=True):
     """Finds columns in files. `identities` are the field ids whose value a partition says."""
 
-    leaves: Mapping[Path, Leaf]
+    leaves: Mapping[Path, IcebergColumn]
     identities: frozenset[int]
     mapping: tuple[MappedName, ...] | None
 

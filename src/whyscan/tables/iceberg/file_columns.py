@@ -10,12 +10,12 @@ import pyarrow as pa
 from msgspec import Struct, field
 
 from whyscan.errors import TableError
-from whyscan.pruning.transforms import Identity
+from whyscan.pruning.transforms import IdentityTransform
 from whyscan.tables.file_columns import (
     DataFile,
     EqualityDeletes,
     PositionDeletes,
-    StoredColumn,
+    ReadColumn,
     VectorInFile,
     given_as,
     list_of,
@@ -30,31 +30,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from whyscan.tables.file_columns import Deletes
-    from whyscan.tables.iceberg.deletes import DeleteFiles, Numbered
-    from whyscan.tables.iceberg.metadata import Metadata, Spec
+    from whyscan.tables.iceberg.deletes import DeleteFiles, SequencedEntries
+    from whyscan.tables.iceberg.metadata import Spec, TableMetadata
     from whyscan.tables.iceberg.metadata_location import Places
-    from whyscan.tables.iceberg.schemas import Leaf
+    from whyscan.tables.iceberg.schemas import IcebergColumn
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Path
     from whyscan.tree.types import Type
 
-    Chain = tuple[StoredColumn, ...]
+    Chain = tuple[ReadColumn, ...]
 
 _AROUND = 8
 """Bytes of a Puffin blob that are not its vector: its size before, its checksum behind it."""
 
 
-def columns(document: Any) -> tuple[StoredColumn, ...]:
+def columns(document: Any) -> tuple[ReadColumn, ...]:
     """The columns of a schema."""
     return tuple(map(_column, document["fields"]))
 
 
-def _column(member: Mapping[str, Any]) -> StoredColumn:
+def _column(member: Mapping[str, Any]) -> ReadColumn:
     default = member.get("initial-default")
     return _typed(member["name"], member["type"], member["id"], default)
 
 
-def _typed(name: str, kind: Any, number: int | None, default: Any = None) -> StoredColumn:
+def _typed(name: str, kind: Any, number: int | None, default: Any = None) -> ReadColumn:
     match kind:
         case {"type": "struct", "fields": fields}:
             return struct_of(name, tuple(map(_column, fields)), id=number)
@@ -66,13 +66,13 @@ def _typed(name: str, kind: Any, number: int | None, default: Any = None) -> Sto
             value = _typed("value", kind["value"], kind.get("value-id"))
             return map_of(name, key, value, id=number)
         case "variant":
-            parts = tuple(StoredColumn(part, pa.binary()) for part in ("metadata", "value"))
+            parts = tuple(ReadColumn(part, pa.binary()) for part in ("metadata", "value"))
             return struct_of(name, parts, id=number)
         case _:
             return _leaf(name, kind, number, default)
 
 
-def _leaf(name: str, kind: Any, number: int | None, default: Any) -> StoredColumn:
+def _leaf(name: str, kind: Any, number: int | None, default: Any) -> ReadColumn:
     known = type_of_field(kind, 0)
     found = given_as(known)
     if isinstance(kind, str) and kind.startswith("fixed["):
@@ -84,7 +84,7 @@ def _leaf(name: str, kind: Any, number: int | None, default: Any) -> StoredColum
         value = _default(default, known, found)
         if value is None:
             raise TableError(f"the default of the column {name} cannot be read: {default!r}")
-    return StoredColumn(name, found, number, default=value)
+    return ReadColumn(name, found, number, default=value)
 
 
 def _default(document: Any, known: Type, kind: pa.DataType) -> pa.Scalar | None:
@@ -118,10 +118,10 @@ class _Origin(Struct, frozen=True):
 class Manifested(Struct, frozen=True):
     """The data files of some manifests by their recorded path, with their partition constants."""
 
-    leaves: Mapping[int, Leaf]
+    leaves: Mapping[int, IcebergColumn]
     origins: dict[str, _Origin] = field(default_factory=dict)
 
-    def add(self, some: Numbered) -> None:
+    def add(self, some: SequencedEntries) -> None:
         entries = some.entries
         values = {number: array.to_pylist() for number, array in entries.partition.items()}
         paths = entries.column("file_path").to_pylist()
@@ -135,7 +135,11 @@ class Manifested(Struct, frozen=True):
         found = {}
         for part in origin.spec.fields:
             source = self.leaves.get(part.source)
-            if isinstance(part.transform, Identity) and source and part.id in origin.partition:
+            if (
+                isinstance(part.transform, IdentityTransform)
+                and source
+                and part.id in origin.partition
+            ):
                 kind = given_as(source.type)
                 if kind is not None:
                     stored = _stored(origin.partition[part.id])
@@ -252,7 +256,7 @@ class _Row(Struct, frozen=True):
 _NAMES = ("file_path", "file_format", "content_offset", "content_size_in_bytes", "equality_ids")
 
 
-def _rows(some: Numbered) -> Iterator[_Row]:
+def _rows(some: SequencedEntries) -> Iterator[_Row]:
     entries = some.entries
     values = {number: array.to_pylist() for number, array in entries.partition.items()}
     listed = entries.table.select(_NAMES).to_pylist()
@@ -267,11 +271,11 @@ def _targeted(some: Any) -> Iterator[tuple[_Row, str]]:
     return zip(_rows(some.deletes), targets, strict=True)
 
 
-def chains(metadata: Metadata, newest: Any) -> dict[int, Chain]:
+def chains(metadata: TableMetadata, newest: Any) -> dict[int, Chain]:
     """From the top down to each column, by field id; the columns that were dropped included."""
     found: dict[int, Chain] = {}
 
-    def walk(column: StoredColumn, above: Chain) -> None:
+    def walk(column: ReadColumn, above: Chain) -> None:
         chain = (*above, column)
         if column.id is not None and column.id not in found:
             found[column.id] = chain

@@ -14,7 +14,7 @@ from whyscan.tables.iceberg.metadata import MAIN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.tables.iceberg.metadata import Metadata, SnapshotRecord
+    from whyscan.tables.iceberg.metadata import SnapshotRecord, TableMetadata
     from whyscan.tables.iceberg.schemas import TableSchema
     from whyscan.tables.time_travel import Travel
 
@@ -22,14 +22,14 @@ _FEW = 8
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Version(Struct, frozen=True):
+class ChosenSnapshot(Struct, frozen=True):
     """A snapshot and the schema to read it with; `record` is None for an empty table."""
 
     record: SnapshotRecord | None
     schema: TableSchema
 
 
-def choose(metadata: Metadata, travel: Travel) -> Version:
+def choose(metadata: TableMetadata, travel: Travel) -> ChosenSnapshot:
     """The asked version, the current one where none was asked for.
 
     A branch is read with the table's schema, everything else with the schema of its time.
@@ -43,24 +43,24 @@ def choose(metadata: Metadata, travel: Travel) -> Version:
     return _current(metadata)
 
 
-def _current(metadata: Metadata) -> Version:
+def _current(metadata: TableMetadata) -> ChosenSnapshot:
     current = metadata.current_snapshot
     record = None if current is None else _recorded(metadata, current)
-    return Version(record, metadata.schema(None))
+    return ChosenSnapshot(record, metadata.schema(None))
 
 
-def _at(metadata: Metadata, record: SnapshotRecord) -> Version:
-    return Version(record, metadata.schema(record.schema_id))
+def _at(metadata: TableMetadata, record: SnapshotRecord) -> ChosenSnapshot:
+    return ChosenSnapshot(record, metadata.schema(record.schema_id))
 
 
-def _recorded(metadata: Metadata, number: int) -> SnapshotRecord:
+def _recorded(metadata: TableMetadata, number: int) -> SnapshotRecord:
     known = metadata.snapshots.get(number)
     if known is None:
         raise TableError(f"there is no snapshot {number}", hint=_snapshots(metadata))
     return known
 
 
-def _snapshots(metadata: Metadata) -> str:
+def _snapshots(metadata: TableMetadata) -> str:
     records = sorted(metadata.snapshots.values(), key=lambda record: record.timestamp_ms)
     if not records:
         return "the table has no snapshots"
@@ -75,7 +75,7 @@ def _shown(milliseconds: int) -> str:
         return f"{milliseconds} ms"
 
 
-def _referenced(metadata: Metadata, name: str) -> Version:
+def _referenced(metadata: TableMetadata, name: str) -> ChosenSnapshot:
     known = metadata.refs.get(name)
     if known is None and name == MAIN:  # Version 1 has the branch and not its name.
         return _current(metadata)
@@ -85,10 +85,12 @@ def _referenced(metadata: Metadata, name: str) -> Version:
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names[:_FEW])}"
         raise TableError(f"there is no branch or tag {name!r}", hint=hint)
     record = _recorded(metadata, known.snapshot)
-    return Version(record, metadata.schema(None)) if known.is_branch else _at(metadata, record)
+    return (
+        ChosenSnapshot(record, metadata.schema(None)) if known.is_branch else _at(metadata, record)
+    )
 
 
-def _at_moment(metadata: Metadata, moment: int) -> int:
+def _at_moment(metadata: TableMetadata, moment: int) -> int:
     """What was current then, by the log; a rollback is in it, and not in the ancestors."""
     logged = sorted(_log(metadata), key=lambda entry: entry[0])
     past = [number for at, number in logged if at * 1000 <= moment]
@@ -99,7 +101,7 @@ def _at_moment(metadata: Metadata, moment: int) -> int:
     raise TableError(f"the table has no snapshot at {_shown(moment // 1000)} or before", hint=hint)
 
 
-def _log(metadata: Metadata) -> Iterator[tuple[int, int]]:
+def _log(metadata: TableMetadata) -> Iterator[tuple[int, int]]:
     if metadata.history:
         yield from metadata.history
         return

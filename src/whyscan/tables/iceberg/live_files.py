@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from whyscan.tables.iceberg.deletes import Hidden
     from whyscan.tables.iceberg.entries import Entries
-    from whyscan.tables.iceberg.schemas import Leaf
+    from whyscan.tables.iceberg.schemas import IcebergColumn
     from whyscan.tables.iceberg.statistics import StatisticsReader
     from whyscan.tree.nodes import Path
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 Put: TypeAlias = Callable[[Sequence[pa.Array]], pa.Array]
 
 
-class Asked(Struct, frozen=True):
+class EntryColumns(Struct, frozen=True):
     """What a plan asks of entries: statistics of some columns, constants of the file by path."""
 
     statistics: StatisticsReader
     constants: Collection[Path]
 
 
-class Batch(Struct, frozen=True):
+class LiveFileBatch(Struct, frozen=True):
     """Some live files, not yet in the table's order, and what deletes hide in them."""
 
     entries: Entries
@@ -49,8 +49,11 @@ class Batch(Struct, frozen=True):
 
 
 def batch(
-    entries: Entries, columns: Mapping[int, Leaf], asked: Asked, deleted: Hidden | None
-) -> Batch:
+    entries: Entries,
+    columns: Mapping[int, IcebergColumn],
+    asked: EntryColumns,
+    deleted: Hidden | None,
+) -> LiveFileBatch:
     """The files of one batch of entries."""
     recorded = entries.counted("record_count")
     live = recorded if deleted is None else pc.subtract(recorded, deleted.surely)
@@ -58,7 +61,7 @@ def batch(
     placed = partitions.containers(told, entries.count, live)
     found = asked.statistics.read(entries.table, recorded)
     constant = _constants(entries, asked.constants)
-    return Batch(
+    return LiveFileBatch(
         entries,
         Files(
             read_paths=partial(entries.column, "file_path"),
@@ -82,7 +85,7 @@ def batch(
     )
 
 
-def _shown(entries: Entries, told: Sequence[partitions.Told]) -> pa.Table:
+def _shown(entries: Entries, told: Sequence[partitions.PartitionFieldValues]) -> pa.Table:
     """The partition values that people are shown."""
     columns = {
         one.field.name: shown(
@@ -110,7 +113,7 @@ def _constants(entries: Entries, asked: Collection[Path]) -> dict[Path, Interval
     return found
 
 
-def gathered(batches: Sequence[Batch]) -> Files:
+def gathered(batches: Sequence[LiveFileBatch]) -> Files:
     """All batches in the order of the manifests."""
     if not batches:
         none = pa.array([], pa.int64())

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from whyscan.pruning.mask import materialise, surely
 from whyscan.tables.iceberg.avro_schemas import layout
-from whyscan.tables.iceberg.decoding import Taken, batches_of, decoded
+from whyscan.tables.iceberg.decoding import DecodedSizes, batches_of, decoded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +100,7 @@ def read_list(container: Container) -> pa.Table:
 
 def _read_anew(container: Container) -> pa.Table:
     found = layout(container.path, container.header.schema)
-    tables, taken = [], Taken()
+    tables, taken = [], DecodedSizes()
     for batch, table in decoded(batches_of(found, LIST_FIELDS, container)):
         taken.add(batch, table)
         tables.append(table)

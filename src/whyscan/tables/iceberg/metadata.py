@@ -75,7 +75,7 @@ class Reference(Struct, frozen=True):
     is_branch: bool
 
 
-class Metadata(Struct, frozen=True, dict=True):
+class TableMetadata(Struct, frozen=True, dict=True):
     """One metadata file; `path` is where it was found. Schemas are read when they are asked for."""
 
     path: str
@@ -114,12 +114,12 @@ class Metadata(Struct, frozen=True, dict=True):
         return "delta-version" in self.properties or "delta-timestamp" in self.properties
 
 
-def parse(path: str, data: bytes) -> Metadata:
+def parse(path: str, data: bytes) -> TableMetadata:
     """Read a metadata file, compressed or not."""
     return read_document(path, _document(path, data))
 
 
-def read_document(path: str, document: dict[str, Any]) -> Metadata:
+def read_document(path: str, document: dict[str, Any]) -> TableMetadata:
     """Metadata that was parsed; `path` is what errors name it by."""
     version = document.get("format-version")
     if version not in SUPPORTED_VERSIONS or isinstance(version, bool):
@@ -153,14 +153,14 @@ def _inflate(path: str, data: bytes) -> bytes:
     return text
 
 
-def _metadata(path: str, document: dict[str, Any], version: int) -> Metadata:
+def _metadata(path: str, document: dict[str, Any], version: int) -> TableMetadata:
     schemas = document.get("schemas") or [document["schema"]]
     current = document.get("current-snapshot-id")
     numbered = {_number(s.get("schema-id", 0)): s for s in schemas}
     current_schema = document.get("current-schema-id", next(reversed(numbered)))
     if current_schema not in numbered:
         raise KeyError(f"schema {current_schema}, the current one")
-    return Metadata(
+    return TableMetadata(
         path=path,
         format_version=version,
         location=_text(document["location"]).rstrip("/"),

@@ -10,7 +10,7 @@ from whyscan.errors import CorruptFile, TableError
 from whyscan.tables import budget
 from whyscan.tables.iceberg.avro import Container, Headers
 from whyscan.tables.iceberg.avro_schemas import Layout, layout
-from whyscan.tables.storage.store import Range
+from whyscan.tables.storage.store import ByteRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ class MetadataFiles(Struct, frozen=True):
             if size <= 0:
                 raise CorruptFile(self.store.shown(path), f"{size} bytes are no manifest")
             budget.check_stored(size, self.store.shown(path))
-        ranges = [Range(path, 0, size) for path, size in zip(paths, sizes, strict=True)]
+        ranges = [ByteRange(path, 0, size) for path, size in zip(paths, sizes, strict=True)]
         read = self.store.read_many(ranges)
         for path, size, count, data in zip(paths, sizes, counts, read, strict=True):
             found = self.container(path, data.to_pybytes())

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from whyscan.errors import TableError
 from whyscan.tables import budget
-from whyscan.tables.iceberg.metadata import Metadata, parse
+from whyscan.tables.iceberg.metadata import TableMetadata, parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,15 +34,15 @@ _UNNUMBERED_READ = 4
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?=/)")
 
 
-class Found(Struct, frozen=True):
+class LocatedMetadata(Struct, frozen=True):
     """A table's metadata, its file below the store's folder, and what was guessed to find it."""
 
-    metadata: Metadata
+    metadata: TableMetadata
     path: str
     notes: tuple[str, ...]
 
 
-def find_metadata(store: Store) -> Found | None:
+def find_metadata(store: Store) -> LocatedMetadata | None:
     """The current metadata of the table in a folder: by the hint, else the newest.
 
     None where there is no metadata file: the folder is no Iceberg table.
@@ -62,13 +62,13 @@ def find_metadata(store: Store) -> Found | None:
     )
 
 
-def _newest(store: Store, paths: Sequence[str]) -> Found:
+def _newest(store: Store, paths: Sequence[str]) -> LocatedMetadata:
     """The metadata that was updated last. One that cannot be read may be it: nothing is chosen."""
-    readable = [Found(read_metadata(store, path), path, ()) for path in paths]
+    readable = [LocatedMetadata(read_metadata(store, path), path, ()) for path in paths]
     return max(readable, key=lambda found: found.metadata.updated_ms)
 
 
-def read_metadata(store: Store, path: str) -> Metadata:
+def read_metadata(store: Store, path: str) -> TableMetadata:
     """One metadata file."""
     found = _metadata(store, path)
     if found is None:
@@ -76,7 +76,7 @@ def read_metadata(store: Store, path: str) -> Metadata:
     return found
 
 
-def _metadata(store: Store, path: str) -> Metadata | None:
+def _metadata(store: Store, path: str) -> TableMetadata | None:
     data = store.whole(path, budget.most_stored() + 1)
     if data is None:
         return None
@@ -84,7 +84,7 @@ def _metadata(store: Store, path: str) -> Metadata | None:
     return parse(store.shown(path), data.to_pybytes())
 
 
-def _hinted(store: Store) -> Found | None:
+def _hinted(store: Store) -> LocatedMetadata | None:
     """The file that the hint names: a version's number, or a whole name."""
     stored = store.whole(HINT, _LONGEST_HINT)
     if stored is None:
@@ -96,10 +96,10 @@ def _hinted(store: Store) -> Found | None:
         f"{FOLDER}/{stem}{ending}" for stem in (f"v{hint}", hint) for ending in _ENDINGS
     )
     if (metadata := _metadata(store, usual)) is not None:
-        return Found(metadata, usual, ())
+        return LocatedMetadata(metadata, usual, ())
     found = zip(others, store.sizes(others), strict=True)
     name = next((name for name, size in found if size is not None), None)
-    return None if name is None else Found(read_metadata(store, name), name, ())
+    return None if name is None else LocatedMetadata(read_metadata(store, name), name, ())
 
 
 def candidates(times: dict[str, int]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from whyscan.tree.types import BinaryType, NullType, OtherType, StringType, Stru
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from whyscan.tables.iceberg.schemas import Leaf
+    from whyscan.tables.iceberg.schemas import IcebergColumn
     from whyscan.tree.nodes import Column, Path
 
 PREFIX = "write.metadata.metrics."
@@ -56,7 +56,7 @@ def _inferred(
     return Recording(Collected.BEYOND_BUDGET, why, (own, DEFAULT_MODE))
 
 
-def numbered(leaves: Iterable[Leaf]) -> dict[Path, int]:
+def numbered(leaves: Iterable[IcebergColumn]) -> dict[Path, int]:
     """The number of each column from 1: the columns of the table first, then members of structs."""
     plain = [leaf.path for leaf in leaves if not isinstance(leaf.type, StructType)]
     ordered = sorted(plain, key=lambda path: len(path) > 1)

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from whyscan.errors import TableError
 from whyscan.tables.iceberg.history import choose
 from whyscan.tables.iceberg.metadata_files import MetadataFiles
-from whyscan.tables.iceberg.metadata_location import Found, Places, find_metadata, read_metadata
+from whyscan.tables.iceberg.metadata_location import (
+    LocatedMetadata,
+    Places,
+    find_metadata,
+    read_metadata,
+)
 from whyscan.tables.iceberg.snapshot import IcebergSnapshot
 from whyscan.tables.time_travel import Travel
 
@@ -20,7 +25,11 @@ _TODAY = Travel()
 
 def open_iceberg(store: Store, travel: Travel = _TODAY, file: str | None = None) -> IcebergSnapshot:
     """The table in a folder; `file` is the metadata file to read, None to look for the newest."""
-    found = find_metadata(store) if file is None else Found(read_metadata(store, file), file, ())
+    found = (
+        find_metadata(store)
+        if file is None
+        else LocatedMetadata(read_metadata(store, file), file, ())
+    )
     if found is None:
         raise TableError(
             f"{store.uri} has no Iceberg metadata",
@@ -29,7 +38,7 @@ def open_iceberg(store: Store, travel: Travel = _TODAY, file: str | None = None)
     return open_found(store, found, travel)
 
 
-def open_found(store: Store, found: Found, travel: Travel) -> IcebergSnapshot:
+def open_found(store: Store, found: LocatedMetadata, travel: Travel) -> IcebergSnapshot:
     """The table in a folder whose metadata was found."""
     metadata = found.metadata
     places = Places(metadata.location, store.uri, posixpath.dirname(found.path))

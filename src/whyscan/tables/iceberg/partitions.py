@@ -18,7 +18,7 @@ from whyscan.pruning.interval import Interval, greater, meet
 from whyscan.pruning.mask import Mask, either, keep, opposite, surely, tally, unknown_as
 from whyscan.pruning.transforms import (
     Bucket,
-    Identity,
+    IdentityTransform,
     of_partition_values,
     partition_interval,
     result_type,
@@ -33,36 +33,38 @@ if TYPE_CHECKING:
 
     from whyscan.pruning.transforms import Transform
     from whyscan.tables.iceberg.metadata import PartitionField, Spec
-    from whyscan.tables.iceberg.schemas import Leaf
+    from whyscan.tables.iceberg.schemas import IcebergColumn
     from whyscan.tree.nodes import Path
 
 
-class Told(Struct, frozen=True):
+class PartitionFieldValues(Struct, frozen=True):
     """One partition field over a batch: the interval of its values and the column it is made of.
 
     `unreadable` counts the containers whose value could not be read: it may be anything there.
     """
 
     field: PartitionField
-    source: Leaf
+    source: IcebergColumn
     values: Interval
     unreadable: int = 0
 
 
-def containers(told: Sequence[Told], count: int, rows: pa.Array | None) -> Containers:
+def containers(
+    told: Sequence[PartitionFieldValues], count: int, rows: pa.Array | None
+) -> Containers:
     """The batch, with what its partition fields say of their sources."""
     return Containers(count, rows, partition=_sources(told), buckets=tuple(_buckets(told)))
 
 
 def by_values(
-    spec: Spec, columns: Mapping[int, Leaf], values: Mapping[int, pa.Array]
-) -> Iterator[Told]:
+    spec: Spec, columns: Mapping[int, IcebergColumn], values: Mapping[int, pa.Array]
+) -> Iterator[PartitionFieldValues]:
     """Files: one value a field. `values` are by the id of the partition field."""
     for _, field, source, kind in _fields(spec, columns):
         if field.id in values:
             stored = values[field.id]
             read = as_type(stored, kind)
-            yield Told(field, source, *_points(kind, stored, read))
+            yield PartitionFieldValues(field, source, *_points(kind, stored, read))
 
 
 def _points(kind: Type, stored: pa.Array, read: pa.Array) -> tuple[Interval, int]:
@@ -82,18 +84,20 @@ def _points(kind: Type, stored: pa.Array, read: pa.Array) -> tuple[Interval, int
     return interval, tally(lost, len(stored))
 
 
-def by_summaries(spec: Spec, columns: Mapping[int, Leaf], summaries: pa.Array) -> Iterator[Told]:
+def by_summaries(
+    spec: Spec, columns: Mapping[int, IcebergColumn], summaries: pa.Array
+) -> Iterator[PartitionFieldValues]:
     """Manifests: two ends a field, in the order of the spec's fields.
 
     A summary without bounds says nothing of the values, whatever its flags are.
     """
     for position, field, source, kind in _fields(spec, columns):
-        yield Told(field, source, *_summary(kind, _element(summaries, position)))
+        yield PartitionFieldValues(field, source, *_summary(kind, _element(summaries, position)))
 
 
 def _fields(
-    spec: Spec, columns: Mapping[int, Leaf]
-) -> Iterator[tuple[int, PartitionField, Leaf, Type]]:
+    spec: Spec, columns: Mapping[int, IcebergColumn]
+) -> Iterator[tuple[int, PartitionField, IcebergColumn, Type]]:
     """The fields whose source the schema still has and whose values have an order."""
     for position, field in enumerate(spec.fields):
         source = columns.get(field.source)
@@ -130,7 +134,7 @@ def _summary(kind: Type, summary: pa.StructArray) -> tuple[Interval, int]:
     return Interval(kind, keep(right, lower), keep(right, upper), null=null, nan=nan), lost
 
 
-def _sources(told: Sequence[Told]) -> Intervals:
+def _sources(told: Sequence[PartitionFieldValues]) -> Intervals:
     found: dict[Path, Interval] = {}
     for one in told:
         interval = partition_interval(one.field.transform, one.source.type, one.values)
@@ -139,7 +143,7 @@ def _sources(told: Sequence[Told]) -> Intervals:
     return found
 
 
-def _buckets(told: Sequence[Told]) -> Iterator[Buckets]:
+def _buckets(told: Sequence[PartitionFieldValues]) -> Iterator[Buckets]:
     for one in told:
         match one.field.transform:
             case Bucket(count=number):
@@ -150,15 +154,17 @@ def _buckets(told: Sequence[Told]) -> Iterator[Buckets]:
 
 def identities(spec: Spec) -> frozenset[int]:
     """The field ids of columns whose value a file's partition says, stored in the file or not."""
-    return frozenset(f.source for f in spec.fields if isinstance(f.transform, Identity))
+    return frozenset(f.source for f in spec.fields if isinstance(f.transform, IdentityTransform))
 
 
-def names(spec: Spec, columns: Mapping[int, Leaf]) -> frozenset[str]:
+def names(spec: Spec, columns: Mapping[int, IcebergColumn]) -> frozenset[str]:
     """The fields of which `by_values` tells."""
     return frozenset(field.name for _, field, _, _ in _fields(spec, columns))
 
 
-def by_source(spec: Spec, columns: Mapping[int, Leaf]) -> dict[Path, tuple[Transform, ...]]:
+def by_source(
+    spec: Spec, columns: Mapping[int, IcebergColumn]
+) -> dict[Path, tuple[Transform, ...]]:
     """The transforms of a spec by the column that they are made of."""
     found: dict[Path, tuple[Transform, ...]] = {}
     for field in spec.fields:

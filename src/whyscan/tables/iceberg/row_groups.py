@@ -20,7 +20,7 @@ from whyscan.tree.types import FloatType
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.tables.iceberg.field_columns import StoredColumns
+    from whyscan.tables.iceberg.field_columns import IcebergFileColumns
     from whyscan.tables.iceberg.metadata_location import Places
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.snapshot import Files, RowGroups
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Column, Path
 
 
-class Footers(Struct, frozen=True):
+class IcebergFooters(Struct, frozen=True):
     """The footers of a table's data files, below its present location only."""
 
     store: Store
     places: Places
-    stored: StoredColumns
+    stored: IcebergFileColumns
 
     def row_groups(
         self,
@@ -69,7 +69,7 @@ class Footers(Struct, frozen=True):
 class _Older(Struct):
     """Passes footers on, and keeps which files are older than a column with a default."""
 
-    stored: StoredColumns
+    stored: IcebergFileColumns
     columns: Sequence[Column]
     older: dict[Path, list[int]] = field(default_factory=dict)
     count: int = 0

@@ -26,8 +26,8 @@ from whyscan.tree.types import (
     Schema,
     StructType,
     TimestampType,
+    TimeUnit,
     Type,
-    Unit,
 )
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ PRIMITIVES: dict[str, Type] = {
     "date": DATE,
     "timestamp": TimestampType(instant=False),
     "timestamptz": TimestampType(instant=True),
-    "timestamp_ns": TimestampType(instant=False, unit=Unit.NANOSECOND),
-    "timestamptz_ns": TimestampType(instant=True, unit=Unit.NANOSECOND),
+    "timestamp_ns": TimestampType(instant=False, unit=TimeUnit.NANOSECOND),
+    "timestamptz_ns": TimestampType(instant=True, unit=TimeUnit.NANOSECOND),
     "string": STRING,
     "uuid": UUID,
     "binary": BINARY,
@@ -57,7 +57,7 @@ _DEEPEST = 100
 _LARGEST_ID = (1 << 31) - 1
 
 
-class Leaf(Struct, frozen=True):
+class IcebergColumn(Struct, frozen=True):
     """A column, or a member of a struct, by its field id.
 
     `default` is the JSON of its initial default, which stands for the column in files that are
@@ -78,10 +78,10 @@ class TableSchema(Struct, frozen=True):
     """
 
     schema: Schema
-    leaves: dict[int, Leaf]
+    leaves: dict[int, IcebergColumn]
     document: Any
 
-    def at(self, path: Path) -> Leaf | None:
+    def at(self, path: Path) -> IcebergColumn | None:
         """The column of that path."""
         return next((leaf for leaf in self.leaves.values() if leaf.path == path), None)
 
@@ -89,7 +89,7 @@ class TableSchema(Struct, frozen=True):
 def table_schema(document: Any) -> TableSchema:
     """A struct document of `metadata.json`."""
     found = Schema(_fields(document, 0))
-    leaves: dict[int, Leaf] = {}
+    leaves: dict[int, IcebergColumn] = {}
     for leaf in _leaves(document, (), required=True):
         if leaf.id in leaves:
             raise TableError(f"the schema has two columns with the field id {leaf.id}")
@@ -97,11 +97,11 @@ def table_schema(document: Any) -> TableSchema:
     return TableSchema(found, leaves, document)
 
 
-def _leaves(document: Any, above: Path, *, required: bool) -> Iterator[Leaf]:
+def _leaves(document: Any, above: Path, *, required: bool) -> Iterator[IcebergColumn]:
     for member in document["fields"]:
         path, kind = (*above, member["name"]), member["type"]
         always = required and member.get("required") is True
-        yield Leaf(
+        yield IcebergColumn(
             path, type_of_field(kind, 0), member["id"], member.get("initial-default"), always
         )
         if isinstance(kind, dict) and kind.get("type") == "struct":

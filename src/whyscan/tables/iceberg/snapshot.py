@@ -14,14 +14,14 @@ from whyscan.errors import CorruptFile, TableError
 from whyscan.pruning.concatenation import concatenate
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.transforms import Void
-from whyscan.tables.cached_files import Remembered
+from whyscan.tables.cached_files import CachedFiles
 from whyscan.tables.counts import plausible
-from whyscan.tables.file_columns import Naming, Reading
+from whyscan.tables.file_columns import FileReading, Naming
 from whyscan.tables.iceberg import live_files as live
 from whyscan.tables.iceberg import partitions
-from whyscan.tables.iceberg.deletes import DeleteFiles, Hidden, Numbered, hidden, told_apart
+from whyscan.tables.iceberg.deletes import DeleteFiles, Hidden, SequencedEntries, hidden, told_apart
 from whyscan.tables.iceberg.entries import DATA, EntryReader, sequence_numbers
-from whyscan.tables.iceberg.field_columns import StoredColumns, read_mapping
+from whyscan.tables.iceberg.field_columns import IcebergFileColumns, read_mapping
 from whyscan.tables.iceberg.manifests import (
     DELETING,
     ENTRY,
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
     from whyscan.tables.iceberg.entries import Entries
     from whyscan.tables.iceberg.file_columns import Manifested
-    from whyscan.tables.iceberg.history import Version
-    from whyscan.tables.iceberg.metadata import Metadata, SnapshotRecord, Spec
-    from whyscan.tables.iceberg.schemas import Leaf
+    from whyscan.tables.iceberg.history import ChosenSnapshot
+    from whyscan.tables.iceberg.metadata import SnapshotRecord, Spec, TableMetadata
+    from whyscan.tables.iceberg.schemas import IcebergColumn
     from whyscan.tables.snapshot import Recording
     from whyscan.tables.snapshot import Spec as PartitionSpec
     from whyscan.tables.storage.store import Store
@@ -77,8 +77,8 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
     """
 
     store: Store
-    metadata: Metadata
-    at: Version
+    metadata: TableMetadata
+    at: ChosenSnapshot
     opened: MetadataFiles
     notes: tuple[str, ...] = ()
     listed: Listed | None = None
@@ -138,12 +138,12 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         return self.at.schema.schema
 
     @property
-    def _leaves(self) -> Mapping[int, Leaf]:
+    def _leaves(self) -> Mapping[int, IcebergColumn]:
         return self.at.schema.leaves
 
     @lazy
-    def _remembered(self) -> Remembered:
-        return Remembered()
+    def _remembered(self) -> CachedFiles:
+        return CachedFiles()
 
     @lazy
     def _reader(self) -> EntryReader:
@@ -191,7 +191,8 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         numbers = listed["sequence_number"].combine_chunks()
         found = self._reader.read(listed, {**ENTRY, **DELETING})
         return tuple(
-            told_apart(Numbered(some, sequence_numbers(some, numbers, _NEWEST))) for some in found
+            told_apart(SequencedEntries(some, sequence_numbers(some, numbers, _NEWEST)))
+            for some in found
         )
 
     def manifests(self) -> Manifests:
@@ -235,7 +236,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
     def _read_files(self, paths: frozenset[Path], manifests: pa.Array | None) -> Files:
         listed = self._data if manifests is None else self._data.take(manifests)
         leaves = [leaf for leaf in self._leaves.values() if leaf.path in paths]
-        asked = live.Asked(StatisticsReader(leaves, self.metadata.is_from_delta), paths)
+        asked = live.EntryColumns(StatisticsReader(leaves, self.metadata.is_from_delta), paths)
         wanted = ENTRY | asked.statistics.wanted | (SEQUENCED if self._deletes else {})
         numbers = listed["sequence_number"].combine_chunks()
         batches = []
@@ -251,7 +252,9 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
     def _hidden(self, entries: Entries, of_manifests: pa.Array) -> Hidden | None:
         if not self._deletes:
             return None
-        return hidden(Numbered(entries, sequence_numbers(entries, of_manifests, 0)), self._deletes)
+        return hidden(
+            SequencedEntries(entries, sequence_numbers(entries, of_manifests, 0)), self._deletes
+        )
 
     def row_groups(
         self,
@@ -261,22 +264,22 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         projection: Sequence[Path] | None,
     ) -> RowGroups:
         """The row groups of the files at `opened`; `projection` None is every column."""
-        from whyscan.tables.iceberg.row_groups import Footers
+        from whyscan.tables.iceberg.row_groups import IcebergFooters
 
-        footers = Footers(self.store, self.opened.places, self._stored_columns)
+        footers = IcebergFooters(self.store, self.opened.places, self._stored_columns)
         return footers.row_groups(files, opened, columns, projection)
 
     @lazy
-    def _stored_columns(self) -> StoredColumns:
+    def _stored_columns(self) -> IcebergFileColumns:
         specs = self.metadata.specs.values()
         mapping = self.metadata.properties.get(NAME_MAPPING)
-        return StoredColumns(
+        return IcebergFileColumns(
             {leaf.path: leaf for leaf in self._leaves.values()},
             frozenset().union(*(partitions.identities(spec) for spec in specs)),
             None if mapping is None else read_mapping(mapping),
         )
 
-    def reading(self, files: Files, at: pa.Array, zone: Zone) -> Reading:  # noqa: ARG002 - no text
+    def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:  # noqa: ARG002 - no text
         """How the rows of the files at those positions are read."""
         from whyscan.tables.iceberg import file_columns
 
@@ -285,7 +288,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
             by_id=True, mapping=self._stored_columns.mapping, counted=True, constants_win=False
         )
         if not len(at):
-            return Reading(file_columns.columns(newest), (), naming)
+            return FileReading(file_columns.columns(newest), (), naming)
         chains = file_columns.chains(self.metadata, newest)
         indexer = file_columns.Indexer(self.store, self.opened.places, chains)
         index = indexer.index(self._deletes)
@@ -300,7 +303,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
             )
             for path, kind in zip(paths, formats, strict=True)
         )
-        return Reading(file_columns.columns(newest), tuple(found), naming)
+        return FileReading(file_columns.columns(newest), tuple(found), naming)
 
     def _manifested(self, files: Files, at: pa.Array) -> Manifested:
         """The manifests of those files, read once more for what a plan has no use for."""
@@ -311,7 +314,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         numbers = listed["sequence_number"].combine_chunks()
         known = Manifested(self._leaves)
         for some in self._reader.read(listed, ENTRY | SEQUENCED):
-            known.add(Numbered(some, sequence_numbers(some, numbers, 0)))
+            known.add(SequencedEntries(some, sequence_numbers(some, numbers, 0)))
         return known
 
     def recording(self, column: Column) -> Recording:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from whyscan.pruning.exact import Exact
     from whyscan.pruning.interval import Interval
-    from whyscan.tables.iceberg.schemas import Leaf
+    from whyscan.tables.iceberg.schemas import IcebergColumn
     from whyscan.tree.nodes import Path
 
 _MILLISECOND = 1_000
@@ -44,7 +44,7 @@ class StatisticsReader(Struct, frozen=True):
     as the greatest moment may lie up to 999 µs below it.
     """
 
-    columns: Sequence[Leaf]
+    columns: Sequence[IcebergColumn]
     from_delta: bool = False
 
     @property
@@ -73,7 +73,7 @@ class StatisticsReader(Struct, frozen=True):
         return Statistics(found, exact, contradictions, unreadable)
 
     def _told(
-        self, entries: pa.Table, leaf: Leaf, rows: pa.Array, lookups: _Lookups
+        self, entries: pa.Table, leaf: IcebergColumn, rows: pa.Array, lookups: _Lookups
     ) -> tuple[ColumnStatistics, int]:
         def of(name: str) -> pa.Array:
             return lookups.values(name, leaf.id)
@@ -100,7 +100,7 @@ class StatisticsReader(Struct, frozen=True):
         attained = self._attained(entries, leaf)
         return ColumnStatistics(lower, upper, nulls, nan, nans, attained), lost
 
-    def _attained(self, entries: pa.Table, leaf: Leaf) -> Mask:
+    def _attained(self, entries: pa.Table, leaf: IcebergColumn) -> Mask:
         """Texts and bytes are cut, moments of ORC files rounded; Delta's twins have its habits."""
         if self.from_delta or isinstance(leaf.type, StringType | BinaryType | UuidType):
             return False
@@ -126,7 +126,7 @@ class _Lookups(Struct):
         return self.by_name[name].lookup(number)
 
 
-def _in_a_struct(leaf: Leaf) -> bool:
+def _in_a_struct(leaf: IcebergColumn) -> bool:
     return len(leaf.path) > 1
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.tables.parquet.schemas import Encoding, Leaf
+from whyscan.tables.parquet.schemas import Encoding, ParquetColumn
 from whyscan.tree.arrow import MAX_DECIMAL_DIGITS, arrow_type
 from whyscan.tree.types import (
     DateType,
@@ -61,14 +61,14 @@ def holds(wide: Type, narrow: Type) -> bool:
             return False
 
 
-def decode(raw: Raw, leaf: Leaf, kind: Type) -> pa.Array | None:
+def decode(raw: Raw, leaf: ParquetColumn, kind: Type) -> pa.Array | None:
     """Bounds of a file's column as values of the table's type; None where it cannot hold them."""
     if leaf.encoding is Encoding.NONE or not holds(kind, leaf.type):
         return None
     return widen(_decoded(raw, leaf, arrow_type(leaf.type)), leaf.type, kind)
 
 
-def unreadable(raw: Raw, leaf: Leaf, decoded: pa.Array) -> set[int]:
+def unreadable(raw: Raw, leaf: ParquetColumn, decoded: pa.Array) -> set[int]:
     """Where a bound is there and is no value of its file's type.
 
     `decoded` are the bounds in the table's type, which may hold less.
@@ -80,12 +80,12 @@ def unreadable(raw: Raw, leaf: Leaf, decoded: pa.Array) -> set[int]:
     return {at for at, (value, readable) in pairs if value is not None and not readable}
 
 
-def may_be_cut(leaf: Leaf) -> bool:
+def may_be_cut(leaf: ParquetColumn) -> bool:
     """Writers shorten texts and bytes, and nothing that has a length of its own."""
     return leaf.encoding is Encoding.BYTES and not isinstance(leaf.type, DecimalType)
 
 
-def _decoded(raw: Raw, leaf: Leaf, target: pa.DataType) -> pa.Array:
+def _decoded(raw: Raw, leaf: ParquetColumn, target: pa.DataType) -> pa.Array:
     if leaf.encoding is Encoding.BYTES:
         if pa.types.is_decimal(target):
             return _decimals([_from_bytes(v) for v in raw], leaf.type)

@@ -15,7 +15,7 @@ from whyscan.tree.types import DateType, TimestampType
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.tables.parquet.schemas import Leaf
+    from whyscan.tables.parquet.schemas import ParquetColumn
 
 SPARK_VERSION = b"org.apache.spark.version"
 LEGACY = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
@@ -34,7 +34,7 @@ def has_hybrid_calendar(told: Mapping[bytes, bytes]) -> bool:
     return is_old or any(key in told for key in LEGACY)
 
 
-def in_both_calendars(end: bytes | None, leaf: Leaf) -> bytes | None:
+def in_both_calendars(end: bytes | None, leaf: ParquetColumn) -> bytes | None:
     """A bound as it is written; None for one of a time in which the calendars differ."""
     agreed = _agreed(leaf)
     if end is None or agreed is None:
@@ -42,7 +42,7 @@ def in_both_calendars(end: bytes | None, leaf: Leaf) -> bytes | None:
     return end if int.from_bytes(end, "little", signed=True) >= agreed else None
 
 
-def _agreed(leaf: Leaf) -> int | None:
+def _agreed(leaf: ParquetColumn) -> int | None:
     """The first number from which on both calendars are one; None for what is no time."""
     match leaf.type:
         case DateType():

@@ -15,7 +15,7 @@ from contextlib import suppress
 from msgspec import Struct, field
 
 from whyscan.tables.parquet import thrift
-from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
+from whyscan.tables.parquet.thrift import Fields, MalformedThrift, ThriftReader
 
 SIZE, DATA_PAGE, DICTIONARY_PAGE, STATISTICS = 7, 9, 11, 12
 """Fields of a chunk's metadata (parquet.thrift, ColumnMetaData)."""
@@ -61,7 +61,7 @@ class Shapes(Struct):
     known: list[tuple[_Segment, ...]] = field(default_factory=list)
     slow: int = 0
 
-    def read(self, reader: Reader) -> Fields:
+    def read(self, reader: ThriftReader) -> Fields:
         """A chunk's metadata by number; its statistics by `statistic(number)`."""
         for shape in self.known:
             fields: Fields = {}
@@ -71,7 +71,7 @@ class Shapes(Struct):
                 return fields
         return self._slowly(reader)
 
-    def skip(self, reader: Reader) -> None:
+    def skip(self, reader: ThriftReader) -> None:
         """Move on behind a chunk."""
         for shape in self.known:
             end = _match(shape, reader.data, reader.at, None)
@@ -80,14 +80,14 @@ class Shapes(Struct):
                 return
         self._slowly(reader)
 
-    def _slowly(self, reader: Reader) -> Fields:
+    def _slowly(self, reader: ThriftReader) -> Fields:
         start = reader.at
         metadata = reader.struct().get(_METADATA)
         if not isinstance(metadata, dict):
-            raise Malformed("a column without metadata, or an encrypted one")
+            raise MalformedThrift("a column without metadata, or an encrypted one")
         self.slow += 1
         if self.slow % _COMMON == 0 and len(self.known) < _FEW:
-            with suppress(Malformed):
+            with suppress(MalformedThrift):
                 self.known.append(_shape(reader.data[start : reader.at], fixed=self.fixed))
         statistics = metadata.get(STATISTICS)
         told = statistics if isinstance(statistics, dict) else {}
@@ -105,7 +105,7 @@ class Skips(Struct):
     columns: tuple[Shapes, ...]
     joined: dict[tuple[int, int], re.Pattern[bytes]] = field(default_factory=dict)
 
-    def skip(self, reader: Reader, first: int, end: int) -> None:
+    def skip(self, reader: ThriftReader, first: int, end: int) -> None:
         """Move on behind the chunks of the columns from `first` to before `end`."""
         pattern = self.joined.get((first, end)) or self._join(first, end)
         found = None if pattern is None else pattern.match(reader.data, reader.at)
@@ -143,7 +143,7 @@ def _match(shape: tuple[_Segment, ...], data: bytes, at: int, fields: Fields | N
             for (key, is_bytes), text in zip(segment.keys, found.groups(), strict=True):
                 fields[key] = text if is_bytes else _zigzag(text)
         if not segment.last:
-            reader = Reader(data, at)
+            reader = ThriftReader(data, at)
             text = reader.take(reader.varint())
             at = reader.at
             if fields is not None and segment.then is not None:
@@ -164,7 +164,7 @@ class _Sketch(Struct):
     """A pattern in the making."""
 
     fixed: bool
-    reader: Reader
+    reader: ThriftReader
     pattern: bytearray = field(default_factory=bytearray)
     keys: list[tuple[int, bool]] = field(default_factory=list)
     segments: list[_Segment] = field(default_factory=list)
@@ -197,7 +197,7 @@ class _Sketch(Struct):
             self.put(_VARINT, trail, is_bytes=False)
         elif kind in (thrift.BYTE, thrift.DOUBLE):
             if trail in _CAPTURED:
-                raise Malformed("a number of another type than it should be")
+                raise MalformedThrift("a number of another type than it should be")
             size = 1 if kind == thrift.BYTE else 8
             self.reader.take(size)
             self.pattern += b".{%d}" % size
@@ -242,7 +242,7 @@ class _Sketch(Struct):
 
 def _shape(chunk: bytes, *, fixed: bool) -> tuple[_Segment, ...]:
     """The shape of a chunk that a reader could read."""
-    sketch = _Sketch(fixed, Reader(chunk))
+    sketch = _Sketch(fixed, ThriftReader(chunk))
     sketch.struct(())
     sketch.end(None, last=True)
     return tuple(sketch.segments)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from whyscan.errors import TableError
-from whyscan.tables.file_columns import StoredColumn, given_as, list_of, map_of, struct_of
+from whyscan.tables.file_columns import ReadColumn, given_as, list_of, map_of, struct_of
 from whyscan.tables.parquet.footers import ENDING, MAGIC
 from whyscan.tables.parquet.metadata import Decoder
 from whyscan.tables.parquet.union import unite
@@ -31,7 +31,7 @@ _UNSIGNED = {
 }
 
 
-class Footers:
+class FooterSchemas:
     """Footers, of which each schema is looked at once."""
 
     def __init__(self, sampled: Schema) -> None:
@@ -53,12 +53,12 @@ class Footers:
         return unite(self.schemas), self.types
 
 
-def columns(schema: Schema, types: ArrowTypes) -> tuple[StoredColumn, ...]:
+def columns(schema: Schema, types: ArrowTypes) -> tuple[ReadColumn, ...]:
     """The columns of a united schema; `types` are those that files have in Arrow, by path."""
     return tuple(_column(field, (), types) for field in schema.fields)
 
 
-def _column(field: Field, above: Path, types: ArrowTypes) -> StoredColumn:
+def _column(field: Field, above: Path, types: ArrowTypes) -> ReadColumn:
     path = (*above, field.name.lower())
     if isinstance(field.type, StructType):
         return struct_of(field.name, tuple(_column(m, path, types) for m in field.type.fields))
@@ -70,7 +70,7 @@ def _column(field: Field, above: Path, types: ArrowTypes) -> StoredColumn:
     return from_arrow(field.name, kind)
 
 
-def from_arrow(name: str, kind: pa.DataType) -> StoredColumn:
+def from_arrow(name: str, kind: pa.DataType) -> ReadColumn:
     """A column of the type that a file has in Arrow; its form in memory does not count."""
     if pa.types.is_dictionary(kind):
         return from_arrow(name, kind.value_type)
@@ -80,7 +80,7 @@ def from_arrow(name: str, kind: pa.DataType) -> StoredColumn:
         return map_of(name, from_arrow("key", kind.key_type), from_arrow("value", kind.item_type))
     if _is_list(kind):
         return list_of(name, from_arrow("element", kind.value_type))
-    return StoredColumn(name, _plain(kind))
+    return ReadColumn(name, _plain(kind))
 
 
 def _is_list(kind: pa.DataType) -> bool:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from whyscan.errors import CorruptFile
 from whyscan.tables import budget
-from whyscan.tables.storage.store import Range
+from whyscan.tables.storage.store import ByteRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ def read_footers(store: Store, paths: Sequence[str], sizes: Sequence[int]) -> It
     for path, size in zip(paths, sizes, strict=True):
         if size < len(MAGIC) + ENDING:
             raise CorruptFile(store.shown(path), f"{size} bytes are no Parquet file")
-        ranges.append(Range(path, max(size - tail, 0), min(tail, size)))
+        ranges.append(ByteRange(path, max(size - tail, 0), min(tail, size)))
     for piece, end in zip(ranges, store.read_many(ranges, _without_data), strict=True):
         yield Footer(store.shown(piece.path), _footer(store, piece, memoryview(end)))
 
@@ -49,7 +49,7 @@ def _without_data(end: memoryview) -> memoryview:
     return end[-(behind if behind <= len(end) else ENDING) :]
 
 
-def _footer(store: Store, piece: Range, end: memoryview) -> bytes:
+def _footer(store: Store, piece: ByteRange, end: memoryview) -> bytes:
     where = store.shown(piece.path)
     magic = bytes(end[-4:])
     if magic == ENCRYPTED_MAGIC:
@@ -64,7 +64,7 @@ def _footer(store: Store, piece: Range, end: memoryview) -> bytes:
         raise CorruptFile(where, f"it declares a footer of {length} bytes")
     budget.check_stored(length, where)
     if length + ENDING > len(end):
-        rest = Range(piece.path, size - ENDING - length, length)
+        rest = ByteRange(piece.path, size - ENDING - length, length)
         return bytes(next(store.read_many([rest], keep=_whole)))
     return bytes(end[-ENDING - length : -ENDING])
 

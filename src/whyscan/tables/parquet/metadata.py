@@ -11,7 +11,7 @@ from whyscan.tables.parquet import thrift
 from whyscan.tables.parquet.calendars import has_hybrid_calendar
 from whyscan.tables.parquet.chunk_patterns import DATA_PAGE, DICTIONARY_PAGE, SIZE, Shapes, Skips
 from whyscan.tables.parquet.schemas import FileSchema, read_schema
-from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
+from whyscan.tables.parquet.thrift import Fields, MalformedThrift, ThriftReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -39,7 +39,7 @@ class RowGroup(Struct, frozen=True):
     chunks: dict[int, Fields]
 
 
-class Metadata(Struct, frozen=True):
+class FooterMetadata(Struct, frozen=True):
     """A footer: its row groups, and what it says of the whole file."""
 
     schema: FileSchema
@@ -70,10 +70,10 @@ class _Layout(Struct):
         return known
 
     def _read_rest(self, behind: bytes) -> Rest:
-        reader = Reader(behind)
+        reader = ThriftReader(behind)
         found = {number: reader.value(kind, 0) for number, kind in reader.fields(_ROW_GROUPS)}
         if _ROW_GROUPS in found:
-            raise Malformed("row groups twice")
+            raise MalformedThrift("row groups twice")
         created_by = found.get(_CREATED_BY, b"")
         name = created_by.decode("utf-8", "replace") if isinstance(created_by, bytes) else ""
         orders = _orders(found.get(_COLUMN_ORDERS), len(self.shapes.columns))
@@ -88,16 +88,16 @@ class Decoder(Struct):
     def schema(self, footer: bytes) -> FileSchema:
         return self._layout(footer).schema
 
-    def decode(self, footer: bytes, asked: Collection[int] | None) -> Metadata:
+    def decode(self, footer: bytes, asked: Collection[int] | None) -> FooterMetadata:
         """A footer with the chunks of the columns at the positions `asked`, None for all."""
         layout = self._layout(footer)
-        reader = Reader(footer, len(layout.prefix))
+        reader = ThriftReader(footer, len(layout.prefix))
         for number, kind in reader.fields(_SCHEMA):
             if number == _ROW_GROUPS:
                 groups = _row_groups(reader, kind, layout.shapes, asked)
-                return Metadata(layout.schema, groups, *layout.rest(footer[reader.at :]))
+                return FooterMetadata(layout.schema, groups, *layout.rest(footer[reader.at :]))
             reader.value(kind, 0)
-        raise Malformed("no row groups")
+        raise MalformedThrift("no row groups")
 
     def _layout(self, footer: bytes) -> _Layout:
         for layout in self.layouts:
@@ -117,15 +117,15 @@ def _keys(found: Any) -> dict[bytes, bytes]:
 
 
 def _row_groups(
-    reader: Reader, kind: int, shapes: Skips, asked: Collection[int] | None
+    reader: ThriftReader, kind: int, shapes: Skips, asked: Collection[int] | None
 ) -> tuple[RowGroup, ...]:
     element, count = reader.list_head() if kind == thrift.LIST else (None, 0)
     if element != thrift.STRUCT and count:
-        raise Malformed("no row groups")
+        raise MalformedThrift("no row groups")
     return tuple(_row_group(reader, shapes, asked) for _ in range(count))
 
 
-def _row_group(reader: Reader, shapes: Skips, asked: Collection[int] | None) -> RowGroup:
+def _row_group(reader: ThriftReader, shapes: Skips, asked: Collection[int] | None) -> RowGroup:
     start, count = reader.at, len(shapes.columns)
     # The ends of the group are looked at in any case: they say whether its chunks are one range.
     wanted = None if asked is None or not count else {*asked, 0, count - 1}
@@ -134,19 +134,19 @@ def _row_group(reader: Reader, shapes: Skips, asked: Collection[int] | None) -> 
     span = None if size is None else _span(chunks, count, size)
     if wanted is not None and span is None:
         # Not side by side, or nobody wrote how large they are together: look at every chunk.
-        again = Reader(reader.data, start)
+        again = ThriftReader(reader.data, start)
         chunks, _ = _read_group(again, shapes, None)
     if len(chunks) == count:
         size = sum(number(chunk, SIZE) for chunk in chunks.values())
         span = _span(chunks, count, size)
     rows = fields.get(_ROWS)
     if not isinstance(rows, int) or not 0 <= rows < MOST or not isinstance(size, int):
-        raise Malformed("a row group that does not say how many rows it has")
+        raise MalformedThrift("a row group that does not say how many rows it has")
     return RowGroup(rows, size, span, chunks)
 
 
 def _read_group(
-    reader: Reader, shapes: Skips, wanted: Collection[int] | None
+    reader: ThriftReader, shapes: Skips, wanted: Collection[int] | None
 ) -> tuple[dict[int, Fields], Fields]:
     """The wanted chunks of a row group, and its own fields."""
     chunks: dict[int, Fields] = {}
@@ -159,7 +159,7 @@ def _read_group(
             thrift.STRUCT,
             len(shapes.columns),
         ):
-            raise Malformed("a row group that contradicts the schema")
+            raise MalformedThrift("a row group that contradicts the schema")
         behind = 0
         for at in range(len(shapes.columns)) if wanted is None else sorted(wanted):
             if at > behind:
@@ -167,7 +167,7 @@ def _read_group(
             chunks[at] = shapes.columns[at].read(reader)
             behind = at + 1
     if shapes.columns and not chunks:
-        raise Malformed("a row group without columns")
+        raise MalformedThrift("a row group without columns")
     return chunks, fields
 
 
@@ -190,7 +190,7 @@ def number(chunk: Fields, key: int) -> int:
     """A number that a chunk must have."""
     value = chunk.get(key)
     if not isinstance(value, int) or not 0 <= value < MOST:
-        raise Malformed("a column that does not say where it lies")
+        raise MalformedThrift("a column that does not say where it lies")
     return value
 
 

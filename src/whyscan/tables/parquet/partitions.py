@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from whyscan.pruning.mask import Mask
-    from whyscan.tables.parquet.paths import Keys
+    from whyscan.tables.parquet.paths import PartitionKeys
     from whyscan.tree.nodes import Path
     from whyscan.tree.zones import Zone
 
@@ -54,7 +54,7 @@ class Partitions(Struct, frozen=True):
     """Partition columns and the folder of each file; `fields` may be none."""
 
     fields: tuple[Field, ...]
-    keys: Keys
+    keys: PartitionKeys
 
     def at(self, files: pa.Array) -> Partitions:
         """The same for the files at these positions."""
@@ -115,7 +115,7 @@ class Partitions(Struct, frozen=True):
         texts, field = self.keys.texts[at], self.fields[at]
         try:
             return values.convert(texts, field.type, zone)
-        except values.Unreadable as error:
+        except values.UnreadableValue as error:
             folder = self.keys.folders[texts.index(error.args[0])]
             raise TableError(
                 f"the folder {folder!r} has no {field.type} for {field.name}: {error.args[0]!r}",
@@ -123,7 +123,7 @@ class Partitions(Struct, frozen=True):
             ) from None
 
 
-def typed(keys: Keys, given: Mapping[str, Type]) -> Partitions:
+def typed(keys: PartitionKeys, given: Mapping[str, Type]) -> Partitions:
     """The columns with the types that the user gave, or that Spark infers."""
     by_name = {name.lower(): kind for name, kind in given.items()}
     unknown = [n for n in given if n.lower() not in {name.lower() for name in keys.names}]

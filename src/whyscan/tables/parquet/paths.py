@@ -24,7 +24,7 @@ _HIDDEN = r"(^|/)(\.|_[^/=]*(/|$))|\._COPYING_(/|$)"
 _SHOWN_AT_MOST = 3
 
 
-class Keys(Struct, frozen=True):
+class PartitionKeys(Struct, frozen=True):
     """The partition columns of a table: `texts[i]` are the raw values of `names[i]`, a folder each.
 
     `folder` is each file's folder. It is null for files that lie beside the partition folders:
@@ -55,20 +55,22 @@ def is_visible_folder(name: str) -> bool:
     return not name.startswith(".") and ("=" in name or not name.startswith("_"))
 
 
-def read_keys(paths: pa.Array) -> Keys:
+def read_keys(paths: pa.Array) -> PartitionKeys:
     """The partition columns of files, given relative to the root."""
     encoded = pc.replace_substring_regex(paths, r"/?[^/]*$", "").dictionary_encode()
     folders = [_take_apart(path) for path in encoded.dictionary.to_pylist()]
     order = sorted(range(len(folders)), key=lambda at: folders[at].path)
     keyed = [at for at in order if folders[at].pairs]
     if not keyed:
-        return Keys((), ("",), (), pa.repeat(pa.scalar(0, pa.int32()), len(paths)))
+        return PartitionKeys((), ("",), (), pa.repeat(pa.scalar(0, pa.int32()), len(paths)))
     _require_one_base([folders[at] for at in order])
     ordered = [folders[at] for at in keyed]
     names = _require_one_list_of_names(ordered)
     position = pa.array(_positions(keyed, len(folders)), pa.int32())
     columns = tuple(zip(*([value for _, value in f.pairs] for f in ordered), strict=True))
-    return Keys(names, tuple(f.path for f in ordered), columns, position.take(encoded.indices))
+    return PartitionKeys(
+        names, tuple(f.path for f in ordered), columns, position.take(encoded.indices)
+    )
 
 
 def _positions(keyed: Sequence[int], count: int) -> list[int | None]:

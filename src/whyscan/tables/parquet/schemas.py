@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from whyscan.tables.parquet.thrift import Fields, Malformed, Reader
+from whyscan.tables.parquet.thrift import Fields, MalformedThrift, ThriftReader
 from whyscan.tree.types import (
     BIGINT,
     BINARY,
@@ -30,8 +30,8 @@ from whyscan.tree.types import (
     Schema,
     StructType,
     TimestampType,
+    TimeUnit,
     Type,
-    Unit,
 )
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ SIGNED = frozenset(
 """Those whose order is the same to every writer there ever was."""
 
 
-class Leaf(Struct, frozen=True):
+class ParquetColumn(Struct, frozen=True):
     """A column of the file: its position in a row group, its type and its bounds' encoding.
 
     `fixed` says that all of its values have one length in bytes.
@@ -132,7 +132,7 @@ class Node(Struct, frozen=True):
 
     name: str
     type: Type
-    leaf: Leaf | None = None
+    leaf: ParquetColumn | None = None
     members: tuple[Node, ...] = ()
     id: int | None = None
 
@@ -141,7 +141,7 @@ class FileSchema(Struct, frozen=True):
     """One file's schema: `leaves` are its columns in the order of a row group."""
 
     nodes: tuple[Node, ...]
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[ParquetColumn, ...]
 
     def schema(self) -> Schema:
         return Schema(tuple(Field(node.name, node.type) for node in self.nodes))
@@ -167,7 +167,7 @@ def find(schema: FileSchema, path: Path) -> Node | None:
 
 def read_schema(footer: bytes) -> tuple[FileSchema, int]:
     """A footer's schema, and the offset where it ends."""
-    reader = Reader(footer)
+    reader = ThriftReader(footer)
     elements: list[Fields] = []
     for number, kind in reader.fields():
         value = reader.value(kind, 0)
@@ -175,13 +175,13 @@ def read_schema(footer: bytes) -> tuple[FileSchema, int]:
             elements = value if isinstance(value, list) else []
             break
     if not all(_is_element(element) for element in elements) or not elements:
-        raise Malformed("no schema")
+        raise MalformedThrift("no schema")
     pending = iter(elements)
     root = next(pending)
     builder = _Builder(pending)
     nodes = tuple(builder.node(1) for _ in range(_children(root)))
     if next(pending, None) is not None:
-        raise Malformed("a schema with loose ends")
+        raise MalformedThrift("a schema with loose ends")
     return FileSchema(nodes, tuple(builder.leaves)), reader.at
 
 
@@ -203,12 +203,14 @@ class _Builder(Struct):
     """Turns the flat list of elements, parents first, into nodes."""
 
     pending: Iterator[Fields]
-    leaves: list[Leaf] = field(default_factory=list)
+    leaves: list[ParquetColumn] = field(default_factory=list)
 
     def node(self, depth: int) -> Node:
         element = next(self.pending, None)
         if not isinstance(element, dict) or depth > DEEPEST:
-            raise Malformed("a schema that is cut off" if depth <= DEEPEST else "nested too deep")
+            raise MalformedThrift(
+                "a schema that is cut off" if depth <= DEEPEST else "nested too deep"
+            )
         name = element.get(4, b"").decode("utf-8")
         if not _children(element):
             return self._leaf(name, element)
@@ -222,7 +224,7 @@ class _Builder(Struct):
     def _leaf(self, name: str, element: Fields) -> Node:
         kind, encoding = _kind(element)
         fixed = element.get(1) != Physical.BYTE_ARRAY
-        leaf = Leaf(len(self.leaves), kind, encoding, fixed)
+        leaf = ParquetColumn(len(self.leaves), kind, encoding, fixed)
         self.leaves.append(leaf)
         if element.get(3) == _REPEATED:
             return Node(name, OtherType("array"), id=_id(element))
@@ -309,7 +311,7 @@ def _plain(physical: int | None, converted: int | None) -> tuple[Type, Encoding]
     if converted == _INTERVAL:
         return OtherType("interval"), Encoding.NONE
     if physical not in _PLAIN:
-        raise Malformed(f"physical type {physical}")
+        raise MalformedThrift(f"physical type {physical}")
     return _PLAIN[physical]
 
 
@@ -328,7 +330,7 @@ def _decimal(element: Fields, parameters: Fields) -> tuple[Type, Encoding]:
     scale = parameters.get(1) or element.get(7) or 0
     precision = parameters.get(2) or element.get(8) or 0
     if not isinstance(scale, int) or not isinstance(precision, int):
-        raise Malformed("a decimal whose digits are no number")
+        raise MalformedThrift("a decimal whose digits are no number")
     if not 0 <= scale <= precision or not 0 < precision <= MAX_DIGITS:
         return OtherType(f"decimal({precision},{scale})"), Encoding.NONE
     match element.get(1):
@@ -366,6 +368,6 @@ def _timestamp(parameters: Fields) -> tuple[Type, Encoding]:
         case [2]:
             return TimestampType(instant), Encoding.INT64
         case [3]:
-            return TimestampType(instant, Unit.NANOSECOND), Encoding.INT64
+            return TimestampType(instant, TimeUnit.NANOSECOND), Encoding.INT64
         case _:
             return OtherType("timestamp"), Encoding.NONE

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from whyscan.errors import CorruptFile, TableError
 from whyscan.pruning.containers import Containers
-from whyscan.pruning.transforms import Identity
-from whyscan.tables.file_columns import DataFile, Naming, Reading
+from whyscan.pruning.transforms import IdentityTransform
+from whyscan.tables.file_columns import DataFile, FileReading, Naming
 from whyscan.tables.parquet import metadata_columns, partitions
 from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.paths import read_keys, visible
@@ -68,7 +68,7 @@ class ParquetSnapshot(Struct, eq=False):
 
     @property
     def specs(self) -> tuple[Spec, ...]:
-        return ({path: (Identity(),) for path in self.partition_sources},)
+        return ({path: (IdentityTransform(),) for path in self.partition_sources},)
 
     @property
     def numbered_specs(self) -> tuple[SpecLine, ...]:
@@ -138,11 +138,11 @@ class ParquetSnapshot(Struct, eq=False):
         found = measure(self._footers(opened.to_pylist()), stored, projection)
         return found.row_groups(opened, files.containers)
 
-    def reading(self, files: Files, at: pa.Array, zone: Zone) -> Reading:
+    def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:
         """How the rows of the files at those positions are read: with the columns of them all."""
-        from whyscan.tables.parquet.file_columns import Footers, columns
+        from whyscan.tables.parquet.file_columns import FooterSchemas, columns
 
-        known = Footers(self._schema or self._sampled())
+        known = FooterSchemas(self._schema or self._sampled())
         last = self.objects.num_rows - 1
         known.add(self._footers(at.to_pylist() or [last]))
         united, types = known.columns()
@@ -153,7 +153,7 @@ class ParquetSnapshot(Struct, eq=False):
             for i, path in zip(at.to_pylist(), paths, strict=True)
         )
         schema = with_partitions(united, self.partitions.fields)
-        return Reading(columns(schema, types), tuple(found), Naming())
+        return FileReading(columns(schema, types), tuple(found), Naming())
 
     def recording(self, column: Column) -> Recording:
         """Writers of Parquet decide for themselves; of what is not a plain value there is none."""

@@ -18,7 +18,7 @@ from whyscan.tables.parquet import bounds, schemas, trust
 from whyscan.tables.parquet.chunk_patterns import SIZE
 from whyscan.tables.parquet.metadata import Decoder, number, start
 from whyscan.tables.parquet.nan import may_be_nan, nan_is_greatest
-from whyscan.tables.parquet.thrift import Fields, Malformed
+from whyscan.tables.parquet.thrift import Fields, MalformedThrift
 from whyscan.tables.snapshot import RowGroups
 from whyscan.tree.types import FloatType, StringType
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from whyscan.pruning.interval import Interval
     from whyscan.pruning.mask import Mask
     from whyscan.tables.parquet.footers import Footer
-    from whyscan.tables.parquet.metadata import Metadata, RowGroup
-    from whyscan.tables.parquet.schemas import FileSchema, Leaf, Node
+    from whyscan.tables.parquet.metadata import FooterMetadata, RowGroup
+    from whyscan.tables.parquet.schemas import FileSchema, Node, ParquetColumn
     from whyscan.tables.snapshot import Unreached
     from whyscan.tree.nodes import Column, Path
 
@@ -88,7 +88,7 @@ def read_schemas(footers: Iterator[Footer]) -> Iterator[FileSchema]:
     for footer in footers:
         try:
             yield decoder.schema(footer.data)
-        except (Malformed, UnicodeDecodeError) as error:
+        except (MalformedThrift, UnicodeDecodeError) as error:
             raise _damaged(footer, error) from None
 
 
@@ -109,7 +109,7 @@ def measure(
         try:
             asked = collector.asked(decoder.schema(footer.data))
             collector.take(position, decoder.decode(footer.data, asked.positions), asked)
-        except (Malformed, UnicodeDecodeError) as error:
+        except (MalformedThrift, UnicodeDecodeError) as error:
             raise _damaged(footer, error) from None
         except schemas.Ambiguous as error:
             raise TableError(
@@ -120,11 +120,11 @@ def measure(
 
 
 def _damaged(footer: Footer, error: Exception) -> CorruptFile:
-    why = str(error) if isinstance(error, Malformed) else "a name that is not UTF-8"
+    why = str(error) if isinstance(error, MalformedThrift) else "a name that is not UTF-8"
     return CorruptFile(footer.path, f"its footer is damaged: {why}")
 
 
-class _Asked(Struct, frozen=True):
+class _SchemaColumns(Struct, frozen=True):
     """Which columns of one schema matter: `nodes` by what was asked, `chosen` for their ranges.
 
     A node of None is a column that the file does not have.
@@ -144,25 +144,25 @@ class _Collector(Struct):
     rows: list[int] = field(default_factory=list)
     bytes: list[int] = field(default_factory=list)
     ranges: list[list[tuple[int, int]]] = field(default_factory=list)
-    _asked: dict[int, tuple[FileSchema, _Asked]] = field(default_factory=dict)
+    _asked: dict[int, tuple[FileSchema, _SchemaColumns]] = field(default_factory=dict)
 
-    def asked(self, schema: FileSchema) -> _Asked:
+    def asked(self, schema: FileSchema) -> _SchemaColumns:
         """What was asked, in terms of one schema; worked out once for each."""
         known = self._asked.get(id(schema))
         if known is None:
             known = self._asked[id(schema)] = (schema, self._ask(schema))
         return known[1]
 
-    def _ask(self, schema: FileSchema) -> _Asked:
+    def _ask(self, schema: FileSchema) -> _SchemaColumns:
         nodes = tuple(self.find(schema, told.column.path) for told in self.columns)
         chosen = None
         if self.projection is not None:
             named = (self.find(schema, path) for path in self.projection)
             chosen = tuple(sorted({leaf.index for node in named for leaf in _leaves(node)}))
         own = (node.leaf.index for node in nodes if node is not None and node.leaf is not None)
-        return _Asked(nodes, chosen, frozenset((*own, *(chosen or ()))))
+        return _SchemaColumns(nodes, chosen, frozenset((*own, *(chosen or ()))))
 
-    def take(self, position: int, footer: Metadata, asked: _Asked) -> None:
+    def take(self, position: int, footer: FooterMetadata, asked: _SchemaColumns) -> None:
         """Keep what one footer says."""
         for ordinal, group in enumerate(footer.row_groups):
             self.file.append(position)
@@ -199,7 +199,7 @@ class _Statistics(Struct):
     """One column's statistics, a row group an entry. `kinds` says by which leaf to decode."""
 
     column: Column
-    leaves: list[Leaf] = field(default_factory=list)
+    leaves: list[ParquetColumn] = field(default_factory=list)
     kinds: list[int] = field(default_factory=list)
     lower: list[bytes | None] = field(default_factory=list)
     upper: list[bytes | None] = field(default_factory=list)
@@ -208,7 +208,7 @@ class _Statistics(Struct):
     greatest: list[bool] = field(default_factory=list)
     unreadable: int = 0
 
-    def add(self, chunk: Fields, leaf: Leaf, footer: Metadata) -> None:
+    def add(self, chunk: Fields, leaf: ParquetColumn, footer: FooterMetadata) -> None:
         """What one chunk says."""
         lower, upper = trust.bounds(chunk, leaf, footer)
         self.append(self._kind(leaf), lower, upper, nulls=_count(chunk, trust.NULL_COUNT))
@@ -230,7 +230,7 @@ class _Statistics(Struct):
         self.nan_counts.append(None)
         self.greatest.append(False)
 
-    def _kind(self, leaf: Leaf) -> int:
+    def _kind(self, leaf: ParquetColumn) -> int:
         """The number of the leaf's type and encoding, whatever its position."""
         for known_as, known in enumerate(self.leaves):
             if known is leaf or (known.encoding is leaf.encoding and known.type == leaf.type):
@@ -299,7 +299,7 @@ def _count(chunk: Fields, key: int) -> int | None:
     return value if isinstance(value, int) and abs(value) < 1 << 62 else None
 
 
-def _leaves(node: Node | None) -> Iterator[Leaf]:
+def _leaves(node: Node | None) -> Iterator[ParquetColumn]:
     if node is None:
         return
     if node.leaf is not None:

@@ -36,11 +36,11 @@ _FIELDS = 1 << 15
 """Numbers of fields have sixteen bits."""
 
 
-class Malformed(ValueError):
+class MalformedThrift(ValueError):
     """The bytes are no such struct."""
 
 
-class Reader(Struct):
+class ThriftReader(Struct):
     """A position in some bytes, moved on by every read."""
 
     data: bytes
@@ -50,7 +50,7 @@ class Reader(Struct):
     def struct(self, depth: int = 0) -> Fields:
         """All fields of a struct."""
         if depth > DEEPEST:
-            raise Malformed("nested too deep")
+            raise MalformedThrift("nested too deep")
         found = {number: self.value(kind, depth) for number, kind in self.fields()}
         self.count(len(found) + 1)
         return found
@@ -60,9 +60,9 @@ class Reader(Struct):
         if self.values <= MOST_VALUES:
             return
         if self.values > len(self.data) // 3:
-            raise Malformed("more values than bytes allow")
+            raise MalformedThrift("more values than bytes allow")
         if self.values > budget.limit() // _VALUE_BYTES:
-            raise Malformed(f"more values than the memory limit allows: {self.values}")
+            raise MalformedThrift(f"more values than the memory limit allows: {self.values}")
 
     def fields(self, known: int = 0) -> Iterator[tuple[int, int]]:
         """Number and type of each field behind `known`. Its value must be read before the next."""
@@ -73,7 +73,7 @@ class Reader(Struct):
                 return
             known = known + (head >> 4) if head >> 4 else self.zigzag()
             if known >= _FIELDS:
-                raise Malformed(f"field {known}")
+                raise MalformedThrift(f"field {known}")
             yield known, kind
 
     def value(self, kind: int, depth: int) -> Any:
@@ -92,11 +92,11 @@ class Reader(Struct):
         if kind == DOUBLE:
             return struct.unpack("<d", self.take(8))[0]
         # A map: the format has none.
-        raise Malformed(f"type {kind}")
+        raise MalformedThrift(f"type {kind}")
 
     def sequence(self, depth: int) -> list[Any]:
         if depth > DEEPEST:
-            raise Malformed("nested too deep")
+            raise MalformedThrift("nested too deep")
         kind, count = self.list_head()
         if kind in (TRUE, FALSE):
             return [self.byte() == TRUE for _ in range(count)]
@@ -107,21 +107,21 @@ class Reader(Struct):
         head = self.byte()
         count = head >> 4 if head >> 4 < _LONG_LIST else self.varint()
         if count > len(self.data) - self.at:
-            raise Malformed(f"a list of {count}")
+            raise MalformedThrift(f"a list of {count}")
         self.count(count)
         return head & 0x0F, count
 
     def byte(self) -> int:
         at = self.at
         if at >= len(self.data):
-            raise Malformed("cut off")
+            raise MalformedThrift("cut off")
         self.at = at + 1
         return self.data[at]
 
     def take(self, size: int) -> bytes:
         start = self.at
         if size > len(self.data) - start:
-            raise Malformed("cut off")
+            raise MalformedThrift("cut off")
         self.at = start + size
         return self.data[start : self.at]
 
@@ -135,7 +135,7 @@ class Reader(Struct):
             value |= (byte & 0x7F) << shift
             if byte < _MORE:
                 return value
-        raise Malformed("an integer of more than 64 bits")
+        raise MalformedThrift("an integer of more than 64 bits")
 
     def zigzag(self) -> int:
         value = self.varint()

@@ -20,8 +20,8 @@ from whyscan.tables.parquet.chunk_patterns import statistic
 from whyscan.tables.parquet.schemas import SIGNED, Encoding
 
 if TYPE_CHECKING:
-    from whyscan.tables.parquet.metadata import Metadata
-    from whyscan.tables.parquet.schemas import Leaf
+    from whyscan.tables.parquet.metadata import FooterMetadata
+    from whyscan.tables.parquet.schemas import ParquetColumn
     from whyscan.tables.parquet.thrift import Fields
 
 OLD_MAX, OLD_MIN, NULL_COUNT, MAX, MIN, NAN_COUNT = map(statistic, (1, 2, 3, 5, 6, 9))
@@ -31,7 +31,7 @@ _PARQUET_MR = re.compile(r"parquet-mr version (\d+)\.(\d+)\.(\d+)")
 _REPAIRED = (1, 8, 2)
 
 
-def has_new_bounds(leaf: Leaf, metadata: Metadata) -> bool:
+def has_new_bounds(leaf: ParquetColumn, metadata: FooterMetadata) -> bool:
     """Whether `min_value` and `max_value` of a column mean what we think."""
     if leaf.encoding is Encoding.NONE:
         return False
@@ -43,7 +43,7 @@ def has_new_bounds(leaf: Leaf, metadata: Metadata) -> bool:
     return order == _TYPE_ORDER or leaf.encoding in SIGNED
 
 
-def has_old_bounds(leaf: Leaf) -> bool:
+def has_old_bounds(leaf: ParquetColumn) -> bool:
     """Whether `min` and `max` of a column mean what we think."""
     return leaf.encoding in SIGNED
 
@@ -55,7 +55,9 @@ def _is_broken(created_by: str) -> bool:
     return version is None or tuple(map(int, version.groups())) < _REPAIRED
 
 
-def bounds(chunk: Fields, leaf: Leaf, metadata: Metadata) -> tuple[bytes | None, bytes | None]:
+def bounds(
+    chunk: Fields, leaf: ParquetColumn, metadata: FooterMetadata
+) -> tuple[bytes | None, bytes | None]:
     """The believable bounds of a chunk as they are written, None where there is none."""
     lower, upper = _written(chunk, leaf, metadata)
     if metadata.hybrid_calendar:
@@ -63,7 +65,9 @@ def bounds(chunk: Fields, leaf: Leaf, metadata: Metadata) -> tuple[bytes | None,
     return lower, upper
 
 
-def _written(chunk: Fields, leaf: Leaf, metadata: Metadata) -> tuple[bytes | None, bytes | None]:
+def _written(
+    chunk: Fields, leaf: ParquetColumn, metadata: FooterMetadata
+) -> tuple[bytes | None, bytes | None]:
     if has_new_bounds(leaf, metadata):
         lower, upper = chunk.get(MIN), chunk.get(MAX)
         if lower is not None or upper is not None:

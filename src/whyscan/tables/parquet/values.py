@@ -62,7 +62,7 @@ _DIGITS = {32: 10, 64: 20}
 _NOTHING: Type = NULL
 
 
-class Unreadable(ValueError):
+class UnreadableValue(ValueError):
     """The text is no value of the type."""
 
 
@@ -165,7 +165,7 @@ def _value(text: str, kind: Type, zone: Zone) -> Value:
         case _:
             return None
     if value is None:
-        raise Unreadable(text)
+        raise UnreadableValue(text)
     return value
 
 

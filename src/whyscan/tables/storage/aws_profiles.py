@@ -26,7 +26,7 @@ _INDIRECT = ("sso_session", "sso_start_url", "credential_process", "source_profi
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class SigningKeys:
     """What requests are signed with; never shown. obstore asks for it by calling it."""
 
     access_key_id: str = field(repr=False)
@@ -51,7 +51,7 @@ class Profile:
 
     name: str
     settings: Mapping[str, str]
-    keys: Keys | None
+    keys: SigningKeys | None
     indirect: str | None
 
 
@@ -82,7 +82,7 @@ def _profile(name: str, stored: Mapping[str, str], endpoint: str | None) -> Prof
     keys = None
     if "aws_access_key_id" in stored and "aws_secret_access_key" in stored:
         token = stored.get("aws_session_token")
-        keys = Keys(stored["aws_access_key_id"], stored["aws_secret_access_key"], token)
+        keys = SigningKeys(stored["aws_access_key_id"], stored["aws_secret_access_key"], token)
     indirect = next((key for key in _INDIRECT if key in stored), None)
     return Profile(name, settings, keys, None if keys is not None else indirect)
 

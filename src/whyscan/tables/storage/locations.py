@@ -54,7 +54,7 @@ _LOOKED_AT = 200
 _DEEPEST = 2
 
 
-class Place(Struct, frozen=True):
+class Location(Struct, frozen=True):
     """One thing that the user named: the store's own name ('' on disk) and a path in it.
 
     `pattern` is what is left of a glob behind its fixed folders, None where there is none.
@@ -65,14 +65,16 @@ class Place(Struct, frozen=True):
     pattern: str | None = None
 
 
-class Found(Struct, frozen=True):
+class LocatedObjects(Struct, frozen=True):
     """The objects below the root of what was named, and the store rooted there."""
 
     store: Store
     objects: pa.Table
 
 
-def find(named: Sequence[str], options: Mapping[str, Any], enter: Callable[[str], bool]) -> Found:
+def find(
+    named: Sequence[str], options: Mapping[str, Any], enter: Callable[[str], bool]
+) -> LocatedObjects:
     """List what was named. `enter` says which folders are looked into, by their names."""
     if not named:
         raise UsageError("no table was named")
@@ -93,7 +95,7 @@ def find(named: Sequence[str], options: Mapping[str, Any], enter: Callable[[str]
             store, root, listed, objects, has_log=folders.has_log
         )
         refuse_inside(table, store, places[0].store, named[0])
-    return Found(store, objects.sort_by("path").combine_chunks())
+    return LocatedObjects(store, objects.sort_by("path").combine_chunks())
 
 
 def folder_of(named: str, options: Mapping[str, Any]) -> Store | None:
@@ -130,12 +132,12 @@ def taken_apart(metadata: str) -> MetadataFile:
 def recorded_folder(location: str, options: Mapping[str, Any]) -> Store:
     """The store of a folder by a name that a machine wrote: nothing in it is a wildcard."""
     local = _FILE.sub("/", location)
-    place = Place("", local) if local.startswith("/") else parse(location)
+    place = Location("", local) if local.startswith("/") else parse(location)
     path = place.path if place.pattern is None else f"{place.path}/{place.pattern}".lstrip("/")
     return _open(place.store, path, options)
 
 
-def parse(text: str) -> Place:
+def parse(text: str) -> Location:
     """Read a path or an address."""
     if not text.strip():
         raise UsageError("an empty path names no table")
@@ -173,7 +175,7 @@ def _names_secrets(scheme: str, host: str, path: str) -> bool:
     return "?" in path if scheme in _WEB else _QUERY.search(path) is not None
 
 
-def _remote(scheme: str, host: str, path: str) -> Place:
+def _remote(scheme: str, host: str, path: str) -> Location:
     """On the web a path is written in percent codes; in a store it is as it is."""
     if scheme not in _WEB:
         return _split(f"{scheme}://{host}", path)
@@ -184,22 +186,22 @@ def _remote(scheme: str, host: str, path: str) -> Place:
     return _split(f"{scheme}://{host}", decoded)
 
 
-def _local(text: str) -> Place:
+def _local(text: str) -> Location:
     # Not Path.resolve: the table is shown by the name that it was given, links and all.
     path = os.path.abspath(text)  # noqa: PTH100
-    return Place("", path) if is_there(path) else _split("", path)
+    return Location("", path) if is_there(path) else _split("", path)
 
 
-def _split(store: str, path: str) -> Place:
+def _split(store: str, path: str) -> Location:
     """Everything up to the first part with a wildcard is fixed."""
     parts = path.split("/")
     for at, part in enumerate(parts):
         if _WILD.search(part):
-            return Place(store, "/".join(parts[:at]) or "/" * (not store), "/".join(parts[at:]))
-    return Place(store, path)
+            return Location(store, "/".join(parts[:at]) or "/" * (not store), "/".join(parts[at:]))
+    return Location(store, path)
 
 
-def _root(places: Sequence[Place]) -> str:
+def _root(places: Sequence[Location]) -> str:
     if len(places) == 1 and places[0].pattern is None and not _is_file(places[0]):
         return places[0].path
     parts = [p.path.split("/")[: -1 if _is_file(p) else None] for p in places]
@@ -213,7 +215,7 @@ def _is_shared(parts: tuple[str, ...]) -> bool:
     return len(set(parts)) == 1
 
 
-def _is_file(place: Place) -> bool:
+def _is_file(place: Location) -> bool:
     """On disk a look tells; in a store only the name does, as there are no folders."""
     if place.pattern is not None:
         return False
@@ -257,7 +259,7 @@ def _require_folder(path: str) -> None:
     )
 
 
-def _list(store: Store, place: Place, under: str, enter: Callable[[str], bool]) -> pa.Table:
+def _list(store: Store, place: Location, under: str, enter: Callable[[str], bool]) -> pa.Table:
     if _is_file(place):
         found = store.find(under)
         if not found.num_rows:
@@ -268,7 +270,7 @@ def _list(store: Store, place: Place, under: str, enter: Callable[[str], bool]) 
     return store.list(under, enter)
 
 
-def _matching(found: pa.Table, place: Place, root: str) -> pa.Table:
+def _matching(found: pa.Table, place: Location, root: str) -> pa.Table:
     """The objects that a glob names."""
     if place.pattern is None:
         return found
@@ -303,7 +305,7 @@ def _glob_piece(piece: str) -> str:
     return re.escape(piece)
 
 
-def refuse_folder_of_tables(named: str, found: Found) -> None:
+def refuse_folder_of_tables(named: str, found: LocatedObjects) -> None:
     """A folder that holds Delta or Iceberg tables and no files of its own is no table.
 
     Read as one, its files would show deleted rows, and rows of one table as another's.
@@ -330,7 +332,7 @@ def refuse_folder_of_tables(named: str, found: Found) -> None:
     )
 
 
-def _tables_among(found: Found, folders: Sequence[str]) -> list[str]:
+def _tables_among(found: LocatedObjects, folders: Sequence[str]) -> list[str]:
     """Folders that are Delta or Iceberg tables, or hold some; only the first ones are looked at."""
     store = found.store
     if store.folder is None:

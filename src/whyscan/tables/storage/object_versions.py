@@ -47,7 +47,7 @@ def written_once(path: str) -> str | None:
     return None if found is None else found[0]
 
 
-class Versions(Struct):
+class ObjectVersions(Struct):
     """The tags of the objects that a store was seen to hold, and of the metadata that was read.
 
     Listings stay columns: a table of a million files must not become a million strings.

@@ -22,7 +22,7 @@ from whyscan.errors import CorruptFile, StorageError
 from whyscan.tables.snapshot import Traffic
 from whyscan.tables.storage import disk
 from whyscan.tables.storage.disk import LISTING
-from whyscan.tables.storage.object_versions import Versions, is_metadata, tag_of, written_once
+from whyscan.tables.storage.object_versions import ObjectVersions, is_metadata, tag_of, written_once
 from whyscan.tables.storage.refusals import refusals
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _PAGE = 1_000
 _ATTEMPTS = 2
 
 
-class Range(Struct, frozen=True):
+class ByteRange(Struct, frozen=True):
     """`length` bytes of an object from `start`."""
 
     path: str
@@ -93,7 +93,7 @@ class Store(Struct, frozen=True, eq=False):
     at_once: int = REMOTE_AT_ONCE
     cache: Cache | None = None
     meter: Meter = field(default_factory=Meter)
-    versions: Versions = field(default_factory=Versions)
+    versions: ObjectVersions = field(default_factory=ObjectVersions)
 
     def list(self, under: str = "", enter: Callable[[str], bool] = lambda _: True) -> pa.Table:
         """Every object at any depth below `under`; folders whose name `enter` refuses stay shut.
@@ -182,7 +182,7 @@ class Store(Struct, frozen=True, eq=False):
             # An empty object has no range: as after any other refusal, its size is asked for.
             with refusals(self.shown(path)), suppress(obstore.exceptions.BaseError):
                 try:
-                    content, _ = self._ask(Range(path, 0, at_most))
+                    content, _ = self._ask(ByteRange(path, 0, at_most))
                 except FileNotFoundError:
                     return None
                 self.meter.count(path, len(content))
@@ -192,9 +192,11 @@ class Store(Struct, frozen=True, eq=False):
 
     def read(self, path: str, start: int, length: int) -> pa.Buffer:
         """Some bytes of one object."""
-        return next(self.read_many([Range(path, start, length)]))
+        return next(self.read_many([ByteRange(path, start, length)]))
 
-    def read_many(self, ranges: Sequence[Range], keep: Keep | None = None) -> Iterator[pa.Buffer]:
+    def read_many(
+        self, ranges: Sequence[ByteRange], keep: Keep | None = None
+    ) -> Iterator[pa.Buffer]:
         """The bytes of each range in order, many under way at once, few of them held.
 
         Metadata is kept whole. Of other objects only what `keep` says is: a range that was read
@@ -207,7 +209,7 @@ class Store(Struct, frozen=True, eq=False):
             count(asked.path, len(piece.content))
             yield piece.content
 
-    def _pieces(self, ranges: Sequence[Range], keep: Keep | None) -> Iterator[_Piece]:
+    def _pieces(self, ranges: Sequence[ByteRange], keep: Keep | None) -> Iterator[_Piece]:
         batch = LOCAL_BATCH if self.folder is not None else 1
         width = LOCAL_AT_ONCE if self.folder is not None else self.at_once
         if len(ranges) <= batch:
@@ -227,10 +229,10 @@ class Store(Struct, frozen=True, eq=False):
             # After an error nobody waits for what was not begun.
             pool.shutdown(cancel_futures=True)
 
-    def _batch(self, ranges: Sequence[Range], keep: Keep | None) -> Sequence[_Piece]:
+    def _batch(self, ranges: Sequence[ByteRange], keep: Keep | None) -> Sequence[_Piece]:
         return [self._piece(asked, keep) for asked in ranges]
 
-    def _piece(self, asked: Range, keep: Keep | None) -> _Piece:
+    def _piece(self, asked: ByteRange, keep: Keep | None) -> _Piece:
         if asked.length == 0:
             return _Piece(pa.py_buffer(b""))
         local = self.folder is not None
@@ -239,7 +241,7 @@ class Store(Struct, frozen=True, eq=False):
             raise CorruptFile(self.shown(asked.path), "it is shorter than its listing said")
         return piece
 
-    def _kept(self, asked: Range, keep: Keep | None) -> _Piece:
+    def _kept(self, asked: ByteRange, keep: Keep | None) -> _Piece:
         """From the cache, or into it."""
         tag = self.versions.of(asked.path)
         key = self._cache_key(asked, tag, keep)
@@ -256,7 +258,7 @@ class Store(Struct, frozen=True, eq=False):
             self.cache.put(key, whole if keep is None else keep(whole))
         return _Piece(content)
 
-    def _cache_key(self, asked: Range, tag: str | None, keep: Keep | None) -> str | None:
+    def _cache_key(self, asked: ByteRange, tag: str | None, keep: Keep | None) -> str | None:
         """What the bytes are kept under; None where nothing tells an object's contents apart."""
         if keep is None and not is_metadata(asked.path):
             return None
@@ -265,7 +267,7 @@ class Store(Struct, frozen=True, eq=False):
             return None
         return json.dumps([self.identity, self._key(asked.path), asked.start, asked.length, mark])
 
-    def _fetch_local(self, asked: Range) -> pa.Buffer:
+    def _fetch_local(self, asked: ByteRange) -> pa.Buffer:
         import obstore
 
         disk.require_regular(f"{self.folder}/{asked.path}")
@@ -274,7 +276,7 @@ class Store(Struct, frozen=True, eq=False):
                 obstore.get_range(self.backend, asked.path, start=asked.start, length=asked.length)
             )
 
-    def _fetch(self, asked: Range) -> tuple[pa.Buffer, str]:
+    def _fetch(self, asked: ByteRange) -> tuple[pa.Buffer, str]:
         with refusals(self.shown(asked.path)):
             content, tag = self._ask(asked)
         self._refuse_another(asked.path, tag)
@@ -287,7 +289,7 @@ class Store(Struct, frozen=True, eq=False):
                 hint="open the table again",
             )
 
-    def _ask(self, asked: Range) -> tuple[pa.Buffer, str]:
+    def _ask(self, asked: ByteRange) -> tuple[pa.Buffer, str]:
         """The bytes and their tag. A body that is cut off is asked for once more, then refused.
 
         An object may be shorter than its table says: then it came whole, and its reader decides.
@@ -313,7 +315,7 @@ class Store(Struct, frozen=True, eq=False):
         Metadata that is `unchanged` is refused where it is not what was read here.
         """
         read = {path: tag for path, tag in self.versions.read.items() if path in unchanged}
-        return replace(self, meter=Meter(), versions=Versions(read=read))
+        return replace(self, meter=Meter(), versions=ObjectVersions(read=read))
 
     def shown(self, path: str) -> str:
         """An object's full name, for people."""

@@ -10,10 +10,10 @@ import pytest
 
 from pruning.functions.time.reference import DAY, SECOND, micros
 from whyscan.pruning.containers import Containers
-from whyscan.pruning.evaluate import Batch, interval_of
+from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.interval import Interval, between
 from whyscan.tree import arrow
-from whyscan.tree.nodes import Arithmetic, Call, Cast, Column, Failure, Literal, Operation
+from whyscan.tree.nodes import Arithmetic, Call, Cast, CastFailure, Column, Literal, Operation
 from whyscan.tree.types import (
     BIGINT,
     DATE,
@@ -26,7 +26,7 @@ from whyscan.tree.types import (
     FloatType,
     IntervalType,
     TimestampType,
-    Unit,
+    TimeUnit,
 )
 from whyscan.tree.zones import zone
 
@@ -45,7 +45,7 @@ def over(expression, kind, lower, upper, name="UTC") -> Interval:
     """The expression over one container in which x is from lower to upper."""
     told = between(kind, arrow.array([lower], kind), arrow.array([upper], kind))
     containers = Containers(1, statistics={("x",): told})
-    return interval_of(expression, Batch(containers, zone(name)))
+    return interval_of(expression, ContainerBatch(containers, zone(name)))
 
 
 def shown(interval: Interval) -> tuple:
@@ -250,7 +250,7 @@ def test_a_sign_before_the_year_spoils_the_lower_end(lower, upper, bounds):
 def test_a_single_text_is_read(text, kind, value):
     x = Column(("x",), STRING)
     found = over(Cast(x, kind), STRING, text, text, "America/New_York")
-    tried = over(Cast(x, kind, Failure.NULL), STRING, text, text, "America/New_York")
+    tried = over(Cast(x, kind, CastFailure.NULL), STRING, text, text, "America/New_York")
 
     assert shown(found) == (value, value)
     assert says(found.raises) is (value is None)
@@ -298,7 +298,7 @@ def test_a_timestamp_is_seconds(kind, bounds, raises):
 
 
 def test_nanoseconds_are_cut_off_downwards():
-    nanos = TimestampType(unit=Unit.NANOSECOND)
+    nanos = TimestampType(unit=TimeUnit.NANOSECOND)
 
     found = over(Cast(Column(("x",), nanos), TIMESTAMP), nanos, -1, 1_999)
 
@@ -308,7 +308,7 @@ def test_nanoseconds_are_cut_off_downwards():
 @pytest.mark.parametrize("name", ["UTC", "America/St_Johns"])
 @pytest.mark.parametrize("function", ["year", "month", "day", "hour", "minute", "second"])
 def test_nanoseconds_have_the_fields_of_their_microseconds(function, name):
-    nanos = TimestampType(unit=Unit.NANOSECOND)
+    nanos = TimestampType(unit=TimeUnit.NANOSECOND)
     lower, upper = ticks("2010-11-07 02:20:00"), ticks("2010-11-07 02:40:00")
 
     fine = over(call(function, INT, Column(("x",), nanos)), nanos, lower * 1000, upper * 1000, name)
@@ -367,7 +367,7 @@ def test_make_date_is_ordered_as_its_arguments(parts, bounds, raises):
         column.path: between(INT, arrow.array([low], INT), arrow.array([high], INT))
         for column, (low, high) in zip(columns, parts, strict=True)
     }
-    batch = Batch(Containers(1, statistics=told), zone("UTC"))
+    batch = ContainerBatch(Containers(1, statistics=told), zone("UTC"))
 
     found = interval_of(call("make_date", DATE, *columns), batch)
 
@@ -376,7 +376,7 @@ def test_make_date_is_ordered_as_its_arguments(parts, bounds, raises):
 
 def test_nan_is_no_moment():
     told = Interval(DOUBLE, None, None, value=False, null=False, nan=True)
-    batch = Batch(Containers(1, statistics={("x",): told}), zone("UTC"))
+    batch = ContainerBatch(Containers(1, statistics={("x",): told}), zone("UTC"))
     x = Column(("x",), DOUBLE)
 
     cast = interval_of(Cast(x, TIMESTAMP), batch)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pruning.functions.time.cases import CASES, ZONES, Case
 from pruning.functions.time.reference import DAY, SECOND
 from whyscan.pruning.containers import Containers
-from whyscan.pruning.evaluate import Batch, interval_of
+from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.interval import Interval, between
 from whyscan.tree import arrow
 from whyscan.tree.zones import zone
@@ -77,7 +77,7 @@ def evaluated(case: Case, name: str, lower: list[int | None], upper: list[int | 
         column.type, arrow.array(lower, column.type), arrow.array(upper, column.type)
     )
     containers = Containers(len(lower), statistics={column.path: interval})
-    return interval_of(case.expression, Batch(containers, zone(name)))
+    return interval_of(case.expression, ContainerBatch(containers, zone(name)))
 
 
 def listed(bound: pa.Array | pa.Scalar | None, count: int) -> list[object]:
@@ -191,7 +191,9 @@ def test_null_is_null_and_nothing_raises_without_cause(case: Case) -> None:
     zone_ = zone("Europe/Dublin")
 
     def of(interval: Interval) -> Interval:
-        return interval_of(case.expression, Batch(known(statistics={column.path: interval}), zone_))
+        return interval_of(
+            case.expression, ContainerBatch(known(statistics={column.path: interval}), zone_)
+        )
 
     some = of(Interval(column.type, at, at, null=True))
     nothing = of(Interval(column.type, None, None, value=False, null=True))

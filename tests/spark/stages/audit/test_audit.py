@@ -8,7 +8,7 @@ import whyscan
 from whyscan.spark.pinned_tables import pin_all
 from whyscan.spark.stages.audit.stage import explain_workload
 from whyscan.spark.stages.workload.query import Query, Workload
-from whyscan.spark.tables import Source
+from whyscan.spark.tables import NamedTable
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -29,7 +29,7 @@ MIXED = (
 
 
 def pinned(lake):
-    return pin_all(Source(name, uri) for name, uri in lake.items())
+    return pin_all(NamedTable(name, uri) for name, uri in lake.items())
 
 
 def audit(spark, lake, *texts, **question):

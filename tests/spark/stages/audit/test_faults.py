@@ -14,7 +14,7 @@ from tables.iceberg.by_hand import Lake
 from whyscan.spark.pinned_tables import pin
 from whyscan.spark.stages.audit.stage import explain_workload
 from whyscan.spark.stages.workload.query import Query, Workload
-from whyscan.spark.tables import Source
+from whyscan.spark.tables import NamedTable
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -35,7 +35,7 @@ class DiesOnce:
 
 def test_a_worker_that_is_killed_costs_nothing(spark, tmp_path):
     write_hive(tmp_path / "t", 2)
-    healthy = pin(Source("t", str(tmp_path / "t")))
+    healthy = pin(NamedTable("t", str(tmp_path / "t")))
     deadly = pickle.dumps(DiesOnce(tmp_path / "died", healthy.snapshot))
     sql = "SELECT * FROM t WHERE id < 5"
 
@@ -52,7 +52,9 @@ def test_a_table_that_is_deleted_between_stages_stops_nobody(spark, tmp_path):
     write_delta(tmp_path / "kept", 1)
     write_delta(tmp_path / "deleted", 1)
     write_hive(tmp_path / "emptied", 1)
-    tables = [pin(Source(name, str(tmp_path / name))) for name in ("kept", "deleted", "emptied")]
+    tables = [
+        pin(NamedTable(name, str(tmp_path / name))) for name in ("kept", "deleted", "emptied")
+    ]
     shutil.rmtree(tmp_path / "deleted")
     shutil.rmtree(tmp_path / "emptied")
     queries = tuple(
@@ -83,7 +85,7 @@ def test_one_corrupt_manifest_among_ten_thousand_is_named_and_stops_nobody(spark
     broken.unlink()
     broken.write_bytes(first.read_bytes()[:-40])
     write_hive(tmp_path / "whole", 1)
-    sources = [Source(name, str(tmp_path / name)) for name in ("wide", "whole")]
+    sources = [NamedTable(name, str(tmp_path / name)) for name in ("wide", "whole")]
     queries = tuple(Query(f"SELECT * FROM {s.name} WHERE id = 3", "spark") for s in sources)
 
     found, _ = explain_workload(spark, Workload(queries), [pin(one) for one in sources])

@@ -18,7 +18,7 @@ from whyscan.spark.stages.audit.report import Actual
 from whyscan.spark.stages.audit.stage import explain_workload
 from whyscan.spark.stages.audit.text import text
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed, Workload
-from whyscan.spark.tables import Source
+from whyscan.spark.tables import NamedTable
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -53,7 +53,7 @@ def audited(spark, lake, tmp_path_factory):
     tables = {**lake, "gone": str(folder / "gone"), "rotten": str(folder / "rotten")}
     by_path = Query(BY_PATH.format(sales=lake["sales"]), "spark")
     workload = Workload((*QUERIES, by_path), (Unparsed("log.csv:1", "?", "cut off"),))
-    pinned = pin_all(Source(name, uri) for name, uri in tables.items())
+    pinned = pin_all(NamedTable(name, uri) for name, uri in tables.items())
     found, _ = explain_workload(spark, workload, pinned)
     return found
 

@@ -13,7 +13,7 @@ from spark.stages.audit.lake import COUNTRIES, rows, write_delta, write_hive, wr
 from whyscan.spark.pinned_tables import pin_all
 from whyscan.spark.stages.audit.stage import explain_workload
 from whyscan.spark.stages.workload.query import Query, Workload
-from whyscan.spark.tables import Source
+from whyscan.spark.tables import NamedTable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,7 +116,7 @@ def told(report):
 
 def test_every_query_of_a_generated_lake_is_explained_alike(spark, lake):
     asked = queries(lake)
-    pinned = pin_all(Source(name, uri) for name, uri in lake.items())
+    pinned = pin_all(NamedTable(name, uri) for name, uri in lake.items())
 
     found, _ = explain_workload(spark, Workload(asked), pinned)
 

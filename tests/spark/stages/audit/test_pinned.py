@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from whyscan.spark.pinned_tables import Tables, pin
-from whyscan.spark.tables import Source
+from whyscan.spark.tables import NamedTable
 
 TEXTS = (
     "SELECT country, amount FROM sales WHERE ts > '2024-02-01'",
@@ -12,6 +12,6 @@ TEXTS = (
 
 
 def test_what_queries_ask_by_is_read_at_once_the_most_asked_first(lake):
-    sales = Tables([pin(Source("sales", lake["sales"]))], TEXTS)["sales"]
+    sales = Tables([pin(NamedTable("sales", lake["sales"]))], TEXTS)["sales"]
 
     assert [column.path for column in sales.named] == [("ts",), ("country",)]

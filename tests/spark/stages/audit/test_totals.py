@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from whyscan.planning.plan.scan_plan import ScanPlanSummary
 from whyscan.spark.pinned_tables import Pinned
-from whyscan.spark.stages.audit.executor import Outcome
+from whyscan.spark.stages.audit.executor import QueryOutcome
 from whyscan.spark.stages.audit.phrases import kept
-from whyscan.spark.stages.audit.report import TableLine
+from whyscan.spark.stages.audit.report import AuditedScan
 from whyscan.spark.stages.audit.totals import query_lines, table_totals
 from whyscan.spark.stages.workload.query import ActualScan, Query
 
@@ -21,14 +21,14 @@ GIVEN = (
 def scan(name, uri, read, needed, *, kept=None, total=None):
     kept = needed if kept is None else kept
     summary = ScanPlanSummary(None, None, 10, 5, None, None, total, kept, None, None)
-    return TableLine(
+    return AuditedScan(
         name, name, uri, summary=summary, bytes_kept=kept, bytes_read=read, bytes_needed=needed
     )
 
 
 def lines(*queries):
     asked = tuple(query for query, _ in queries)
-    outcomes = {at: Outcome(at, tables=tables) for at, (_, tables) in enumerate(queries)}
+    outcomes = {at: QueryOutcome(at, tables=tables) for at, (_, tables) in enumerate(queries)}
     return query_lines(asked, outcomes, GIVEN)
 
 

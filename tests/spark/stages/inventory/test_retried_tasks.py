@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from whyscan.spark.stages.inventory import direct
-from whyscan.spark.stages.inventory.opening import Opened, Opener, sources_of
-from whyscan.spark.stages.inventory.reading import PARTS, Depth
+from whyscan.spark.stages.inventory.opening import OpenedTable, Opener, sources_of
+from whyscan.spark.stages.inventory.reading import PARTS, InventoryDepth
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,8 +87,8 @@ def test_a_task_whose_worker_was_killed_is_run_again_and_its_rows_are_there_once
 @pytest.fixture
 def task(users):
     """What the one task of a table is given."""
-    (opened,) = Opener(Depth.ROW_GROUPS).open_all(sources_of({"users": str(users)}, None))
-    assert isinstance(opened, Opened)
+    (opened,) = Opener(InventoryDepth.ROW_GROUPS).open_all(sources_of({"users": str(users)}, None))
+    assert isinstance(opened, OpenedTable)
     rows = [{**opened.about, "part": part} for part in opened.parts]
     return opened.about, [pa.RecordBatch.from_pylist(rows, PARTS)]
 
@@ -97,7 +97,7 @@ def test_only_the_attempt_that_told_is_published_whatever_another_still_writes(t
     about, batches = task
     containers = tmp_path / "containers"
     with direct.gathered(containers) as folder:
-        write = direct.writing(Depth.ROW_GROUPS, folder)
+        write = direct.writing(InventoryDepth.ROW_GROUPS, folder)
         overtaken = write(batches)
         next(overtaken)
         told = pa.Table.from_batches(list(write(batches)))

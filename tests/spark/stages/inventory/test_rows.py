@@ -10,7 +10,7 @@ import pytest
 from tables.iceberg import by_hand
 from tables.test_parts import ZOO, skipped, tables
 from whyscan.errors import WhyscanError
-from whyscan.spark.stages.inventory.reading import Depth, rows
+from whyscan.spark.stages.inventory.reading import InventoryDepth, rows
 from whyscan.tables import open_snapshot
 from whyscan.tables.parts import parts
 
@@ -19,7 +19,7 @@ ABOUT = {"table": "t", "uri": "u", "format": "f", "snapshot": "1"}
 
 def listed(some):
     """Every row, as text, and how often it comes."""
-    batches = [batch for part in some for batch in rows(ABOUT, part, Depth.FILES)]
+    batches = [batch for part in some for batch in rows(ABOUT, part, InventoryDepth.FILES)]
     for batch in batches:
         batch.validate(full=True)
     return Counter(repr(row) for batch in batches for row in batch.to_pylist())
@@ -59,7 +59,7 @@ def test_a_file_has_the_partition_values_of_its_own_spec(evolved, files_each):
     found = {
         row["path"].rpartition("/")[2]: row["partition"]
         for part in divided(evolved, files_each)
-        for batch in rows(ABOUT, part, Depth.FILES)
+        for batch in rows(ABOUT, part, InventoryDepth.FILES)
         for row in batch.to_pylist()
         if row["level"] == "file"
     }

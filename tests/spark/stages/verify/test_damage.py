@@ -11,8 +11,8 @@ import pytest
 from spark.stages.verify.proofs import verified
 from spark.stages.verify.test_lies import add, values
 from tables.delta.conftest import Lake
-from whyscan.spark.stages.verify.rows import Numbered, RowReader
-from whyscan.spark.stages.verify.truth import Asked, counted
+from whyscan.spark.stages.verify.rows import NumberedFile, RowReader
+from whyscan.spark.stages.verify.truth import RowChecks, counted
 from whyscan.tables.file_columns import DataFile, Naming
 from whyscan.tables.storage.store import local_store
 
@@ -94,8 +94,8 @@ def test_a_worker_that_dies_in_the_middle_is_started_again(spark, tmp_path):
             return dying(RowReader.rows(self, tasks))
 
     store = local_store(str(tmp_path))
-    file = Numbered(0, DataFile(store, "a.parquet"), 1)
-    found = counted(spark, Dying((), (), Naming()), [file], Asked(((0, "true"),), ()))
+    file = NumberedFile(0, DataFile(store, "a.parquet"), 1)
+    found = counted(spark, Dying((), (), Naming()), [file], RowChecks(((0, "true"),), ()))
 
     assert marker.exists()
     assert found.table["rows"].to_pylist() == [3]

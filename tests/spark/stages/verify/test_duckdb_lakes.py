@@ -12,7 +12,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from spark.stages.verify.proofs import verified
 from support.environments import NotInstalled, python_of
 from whyscan.spark.stages.verify.engines import duckdb_engine
-from whyscan.spark.stages.verify.result import Reads
+from whyscan.spark.stages.verify.result import EngineComparison
 from whyscan.spark.stages.verify.text import text
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
@@ -72,7 +72,9 @@ def test_delta_of_spark_with_deletion_vectors(spark, tmp_path, ask):
 
     assert found.exit_code == 0, text(found)
     assert [read.rows for read in reads] == [1, 0, 9, 10, 1, 1, 1]
-    assert [read.reads for read in reads] == [Reads.EQUAL] * 4 + [Reads.MORE] * 3
+    assert [read.reads for read in reads] == [EngineComparison.EQUAL] * 4 + [
+        EngineComparison.MORE
+    ] * 3
 
 
 @pytest.mark.parametrize(("version", "partitioned"), [(2, "bucket(4, id)"), (3, "day")])
@@ -87,7 +89,9 @@ def test_iceberg_of_spark_with_deletes(spark, ask, version, partitioned):
 
     assert found.exit_code == 0, text(found)
     assert [read.rows for read in reads] == [1, 0, 9, 10, 1, 77, 1, 1]
-    assert [read.reads for read in reads] == [Reads.EQUAL] * 6 + [Reads.MORE] * 2
+    assert [read.reads for read in reads] == [EngineComparison.EQUAL] * 6 + [
+        EngineComparison.MORE
+    ] * 2
     assert reads[5].files == found.tables[0].files_total
 
 
@@ -114,7 +118,7 @@ def test_tables_of_other_writers(tmp_path, ask, writer):
 
     assert found.exit_code == 0, text(found)
     assert [(read.rows, read.files) for read in reads] == [(1, 1), (1, 1), (0, 0), (20, 1)]
-    assert {read.reads for read in reads} == {Reads.EQUAL}
+    assert {read.reads for read in reads} == {EngineComparison.EQUAL}
 
 
 @pytest.mark.parametrize("writer", ["delta-rs", "pyiceberg"])
@@ -161,4 +165,4 @@ def test_the_environment_beside_this_python_is_found(spark, tmp_path, python, mo
     found = verified(spark, folder, "x = 2", engines=None)
     duckdb = next(e for e in found.tables[0].predicates[0].engines if e.engine == "duckdb")
 
-    assert (duckdb.rows, duckdb.why, duckdb.reads) == (1, None, Reads.EQUAL)
+    assert (duckdb.rows, duckdb.why, duckdb.reads) == (1, None, EngineComparison.EQUAL)

@@ -14,7 +14,7 @@ from spark.stages.verify.proofs import verified
 from whyscan.errors import UsageError
 from whyscan.spark.stages.verify.engines import duckdb_engine
 from whyscan.spark.stages.verify.engines.matrix import KNOWN, named
-from whyscan.spark.stages.verify.result import Reads
+from whyscan.spark.stages.verify.result import EngineComparison
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -49,9 +49,14 @@ def test_delta_on_spark_reads_what_the_plan_reads_where_it_understands_the_predi
     tight, lost, nothing = cells(found, "spark-delta")
 
     assert found.exit_code == 0
-    assert (tight.rows, tight.files, tight.reads, tight.sound) == (1, 1, Reads.EQUAL, True)
-    assert (lost.rows, lost.files, lost.reads, lost.more) == (1, 3, Reads.MORE, 2)
-    assert (nothing.rows, nothing.files, nothing.reads) == (0, 0, Reads.EQUAL)
+    assert (tight.rows, tight.files, tight.reads, tight.sound) == (
+        1,
+        1,
+        EngineComparison.EQUAL,
+        True,
+    )
+    assert (lost.rows, lost.files, lost.reads, lost.more) == (1, 3, EngineComparison.MORE, 2)
+    assert (nothing.rows, nothing.files, nothing.reads) == (0, 0, EngineComparison.EQUAL)
     assert {"name a Python that has it" in one.why for one in cells(found, "duckdb")} == {True}
 
 
@@ -65,8 +70,12 @@ def test_iceberg_on_spark_and_pyiceberg(spark):
     own, other = cells(found, "spark-iceberg"), cells(found, "pyiceberg")
 
     assert [one.sound for one in own] == [True, True, True]
-    assert own[0].reads is Reads.EQUAL
-    assert (other[0].rows, other[0].files, other[0].reads) == (1, own[0].files, Reads.EQUAL)
+    assert own[0].reads is EngineComparison.EQUAL
+    assert (other[0].rows, other[0].files, other[0].reads) == (
+        1,
+        own[0].files,
+        EngineComparison.EQUAL,
+    )
     assert other[1].why is not None
 
 
@@ -79,7 +88,9 @@ def test_parquet_on_spark_duckdb_and_datafusion(spark, tmp_path):
     for engine in ("spark-parquet", "duckdb", "datafusion"):
         assert [one.sound for one in cells(found, engine)] == [True] * 3, engine
         assert cells(found, engine)[0].why is None
-    assert [(one.row_groups, one.reads) for one in cells(found, "duckdb")][:1] == [(1, Reads.EQUAL)]
+    assert [(one.row_groups, one.reads) for one in cells(found, "duckdb")][:1] == [
+        (1, EngineComparison.EQUAL)
+    ]
     assert cells(found, "datafusion")[0].row_groups == 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from whyscan.spark.stages.workload.event_logs.catalyst import Columns, members, read_filters
+from whyscan.spark.stages.workload.event_logs.catalyst import ScanColumns, members, read_filters
 from whyscan.spark.stages.workload.event_logs.connect import sql_of
 from whyscan.spark.stages.workload.event_logs.iceberg import filters_of, read_iceberg_filters
 
@@ -24,7 +24,7 @@ TYPES = {
 
 
 def read(text, zone="UTC", types=TYPES):
-    found = read_filters([text], Columns(types, zone))
+    found = read_filters([text], ScanColumns(types, zone))
     return list(found.conjuncts), list(found.left_out)
 
 

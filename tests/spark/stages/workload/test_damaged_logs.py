@@ -17,7 +17,7 @@ from tables.storage.test_web import Files
 from whyscan.errors import CorruptFile
 from whyscan.spark.stages.workload import read_workload
 from whyscan.spark.stages.workload.codecs import Tail, plain
-from whyscan.spark.stages.workload.event_logs.catalyst import Columns, read_filters, text_of
+from whyscan.spark.stages.workload.event_logs.catalyst import ScanColumns, read_filters, text_of
 
 P = "org.apache.spark.sql.execution.ui."
 
@@ -281,7 +281,7 @@ def test_every_filter_that_is_read_was_asked_whatever_strings_hold(asked, number
     parts.insert(len(parts) // 2, f"(id#1L > {number})")
     text = f"[{', '.join(parts)}]"
 
-    found = read_filters([text], Columns({"id#1L": "bigint", "s#2": "string"}, "UTC"))
+    found = read_filters([text], ScanColumns({"id#1L": "bigint", "s#2": "string"}, "UTC"))
 
     expected = {f"`s` {operator} {text_of(value)}" for operator, value in asked}
     assert set(found.conjuncts) <= expected | {f"`id` > {number}"}
@@ -291,7 +291,9 @@ def test_every_filter_that_is_read_was_asked_whatever_strings_hold(asked, number
 def test_a_list_that_is_read_holds_every_value_that_was_asked(values, long):
     text = f"s#2 INSET {', '.join(values)}" if long else f"s#2 IN ({','.join(values)})"
 
-    found = read_filters([f"[{text}, (id#1L > 5)]"], Columns({"id#1L": "bigint", "s#2": "string"}))
+    found = read_filters(
+        [f"[{text}, (id#1L > 5)]"], ScanColumns({"id#1L": "bigint", "s#2": "string"})
+    )
 
     lists = [conjunct for conjunct in found.conjuncts if " IN (" in conjunct]
     assert all(text_of(value) in conjunct for value in values for conjunct in lists)

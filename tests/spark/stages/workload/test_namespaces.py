@@ -12,7 +12,7 @@ from whyscan.spark.pinned_tables import pin_all
 from whyscan.spark.stages.workload import read_workload
 from whyscan.spark.stages.workload.query import Query, grouped
 from whyscan.spark.stages.workload.scans import NamedTables, scans_of
-from whyscan.spark.tables import Source
+from whyscan.spark.tables import NamedTable
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def tables(tmp_path):
         folder = tmp_path / name
         folder.mkdir()
         pq.write_table(pa.table({"id": [1]}), folder / "a.parquet")
-    return NamedTables(pin_all(Source(name, str(tmp_path / name)) for name in names))
+    return NamedTables(pin_all(NamedTable(name, str(tmp_path / name)) for name in names))
 
 
 @pytest.mark.parametrize(

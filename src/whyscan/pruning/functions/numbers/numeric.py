@@ -17,7 +17,7 @@ from whyscan.pruning.functions.numbers.arithmetic import INT64_DIGITS, numeric
 from whyscan.pruning.functions.numbers.corners import number
 from whyscan.pruning.functions.numbers.floats import outward, saturated
 from whyscan.pruning.functions.rules import (
-    Entry,
+    FunctionRule,
     all_points,
     as_vector,
     constant,
@@ -383,31 +383,31 @@ def _invert_bits(kind: Type, x: Interval) -> Interval:
     return decreasing(x, kind, pc.bit_wise_not)
 
 
-NUMERIC: Mapping[str, Entry] = MappingProxyType(
+NUMERIC: Mapping[str, FunctionRule] = MappingProxyType(
     {
-        "&": Entry(_bits(pc.bit_wise_and, _common_bits), 2),
-        "^": Entry(_bits(pc.bit_wise_xor, _bits_of_one), 2),
-        "abs": Entry(_abs, 1),
-        "bround": Entry(_bround, 1, 2),
-        "ceil": Entry(_ceil, 1),
-        "ceiling": Entry(_ceil, 1),
-        "exp": Entry(_of_doubles(_exp), 1),
-        "floor": Entry(_floor, 1),
-        "ln": Entry(_of_doubles(_logarithm(pc.ln)), 1),
-        "log": Entry(_of_doubles(_logarithm(pc.ln)), 1),
-        "log10": Entry(_of_doubles(_logarithm(pc.log10)), 1),
-        "log2": Entry(_of_doubles(_logarithm(pc.log2)), 1),
-        "mod": Entry(_mod, 2),
-        "negative": Entry(_negative, 1),
-        "pmod": Entry(_pmod, 2),
-        "positive": Entry(_positive, 1),
-        "pow": Entry(_of_doubles(_power), 2),
-        "power": Entry(_of_doubles(_power), 2),
-        "round": Entry(_round, 1, 2),
-        "sign": Entry(_sign, 1),
-        "signum": Entry(_sign, 1),
-        "sqrt": Entry(_of_doubles(_sqrt), 1),
-        "|": Entry(_bits(pc.bit_wise_or, _bits_of_either), 2),
-        "~": Entry(_invert_bits, 1),
+        "&": FunctionRule(_bits(pc.bit_wise_and, _common_bits), 2),
+        "^": FunctionRule(_bits(pc.bit_wise_xor, _bits_of_one), 2),
+        "abs": FunctionRule(_abs, 1),
+        "bround": FunctionRule(_bround, 1, 2),
+        "ceil": FunctionRule(_ceil, 1),
+        "ceiling": FunctionRule(_ceil, 1),
+        "exp": FunctionRule(_of_doubles(_exp), 1),
+        "floor": FunctionRule(_floor, 1),
+        "ln": FunctionRule(_of_doubles(_logarithm(pc.ln)), 1),
+        "log": FunctionRule(_of_doubles(_logarithm(pc.ln)), 1),
+        "log10": FunctionRule(_of_doubles(_logarithm(pc.log10)), 1),
+        "log2": FunctionRule(_of_doubles(_logarithm(pc.log2)), 1),
+        "mod": FunctionRule(_mod, 2),
+        "negative": FunctionRule(_negative, 1),
+        "pmod": FunctionRule(_pmod, 2),
+        "positive": FunctionRule(_positive, 1),
+        "pow": FunctionRule(_of_doubles(_power), 2),
+        "power": FunctionRule(_of_doubles(_power), 2),
+        "round": FunctionRule(_round, 1, 2),
+        "sign": FunctionRule(_sign, 1),
+        "signum": FunctionRule(_sign, 1),
+        "sqrt": FunctionRule(_of_doubles(_sqrt), 1),
+        "|": FunctionRule(_bits(pc.bit_wise_or, _bits_of_either), 2),
+        "~": FunctionRule(_invert_bits, 1),
     }
 )

@@ -50,7 +50,7 @@ Token: TypeAlias = str | Wildcard
 """One literal character, or a wildcard."""
 
 
-class Pattern(Struct, frozen=True):
+class LikePattern(Struct, frozen=True):
     """A parsed pattern. `known` says that the tokens are all of it."""
 
     tokens: tuple[Token, ...]
@@ -112,7 +112,7 @@ def starts_with(x: Interval, prefix: bytes) -> Truth:
     )
 
 
-def parsed(text: str, escape: str | None) -> Pattern | None:
+def parsed(text: str, escape: str | None) -> LikePattern | None:
     """The tokens; None where Spark refuses an escape before an ordinary character or the end."""
     tokens: list[Token] = []
     characters = iter(text)
@@ -124,16 +124,16 @@ def parsed(text: str, escape: str | None) -> Pattern | None:
             tokens.append(escaped)
         else:
             tokens.append(WILDCARDS.get(character, character))
-    return Pattern(tuple(tokens))
+    return LikePattern(tuple(tokens))
 
 
-def _ascii(pattern: Pattern) -> Pattern:
+def _ascii(pattern: LikePattern) -> LikePattern:
     """The pattern up to its first letter that is not ASCII: lower case is not ours to say."""
     known = tuple(takewhile(lambda t: isinstance(t, Wildcard) or t.isascii(), pattern.tokens))
-    return Pattern(known, known=len(known) == len(pattern.tokens))
+    return LikePattern(known, known=len(known) == len(pattern.tokens))
 
 
-def _matches(x: Interval, pattern: Pattern | None) -> Truth:
+def _matches(x: Interval, pattern: LikePattern | None) -> Truth:
     if pattern is None:
         return ANY
     if pattern.known and not pattern.rest:
@@ -154,7 +154,7 @@ def _one(text: bytes) -> Interval:
     return between(STRING, point, point)
 
 
-def _matched_points(x: Interval, pattern: Pattern) -> Vector | None:
+def _matched_points(x: Interval, pattern: LikePattern) -> Vector | None:
     """Whether the pattern matches, for points; unknown elsewhere."""
     single = x.point()
     if single is False or not pattern.known or len(pattern.tokens) > LONGEST_PATTERN:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from whyscan.pruning.functions.rules import Entry, as_vector, constant, strict
+from whyscan.pruning.functions.rules import FunctionRule, as_vector, constant, strict
 from whyscan.pruning.functions.text.letter_case import lowered, uppered
 from whyscan.pruning.functions.text.like import starts_with
 from whyscan.pruning.functions.text.points import on_points, plain_value
@@ -197,42 +197,42 @@ def _initcap_of(text: str) -> str | None:
     return " ".join(w.capitalize() for w in text.split(" ")) if text.isascii() else None
 
 
-TEXT: Mapping[str, Entry] = MappingProxyType(
+TEXT: Mapping[str, FunctionRule] = MappingProxyType(
     {
-        "ascii": Entry(on_points(lambda text: ord(text[0]) if text else 0), 1),
-        "btrim": Entry(trim, 1),
-        "char_length": Entry(_length, 1),
-        "character_length": Entry(_length, 1),
-        "concat": Entry(_concat, 1, None),
-        "concat_ws": Entry(_concat_ws, 1, None),
-        "contains": Entry(on_points(lambda text, part: part in text), 2),
-        "endswith": Entry(on_points(lambda text, end: text.endswith(end)), 2),
-        "initcap": Entry(on_points(_initcap_of), 1),
-        "instr": Entry(on_points(_instr_of), 2),
-        "lcase": Entry(lowered, 1),
-        "left": Entry(_left, 2),
-        "len": Entry(_length, 1),
-        "length": Entry(_length, 1),
-        "locate": Entry(on_points(_locate_of), 2, 3),
-        "lower": Entry(lowered, 1),
-        "lpad": Entry(on_points(_lpad_of), 2, 3),
-        "ltrim": Entry(ltrim, 1),
-        "octet_length": Entry(on_points(lambda text: len(text.encode())), 1),
-        "position": Entry(on_points(_locate_of), 2, 3),
-        "repeat": Entry(on_points(_repeat_of), 2),
-        "replace": Entry(on_points(_replace_of), 2, 3),
-        "reverse": Entry(on_points(lambda text: text[::-1]), 1),
-        "rlike": Entry(_rlike, 2),
-        "right": Entry(on_points(_right_of), 2),
-        "rpad": Entry(on_points(_rpad_of), 2, 3),
-        "rtrim": Entry(rtrim, 1),
-        "split_part": Entry(split_part, 3),
-        "startswith": Entry(_startswith, 2),
-        "substr": Entry(substring, 2, 3),
-        "substring": Entry(substring, 2, 3),
-        "substring_index": Entry(substring_index, 3),
-        "trim": Entry(trim, 1),
-        "ucase": Entry(uppered, 1),
-        "upper": Entry(uppered, 1),
+        "ascii": FunctionRule(on_points(lambda text: ord(text[0]) if text else 0), 1),
+        "btrim": FunctionRule(trim, 1),
+        "char_length": FunctionRule(_length, 1),
+        "character_length": FunctionRule(_length, 1),
+        "concat": FunctionRule(_concat, 1, None),
+        "concat_ws": FunctionRule(_concat_ws, 1, None),
+        "contains": FunctionRule(on_points(lambda text, part: part in text), 2),
+        "endswith": FunctionRule(on_points(lambda text, end: text.endswith(end)), 2),
+        "initcap": FunctionRule(on_points(_initcap_of), 1),
+        "instr": FunctionRule(on_points(_instr_of), 2),
+        "lcase": FunctionRule(lowered, 1),
+        "left": FunctionRule(_left, 2),
+        "len": FunctionRule(_length, 1),
+        "length": FunctionRule(_length, 1),
+        "locate": FunctionRule(on_points(_locate_of), 2, 3),
+        "lower": FunctionRule(lowered, 1),
+        "lpad": FunctionRule(on_points(_lpad_of), 2, 3),
+        "ltrim": FunctionRule(ltrim, 1),
+        "octet_length": FunctionRule(on_points(lambda text: len(text.encode())), 1),
+        "position": FunctionRule(on_points(_locate_of), 2, 3),
+        "repeat": FunctionRule(on_points(_repeat_of), 2),
+        "replace": FunctionRule(on_points(_replace_of), 2, 3),
+        "reverse": FunctionRule(on_points(lambda text: text[::-1]), 1),
+        "rlike": FunctionRule(_rlike, 2),
+        "right": FunctionRule(on_points(_right_of), 2),
+        "rpad": FunctionRule(on_points(_rpad_of), 2, 3),
+        "rtrim": FunctionRule(rtrim, 1),
+        "split_part": FunctionRule(split_part, 3),
+        "startswith": FunctionRule(_startswith, 2),
+        "substr": FunctionRule(substring, 2, 3),
+        "substring": FunctionRule(substring, 2, 3),
+        "substring_index": FunctionRule(substring_index, 3),
+        "trim": FunctionRule(trim, 1),
+        "ucase": FunctionRule(uppered, 1),
+        "upper": FunctionRule(uppered, 1),
     }
 )

@@ -42,7 +42,7 @@ from whyscan.pruning.functions.time.zone_clock import day_starts, to_days, to_in
 from whyscan.pruning.interval import Interval, anything
 from whyscan.pruning.mask import Mask, Vector, both, either, keep, opposite
 from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
-from whyscan.tree.nodes import Failure
+from whyscan.tree.nodes import CastFailure
 from whyscan.tree.types import (
     TIMESTAMP,
     DateType,
@@ -62,7 +62,7 @@ _MILLION = pa.scalar(Decimal(MICROS_A_SECOND), pa.decimal256(7, 0))
 
 
 def temporal_cast(
-    interval: Interval, target: Type, failure: Failure, zone: Zone
+    interval: Interval, target: Type, failure: CastFailure, zone: Zone
 ) -> Interval | None:
     """CAST or TRY_CAST from or to a date or timestamp; None for any other pair of types."""
     match interval.type, target:
@@ -89,22 +89,22 @@ def temporal_cast(
 
 def as_type(interval: Interval, target: Type, zone: Zone) -> Interval:
     """An argument as the type that its function takes; anything where there is no such cast."""
-    found = temporal_cast(interval, target, Failure.RAISE, zone)
+    found = temporal_cast(interval, target, CastFailure.RAISE, zone)
     return anything(target, raises=True) if found is None else found
 
 
-def failing(interval: Interval, mask: Mask, failure: Failure) -> Interval:
+def failing(interval: Interval, mask: Mask, failure: CastFailure) -> Interval:
     """The same, where a value may not convert: CAST raises, TRY_CAST gives NULL."""
     fails = both(interval.value, mask)
-    if failure is Failure.RAISE:
+    if failure is CastFailure.RAISE:
         return replace(interval, raises=either(interval.raises, fails))
     return replace(interval, null=either(interval.null, fails))
 
 
-def overflow(interval: Interval, failure: Failure) -> Interval:
+def overflow(interval: Interval, failure: CastFailure) -> Interval:
     """The same, where a bound that left its type is unknown: TRY_CAST does not catch them all."""
-    raising = failing(interval, open_ended(interval), Failure.RAISE)
-    if failure is Failure.RAISE:
+    raising = failing(interval, open_ended(interval), CastFailure.RAISE)
+    if failure is CastFailure.RAISE:
         return raising
     return failing(raising, open_ended(interval), failure)
 
@@ -132,7 +132,7 @@ def _to_text(interval: Interval, zone: Zone) -> Interval:
     return written(to_local(interval, zone), TIMESTAMP_TEXT)
 
 
-def _read(interval: Interval, kind: Type, failure: Failure, zone: Zone) -> Interval:
+def _read(interval: Interval, kind: Type, failure: CastFailure, zone: Zone) -> Interval:
     single = keep(interval.point(), interval.lower)
     if isinstance(kind, TimestampType):
         wall = TimestampType(instant=False)
@@ -145,7 +145,7 @@ def _read(interval: Interval, kind: Type, failure: Failure, zone: Zone) -> Inter
 
 
 def _to_number(
-    interval: Interval, kind: IntegerType | FloatType | DecimalType, failure: Failure
+    interval: Interval, kind: IntegerType | FloatType | DecimalType, failure: CastFailure
 ) -> Interval:
     match kind:
         case IntegerType():
@@ -157,7 +157,7 @@ def _to_number(
             return overflow(found, failure)
 
 
-def _to_seconds(interval: Interval, kind: IntegerType, failure: Failure) -> Interval:
+def _to_seconds(interval: Interval, kind: IntegerType, failure: CastFailure) -> Interval:
     def seconds(micros: Vector) -> Vector:
         return contained(floor_divide(micros, MICROS_A_SECOND), kind.least, kind.greatest)
 
@@ -183,7 +183,7 @@ def _decimal_seconds(micros: Vector, kind: DecimalType) -> Vector:
     return fitting.cast(pa.decimal128(MAX_DECIMAL_DIGITS, kind.scale))
 
 
-def seconds_to_micros(interval: Interval, failure: Failure) -> Interval:
+def seconds_to_micros(interval: Interval, failure: CastFailure) -> Interval:
     """CAST(number AS TIMESTAMP): integers saturate, decimals wrap around, doubles raise."""
     match interval.type:
         case FloatType():
@@ -208,10 +208,10 @@ def _saturated(seconds: Vector) -> Vector:
     return pc.if_else(pc.less(seconds, -most), pa.scalar(LEAST), not_above)
 
 
-def _fractional_to_micros(interval: Interval, failure: Failure) -> Interval:
+def _fractional_to_micros(interval: Interval, failure: CastFailure) -> Interval:
     found = _mapped(fractional_micros, interval)
     lost = failing(found, open_ended(found), failure)
-    if failure is Failure.RAISE:
+    if failure is CastFailure.RAISE:
         return replace(lost, raises=either(lost.raises, interval.nan))
     return replace(lost, null=either(lost.null, interval.nan))
 

@@ -31,7 +31,7 @@ from whyscan.pruning.functions.time.kernels import (
 )
 from whyscan.pruning.interval import Interval, anything
 from whyscan.pruning.mask import Mask, both, either, opposite, surely
-from whyscan.tree.nodes import Failure
+from whyscan.tree.nodes import CastFailure
 from whyscan.tree.types import DATE, INT, IntegerType
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def make_date(call: Call, arguments: Sequence[Interval], _: Zone) -> Interval:
     first, last = (paired(_month_of, y, m) for y, m in zip(years, months, strict=True))
     bounds = paired(_nearest_day, first, days[0]), paired(_nearest_day, last, days[1])
     found = overflowing(call.type, bounds, arguments)
-    return failing(found, opposite(_exist(arguments)), Failure.RAISE)
+    return failing(found, opposite(_exist(arguments)), CastFailure.RAISE)
 
 
 def _within_reach(numbers: Interval, most: int) -> tuple[Vector, Vector]:

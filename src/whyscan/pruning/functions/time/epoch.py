@@ -34,7 +34,7 @@ from whyscan.pruning.functions.time.kernels import (
 )
 from whyscan.pruning.interval import Interval, anything
 from whyscan.pruning.mask import either
-from whyscan.tree.nodes import Failure
+from whyscan.tree.nodes import CastFailure
 from whyscan.tree.types import (
     DATE,
     TIMESTAMP,
@@ -88,12 +88,12 @@ def timestamp_seconds(call: Call, arguments: Sequence[Interval], zone: Zone) -> 
     match count.type:
         case FloatType():
             found = _converted(fractional_micros, count)
-            lost = failing(found, open_ended(found), Failure.NULL)
+            lost = failing(found, open_ended(found), CastFailure.NULL)
             return replace(lost, null=either(lost.null, count.nan))
         case DecimalType():
             found = _converted(decimal_micros, count)
             finer = count.type.scale > MICROS_DIGITS
-            return failing(found, either(finer, open_ended(found)), Failure.RAISE)
+            return failing(found, either(finer, open_ended(found)), CastFailure.RAISE)
         case _:
             return made_of(MICROS_A_SECOND)(call, arguments, zone)
 

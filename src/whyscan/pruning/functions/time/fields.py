@@ -39,7 +39,7 @@ from whyscan.pruning.functions.time.truncation import date_trunc, trunc
 from whyscan.pruning.functions.time.zone_clock import to_instant, to_local
 from whyscan.pruning.interval import Interval, anything, only_null
 from whyscan.pruning.mask import choose, surely
-from whyscan.tree.nodes import Failure, Literal
+from whyscan.tree.nodes import CastFailure, Literal
 from whyscan.tree.types import (
     DATE,
     STRING,
@@ -113,7 +113,7 @@ def _cycled(
     return of_ticks(call.type, bounds, [argument])
 
 
-def _cast_to(kind: Type, failure: Failure = Failure.RAISE) -> Rule:
+def _cast_to(kind: Type, failure: CastFailure = CastFailure.RAISE) -> Rule:
     """A cast under a function's name. By a format of its own, text is read by nobody here."""
 
     def rule(_: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
@@ -227,10 +227,10 @@ TEMPORAL: Mapping[str, Rule] = MappingProxyType(
         "date_trunc": date_trunc,
         "trunc": trunc,
         **dict.fromkeys(("to_date", "date"), _cast_to(DATE)),
-        "try_to_date": _cast_to(DATE, Failure.NULL),
+        "try_to_date": _cast_to(DATE, CastFailure.NULL),
         **dict.fromkeys(("to_timestamp", "timestamp", "to_timestamp_ltz"), _cast_to(TIMESTAMP)),
         "to_timestamp_ntz": _cast_to(TIMESTAMP_NTZ),
-        "try_to_timestamp": _cast_to(TIMESTAMP, Failure.NULL),
+        "try_to_timestamp": _cast_to(TIMESTAMP, CastFailure.NULL),
         "date_format": _date_format,
         "from_unixtime": _from_unixtime,
         "from_utc_timestamp": _from_utc,

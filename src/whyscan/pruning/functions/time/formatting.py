@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LAST_YEAR = 9999
 
 
-class Level(IntEnum):
+class PatternUnit(IntEnum):
     """The fields of a pattern, coarse before fine."""
 
     YEAR = 0
@@ -46,53 +46,53 @@ class Level(IntEnum):
     FRACTION = 6
 
 
-class Field(Struct, frozen=True):
+class PatternField(Struct, frozen=True):
     """A field of a pattern, with leading zeros up to its width; a fraction has `width` digits."""
 
-    level: Level
+    level: PatternUnit
     width: int
 
 
-class Pattern(Struct, frozen=True):
+class DatePattern(Struct, frozen=True):
     """A datetime pattern: fields and the constant texts between them.
 
     `trimmed`: the fraction comes last and is written without trailing zeros.
     """
 
-    parts: tuple[Field | str, ...]
+    parts: tuple[PatternField | str, ...]
     trimmed: bool = False
 
-    def fields(self) -> tuple[Field, ...]:
-        return tuple(part for part in self.parts if isinstance(part, Field))
+    def fields(self) -> tuple[PatternField, ...]:
+        return tuple(part for part in self.parts if isinstance(part, PatternField))
 
     def is_ordered(self) -> bool:
         """Of fixed width, each field one level finer than the one before it."""
         levels = [field.level for field in self.fields()]
-        fixed = all(f.width > 1 or f.level is Level.FRACTION for f in self.fields())
+        fixed = all(f.width > 1 or f.level is PatternUnit.FRACTION for f in self.fields())
         return fixed and levels == list(range(levels[0], levels[0] + len(levels)))
 
 
 _LETTERS = {
-    "yyyy": Level.YEAR,
-    "MM": Level.MONTH,
-    "M": Level.MONTH,
-    "dd": Level.DAY,
-    "d": Level.DAY,
-    "HH": Level.HOUR,
-    "H": Level.HOUR,
-    "mm": Level.MINUTE,
-    "m": Level.MINUTE,
-    "ss": Level.SECOND,
-    "s": Level.SECOND,
-    **{"S" * width: Level.FRACTION for width in range(1, 10)},
+    "yyyy": PatternUnit.YEAR,
+    "MM": PatternUnit.MONTH,
+    "M": PatternUnit.MONTH,
+    "dd": PatternUnit.DAY,
+    "d": PatternUnit.DAY,
+    "HH": PatternUnit.HOUR,
+    "H": PatternUnit.HOUR,
+    "mm": PatternUnit.MINUTE,
+    "m": PatternUnit.MINUTE,
+    "ss": PatternUnit.SECOND,
+    "s": PatternUnit.SECOND,
+    **{"S" * width: PatternUnit.FRACTION for width in range(1, 10)},
 }
 _TOKEN = re.compile(r"([A-Za-z])\1*|'((?:[^']|'')*)'|[^A-Za-z'\[\]{}#]")
 
 
 @cache
-def pattern(text: str) -> Pattern | None:
+def pattern(text: str) -> DatePattern | None:
     """A pattern of Spark's; None where it has a letter that we do not write, or no field."""
-    parts: list[Field | str] = []
+    parts: list[PatternField | str] = []
     end = 0
     for token in _TOKEN.finditer(text):
         if token.start() != end:
@@ -101,21 +101,35 @@ def pattern(text: str) -> Pattern | None:
         if token[1] is None:
             parts.append(token[0] if token[2] is None else token[2].replace("''", "'") or "'")
         elif token[0] in _LETTERS:
-            parts.append(Field(_LETTERS[token[0]], len(token[0])))
+            parts.append(PatternField(_LETTERS[token[0]], len(token[0])))
         else:
             return None
-    found = Pattern(tuple(parts))
+    found = DatePattern(tuple(parts))
     return found if end == len(text) and found.fields() else None
 
 
-_DATE_PARTS = (Field(Level.YEAR, 4), "-", Field(Level.MONTH, 2), "-", Field(Level.DAY, 2))
-_TIME_PARTS = (Field(Level.HOUR, 2), ":", Field(Level.MINUTE, 2), ":", Field(Level.SECOND, 2))
-DATE_TEXT = Pattern(_DATE_PARTS)
-SECONDS_TEXT = Pattern((*_DATE_PARTS, " ", *_TIME_PARTS))
-TIMESTAMP_TEXT = Pattern((*SECONDS_TEXT.parts, ".", Field(Level.FRACTION, 9)), trimmed=True)
+_DATE_PARTS = (
+    PatternField(PatternUnit.YEAR, 4),
+    "-",
+    PatternField(PatternUnit.MONTH, 2),
+    "-",
+    PatternField(PatternUnit.DAY, 2),
+)
+_TIME_PARTS = (
+    PatternField(PatternUnit.HOUR, 2),
+    ":",
+    PatternField(PatternUnit.MINUTE, 2),
+    ":",
+    PatternField(PatternUnit.SECOND, 2),
+)
+DATE_TEXT = DatePattern(_DATE_PARTS)
+SECONDS_TEXT = DatePattern((*_DATE_PARTS, " ", *_TIME_PARTS))
+TIMESTAMP_TEXT = DatePattern(
+    (*SECONDS_TEXT.parts, ".", PatternField(PatternUnit.FRACTION, 9)), trimmed=True
+)
 
 
-def written(local: Interval, how: Pattern) -> Interval:
+def written(local: Interval, how: DatePattern) -> Interval:
     """A wall clock's readings as text: the ends' texts, where it is ordered as time between them.
 
     | pattern | ordered |
@@ -128,40 +142,42 @@ def written(local: Interval, how: Pattern) -> Interval:
     lower, upper = bounds_of(local)
     below, above = (mapped(lambda b: _write(b, how, per_second), b) for b in (lower, upper))
     first = how.fields()[0].level
-    if how.is_ordered() and first is Level.YEAR:
+    if how.is_ordered() and first is PatternUnit.YEAR:
         # A sign sorts below every digit: late texts spoil the lower end, early ones no upper end.
         return strict(STRING, [local], (keep(surely(pc.is_valid, above), below), above))
-    unit = Level(first - 1) if how.is_ordered() else max(field.level for field in how.fields())
+    unit = (
+        PatternUnit(first - 1) if how.is_ordered() else max(field.level for field in how.fields())
+    )
     same = surely(
         pc.equal, *(mapped(lambda b: _units(b, unit, per_second), b) for b in (lower, upper))
     )
     return strict(STRING, [local], (keep(same, below), keep(same, above)))
 
 
-def _units(ticks: Vector, level: Level, per_second: int) -> Vector:
+def _units(ticks: Vector, level: PatternUnit, per_second: int) -> Vector:
     """Whole units of a level since 1970; of a fraction, the ticks themselves."""
     days = floor_divide(ticks, SECONDS_A_DAY * per_second)
     match level:
-        case Level.YEAR:
+        case PatternUnit.YEAR:
             return gregorian.year(days)
-        case Level.MONTH:
+        case PatternUnit.MONTH:
             return gregorian.months_of(days)
-        case Level.DAY:
+        case PatternUnit.DAY:
             return days
-        case Level.HOUR:
+        case PatternUnit.HOUR:
             return floor_divide(ticks, 3600 * per_second)
-        case Level.MINUTE:
+        case PatternUnit.MINUTE:
             return floor_divide(ticks, 60 * per_second)
-        case Level.SECOND:
+        case PatternUnit.SECOND:
             return floor_divide(ticks, per_second)
-        case Level.FRACTION:
+        case PatternUnit.FRACTION:
             return ticks
 
 
-def _write(ticks: Vector, how: Pattern, per_second: int) -> Vector:
+def _write(ticks: Vector, how: DatePattern, per_second: int) -> Vector:
     """The text of each reading; unknown for years that are not written with four digits."""
     texts = [
-        _digits(ticks, part, per_second) if isinstance(part, Field) else pa.scalar(part)
+        _digits(ticks, part, per_second) if isinstance(part, PatternField) else pa.scalar(part)
         for part in how.parts
     ]
     text = pc.binary_join_element_wise(*texts, "")
@@ -170,23 +186,23 @@ def _write(ticks: Vector, how: Pattern, per_second: int) -> Vector:
     return text.cast(pa.binary())
 
 
-def _digits(ticks: Vector, field: Field, per_second: int) -> Vector:
+def _digits(ticks: Vector, field: PatternField, per_second: int) -> Vector:
     number = _number(_units(ticks, field.level, per_second), field, per_second)
     return pc.utf8_lpad(number.cast(pa.string()), field.width, "0")
 
 
-def _number(units: Vector, field: Field, per_second: int) -> Vector:
+def _number(units: Vector, field: PatternField, per_second: int) -> Vector:
     match field.level:
-        case Level.YEAR:
+        case PatternUnit.YEAR:
             return contained(units, 0, LAST_YEAR)
-        case Level.MONTH:
+        case PatternUnit.MONTH:
             return pc.add(pc.modulo(units, gregorian.MONTHS_A_YEAR), 1)
-        case Level.DAY:
+        case PatternUnit.DAY:
             return gregorian.day(units)
-        case Level.HOUR:
+        case PatternUnit.HOUR:
             return pc.modulo(units, 24)
-        case Level.MINUTE | Level.SECOND:
+        case PatternUnit.MINUTE | PatternUnit.SECOND:
             return pc.modulo(units, 60)
-        case Level.FRACTION:
+        case PatternUnit.FRACTION:
             nanos = pc.multiply(pc.modulo(units, per_second), 10**9 // per_second)
             return floor_divide(nanos, 10 ** (9 - field.width))

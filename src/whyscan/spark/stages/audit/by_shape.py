@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from whyscan.planning.plan.scan_plan import ScanPlanSummary
-    from whyscan.spark.stages.audit.report import QueryLine, TableLine
+    from whyscan.spark.stages.audit.report import AuditedScan, QueryLine
 
-    Scans = Sequence[tuple[QueryLine, TableLine]]
+    Scans = Sequence[tuple[QueryLine, AuditedScan]]
 
 DIGITS = 12
 
@@ -60,7 +60,7 @@ def shown(line: QueryLine) -> str:
 
 def shape_scans(queries: Iterable[QueryLine]) -> tuple[ShapeScan, ...]:
     """One for each shape and table that could be planned, in the order of the ranking."""
-    found: dict[tuple[str, str], list[tuple[QueryLine, TableLine]]] = {}
+    found: dict[tuple[str, str], list[tuple[QueryLine, AuditedScan]]] = {}
     for query in queries:
         for table in query.tables:
             if table.summary is not None:
@@ -68,7 +68,7 @@ def shape_scans(queries: Iterable[QueryLine]) -> tuple[ShapeScan, ...]:
     return tuple(_summed(name, shape, scans) for (name, shape), scans in found.items())
 
 
-def files_read(table: TableLine) -> int:
+def files_read(table: AuditedScan) -> int:
     """The files of the plan, none where metadata answers."""
     if table.summary is None or table.answer is not None:
         return 0
@@ -76,7 +76,7 @@ def files_read(table: TableLine) -> int:
 
 
 def _summed(name: str, shape: str, scans: Scans) -> ShapeScan:
-    def runs(amount: Callable[[TableLine, ScanPlanSummary], int | None]) -> int | None:
+    def runs(amount: Callable[[AuditedScan, ScanPlanSummary], int | None]) -> int | None:
         return total(
             None if (one := amount(table, table.summary)) is None else one * query.times
             for query, table in scans

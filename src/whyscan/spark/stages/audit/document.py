@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from whyscan.spark.stages.audit.report import (
         Actual,
         Audit,
+        AuditedScan,
+        AuditRun,
         ColumnTotal,
         Drift,
         QueryLine,
-        Run,
-        TableLine,
         TableTotal,
     )
     from whyscan.spark.stages.workload.query import Unparsed
@@ -49,7 +49,7 @@ def document(audit: Audit) -> Json:
     }
 
 
-def _run(run: Run) -> Json:
+def _run(run: AuditRun) -> Json:
     return {
         "id": run.id,
         "at": _moment(run.at),
@@ -88,7 +88,7 @@ def _query(line: QueryLine) -> Json:
     }
 
 
-def _table(line: TableLine) -> Json:
+def _table(line: AuditedScan) -> Json:
     return {
         "name": line.name,
         "alias": line.alias,

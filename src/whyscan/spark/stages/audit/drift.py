@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from whyscan.errors import WhyscanError
 from whyscan.predicate.syntax.session import Session
 from whyscan.spark.packed import packed
-from whyscan.spark.pinned_tables import NotGiven, Tables
+from whyscan.spark.pinned_tables import MissingTable, Tables
 from whyscan.spark.stages.audit.executor import told
 from whyscan.spark.stages.audit.history import digest, earlier
 from whyscan.spark.stages.audit.lines import table_lines
@@ -158,7 +158,7 @@ def _searched(suspect: Suspect, terms: Terms, threshold: float) -> Fall:
         return _bisected(suspect, terms, threshold)
     except WhyscanError as error:
         return Fall(0, unknown=told(error))
-    except NotGiven as missing:
+    except MissingTable as missing:
         return Fall(0, unknown=f"{missing.name} was not given")
 
 
@@ -222,7 +222,7 @@ class _At:
     def _pinned(self) -> Pinned:
         found = next((one for one in self._suspect.tables if one.name == self._name), None)
         if found is None:
-            raise NotGiven(self._name)
+            raise MissingTable(self._name)
         return found
 
 

@@ -13,9 +13,9 @@ from whyscan.planning.plan.planner import make_plan
 from whyscan.predicate.syntax.session import Session
 from whyscan.reports.findings import Finding  # noqa: TC001 - msgspec reads the annotations
 from whyscan.spark.packed import packed
-from whyscan.spark.pinned_tables import NotGiven, Pinned, Tables
+from whyscan.spark.pinned_tables import MissingTable, Pinned, Tables
 from whyscan.spark.stages.audit.lines import table_lines
-from whyscan.spark.stages.audit.report import TableLine
+from whyscan.spark.stages.audit.report import AuditedScan
 from whyscan.statements.explain import explain_statement
 from whyscan.statements.scans import leaves_of, predicate, read
 from whyscan.statements.sql.table_names import Catalogue
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SCHEMA = pa.schema([("outcome", pa.binary())])
 
 
-class Asked(Struct, frozen=True):
+class NumberedQuery(Struct, frozen=True):
     """A query of the workload, by its number there."""
 
     number: int
@@ -44,7 +44,7 @@ class Terms(Struct, frozen=True):
     options: Options
 
 
-class Outcome(Struct, frozen=True):
+class QueryOutcome(Struct, frozen=True):
     """What became of a query.
 
     `unbound` is why it cannot be explained, `missing` a table that it names and nobody gave,
@@ -53,7 +53,7 @@ class Outcome(Struct, frozen=True):
 
     number: int
     operation: str = ""
-    tables: tuple[TableLine, ...] = ()
+    tables: tuple[AuditedScan, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     unbound: str | None = None
@@ -61,7 +61,7 @@ class Outcome(Struct, frozen=True):
     failed: bool = False
 
 
-def bundle(tables: Sequence[Pinned], queries: Sequence[Asked]) -> pa.RecordBatch:
+def bundle(tables: Sequence[Pinned], queries: Sequence[NumberedQuery]) -> pa.RecordBatch:
     """The work of one task, as the row that its executor gets."""
     work = packed((tuple(tables), tuple(queries)))
     return pa.RecordBatch.from_pydict({"work": pa.array([work], pa.binary())})
@@ -81,29 +81,29 @@ def explaining(terms: Terms) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa
     return explained
 
 
-def _outcome(asked: Asked, given: Tables, terms: Terms) -> Outcome:
+def _outcome(asked: NumberedQuery, given: Tables, terms: Terms) -> QueryOutcome:
     given.forget()
     try:
         return _explained(asked, given, terms)
-    except NotGiven as missing:
-        return Outcome(asked.number, missing=missing.name)
+    except MissingTable as missing:
+        return QueryOutcome(asked.number, missing=missing.name)
     except WhyscanError as error:
         is_query = isinstance(error, PredicateError | UsageError)
         lines = _failed(given) if is_query or given.failed else _blamed(asked, given, terms)
         if lines:
-            return Outcome(asked.number, tables=lines, failed=True)
-        return Outcome(asked.number, unbound=told(error))
+            return QueryOutcome(asked.number, tables=lines, failed=True)
+        return QueryOutcome(asked.number, unbound=told(error))
     except Exception as error:  # noqa: BLE001 - one query that we fail at must not cost the others
         line = " ".join(str(error).splitlines()[:1])
         why = f"whyscan itself failed: {type(error).__name__}: {line}"
-        return Outcome(asked.number, unbound=why)
+        return QueryOutcome(asked.number, unbound=why)
 
 
-def _explained(asked: Asked, given: Tables, terms: Terms) -> Outcome:
+def _explained(asked: NumberedQuery, given: Tables, terms: Terms) -> QueryOutcome:
     session = Session(asked.dialect, terms.timezone)
     catalogue = Catalogue(given, given.opened, within=asked.within)
     report = explain_statement(asked.text, catalogue, session, terms.options)
-    return Outcome(
+    return QueryOutcome(
         asked.number,
         report.operation,
         table_lines(report),
@@ -112,15 +112,15 @@ def _explained(asked: Asked, given: Tables, terms: Terms) -> Outcome:
     )
 
 
-def _failed(given: Tables) -> tuple[TableLine, ...]:
+def _failed(given: Tables) -> tuple[AuditedScan, ...]:
     """The tables that could not be opened."""
     return tuple(
-        TableLine(name, name, given.uri(name), error=told(error))
+        AuditedScan(name, name, given.uri(name), error=told(error))
         for name, error in given.failed.items()
     )
 
 
-def _blamed(asked: Asked, given: Tables, terms: Terms) -> tuple[TableLine, ...]:
+def _blamed(asked: NumberedQuery, given: Tables, terms: Terms) -> tuple[AuditedScan, ...]:
     """The tables of a query of which one cannot be read: the one whose columns or plan fail.
 
     None of them where it is the query that cannot be: it may ask for a version that is not there.
@@ -130,7 +130,7 @@ def _blamed(asked: Asked, given: Tables, terms: Terms) -> tuple[TableLine, ...]:
         whys |= _plans(asked, given, terms)
     if not any(whys.values()):
         return ()
-    return tuple(TableLine(n, n, given.uri(n), error=why) for n, why in whys.items())
+    return tuple(AuditedScan(n, n, given.uri(n), error=why) for n, why in whys.items())
 
 
 def _why(given: Tables, name: str) -> str | None:
@@ -142,7 +142,7 @@ def _why(given: Tables, name: str) -> str | None:
     return None
 
 
-def _plans(asked: Asked, given: Tables, terms: Terms) -> dict[str, str]:
+def _plans(asked: NumberedQuery, given: Tables, terms: Terms) -> dict[str, str]:
     """Why scans of the query cannot be planned, by their tables."""
     session = Session(asked.dialect, terms.timezone)
     try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from whyscan.spark.stages.audit.report import Audit, QueryLine, TableLine
+    from whyscan.spark.stages.audit.report import Audit, AuditedScan, QueryLine
 
 _COUNTS = (
     "manifests_total",
@@ -97,7 +97,7 @@ def summaries(audit: Audit) -> pa.Table:
     return pa.Table.from_pylist(rows, SCHEMA)
 
 
-def _row(audit: Audit, query: QueryLine, at: int, table: TableLine) -> dict[str, object]:
+def _row(audit: Audit, query: QueryLine, at: int, table: AuditedScan) -> dict[str, object]:
     counts = {name: getattr(table.summary, name) for name in _COUNTS}
     vain, work = table.in_vain, table.work
     return {

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from whyscan.planning.plan.planner import plus, total
 from whyscan.reports.findings import Code
-from whyscan.spark.stages.audit.report import TableLine
+from whyscan.spark.stages.audit.report import AuditedScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,15 +30,15 @@ REWRITTEN = frozenset(
 """Findings whose rewrite is proven to mean the same, and was planned on the same snapshot."""
 
 
-def table_lines(report: StatementReport) -> tuple[TableLine, ...]:
+def table_lines(report: StatementReport) -> tuple[AuditedScan, ...]:
     """One for each scan, in the statement's order."""
     return tuple(map(_line, report.scans))
 
 
-def _line(scan: ScanReport) -> TableLine:
+def _line(scan: ScanReport) -> AuditedScan:
     report = scan.report
     kept = scan.reading.bytes_kept
-    return TableLine(
+    return AuditedScan(
         name=scan.name,
         alias=scan.alias,
         uri=report.table.uri,

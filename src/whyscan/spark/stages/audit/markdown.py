@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from whyscan.reports.findings import Finding
-    from whyscan.spark.stages.audit.report import Audit, QueryLine, TableLine
+    from whyscan.spark.stages.audit.report import Audit, AuditedScan, QueryLine
 
 QUERIES_RANKED = 20
 QUERIES_IN_FULL = 8
@@ -128,7 +128,7 @@ def _rewrites(line: QueryLine) -> Iterator[str]:
             yield f"  - {plain(engine(table.actual))} a run; {plain(predicted(table))}"
 
 
-def _scan(table: TableLine) -> str:
+def _scan(table: AuditedScan) -> str:
     title = table.name if table.alias == table.name else f"{table.name} {table.alias}"
     if table.summary is None:
         return f"{code(title)}: {plain(_cut(table.error or 'not known', WORDS_SHOWN))}"

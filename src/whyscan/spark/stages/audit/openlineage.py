@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from whyscan.spark.stages.audit.report import Audit, QueryLine, Run, TableLine
+    from whyscan.spark.stages.audit.report import Audit, AuditedScan, AuditRun, QueryLine
 
     Json = dict[str, Any]
 
@@ -78,7 +78,7 @@ def _events(audit: Audit) -> Iterator[Json]:
     yield _event("COMPLETE", audit.run, {"runId": run}, job)
 
 
-def _query(run: Run, line: QueryLine, number: int) -> Iterator[Json]:
+def _query(run: AuditRun, line: QueryLine, number: int) -> Iterator[Json]:
     """A query has begun and is complete, or has failed where a table could not be looked at."""
     facets: Json = {"parent": _facet("parent", **_parent(run))}
     identity = str(uuid.uuid5(uuid.UUID(_id(run)), f"{number} {digest(line.shape)}"))
@@ -91,7 +91,7 @@ def _query(run: Run, line: QueryLine, number: int) -> Iterator[Json]:
     yield _event(kind, run, told | {"facets": facets}, _job(line), list(_inputs(line)))
 
 
-def _event(kind: str, run: Run, told: Json, job: Json, inputs: Sequence[Json] = ()) -> Json:
+def _event(kind: str, run: AuditRun, told: Json, job: Json, inputs: Sequence[Json] = ()) -> Json:
     at = run.at if kind == "START" else run.at + timedelta(seconds=run.seconds)
     return {
         "eventType": kind,
@@ -105,11 +105,11 @@ def _event(kind: str, run: Run, told: Json, job: Json, inputs: Sequence[Json] = 
     }
 
 
-def _id(run: Run) -> str:
+def _id(run: AuditRun) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"whyscan:audit:{run.id}"))
 
 
-def _parent(run: Run) -> Json:
+def _parent(run: AuditRun) -> Json:
     return {"run": {"runId": _id(run)}, "job": {"namespace": NAMESPACE, "name": "audit"}}
 
 
@@ -146,7 +146,7 @@ def _figures(line: QueryLine) -> Json:
 
 def _inputs(line: QueryLine) -> Iterator[Json]:
     """One for each table: a table that is scanned twice is one input, with both scans' sums."""
-    scans: dict[tuple[str, str], list[TableLine]] = {}
+    scans: dict[tuple[str, str], list[AuditedScan]] = {}
     for table in line.tables:
         if table.summary is not None:
             scans.setdefault(dataset(table.uri), []).append(table)
@@ -159,7 +159,7 @@ def _inputs(line: QueryLine) -> Iterator[Json]:
         }
 
 
-def _about(table: TableLine) -> Json:
+def _about(table: AuditedScan) -> Json:
     facets: Json = {}
     if table.version is not None:
         facets["version"] = _facet("version", datasetVersion=str(table.version))
@@ -170,7 +170,7 @@ def _about(table: TableLine) -> Json:
     return facets
 
 
-def _reads(scans: Sequence[TableLine]) -> Json:
+def _reads(scans: Sequence[AuditedScan]) -> Json:
     summaries = [table.summary for table in scans if table.summary is not None]
     statistics = {
         "rowCount": None if _answered(scans) else total(one.rows_kept for one in summaries),
@@ -184,11 +184,11 @@ def _reads(scans: Sequence[TableLine]) -> Json:
     return facets
 
 
-def _answered(scans: Sequence[TableLine]) -> bool:
+def _answered(scans: Sequence[AuditedScan]) -> bool:
     return any(table.answer is not None for table in scans)
 
 
-def _scan(scans: Sequence[TableLine]) -> Json:
+def _scan(scans: Sequence[AuditedScan]) -> Json:
     return {
         "bytesRead": total(table.bytes_read for table in scans),
         "bytesNeeded": total(table.bytes_needed for table in scans),
@@ -199,12 +199,12 @@ def _scan(scans: Sequence[TableLine]) -> Json:
     }
 
 
-def _engine(scans: Sequence[TableLine], name: str) -> int | None:
+def _engine(scans: Sequence[AuditedScan], name: str) -> int | None:
     """What the engine said of all its runs; None where it did not say it of every scan."""
     return total(None if t.actual is None else getattr(t.actual, name) for t in scans)
 
 
-def _scan_report(scans: Sequence[TableLine]) -> Json:
+def _scan_report(scans: Sequence[AuditedScan]) -> Json:
     """Iceberg's own report on a scan; of several, the sums, and no filter."""
     first = scans[0]
     report: Json = {"scanMetrics": _known(_scan_metrics(scans))}
@@ -217,7 +217,7 @@ def _scan_report(scans: Sequence[TableLine]) -> Json:
     return report
 
 
-def _scan_metrics(scans: Sequence[TableLine]) -> Json:
+def _scan_metrics(scans: Sequence[AuditedScan]) -> Json:
     summaries = [table.summary for table in scans if table.summary is not None]
     files = sum(map(files_read, scans))
     manifests = total(one.manifests_total for one in summaries)

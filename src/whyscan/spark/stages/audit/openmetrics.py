@@ -40,7 +40,7 @@ LONGEST_LABEL = 200
 SUFFIXES = {"counter": "_total", "gauge": "", "info": "_info"}
 
 
-class Family(Struct, frozen=True):
+class MetricFamily(Struct, frozen=True):
     """A family of metrics; with a unit, its name ends in it."""
 
     name: str
@@ -49,11 +49,11 @@ class Family(Struct, frozen=True):
     unit: str | None = None
 
 
-def _counter(name: str, told: str, unit: str | None = None) -> Family:
-    return Family(name, "counter", told, unit)
+def _counter(name: str, told: str, unit: str | None = None) -> MetricFamily:
+    return MetricFamily(name, "counter", told, unit)
 
 
-SCANS: tuple[tuple[Family, Callable[[ShapeScan], int | float | None]], ...] = (
+SCANS: tuple[tuple[MetricFamily, Callable[[ShapeScan], int | float | None]], ...] = (
     (
         _counter("iceberg_scan_result_data_files", "Data files that scans read."),
         lambda scan: scan.files,
@@ -110,7 +110,7 @@ SCANS: tuple[tuple[Family, Callable[[ShapeScan], int | float | None]], ...] = (
         lambda scan: scan.actual_files,
     ),
     (
-        Family(
+        MetricFamily(
             "whyscan_scan_kept_ratio",
             "gauge",
             "Share of the table's bytes that metadata cannot rule out.",
@@ -130,15 +130,17 @@ def openmetrics(audit: Audit) -> str:
 def _run(audit: Audit) -> Iterator[str]:
     run = audit.run
     yield from _family(
-        Family("whyscan_audit", "info", "The audit that these metrics are of."),
+        MetricFamily("whyscan_audit", "info", "The audit that these metrics are of."),
         [({"run": run.id, "version": version()}, 1)],
     )
     yield from _family(
-        Family("whyscan_audit_timestamp_seconds", "gauge", "When the audit began.", "seconds"),
+        MetricFamily(
+            "whyscan_audit_timestamp_seconds", "gauge", "When the audit began.", "seconds"
+        ),
         [({}, run.at.timestamp())],
     )
     yield from _family(
-        Family("whyscan_audit_duration_seconds", "gauge", "How long it took.", "seconds"),
+        MetricFamily("whyscan_audit_duration_seconds", "gauge", "How long it took.", "seconds"),
         [({}, run.seconds)],
     )
     failed = sum(line.error is not None for line in audit.queries)
@@ -148,16 +150,18 @@ def _run(audit: Audit) -> Iterator[str]:
         "unparsed": len(audit.unparsed),
     }
     yield from _family(
-        Family("whyscan_audit_queries", "gauge", "Distinct texts of the workload."),
+        MetricFamily("whyscan_audit_queries", "gauge", "Distinct texts of the workload."),
         [({"state": state}, number) for state, number in states.items()],
     )
     broken = sum(line.error is not None for line in audit.tables)
     yield from _family(
-        Family("whyscan_audit_tables", "gauge", "Tables of the audit."),
+        MetricFamily("whyscan_audit_tables", "gauge", "Tables of the audit."),
         [({"state": "read"}, len(audit.tables) - broken), ({"state": "failed"}, broken)],
     )
     yield from _family(
-        Family("whyscan_audit_drifts", "gauge", "Shapes that keep more of a table than before."),
+        MetricFamily(
+            "whyscan_audit_drifts", "gauge", "Shapes that keep more of a table than before."
+        ),
         [({}, len(audit.drift))],
     )
 
@@ -170,7 +174,7 @@ def _shapes(audit: Audit) -> Iterator[str]:
         texts.setdefault(name, shown(line))
         runs[name] = runs.get(name, 0) + line.times
     yield from _family(
-        Family("whyscan_shape", "info", "The text of a shape: a query without its literals."),
+        MetricFamily("whyscan_shape", "info", "The text of a shape: a query without its literals."),
         [({"shape": name, "sql": _short(text)}, 1) for name, text in texts.items()],
     )
     yield from _family(
@@ -192,7 +196,7 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"
 
 
-def _family(family: Family, samples: Iterable[Sample]) -> Iterator[str]:
+def _family(family: MetricFamily, samples: Iterable[Sample]) -> Iterator[str]:
     """Nothing at all where no sample is known."""
     known = [(labels, value) for labels, value in samples if value is not None]
     if not known:

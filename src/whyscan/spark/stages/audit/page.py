@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from whyscan.spark.stages.audit.report import (
         Audit,
+        AuditedScan,
         ColumnTotal,
         QueryLine,
-        TableLine,
         TableTotal,
     )
     from whyscan.spark.stages.audit.spending import Period, Spending
@@ -249,7 +249,7 @@ def _told(name: str, spent: Spending) -> str:
     return told if not spent.unknown else f"{told}; of {counted(spent.unknown, 'run')} not known"
 
 
-def _compared(table: TableLine) -> Iterator[tuple[str, str, str]]:
+def _compared(table: AuditedScan) -> Iterator[tuple[str, str, str]]:
     """What is predicted of one run, and what the engine says of one on average."""
     if table.actual is None or table.summary is None:
         return

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from whyscan.spark.stages.audit.report import (
         Actual,
         Audit,
+        AuditedScan,
         Drift,
         QueryLine,
-        TableLine,
         TableTotal,
     )
     from whyscan.spark.stages.workload.query import Unparsed
@@ -86,7 +86,7 @@ def engine(actual: Actual) -> str:
     return f"the engine read {', '.join(parts) or 'what it does not tell'}"
 
 
-def predicted(table: TableLine) -> str:
+def predicted(table: AuditedScan) -> str:
     """`predicted 12 files, 1.4 GB, 300 rows`."""
     if table.summary is None:
         return "nothing is predicted"

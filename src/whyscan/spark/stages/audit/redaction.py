@@ -10,7 +10,7 @@ from whyscan.predicate.syntax.redact import HIDDEN, without_literals
 from whyscan.reports.redaction import Redactor, new_key
 
 if TYPE_CHECKING:
-    from whyscan.spark.stages.audit.report import Audit, QueryLine, TableLine
+    from whyscan.spark.stages.audit.report import Audit, AuditedScan, QueryLine
 
 NOTE = "values are redacted: ? is a literal"
 
@@ -48,7 +48,7 @@ def _query(line: QueryLine, key: bytes) -> QueryLine:
     )
 
 
-def _table(line: TableLine, hide: Redactor, own: Redactor) -> TableLine:
+def _table(line: AuditedScan, hide: Redactor, own: Redactor) -> AuditedScan:
     """By the literals of the query, and by those that reached the table in other words."""
     rewrite = None if line.rewrite is None else without_literals(line.rewrite, "spark")
     return replace(

@@ -43,7 +43,7 @@ class Actual(Struct, frozen=True):
     partitions: int | None
 
 
-class TableLine(Struct, frozen=True):
+class AuditedScan(Struct, frozen=True):
     """One scan of a table in a query: the report on it, in short.
 
     `name` is the table's as it was given, `alias` what the query calls it. `work` is the conjunct
@@ -111,7 +111,7 @@ class QueryLine(Struct, frozen=True):
     origins: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     operation: str = ""
-    tables: tuple[TableLine, ...] = ()
+    tables: tuple[AuditedScan, ...] = ()
     findings: tuple[Finding, ...] = ()
     bytes_read: int | None = None
     bytes_needed: int | None = None
@@ -169,7 +169,7 @@ class Drift(Struct, frozen=True):
     unknown: str | None = None
 
 
-class Run(Struct, frozen=True):
+class AuditRun(Struct, frozen=True):
     """One run of the audit: who can be found again in a history."""
 
     id: str
@@ -184,7 +184,7 @@ class Run(Struct, frozen=True):
 class Audit(Struct, frozen=True):
     """A workload against its tables. `queries` are ranked: what wastes the most comes first."""
 
-    run: Run
+    run: AuditRun
     queries: tuple[QueryLine, ...] = ()
     tables: tuple[TableTotal, ...] = ()
     unparsed: tuple[Unparsed, ...] = ()

@@ -16,10 +16,10 @@ from whyscan.spark.pinned_tables import column_types, pin_all
 from whyscan.spark.stage_output import form_named
 from whyscan.spark.stages.audit import history
 from whyscan.spark.stages.audit.drift import drifted
-from whyscan.spark.stages.audit.stage import Question, explain_workload
+from whyscan.spark.stages.audit.stage import AuditOptions, explain_workload
 from whyscan.spark.stages.inventory.tables import inventoried
 from whyscan.spark.stages.workload.query import Workload
-from whyscan.spark.tables import Source, sources
+from whyscan.spark.tables import NamedTable, sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ IN_PROCESS = 1 << 26
 """Bytes of logs that are read before executors would have begun."""
 
 
-class Settings(TypedDict, total=False):
+class AuditSettings(TypedDict, total=False):
     """How an audit is made.
 
     `dialect` is of texts whose log names none. `options` are the tables' storage options, and
@@ -64,8 +64,8 @@ class Settings(TypedDict, total=False):
 def audit(
     spark: SparkSession,
     workload: Workload | DataFrame | Paths | Sequence[Paths],
-    tables: Mapping[str, str] | Sequence[str | Source],
-    **settings: Unpack[Settings],
+    tables: Mapping[str, str] | Sequence[str | NamedTable],
+    **settings: Unpack[AuditSettings],
 ) -> Audit:
     """What every query of a workload reads of the tables, and what of it in vain.
 
@@ -90,23 +90,23 @@ def audit(
     return masked(result)
 
 
-def _check(settings: Settings) -> None:
+def _check(settings: AuditSettings) -> None:
     """Refuse a keyword that nobody knows, as a plain parameter would."""
     for name in settings:
-        if name not in Settings.__annotations__:
-            words = ", ".join(Settings.__annotations__)
+        if name not in AuditSettings.__annotations__:
+            words = ", ".join(AuditSettings.__annotations__)
             raise TypeError(f"unexpected keyword argument {name!r}; known are {words}")
 
 
-def _question(settings: Settings) -> Question:
-    names = Question.__struct_fields__
-    return Question(**{name: settings[name] for name in names if name in settings})  # type: ignore[literal-required]
+def _question(settings: AuditSettings) -> AuditOptions:
+    names = AuditOptions.__struct_fields__
+    return AuditOptions(**{name: settings[name] for name in names if name in settings})  # type: ignore[literal-required]
 
 
 def _read(
     spark: SparkSession,
     workload: DataFrame | Paths | Sequence[Paths],
-    settings: Settings,
+    settings: AuditSettings,
     types: Types,
 ) -> Workload:
     """In this process where that is little to read, else by executors."""
@@ -138,7 +138,9 @@ def _size(paths: Sequence[str], options: Mapping[str, Any]) -> float:
 
 
 def _pinned(
-    spark: SparkSession, tables: Mapping[str, str] | Sequence[str | Source], settings: Settings
+    spark: SparkSession,
+    tables: Mapping[str, str] | Sequence[str | NamedTable],
+    settings: AuditSettings,
 ) -> tuple[Pinned, ...]:
     options = settings.get("options", {})
     given = _sources(tables, options)
@@ -158,9 +160,9 @@ def _pinned(
 
 
 def _sources(
-    tables: Mapping[str, str] | Sequence[str | Source], options: Mapping[str, Any]
-) -> tuple[Source, ...]:
+    tables: Mapping[str, str] | Sequence[str | NamedTable], options: Mapping[str, Any]
+) -> tuple[NamedTable, ...]:
     if isinstance(tables, Mapping):
         return sources([(name, str(uri)) for name, uri in tables.items()], options)
-    ready = [one for one in tables if isinstance(one, Source)]
-    return (*ready, *sources([one for one in tables if not isinstance(one, Source)], options))
+    ready = [one for one in tables if isinstance(one, NamedTable)]
+    return (*ready, *sources([one for one in tables if not isinstance(one, NamedTable)], options))

@@ -23,11 +23,17 @@ from whyscan.reports.words import counted
 from whyscan.spark.errors import uncarried
 from whyscan.spark.pinned_tables import pin_all
 from whyscan.spark.sessions import cores
-from whyscan.spark.stages.audit.executor import Asked, Outcome, Terms, bundle, explaining
-from whyscan.spark.stages.audit.report import Audit, Run
+from whyscan.spark.stages.audit.executor import (
+    NumberedQuery,
+    QueryOutcome,
+    Terms,
+    bundle,
+    explaining,
+)
+from whyscan.spark.stages.audit.report import Audit, AuditRun
 from whyscan.spark.stages.audit.totals import place, query_lines, table_totals
 from whyscan.spark.stages.workload.query import Unparsed
-from whyscan.spark.tables import Source
+from whyscan.spark.tables import NamedTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -50,7 +56,7 @@ THRESHOLD = 0.1
 """A share of a table's bytes: a shape that keeps so much more than before has drifted."""
 
 
-class Question(Struct, frozen=True):
+class AuditOptions(Struct, frozen=True):
     """How the queries are read and planned; the defaults are those of a single explanation."""
 
     timezone: str = "UTC"
@@ -65,14 +71,14 @@ class Question(Struct, frozen=True):
         return Terms(self.timezone, options_of(asked))
 
 
-DEFAULT = Question()
+DEFAULT = AuditOptions()
 
 
 def explain_workload(
     spark: SparkSession,
     workload: Workload,
     tables: Iterable[Pinned],
-    question: Question = DEFAULT,
+    question: AuditOptions = DEFAULT,
     told: Callable[[str], None] | None = None,
 ) -> tuple[Audit, dict[str, Pinned]]:
     """The workload against its tables, and all tables that it turned out to name.
@@ -84,7 +90,7 @@ def explain_workload(
     outcomes = rounds.run(question.terms)
     unparsed = (*workload.unparsed, *_unbound(workload.queries, outcomes))
     queries = query_lines(workload.queries, outcomes, rounds.tables.values())
-    run = Run(
+    run = AuditRun(
         id=f"{at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}",
         at=at,
         seconds=perf_counter() - started,
@@ -96,7 +102,7 @@ def explain_workload(
     return Audit(run, queries, totals, unparsed), rounds.tables
 
 
-def _unbound(queries: Sequence[Query], outcomes: Mapping[int, Outcome]) -> Iterator[Unparsed]:
+def _unbound(queries: Sequence[Query], outcomes: Mapping[int, QueryOutcome]) -> Iterator[Unparsed]:
     for number, query in enumerate(queries):
         why = outcomes[number].unbound
         if why is not None:
@@ -116,16 +122,16 @@ class _Rounds:
     ) -> None:
         self._spark = spark
         self._asked = [
-            Asked(number, query.text, query.dialect, query.within)
+            NumberedQuery(number, query.text, query.dialect, query.within)
             for number, query in enumerate(queries)
         ]
         self.tables = {one.name: one for one in tables}
         self._options = next((one.options for one in self.tables.values()), {})
         self._say = say
 
-    def run(self, terms: Terms) -> dict[int, Outcome]:
-        outcomes: dict[int, Outcome] = {}
-        left: Sequence[Asked] = self._asked
+    def run(self, terms: Terms) -> dict[int, QueryOutcome]:
+        outcomes: dict[int, QueryOutcome] = {}
+        left: Sequence[NumberedQuery] = self._asked
         wanted: dict[int, set[str]] = {}
         for _ in range(ROUNDS):
             if not left:
@@ -139,7 +145,7 @@ class _Rounds:
             left = [self._asked[number] for number in sorted(missing)]
         for asked in left:
             why = f"it names more than {ROUNDS} tables that were not given"
-            outcomes[asked.number] = Outcome(asked.number, unbound=why)
+            outcomes[asked.number] = QueryOutcome(asked.number, unbound=why)
         return outcomes
 
     def _find(self, names: set[str]) -> None:
@@ -147,20 +153,20 @@ class _Rounds:
         places = {place(one.uri): one for one in self.tables.values()}
         known = {name: places[place(name)] for name in names if place(name) in places}
         self.tables |= {name: replace(one, name=name, given=False) for name, one in known.items()}
-        new = [Source(name, name, self._options) for name in sorted(names - self.tables.keys())]
+        new = [NamedTable(name, name, self._options) for name in sorted(names - self.tables.keys())]
         if new:
             self._say(f"opening {counted(len(new), 'table')} that queries name")
         self.tables |= {one.name: replace(one, given=False) for one in pin_all(new)}
 
     def _explained(
-        self, asked: Sequence[Asked], wanted: Mapping[int, set[str]], terms: Terms
-    ) -> list[Outcome]:
+        self, asked: Sequence[NumberedQuery], wanted: Mapping[int, set[str]], terms: Terms
+    ) -> list[QueryOutcome]:
         most = cores(self._spark) * TASKS_A_CORE
         work = list(_bundles(asked, self.tables, wanted, most))
         self._say(f"explaining {_queries(len(asked))} in {counted(len(work), 'task')}")
         frame = self._spark.createDataFrame(pa.Table.from_batches(work))
         rows = collected(frame.mapInArrow(explaining(terms), "outcome binary"))
-        decoder = msgpack.Decoder(Outcome)
+        decoder = msgpack.Decoder(QueryOutcome)
         return [decoder.decode(bytes(row["outcome"])) for row in rows]
 
 
@@ -184,7 +190,7 @@ def _queries(number: int) -> str:
 
 
 def _bundles(
-    asked: Sequence[Asked],
+    asked: Sequence[NumberedQuery],
     tables: Mapping[str, Pinned],
     wanted: Mapping[int, set[str]],
     at_most: int,

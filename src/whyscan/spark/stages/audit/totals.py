@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from whyscan.spark.pinned_tables import Pinned
-    from whyscan.spark.stages.audit.executor import Outcome
-    from whyscan.spark.stages.audit.report import TableLine
+    from whyscan.spark.stages.audit.executor import QueryOutcome
+    from whyscan.spark.stages.audit.report import AuditedScan
     from whyscan.spark.stages.workload.query import ActualScan, Query
 
 
 def query_lines(
-    queries: Sequence[Query], outcomes: Mapping[int, Outcome], pinned: Iterable[Pinned]
+    queries: Sequence[Query], outcomes: Mapping[int, QueryOutcome], pinned: Iterable[Pinned]
 ) -> tuple[QueryLine, ...]:
     """The queries that could be bound, what wastes the most first; what is not known comes last.
 
@@ -43,7 +43,7 @@ def _rank(line: QueryLine) -> tuple[bool, int, int]:
     return line.wasted is None, -(line.wasted or 0), -reads
 
 
-def _line(query: Query, outcome: Outcome, names: Mapping[str, str]) -> QueryLine:
+def _line(query: Query, outcome: QueryOutcome, names: Mapping[str, str]) -> QueryLine:
     named = [
         replace(t, name=names.get(t.name) or names.get(place(t.uri), t.name))
         for t in outcome.tables
@@ -81,7 +81,7 @@ def total(numbers: Iterable[int | None]) -> int | None:
     return None if None in found else sum(number for number in found if number is not None)
 
 
-def _ratio(tables: Sequence[TableLine]) -> float | None:
+def _ratio(tables: Sequence[AuditedScan]) -> float | None:
     """The share of the tables' bytes that is kept; of their files, where bytes are not known."""
     found = [table.summary for table in tables if table.summary is not None]
     kept = total(table.bytes_kept for table in tables)
@@ -93,8 +93,8 @@ def _ratio(tables: Sequence[TableLine]) -> float | None:
 
 
 def _with_actual(
-    tables: Sequence[TableLine], actual: Sequence[ActualScan]
-) -> tuple[TableLine, ...]:
+    tables: Sequence[AuditedScan], actual: Sequence[ActualScan]
+) -> tuple[AuditedScan, ...]:
     """What the engine said beside what is predicted, by the tables' names and addresses."""
     left = list(actual)
     lines = []
@@ -109,7 +109,7 @@ def _with_actual(
     return tuple(lines)
 
 
-def _is_of(name: str, table: TableLine) -> bool:
+def _is_of(name: str, table: AuditedScan) -> bool:
     if place(name) == place(table.uri):
         return True
     one, other = _parts(name), _parts(table.name)
@@ -128,7 +128,7 @@ def place(uri: str) -> str:
 
 def table_totals(queries: Sequence[QueryLine], pinned: Iterable[Pinned]) -> tuple[TableTotal, ...]:
     """Every table of the run, what is wasted on the most first."""
-    scans: dict[str, list[tuple[QueryLine, TableLine]]] = {}
+    scans: dict[str, list[tuple[QueryLine, AuditedScan]]] = {}
     for query in queries:
         for table in query.tables:
             scans.setdefault(place(table.uri), []).append((query, table))
@@ -142,7 +142,7 @@ def _worst(line: TableTotal | ColumnTotal) -> tuple[bool, int, int]:
     return line.wasted is None, -(line.wasted or 0), -(line.bytes_read or 0)
 
 
-def _table(pinned: Pinned, scans: Sequence[tuple[QueryLine, TableLine]]) -> TableTotal:
+def _table(pinned: Pinned, scans: Sequence[tuple[QueryLine, AuditedScan]]) -> TableTotal:
     failed = next((table.error for _, table in scans if table.error is not None), None)
     if pinned.error is not None:
         failed = told(from_text(pinned.error))
@@ -165,8 +165,8 @@ def _all_runs(parts: Iterable[tuple[QueryLine, int | None]]) -> int | None:
     return total(None if amount is None else amount * query.times for query, amount in parts)
 
 
-def _columns(scans: Sequence[tuple[QueryLine, TableLine]]) -> tuple[ColumnTotal, ...]:
-    named: dict[str, list[tuple[QueryLine, TableLine]]] = {}
+def _columns(scans: Sequence[tuple[QueryLine, AuditedScan]]) -> tuple[ColumnTotal, ...]:
+    named: dict[str, list[tuple[QueryLine, AuditedScan]]] = {}
     for query, table in scans:
         for column in dict.fromkeys(name for line in table.conjuncts for name in line.columns):
             named.setdefault(column, []).append((query, table))

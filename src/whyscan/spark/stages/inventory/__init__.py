@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from whyscan.spark.stages.inventory.opening import Named
     from whyscan.spark.stages.inventory.report import InventoryRun
-    from whyscan.spark.stages.inventory.run import Settings
+    from whyscan.spark.stages.inventory.run import InventorySettings
 
 __all__ = ["inventory", "write_inventory"]
 
@@ -30,7 +30,7 @@ def inventory(
 
 
 def write_inventory(
-    spark: SparkSession, tables: Named, output: str, **settings: Unpack[Settings]
+    spark: SparkSession, tables: Named, output: str, **settings: Unpack[InventorySettings]
 ) -> InventoryRun:
     """Bring the inventory at `output` up to date; what is there already is not read again."""
     from whyscan.spark.stages.inventory import run

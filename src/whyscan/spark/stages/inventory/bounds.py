@@ -33,7 +33,7 @@ from whyscan.tree.types import (
     IntervalType,
     StringType,
     TimestampType,
-    Unit,
+    TimeUnit,
     UuidType,
 )
 
@@ -73,7 +73,7 @@ def _in_families(kind: Type, ends: pa.Array) -> dict[str, pa.Array]:
             return _decimals(ends)
         case DateType():
             return {"date": ends}
-        case TimestampType(unit=Unit.NANOSECOND):
+        case TimestampType(unit=TimeUnit.NANOSECOND):
             return {"text": pa.array(json_values(ends, kind), pa.string())}
         case TimestampType():
             return {"timestamp": ends.view(pa.int64()).view(FAMILIES["timestamp"])}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from whyscan.spark.stages.inventory.reading import Depth, Work
+    from whyscan.spark.stages.inventory.reading import InventoryDepth, Work
 
 RECEIPT = pa.schema(
     [
@@ -75,7 +75,7 @@ def is_local(spark: SparkSession, place: str) -> bool:
     return one_machine and str(stored or "file:").startswith("file:")
 
 
-def writing(depth: Depth, folder: Path) -> Work:
+def writing(depth: InventoryDepth, folder: Path) -> Work:
     """Read parts and write their containers into a folder; a row a file says what is in it."""
 
     @carried

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from whyscan.reports.document import Json, version
 
 if TYPE_CHECKING:
-    from whyscan.spark.stages.inventory.report import InventoryRun, TableLine
+    from whyscan.spark.stages.inventory.report import InventoriedTable, InventoryRun
 
 SCHEMA_VERSION = "1.0"
 _FOUND = (
@@ -42,7 +42,7 @@ def document(run: InventoryRun) -> Json:
     }
 
 
-def _line(line: TableLine) -> Json:
+def _line(line: InventoriedTable) -> Json:
     error = line.error
     return {
         "name": line.name,

@@ -11,9 +11,9 @@ from msgspec import Struct, field
 from whyscan.errors import WhyscanError
 from whyscan.spark.packed import packed
 from whyscan.spark.sessions import cores
-from whyscan.spark.stages.inventory.reading import PARTS, Depth
-from whyscan.spark.stages.inventory.report import FAILED, UNCHANGED, TableLine, TableRow
-from whyscan.spark.tables import Source, sources
+from whyscan.spark.stages.inventory.reading import PARTS, InventoryDepth
+from whyscan.spark.stages.inventory.report import FAILED, UNCHANGED, InventoriedTable, TableRow
+from whyscan.spark.tables import NamedTable, sources
 from whyscan.tables import open_snapshot
 from whyscan.tables.identity import identity
 from whyscan.tables.parts import parts
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    Named = Mapping[str, str] | Iterable[str | Source]
+    Named = Mapping[str, str] | Iterable[str | NamedTable]
     Known = Mapping[tuple[str, str], TableRow]
 
 AT_ONCE = 16
 TASKS_A_CORE = 8
 
 
-class Opened(Struct, frozen=True):
+class OpenedTable(Struct, frozen=True):
     """A table at a snapshot, in parts that are pickled."""
 
-    source: Source
+    source: NamedTable
     uri: str
     format: str
     snapshot: str
@@ -46,7 +46,7 @@ class Opened(Struct, frozen=True):
         return named | {"format": self.format, "snapshot": self.snapshot}
 
 
-def sources_of(tables: Named, options: Mapping[str, Any] | None) -> tuple[Source, ...]:
+def sources_of(tables: Named, options: Mapping[str, Any] | None) -> tuple[NamedTable, ...]:
     """The tables that were named: by a mapping of names, as a list, or as sources already."""
     named: Iterable[Any] = tables.items() if hasattr(tables, "items") else tables
     return sources(named, options)
@@ -55,16 +55,16 @@ def sources_of(tables: Named, options: Mapping[str, Any] | None) -> tuple[Source
 class Opener(Struct, frozen=True):
     """Opens tables: how far down they are read, what is known of them, types of Hive partitions."""
 
-    depth: Depth
+    depth: InventoryDepth
     known: Known = field(default_factory=dict)
     partition_types: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
-    def open_all(self, some: Sequence[Source]) -> Iterator[Opened | TableLine]:
+    def open_all(self, some: Sequence[NamedTable]) -> Iterator[OpenedTable | InventoriedTable]:
         """Each table, or the line of one that need not or cannot be read; several at once."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
             yield from pool.map(self._open, some)
 
-    def _open(self, source: Source) -> Opened | TableLine:
+    def _open(self, source: NamedTable) -> OpenedTable | InventoriedTable:
         types = self.partition_types.get(source.name, {})
         try:
             snapshot = open_snapshot([source.uri], types, source.options, fetched_whole=0)
@@ -72,18 +72,18 @@ class Opener(Struct, frozen=True):
             mark = f"{found.mark} {dict(types)}" if types else found.mark
             before = self.known.get((source.name, found.name))
             if before is not None and self._is_enough(before, snapshot.uri, mark):
-                return TableLine(source.name, source.uri, UNCHANGED, before)
+                return InventoriedTable(source.name, source.uri, UNCHANGED, before)
             divided = tuple(map(packed, parts(snapshot, self.depth.files_each)))
-            return Opened(source, snapshot.uri, snapshot.format, found.name, mark, divided)
+            return OpenedTable(source, snapshot.uri, snapshot.format, found.name, mark, divided)
         except WhyscanError as error:
-            return TableLine(source.name, source.uri, FAILED, error=error)
+            return InventoriedTable(source.name, source.uri, FAILED, error=error)
 
     def _is_enough(self, before: TableRow, uri: str, mark: str) -> bool:
-        deep = before.depth == self.depth or self.depth is Depth.FILES
+        deep = before.depth == self.depth or self.depth is InventoryDepth.FILES
         return deep and (before.uri, before.mark) == (uri, mark)
 
 
-def spread(spark: SparkSession, opened: Sequence[Opened]) -> DataFrame:
+def spread(spark: SparkSession, opened: Sequence[OpenedTable]) -> DataFrame:
     """A row a part, over few tasks."""
     rows = [{**one.about, "part": part} for one in opened for part in one.parts]
     tasks = max(1, min(len(rows), TASKS_A_CORE * cores(spark)))

@@ -15,7 +15,7 @@ from whyscan.spark.stages.inventory.rows import (
     FILE,
     MANIFEST,
     ROW_GROUP,
-    Rows,
+    ContainerRows,
     failed,
     leaves,
     partition_values,
@@ -46,7 +46,7 @@ BATCH = 10_000
 _UTC = zones.zone("UTC")
 
 
-class Depth(StrEnum):
+class InventoryDepth(StrEnum):
     """How far down containers are listed; row groups are in the footers of data files."""
 
     FILES = "files"
@@ -55,18 +55,18 @@ class Depth(StrEnum):
     @property
     def files_each(self) -> int:
         """How many files a part holds: a footer takes longer than an entry of a log."""
-        return 100_000 if self is Depth.FILES else 5_000
+        return 100_000 if self is InventoryDepth.FILES else 5_000
 
 
-def depth_named(name: str) -> Depth:
+def depth_named(name: str) -> InventoryDepth:
     """The depth by its name; UsageError where there is none."""
     try:
-        return Depth(name)
+        return InventoryDepth(name)
     except ValueError:
         raise UsageError(f"there is no depth {name!r}", hint="files or row-groups") from None
 
 
-def reading(depth: Depth) -> Work:
+def reading(depth: InventoryDepth) -> Work:
     """Read parts; one that cannot be read is an error."""
 
     @carried
@@ -77,7 +77,7 @@ def reading(depth: Depth) -> Work:
     return read
 
 
-def reading_what_can_be_read(depth: Depth) -> Work:
+def reading_what_can_be_read(depth: InventoryDepth) -> Work:
     """Read parts; of one that cannot be read there is a row that says why."""
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -102,7 +102,9 @@ def given(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[dict[str, str], S
             yield row, pickle.loads(part)  # noqa: S301 - written by the driver
 
 
-def rows(about: Mapping[str, str], part: Snapshot, depth: Depth) -> Iterator[pa.RecordBatch]:
+def rows(
+    about: Mapping[str, str], part: Snapshot, depth: InventoryDepth
+) -> Iterator[pa.RecordBatch]:
     """The containers of a part, level by level."""
     columns = list(leaves(part.schema().fields))
     for found in _levels(part, columns, depth):
@@ -116,13 +118,17 @@ def in_batches(levels: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield whole.slice(start, BATCH)
 
 
-def _levels(part: Snapshot, columns: Sequence[Column], depth: Depth) -> Iterator[Rows]:
+def _levels(
+    part: Snapshot, columns: Sequence[Column], depth: InventoryDepth
+) -> Iterator[ContainerRows]:
     above = part.manifests()
     if above is not None:
-        yield Rows(MANIFEST, above.paths, above.containers, rows=above.rows, files=above.files)
+        yield ContainerRows(
+            MANIFEST, above.paths, above.containers, rows=above.rows, files=above.files
+        )
     files = part.files(columns, _UTC)
     partition = partition_values(files, part.numbered_specs)
-    yield Rows(
+    yield ContainerRows(
         FILE,
         files.paths,
         files.containers,
@@ -131,16 +137,16 @@ def _levels(part: Snapshot, columns: Sequence[Column], depth: Depth) -> Iterator
         rows=files.rows,
         deleted=files.deleted,
     )
-    if depth is Depth.ROW_GROUPS:
+    if depth is InventoryDepth.ROW_GROUPS:
         yield _row_groups(part, files, partition, columns)
 
 
 def _row_groups(
     part: Snapshot, files: Files, partition: pa.Array, columns: Sequence[Column]
-) -> Rows:
+) -> ContainerRows:
     everything = pa.array(np.arange(files.count))
     groups = part.row_groups(files, everything, columns, ())
-    return Rows(
+    return ContainerRows(
         ROW_GROUP,
         files.paths.take(groups.owners),
         groups.containers,

@@ -40,7 +40,7 @@ class TableRow(Struct, frozen=True):
         return self.manifests + self.files + (self.row_groups or 0)
 
 
-class TableLine(Struct, frozen=True):
+class InventoriedTable(Struct, frozen=True):
     """A table of a run: `read`, `unchanged` since it was, or `failed` with an error.
 
     `found` is what there is of it, None where it failed.
@@ -59,7 +59,7 @@ class InventoryRun(Struct, frozen=True):
     `containers_at` and `tables_at` are the two tables that it wrote, or found as they should be.
     """
 
-    tables: tuple[TableLine, ...]
+    tables: tuple[InventoriedTable, ...]
     containers_at: str
     tables_at: str
     form: str
@@ -67,5 +67,5 @@ class InventoryRun(Struct, frozen=True):
     seconds: float
 
     @property
-    def failed(self) -> tuple[TableLine, ...]:
+    def failed(self) -> tuple[InventoriedTable, ...]:
         return tuple(line for line in self.tables if line.state == FAILED)

@@ -67,7 +67,7 @@ SCHEMA = pa.schema(
 MANIFEST, FILE, ROW_GROUP = "manifest", "file", "row_group"
 
 
-class Rows(Struct, frozen=True):
+class ContainerRows(Struct, frozen=True):
     """Containers of one level; an array that is None is unknown in all of them."""
 
     level: str

@@ -19,11 +19,11 @@ from whyscan.errors import WhyscanError
 from whyscan.reports.masked_records import masked
 from whyscan.reports.words import counted
 from whyscan.spark.errors import from_text, to_text, uncarried
-from whyscan.spark.stage_output import Form
+from whyscan.spark.stage_output import TableFormat
 from whyscan.spark.stages.inventory import direct
-from whyscan.spark.stages.inventory.opening import Opened, Opener, sources_of, spread
+from whyscan.spark.stages.inventory.opening import OpenedTable, Opener, sources_of, spread
 from whyscan.spark.stages.inventory.reading import (
-    Depth,
+    InventoryDepth,
     depth_named,
     reading,
     reading_what_can_be_read,
@@ -32,8 +32,8 @@ from whyscan.spark.stages.inventory.report import (
     FAILED,
     READ,
     UNCHANGED,
+    InventoriedTable,
     InventoryRun,
-    TableLine,
     TableRow,
 )
 from whyscan.spark.stages.inventory.rows import FILE, MANIFEST, ROW_GROUP, SCHEMA, failed
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from whyscan.spark.stages.inventory.opening import Named
     from whyscan.spark.stages.inventory.writing import Kept
-    from whyscan.spark.tables import Source
+    from whyscan.spark.tables import NamedTable
 
     Totals = dict[str, dict[str, dict[str, int | None]]]
     """What was written, by table and level."""
@@ -57,7 +57,7 @@ PARTS_AT_ONCE = 512
 ATTEMPTS = 2
 
 
-class Settings(TypedDict, total=False):
+class InventorySettings(TypedDict, total=False):
     """How tables are read and kept; `told` hears what is done next.
 
     `partition_types` are the types of Hive partition columns, by table and column.
@@ -80,12 +80,12 @@ def inventory(
     """A row a container of the tables; of what cannot be read a row with an `error`."""
     chosen = depth_named(depth)
     found = list(Opener(chosen).open_all(sources_of(tables, options)))
-    opened = [one for one in found if isinstance(one, Opened)]
+    opened = [one for one in found if isinstance(one, OpenedTable)]
     frame = spread(spark, opened).mapInArrow(reading_what_can_be_read(chosen), ddl(SCHEMA))
     lost = [
         failed(masked({"table": one.name, "uri": one.uri}), to_text(one.error))
         for one in found
-        if isinstance(one, TableLine) and one.error is not None
+        if isinstance(one, InventoriedTable) and one.error is not None
     ]
     if not lost:
         return frame
@@ -93,7 +93,7 @@ def inventory(
 
 
 def write_inventory(
-    spark: SparkSession, tables: Named, output: str, **settings: Unpack[Settings]
+    spark: SparkSession, tables: Named, output: str, **settings: Unpack[InventorySettings]
 ) -> InventoryRun:
     """Bring the inventory at `output` up to date.
 
@@ -121,18 +121,18 @@ def write_inventory(
 class _Run(Struct, frozen=True):
     spark: SparkSession
     kept: Kept
-    depth: Depth
+    depth: InventoryDepth
     say: Callable[[str], None]
 
-    def lines(self, given: Sequence[Source], opener: Opener) -> dict[str, TableLine]:
+    def lines(self, given: Sequence[NamedTable], opener: Opener) -> dict[str, InventoriedTable]:
         """A line a table."""
-        lines: dict[str, TableLine] = {}
+        lines: dict[str, InventoriedTable] = {}
         for start in range(0, len(given), TABLES_AT_ONCE):
             some = given[start : start + TABLES_AT_ONCE]
             self.say(f"opening {counted(len(some), 'table')}")
-            pending: list[Opened] = []
+            pending: list[OpenedTable] = []
             for found in opener.open_all(some):
-                if isinstance(found, TableLine):
+                if isinstance(found, InventoriedTable):
                     lines[found.name] = found
                     continue
                 pending.append(found)
@@ -142,7 +142,9 @@ class _Run(Struct, frozen=True):
             lines |= self._read(pending)
         return lines
 
-    def take_up_again(self, lines: Mapping[str, TableLine], last: Mapping[str, TableRow]) -> None:
+    def take_up_again(
+        self, lines: Mapping[str, InventoriedTable], last: Mapping[str, TableRow]
+    ) -> None:
         """Say which snapshot a table has, where that is an earlier one again: it was rolled back.
 
         What was read last is the table as it is, for everybody who asks the inventory.
@@ -157,12 +159,12 @@ class _Run(Struct, frozen=True):
         if again:
             self.kept.finish(self.spark, again)
 
-    def _read(self, opened: Sequence[Opened]) -> dict[str, TableLine]:
+    def _read(self, opened: Sequence[OpenedTable]) -> dict[str, InventoriedTable]:
         """Read some tables in one job; those that cannot be read are found, and left out.
 
         Where it failed and all of them can be read, it is tried once more: a worker was killed.
         """
-        lines: dict[str, TableLine] = {}
+        lines: dict[str, InventoriedTable] = {}
         totals: Totals = {}
         left, attempts = list(opened), ATTEMPTS
         while left:
@@ -178,19 +180,21 @@ class _Run(Struct, frozen=True):
             left = [one for one in left if one.source.name not in bad]
         return lines | self._finish(left, totals)
 
-    def _put(self, opened: Sequence[Opened]) -> Totals:
+    def _put(self, opened: Sequence[OpenedTable]) -> Totals:
         """Read the tables and write their containers; what there is of them then."""
         parts = sum(len(one.parts) for one in opened)
         self.say(f"reading {counted(len(opened), 'table')} in {counted(parts, 'part')}")
         frame = spread(self.spark, opened)
-        if self.kept.form is Form.PARQUET and direct.is_local(self.spark, self.kept.containers):
+        if self.kept.form is TableFormat.PARQUET and direct.is_local(
+            self.spark, self.kept.containers
+        ):
             return self._put_directly(frame, opened)
         with uncarried():
             rows = frame.mapInArrow(reading(self.depth), ddl(SCHEMA))
             self.kept.put(rows.drop("error"), _snapshots(opened))
         return self._totals(opened)
 
-    def _put_directly(self, frame: DataFrame, opened: Sequence[Opened]) -> Totals:
+    def _put_directly(self, frame: DataFrame, opened: Sequence[OpenedTable]) -> Totals:
         containers = Path(self.kept.containers)
         with uncarried(), direct.gathered(containers) as folder:
             work = direct.writing(self.depth, folder)
@@ -205,7 +209,7 @@ class _Run(Struct, frozen=True):
                 level[name] = _sum(level.get(name), row[name])
         return totals
 
-    def _unreadable(self, opened: Sequence[Opened]) -> dict[str, TableLine]:
+    def _unreadable(self, opened: Sequence[OpenedTable]) -> dict[str, InventoriedTable]:
         """Which of the tables cannot be read, and why. Nothing is written."""
         self.say("looking for what cannot be read")
         with uncarried():
@@ -213,20 +217,22 @@ class _Run(Struct, frozen=True):
             found = frame.mapInArrow(reading_what_can_be_read(self.depth), ddl(SCHEMA))
             rows = found.where("error IS NOT NULL").select("table", "uri", "error").collect()
         return {
-            row["table"]: TableLine(row["table"], row["uri"], FAILED, error=from_text(row["error"]))
+            row["table"]: InventoriedTable(
+                row["table"], row["uri"], FAILED, error=from_text(row["error"])
+            )
             for row in rows
         }
 
-    def _finish(self, opened: Sequence[Opened], totals: Totals) -> dict[str, TableLine]:
+    def _finish(self, opened: Sequence[OpenedTable], totals: Totals) -> dict[str, InventoriedTable]:
         """Say of each table that it is whole."""
         if not opened:
             return {}
         now = datetime.now(UTC)
         rows = [_row(one, self.depth, totals.get(one.source.name, {}), now) for one in opened]
         self.kept.finish(self.spark, rows)
-        return {row.table: TableLine(row.table, row.uri, READ, row) for row in rows}
+        return {row.table: InventoriedTable(row.table, row.uri, READ, row) for row in rows}
 
-    def _totals(self, opened: Sequence[Opened]) -> Totals:
+    def _totals(self, opened: Sequence[OpenedTable]) -> Totals:
         """What is there of the tables, by table and level."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
@@ -250,18 +256,21 @@ class _Run(Struct, frozen=True):
         return totals
 
 
-def _snapshots(opened: Sequence[Opened]) -> list[tuple[str, str]]:
+def _snapshots(opened: Sequence[OpenedTable]) -> list[tuple[str, str]]:
     return [(one.source.name, one.snapshot) for one in opened]
 
 
 def _row(
-    one: Opened, depth: Depth, levels: Mapping[str, Mapping[str, int | None]], now: datetime
+    one: OpenedTable,
+    depth: InventoryDepth,
+    levels: Mapping[str, Mapping[str, int | None]],
+    now: datetime,
 ) -> TableRow:
     def of(level: str, what: str) -> int:
         return levels.get(level, {}).get(what) or 0
 
     files = levels.get(FILE, {"bytes": 0, "rows": 0})
-    deep = depth is Depth.ROW_GROUPS
+    deep = depth is InventoryDepth.ROW_GROUPS
     return TableRow(
         **one.about,
         mark=one.mark,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import UsageError
 from whyscan.spark.stages.inventory.writing import kept
-from whyscan.spark.tables import Source
+from whyscan.spark.tables import NamedTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def inventoried(
     spark: SparkSession, place: str, form: str, options: Mapping[str, Any]
-) -> tuple[Source, ...]:
+) -> tuple[NamedTable, ...]:
     """The tables that are there, by name; of several snapshots of one the last that was read."""
     # In the order in which they were read: the last of a name stays.
     known = {row.table: row for row in kept(place, form).known(spark).values()}
@@ -24,4 +24,4 @@ def inventoried(
         raise UsageError(
             f"there is no inventory at {place}", hint=f"whyscan inventory TABLE... -o {place}"
         )
-    return tuple(Source(row.table, row.uri, options, row.snapshot) for row in known.values())
+    return tuple(NamedTable(row.table, row.uri, options, row.snapshot) for row in known.values())

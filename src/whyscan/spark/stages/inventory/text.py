@@ -11,7 +11,7 @@ from whyscan.spark.stages.inventory.report import READ, UNCHANGED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.spark.stages.inventory.report import InventoryRun, TableLine
+    from whyscan.spark.stages.inventory.report import InventoriedTable, InventoryRun
 
 HEAD = ("table", "format", "snapshot", "manifests", "files", "row groups", "bytes", "rows", "")
 NUMBERS = frozenset({3, 4, 5, 6, 7})
@@ -41,7 +41,7 @@ def answer(run: InventoryRun) -> str:
     return f"{counted(containers, 'container')} of {tables}: {', '.join(told)}"
 
 
-def _row(line: TableLine) -> tuple[str, ...]:
+def _row(line: InventoriedTable) -> tuple[str, ...]:
     name, found = inert(line.name), line.found
     if found is None:
         return (name, *[""] * (len(HEAD) - 2), line.state)

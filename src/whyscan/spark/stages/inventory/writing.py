@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from whyscan.errors import UsageError
 from whyscan.spark.errors import of_spark, uncarried
-from whyscan.spark.stage_output import Form, append, form_named, refuse_another
+from whyscan.spark.stage_output import TableFormat, append, form_named, refuse_another
 from whyscan.spark.stages.inventory import direct
 from whyscan.spark.stages.inventory.report import TableRow
 from whyscan.spark.stages.inventory.rows import SCHEMA
@@ -67,7 +67,7 @@ class Kept(Struct, frozen=True):
     """An inventory that is kept at `place` in a format."""
 
     place: str
-    form: Form
+    form: TableFormat
 
     @property
     def containers(self) -> str:
@@ -78,7 +78,7 @@ class Kept(Struct, frozen=True):
         return self._named("tables")
 
     def _named(self, name: str) -> str:
-        joint = "." if self.form is Form.ICEBERG else "/"
+        joint = "." if self.form is TableFormat.ICEBERG else "/"
         return f"{self.place.rstrip('/')}{joint}{name}"
 
     def known(self, spark: SparkSession) -> dict[tuple[str, str], TableRow]:
@@ -93,7 +93,7 @@ class Kept(Struct, frozen=True):
                 return {}
             raise of_spark(error) from error
         told = [TableRow(**row.asDict()) for row in rows]
-        if self.form is Form.PARQUET and direct.is_local(spark, self.containers):
+        if self.form is TableFormat.PARQUET and direct.is_local(spark, self.containers):
             # A run that was to replace a snapshot's files may have been ended half-way.
             told = [one for one in told if self._folder(one.table, one.snapshot).is_dir()]
         last = {(one.table, one.snapshot): one for one in sorted(told, key=_read_at)}
@@ -109,9 +109,9 @@ class Kept(Struct, frozen=True):
         return self._read(spark, self.containers, CONTAINERS)
 
     def _read(self, spark: SparkSession, place: str, schema: pa.Schema) -> DataFrame:
-        if self.form is Form.ICEBERG:
+        if self.form is TableFormat.ICEBERG:
             return spark.table(place)
-        if self.form is Form.DELTA:
+        if self.form is TableFormat.DELTA:
             return spark.read.format("delta").load(place)
         # Spark would look into files for the schema, and takes folders of numbers for numbers.
         return spark.read.schema(ddl(schema)).parquet(place)
@@ -122,11 +122,11 @@ class Kept(Struct, frozen=True):
         Also where a snapshot has none: a table may have been made anew, without files.
         """
         with uncarried(), _without_sorting(frame.sparkSession):
-            if self.form is Form.ICEBERG:
+            if self.form is TableFormat.ICEBERG:
                 self._put_iceberg(frame, snapshots)
                 return
             writer = frame.write.format(self.form).mode("overwrite").partitionBy(*PARTITIONED_BY)
-            if self.form is Form.DELTA:
+            if self.form is TableFormat.DELTA:
                 writer = writer.option("replaceWhere", _sql(snapshots))
             else:
                 writer = writer.option("partitionOverwriteMode", "dynamic")
@@ -153,13 +153,13 @@ def _read_at(row: TableRow) -> datetime:
 def kept(place: str, form: str) -> Kept:
     """An inventory by the name of its folder or namespace and of its format."""
     chosen = form_named(form)
-    if chosen is Form.ICEBERG and "/" in place:
+    if chosen is TableFormat.ICEBERG and "/" in place:
         raise UsageError(
             f"{place!r} names no namespace of a catalog",
             hint="an inventory in Iceberg is named by the session's catalog: lake.inventory",
         )
     # The JVM may have been started in another folder than the one that the user stands in.
-    local = chosen is not Form.ICEBERG and _SCHEME.match(place) is None
+    local = chosen is not TableFormat.ICEBERG and _SCHEME.match(place) is None
     return Kept(os.path.abspath(place) if local else place, chosen)  # noqa: PTH100 - links stay
 
 

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from whyscan.spark.stages.verify.run import Settings
+    from whyscan.spark.stages.verify.run import VerifySettings
     from whyscan.spark.stages.workload.query import Workload
-    from whyscan.spark.tables import Source
+    from whyscan.spark.tables import NamedTable
 
-__all__ = ["Asking", "Verification", "verify", "verify_workload"]
+__all__ = ["Verification", "VerifyOptions", "verify", "verify_workload"]
 
 
-class Asking(TypedDict, total=False):
+class VerifyOptions(TypedDict, total=False):
     """How a table is verified.
 
     `columns` are those whose statistics are compared beside the predicates', `["*"]` being all.
@@ -49,13 +49,13 @@ def verify(
     predicates: str | Sequence[str],
     *,
     dialect: str = "spark",
-    **asking: Unpack[Asking],
+    **asking: Unpack[VerifyOptions],
 ) -> Verification:
     """The plans of some predicates on a table, and its statistics, against its rows.
 
     `table` is an address, an opened table or its snapshot.
     """
-    from whyscan.spark.stages.verify.conditions import Condition
+    from whyscan.spark.stages.verify.conditions import PredicateText
     from whyscan.spark.stages.verify.run import prove
     from whyscan.tables import open_snapshot
 
@@ -64,17 +64,17 @@ def verify(
     if isinstance(table, str | PathLike):
         table = open_snapshot([str(table)], {}, {})
     snapshot = getattr(table, "snapshot", table)
-    conditions = [Condition(text, dialect) for text in texts]
+    conditions = [PredicateText(text, dialect) for text in texts]
     return masked(Verification((prove(spark, snapshot, conditions, settings),)))
 
 
 def verify_workload(
     spark: SparkSession,
     found: Workload,
-    tables: Sequence[Source],
+    tables: Sequence[NamedTable],
     *,
     sample: int | None = None,
-    **asking: Unpack[Asking],
+    **asking: Unpack[VerifyOptions],
 ) -> Verification:
     """The predicates of a workload, each on its table; `sample` of them that ran most often."""
     from whyscan.spark.stages.verify.workload import verify_workload
@@ -82,16 +82,16 @@ def verify_workload(
     return masked(verify_workload(spark, found, tables, _settings(asking), sample))
 
 
-def _settings(asking: Asking) -> Settings:
+def _settings(asking: VerifyOptions) -> VerifySettings:
     from whyscan.spark.stages.verify.engines.matrix import named
-    from whyscan.spark.stages.verify.run import Settings
+    from whyscan.spark.stages.verify.run import VerifySettings
 
     for name in asking:
-        if name not in Asking.__annotations__:
-            known = ", ".join(Asking.__annotations__)
+        if name not in VerifyOptions.__annotations__:
+            known = ", ".join(VerifyOptions.__annotations__)
             raise TypeError(f"unexpected keyword argument {name!r}; known are {known}")
     engines = asking.get("engines")
-    return Settings(
+    return VerifySettings(
         terms={name: value for name, value in asking.items() if name in _TERMS},
         columns=tuple(asking.get("columns", ())),
         at_most_files=asking.get("at_most_files"),

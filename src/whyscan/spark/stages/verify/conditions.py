@@ -30,7 +30,7 @@ _NESTED = frozenset({"array", "list", "map"})
 _UNMEASURED = (IntervalType, NullType, StructType)
 
 
-class Question(Struct, frozen=True):
+class CheckedPredicate(Struct, frozen=True):
     """One predicate; `why` says why it cannot be asked, and then the rest is None.
 
     `sql` is its text in Spark's SQL, on the rows as executors give them; `native` where Spark's own
@@ -46,7 +46,7 @@ class Question(Struct, frozen=True):
     why: str | None = None
 
 
-class Condition(Struct, frozen=True):
+class PredicateText(Struct, frozen=True):
     """A predicate's text and the dialect that it is written in."""
 
     text: str
@@ -54,25 +54,27 @@ class Condition(Struct, frozen=True):
 
 
 def questions(
-    snapshot: Snapshot, conditions: Sequence[Condition], terms: Mapping[str, Any]
-) -> tuple[Question, ...]:
+    snapshot: Snapshot, conditions: Sequence[PredicateText], terms: Mapping[str, Any]
+) -> tuple[CheckedPredicate, ...]:
     """Each distinct predicate; one that cannot be bound stops no other."""
     return tuple(_question(snapshot, one, terms) for one in dict.fromkeys(conditions))
 
 
-def _question(snapshot: Snapshot, asked: Condition, terms: Mapping[str, Any]) -> Question:
+def _question(
+    snapshot: Snapshot, asked: PredicateText, terms: Mapping[str, Any]
+) -> CheckedPredicate:
     text, dialect = asked.text, asked.dialect
     try:
         predicate, options = bind_request(snapshot, text, (), {**terms, "dialect": dialect})
         for column in predicate.columns():
             if (why := _unfit(column)) is not None:
-                return Question(text, dialect, why=why)
+                return CheckedPredicate(text, dialect, why=why)
         numbers = has_nanoseconds(predicate.expression)
         sql = _on_numbers(predicate) if numbers else translated(text, dialect, "spark")
     except WhyscanError as error:
-        return Question(text, dialect, why=error.message)
+        return CheckedPredicate(text, dialect, why=error.message)
     options = replace(options, every_manifest=True)
-    return Question(text, dialect, predicate, options, sql, native=not numbers)
+    return CheckedPredicate(text, dialect, predicate, options, sql, native=not numbers)
 
 
 def _on_numbers(predicate: Predicate) -> str:
@@ -110,7 +112,7 @@ def _unfit(column: Column) -> str | None:
 
 
 def measured(
-    snapshot: Snapshot, asked: Sequence[Question], selected: Sequence[str]
+    snapshot: Snapshot, asked: Sequence[CheckedPredicate], selected: Sequence[str]
 ) -> tuple[Column, ...]:
     """The columns whose statistics are compared: the predicates', and those that were named."""
     named = [c for q in asked if q.predicate is not None for c in q.predicate.columns()]
@@ -123,7 +125,7 @@ def measured(
     return tuple(dict.fromkeys(c for c in fit if c.path[0] != FILE_PATH[0]))
 
 
-def paths_read(asked: Sequence[Question], columns: Sequence[Column]) -> tuple[Path, ...]:
+def paths_read(asked: Sequence[CheckedPredicate], columns: Sequence[Column]) -> tuple[Path, ...]:
     """The columns that the predicates need, and those that are measured."""
     named = (q.predicate.columns() for q in asked if q.predicate is not None)
     return tuple(dict.fromkeys(c.path for some in (*named, columns) for c in some))

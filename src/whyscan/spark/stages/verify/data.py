@@ -13,9 +13,9 @@ from msgspec import Struct
 from whyscan.scan.projection import pruned
 from whyscan.spark.stages.verify.conditions import paths_read
 from whyscan.spark.stages.verify.readable import damaged, without
-from whyscan.spark.stages.verify.result import Unreadable
-from whyscan.spark.stages.verify.rows import FILE, GROUP, Hashed, Numbered, RowReader
-from whyscan.spark.stages.verify.truth import Asked, counted
+from whyscan.spark.stages.verify.result import UnreadableFile
+from whyscan.spark.stages.verify.rows import FILE, GROUP, Hashed, NumberedFile, RowReader
+from whyscan.spark.stages.verify.truth import RowChecks, counted
 from whyscan.spark.stages.verify.verdicts import Observed
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from whyscan.pruning.containers import Buckets, Containers
-    from whyscan.spark.stages.verify.conditions import Question
-    from whyscan.tables.file_columns import DataFile, Reading
+    from whyscan.spark.stages.verify.conditions import CheckedPredicate
+    from whyscan.tables.file_columns import DataFile, FileReading
     from whyscan.tables.snapshot import Files, RowGroups, Snapshot
     from whyscan.tree.nodes import Column
     from whyscan.tree.zones import Zone
@@ -45,7 +45,7 @@ class Chosen(Struct, frozen=True):
     at: tuple[int, ...]
     groups: RowGroups
     columns: tuple[Column, ...]
-    unreadable: tuple[Unreadable, ...]
+    unreadable: tuple[UnreadableFile, ...]
     total: int
 
 
@@ -61,7 +61,7 @@ def choose(
     looked = list(range(total)) if snapshot.footers_describe_files else at
     gone = damaged(snapshot, files, looked)
     paths = files.paths
-    unreadable = tuple(Unreadable(paths[i].as_py(), why) for i, why in gone.items())
+    unreadable = tuple(UnreadableFile(paths[i].as_py(), why) for i, why in gone.items())
     spared = without(snapshot, gone)
     if gone and snapshot.footers_describe_files:
         left = {old: new for new, old in enumerate(i for i in looked if i not in gone)}
@@ -92,7 +92,7 @@ class Data(Struct, frozen=True):
     at: tuple[int, ...]
     stored: tuple[Column, ...]
     failed: Mapping[int, str]
-    unreadable: tuple[Unreadable, ...]
+    unreadable: tuple[UnreadableFile, ...]
 
     def observed(self, number: int) -> Observed:
         """The rows of one predicate."""
@@ -106,7 +106,9 @@ class Data(Struct, frozen=True):
         return Observed(*map(column, (FILE, GROUP, "live", *names)))
 
 
-def read(spark: SparkSession, chosen: Chosen, questions: Sequence[Question], zone: Zone) -> Data:
+def read(
+    spark: SparkSession, chosen: Chosen, questions: Sequence[CheckedPredicate], zone: Zone
+) -> Data:
     """Read the chosen files once, and count all that is asked."""
     at = pa.array(chosen.at, pa.int64())
     reading = chosen.snapshot.reading(chosen.files, at, zone)
@@ -119,9 +121,9 @@ def read(spark: SparkSession, chosen: Chosen, questions: Sequence[Question], zon
         tuple(Hashed(column, told.count) for column, told in buckets),
     )
     sizes = (size or 0 for size in chosen.files.bytes.take(at).to_pylist())
-    files = [Numbered(*one) for one in zip(chosen.at, reading.files, sizes, strict=True)]
+    files = [NumberedFile(*one) for one in zip(chosen.at, reading.files, sizes, strict=True)]
     asked = tuple((n, q.sql) for n, q in enumerate(questions) if q.sql is not None)
-    asking = Asked(asked, chosen.columns, stored, len(buckets))
+    asking = RowChecks(asked, chosen.columns, stored, len(buckets))
     counts = counted(spark, reader, files, asking)
     bad = counts.table.filter(counts.table["failure"].is_valid())
     why = dict(zip(bad[FILE].to_pylist(), bad["failure"].to_pylist(), strict=True))
@@ -134,11 +136,11 @@ def read(spark: SparkSession, chosen: Chosen, questions: Sequence[Question], zon
         tuple(at for at, _ in kept),
         stored,
         counts.failed,
-        tuple(Unreadable(paths[at].as_py(), reason) for at, reason in sorted(why.items())),
+        tuple(UnreadableFile(paths[at].as_py(), reason) for at, reason in sorted(why.items())),
     )
 
 
-def _stored(chosen: Chosen, reading: Reading) -> tuple[Column, ...]:
+def _stored(chosen: Chosen, reading: FileReading) -> tuple[Column, ...]:
     """Partition columns that metadata tells of, and that files may hold none the less."""
     if not reading.naming.constants_win:
         return ()

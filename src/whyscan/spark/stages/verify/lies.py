@@ -36,7 +36,7 @@ ORDERED = "min", "max"
 MOST_NAMED = 20
 
 
-class Place(Struct, frozen=True):
+class ContainerName(Struct, frozen=True):
     """A container by the names that a report has for it."""
 
     path: str
@@ -87,7 +87,7 @@ def comparable(found: pa.Array, kind: Type) -> pa.Array:
 
 
 def of_statistics(
-    places: Sequence[Place], column: Column, told: Containers, found: Counted
+    places: Sequence[ContainerName], column: Column, told: Containers, found: Counted
 ) -> Iterator[Lie]:
     """Bounds and counts that are recorded of a column in some containers."""
     interval = told.statistics.get(column.path)
@@ -103,7 +103,7 @@ def of_statistics(
 
 
 def of_partition(
-    places: Sequence[Place], column: Column, told: Containers, found: Counted
+    places: Sequence[ContainerName], column: Column, told: Containers, found: Counted
 ) -> Iterator[Lie]:
     """Partition values next to what the files themselves hold."""
     interval = told.partition.get(column.path)
@@ -116,7 +116,7 @@ def of_partition(
 
 
 def of_buckets(
-    places: Sequence[Place], column: Column, told: Buckets, found: tuple[pa.Array, pa.Array]
+    places: Sequence[ContainerName], column: Column, told: Buckets, found: tuple[pa.Array, pa.Array]
 ) -> Iterator[Lie]:
     """The bucket of a file next to the least and the greatest that its rows belong into."""
     least, greatest = found
@@ -127,7 +127,7 @@ def of_buckets(
 
 
 def of_counts(
-    places: Sequence[Place], what: str, recorded: pa.Array | None, found: pa.Array
+    places: Sequence[ContainerName], what: str, recorded: pa.Array | None, found: pa.Array
 ) -> Iterator[Lie]:
     """A count or a size that is recorded, null where it is not."""
     if recorded is None:
@@ -141,7 +141,7 @@ def of_counts(
 class _Teller(Struct, frozen=True):
     """Names lies about one column."""
 
-    places: Sequence[Place]
+    places: Sequence[ContainerName]
     column: Column
     source: str
 

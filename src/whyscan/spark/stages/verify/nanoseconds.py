@@ -25,7 +25,7 @@ from whyscan.tree.nodes import (
     columns_of,
     with_children,
 )
-from whyscan.tree.types import BIGINT, TimestampType, Unit
+from whyscan.tree.types import BIGINT, TimestampType, TimeUnit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -73,4 +73,4 @@ def _number(operand: Expression) -> Expression | None:
 
 
 def _is_nanoseconds(kind: Type) -> bool:
-    return isinstance(kind, TimestampType) and kind.unit is Unit.NANOSECOND
+    return isinstance(kind, TimestampType) and kind.unit is TimeUnit.NANOSECOND

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from whyscan.spark.stages.verify import lies
 from whyscan.spark.stages.verify.data import bucketed
-from whyscan.spark.stages.verify.lies import Place
+from whyscan.spark.stages.verify.lies import ContainerName
 from whyscan.spark.stages.verify.rows import FILE, GROUP
 from whyscan.spark.stages.verify.verdicts import NOWHERE, places
 
@@ -35,7 +35,7 @@ def all_lies(chosen: Chosen, data: Data) -> Iterator[Lie]:
 
 def _of_files(chosen: Chosen, data: Data, whole: pa.Table) -> Iterator[Lie]:
     at = whole[FILE].combine_chunks()
-    named = [Place(path, None) for path in chosen.files.paths.take(at).to_pylist()]
+    named = [ContainerName(path, None) for path in chosen.files.paths.take(at).to_pylist()]
     told = chosen.files.containers.take(at)
     stored = {column: number for number, column in enumerate(data.stored)}
     for number, column in enumerate(chosen.columns):
@@ -59,7 +59,7 @@ def _file_counts(chosen: Chosen, data: Data, whole: pa.Table) -> Iterator[Lie]:
     """Rows, deleted rows and sizes. A file of which no row came has none."""
     at = pa.array(data.at, pa.int64())
     files = chosen.files
-    named = [Place(path, None) for path in files.paths.take(at).to_pylist()]
+    named = [ContainerName(path, None) for path in files.paths.take(at).to_pylist()]
     rows, live = (_spread(whole, name, files.count).take(at) for name in ("rows", "live"))
     if not chosen.snapshot.footers_describe_files:
         yield from lies.of_counts(named, "rows", files.rows.take(at), rows)
@@ -102,7 +102,7 @@ def _of_row_groups(chosen: Chosen, data: Data) -> Iterator[Lie]:
     table = data.table.filter(pa.array(known)).combine_chunks()
     told = groups.containers.take(pa.array(at[known]))
     named = [
-        Place(paths[file].as_py(), int(group))
+        ContainerName(paths[file].as_py(), int(group))
         for file, group in zip(seen_file[known].tolist(), seen_group[known].tolist(), strict=True)
     ]
     yield from lies.of_counts(named, "rows", told.rows, table["rows"].combine_chunks())

@@ -61,14 +61,14 @@ class Contradiction(Struct, frozen=True):
     paths: tuple[str, ...] = ()
 
 
-class Unreadable(Struct, frozen=True):
+class UnreadableFile(Struct, frozen=True):
     """A data file whose rows could not be read, so that nothing is known of them."""
 
     path: str
     why: str
 
 
-class Reads(StrEnum):
+class EngineComparison(StrEnum):
     """What an engine read, next to the plan."""
 
     EQUAL = "equal"
@@ -93,11 +93,11 @@ class EngineRead(Struct, frozen=True):
     rows_read: int | None = None
     sound: bool | None = None
     by: str | None = None
-    reads: Reads | None = None
+    reads: EngineComparison | None = None
     more: int | None = None
 
 
-class Planned(Struct, frozen=True):
+class PlanCounts(Struct, frozen=True):
     """What the plan says of a predicate: how much is kept, and how many rows match at least."""
 
     files_total: int
@@ -120,7 +120,7 @@ class PredicateProof(Struct, frozen=True):
     predicate: str
     dialect: str
     why: str | None = None
-    planned: Planned | None = None
+    planned: PlanCounts | None = None
     found: int | None = None
     native: int | None = None
     raised: int | None = None
@@ -158,7 +158,7 @@ class PredicateProof(Struct, frozen=True):
         return not any(wrong) and not self.outside and not self.disputed
 
 
-class Native(Struct, frozen=True):
+class NativeRows(Struct, frozen=True):
     """Spark's own reader of the table; `why` says why it could not be asked."""
 
     reader: str
@@ -183,11 +183,11 @@ class TableProof(Struct, frozen=True):
     rows: int
     live: int
     columns: tuple[str, ...]
-    native: Native
+    native: NativeRows
     predicates: tuple[PredicateProof, ...]
     lies: tuple[Lie, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
-    unreadable: tuple[Unreadable, ...] = ()
+    unreadable: tuple[UnreadableFile, ...] = ()
     unchecked: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -209,7 +209,7 @@ class TableProof(Struct, frozen=True):
         return not self.unreadable and all(one.why is None for one in self.predicates)
 
 
-class Failure(Struct, frozen=True):
+class UncheckedTable(Struct, frozen=True):
     """A table or a query of which nothing could be checked."""
 
     name: str
@@ -220,7 +220,7 @@ class Verification(Struct, frozen=True):
     """Every table of a run."""
 
     tables: tuple[TableProof, ...]
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[UncheckedTable, ...] = ()
 
     @property
     def sound(self) -> bool:

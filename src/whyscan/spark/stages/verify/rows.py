@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from whyscan.scan.sources import Piece
-    from whyscan.tables.file_columns import DataFile, Naming, StoredColumn
+    from whyscan.tables.file_columns import DataFile, Naming, ReadColumn
     from whyscan.tree.nodes import Column
 
 FILE, GROUP, POSITION = "_whyscan_file", "_whyscan_group", "_whyscan_position"
@@ -45,7 +45,7 @@ _PLACE = (
 )
 
 
-class Numbered(Struct, frozen=True):
+class NumberedFile(Struct, frozen=True):
     """A data file and its number in the run."""
 
     number: int
@@ -73,8 +73,8 @@ class Hashed(Struct, frozen=True):
 class RowReader(Struct, frozen=True):
     """Reads files whole: `columns` as the table gives them, `stored` as the files have them."""
 
-    columns: tuple[StoredColumn, ...]
-    stored: tuple[StoredColumn, ...]
+    columns: tuple[ReadColumn, ...]
+    stored: tuple[ReadColumn, ...]
     naming: Naming
     buckets: tuple[Hashed, ...] = ()
 
@@ -88,7 +88,7 @@ class RowReader(Struct, frozen=True):
         return pa.schema([*_PLACE, *told, *own, *has, *numbers])
 
     def rows(
-        self, tasks: Sequence[Sequence[Numbered]]
+        self, tasks: Sequence[Sequence[NumberedFile]]
     ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
         """For `mapInArrow` over the numbers of tasks."""
 
@@ -101,7 +101,7 @@ class RowReader(Struct, frozen=True):
 
         return work
 
-    def _file(self, one: Numbered, deletes: DeleteReader) -> Iterator[pa.RecordBatch]:
+    def _file(self, one: NumberedFile, deletes: DeleteReader) -> Iterator[pa.RecordBatch]:
         try:
             opened = open_file(one.file, self.naming)
             gone = deletes.read(one.file)

@@ -14,12 +14,12 @@ from whyscan.planning.plan.matching_rows import group_rows
 from whyscan.planning.plan.planner import make_plan, total
 from whyscan.reports.levels import rows_matched
 from whyscan.spark.stages.verify import lies, native_reader, recorded, verdicts
-from whyscan.spark.stages.verify.conditions import Question, measured, questions
+from whyscan.spark.stages.verify.conditions import CheckedPredicate, measured, questions
 from whyscan.spark.stages.verify.data import choose, read
 from whyscan.spark.stages.verify.engines.engine import Target
 from whyscan.spark.stages.verify.engines.matrix import fitting, matrix
 from whyscan.spark.stages.verify.readable import damaged, without
-from whyscan.spark.stages.verify.result import Native, Planned, PredicateProof, TableProof
+from whyscan.spark.stages.verify.result import NativeRows, PlanCounts, PredicateProof, TableProof
 from whyscan.spark.stages.verify.truth import terms
 from whyscan.tree.zones import zone
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.judgement import Flags
     from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
-    from whyscan.spark.stages.verify.conditions import Condition
+    from whyscan.spark.stages.verify.conditions import PredicateText
     from whyscan.spark.stages.verify.data import Chosen, Data
     from whyscan.tables.snapshot import Snapshot
 
 
-class Settings(Struct, frozen=True):
+class VerifySettings(Struct, frozen=True):
     """How a table is verified.
 
     `terms` are those of a plan: timezone, depth, full, assume_no_nan. `columns` are those
@@ -59,8 +59,8 @@ class Settings(Struct, frozen=True):
 def prove(
     spark: SparkSession,
     snapshot: Snapshot,
-    conditions: Sequence[Condition],
-    settings: Settings,
+    conditions: Sequence[PredicateText],
+    settings: VerifySettings,
     name: str | None = None,
 ) -> TableProof:
     """What the rows of one table say of some predicates' plans and of its statistics."""
@@ -106,28 +106,30 @@ def prove(
 class _Own(Struct, frozen=True):
     """What Spark's own reader says: of the table, and TRUE rows by predicate."""
 
-    told: Native
+    told: NativeRows
     true: Mapping[int, int] = field(default_factory=dict)
     rows: DataFrame | None = None
 
 
-def _native(spark: SparkSession, chosen: Chosen, asked: Sequence[Question], data: Data) -> _Own:
+def _native(
+    spark: SparkSession, chosen: Chosen, asked: Sequence[CheckedPredicate], data: Data
+) -> _Own:
     reader = native_reader.reader_of(chosen.snapshot)
     if chosen.unreadable or data.unreadable:
-        return _Own(Native(reader, why="some data files cannot be read"))
+        return _Own(NativeRows(reader, why="some data files cannot be read"))
     if len(data.at) < chosen.total:
-        return _Own(Native(reader, why="only some of the data files were read"))
+        return _Own(NativeRows(reader, why="only some of the data files were read"))
     asked_of_it = ((n, q) for n, q in enumerate(asked) if q.native and n not in data.failed)
     sql = {number: one.sql for number, one in asked_of_it if one.sql is not None}
     try:
         rows = native_reader.frame(spark, chosen.snapshot)
         counted, true = native_reader.totals(rows, sql)
     except WhyscanError as error:
-        return _Own(Native(reader, why=error.message))
-    return _Own(Native(reader, counted), true, rows)
+        return _Own(NativeRows(reader, why=error.message))
+    return _Own(NativeRows(reader, counted), true, rows)
 
 
-def _target(chosen: Chosen, data: Data, own: _Own, settings: Settings) -> Target:
+def _target(chosen: Chosen, data: Data, own: _Own, settings: VerifySettings) -> Target:
     return Target(
         chosen.snapshot,
         own.rows,
@@ -140,7 +142,9 @@ def _target(chosen: Chosen, data: Data, own: _Own, settings: Settings) -> Target
 
 
 def _beside_engines(
-    asked: Sequence[tuple[Question, PredicateProof]], target: Target, settings: Settings
+    asked: Sequence[tuple[CheckedPredicate, PredicateProof]],
+    target: Target,
+    settings: VerifySettings,
 ) -> tuple[PredicateProof, ...]:
     """The proofs with what engines read."""
     engines = fitting(target) if settings.engines is None else settings.engines
@@ -148,7 +152,7 @@ def _beside_engines(
 
 
 def _proofs(
-    chosen: Chosen, asked: Sequence[Question], data: Data, own: _Own
+    chosen: Chosen, asked: Sequence[CheckedPredicate], data: Data, own: _Own
 ) -> Iterator[PredicateProof]:
     paths = chosen.files.paths.to_pylist()
     for number, question in enumerate(asked):
@@ -177,7 +181,7 @@ def _proofs(
         )
 
 
-def planned(chosen: Chosen, question: Question) -> ScanPlan:
+def planned(chosen: Chosen, question: CheckedPredicate) -> ScanPlan:
     """The plan as users get it, with every file in it, those of closed manifests too."""
     assert question.predicate is not None  # noqa: S101 - the caller looked
     assert question.options is not None  # noqa: S101 - both or neither
@@ -191,7 +195,7 @@ def planned(chosen: Chosen, question: Question) -> ScanPlan:
         return make_plan(spared, question.predicate, question.options)
 
 
-def _told(plan: ScanPlan) -> Planned:
+def _told(plan: ScanPlan) -> PlanCounts:
     """The plan's numbers without the files of manifests that are ruled out."""
     evidence = plan.evidence
     kept = evidence.judgement.kept
@@ -200,7 +204,7 @@ def _told(plan: ScanPlan) -> Planned:
         kept = kept & above.judgement.kept[of_file.to_numpy()]
     rows = rows_matched(evidence)
     inside, kept_rows = _inside(evidence, kept)
-    return Planned(
+    return PlanCounts(
         files_total=plan.summary.files_total,
         files_kept=int(kept.sum()),
         row_groups_total=plan.summary.row_groups_total,

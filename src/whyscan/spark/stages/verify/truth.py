@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame, SparkSession
 
-    from whyscan.spark.stages.verify.rows import Numbered, RowReader
+    from whyscan.spark.stages.verify.rows import NumberedFile, RowReader
     from whyscan.tree.nodes import Column
     from whyscan.tree.types import Type
 
@@ -47,7 +47,7 @@ _TOLD = "_whyscan_told_{}"
 _CRASHED = ("Python worker exited unexpectedly", "Python worker failed to connect back")
 
 
-class Asked(Struct, frozen=True):
+class RowChecks(Struct, frozen=True):
     """What is counted: predicates by number as Spark reads them, and columns for their extremes.
 
     `stored` are the columns of which files may have values of their own beside metadata's;
@@ -71,7 +71,7 @@ class Counts(Struct, frozen=True):
 
 
 def counted(
-    spark: SparkSession, reader: RowReader, files: Sequence[Numbered], asked: Asked
+    spark: SparkSession, reader: RowReader, files: Sequence[NumberedFile], asked: RowChecks
 ) -> Counts:
     """Read every file once, and count all that is asked; of very many predicates some at a time."""
     rows = _rows(spark, reader, files)
@@ -126,7 +126,7 @@ def truth(sql: str) -> Expression:
     return f.expr(f"CAST(try_to_binary({told}, 'utf-8') AS STRING)")
 
 
-def _rows(spark: SparkSession, reader: RowReader, files: Sequence[Numbered]) -> DataFrame:
+def _rows(spark: SparkSession, reader: RowReader, files: Sequence[NumberedFile]) -> DataFrame:
     """Rows with where they stand; a few fat tasks by bytes."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -139,11 +139,11 @@ def _rows(spark: SparkSession, reader: RowReader, files: Sequence[Numbered]) -> 
     return rows.withColumns(times) if times else rows
 
 
-def _tasks(files: Sequence[Numbered], at_once: int) -> list[list[Numbered]]:
+def _tasks(files: Sequence[NumberedFile], at_once: int) -> list[list[NumberedFile]]:
     """Files one after another, as many as make a task; no core is left without one."""
     share = sum(one.bytes for one in files) // (at_once * TASKS_A_CORE)
     most = max(LEAST_BYTES, min(MOST_BYTES, share))
-    tasks: list[list[Numbered]] = [[]]
+    tasks: list[list[NumberedFile]] = [[]]
     size = 0
     for one in files:
         if tasks[-1] and size + one.bytes > most:
@@ -192,7 +192,7 @@ def _ran(frame: DataFrame) -> pa.Table:
     raise AssertionError
 
 
-def _columns(asked: Asked) -> list[Expression]:
+def _columns(asked: RowChecks) -> list[Expression]:
     """Least, greatest, NULLs and NaNs of each column, and of what files themselves store."""
     from pyspark.sql import functions as f
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from whyscan.reports.words import counted
-from whyscan.spark.stages.verify.result import Reads
+from whyscan.spark.stages.verify.result import EngineComparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,11 +108,11 @@ def cell(read: EngineRead) -> str:
     if read.sound is False:
         return f"other rows: {read.rows:,}"
     match read.reads:
-        case Reads.EQUAL:
+        case EngineComparison.EQUAL:
             return "tight"
-        case Reads.FEWER:
+        case EngineComparison.FEWER:
             return f"fewer {UNITS[read.by or 'files']}s"
-        case Reads.MORE:
+        case EngineComparison.MORE:
             return f"+{counted(read.more or 0, UNITS[read.by or 'files'])}"
         case None:
             return "same rows"

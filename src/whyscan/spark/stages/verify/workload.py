@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from whyscan.errors import WhyscanError
 from whyscan.spark.errors import uncarried
-from whyscan.spark.stages.verify.conditions import Condition
-from whyscan.spark.stages.verify.result import Failure, Verification
-from whyscan.spark.stages.verify.run import Settings, prove
+from whyscan.spark.stages.verify.conditions import PredicateText
+from whyscan.spark.stages.verify.result import UncheckedTable, Verification
+from whyscan.spark.stages.verify.run import VerifySettings, prove
 from whyscan.tables import open_snapshot
 
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     from whyscan.spark.stages.verify.result import TableProof
     from whyscan.spark.stages.workload.query import Workload
-    from whyscan.spark.tables import Source
+    from whyscan.spark.tables import NamedTable
 
 
 def verify_workload(
     spark: SparkSession,
     found: Workload,
-    tables: Iterable[Source],
-    settings: Settings,
+    tables: Iterable[NamedTable],
+    settings: VerifySettings,
     sample: int | None = None,
 ) -> Verification:
     """Every predicate of a workload on its table, or the `sample` that ran most often."""
@@ -35,7 +35,7 @@ def verify_workload(
     with uncarried():
         frame = workload_scans(spark, found, known.values(), timezone=settings.timezone)
         scans = frame.toArrow().to_pylist()
-    failures = [Failure(_line(s["query"]), s["unparsed"]) for s in scans if s["unparsed"]]
+    failures = [UncheckedTable(_line(s["query"]), s["unparsed"]) for s in scans if s["unparsed"]]
     proofs: list[TableProof] = []
     for name, conditions in _by_table(scans, sample).items():
         try:
@@ -44,23 +44,23 @@ def verify_workload(
             snapshot = open_snapshot([uri], {}, options)
             proofs.append(prove(spark, snapshot, conditions, settings, name))
         except WhyscanError as error:
-            failures.append(Failure(name, error.message))
+            failures.append(UncheckedTable(name, error.message))
     return Verification(tuple(proofs), tuple(failures))
 
 
 def _by_table(
     scans: Sequence[Mapping[str, object]], sample: int | None
-) -> dict[str, list[Condition]]:
+) -> dict[str, list[PredicateText]]:
     """The conditions of each table, those that ran most often first."""
-    times: dict[tuple[str, Condition], int] = {}
+    times: dict[tuple[str, PredicateText], int] = {}
     for scan in scans:
         if scan["unparsed"] or scan["table"] is None:
             continue
-        asked = Condition(str(scan["predicate"]), str(scan["dialect"]))
+        asked = PredicateText(str(scan["predicate"]), str(scan["dialect"]))
         key = (str(scan["table"]), asked)
         times[key] = times.get(key, 0) + int(str(scan["times"]))
     ranked = sorted(times, key=lambda key: -times[key])
-    found: dict[str, list[Condition]] = {}
+    found: dict[str, list[PredicateText]] = {}
     for table, condition in ranked[:sample]:
         found.setdefault(table, []).append(condition)
     return found

@@ -326,14 +326,14 @@ _UNPACKED = {
 }
 
 
-class Line(NamedTuple):
+class LogLine(NamedTuple):
     """A line of a log without its end. `content` is None where it is too long to be kept."""
 
     number: int
     content: bytes | None
 
 
-def lines(chunks: Iterable[bytes], tail: Tail) -> Iterator[Line]:
+def lines(chunks: Iterable[bytes], tail: Tail) -> Iterator[LogLine]:
     """The lines of a log that are not empty; the last one too, though nothing ends it."""
     parts: list[bytes] = []
     number, size, longest = 1, 0, longest_line()
@@ -343,7 +343,7 @@ def lines(chunks: Iterable[bytes], tail: Tail) -> Iterator[Line]:
             start, end = piece.span()
             if start > behind:
                 if size:
-                    yield Line(number, None if size > longest else b"".join(parts))
+                    yield LogLine(number, None if size > longest else b"".join(parts))
                 number += start - behind
                 parts, size = [], 0
             size += end - start
@@ -351,12 +351,12 @@ def lines(chunks: Iterable[bytes], tail: Tail) -> Iterator[Line]:
             behind = end
         if behind < len(chunk):
             if size:
-                yield Line(number, None if size > longest else b"".join(parts))
+                yield LogLine(number, None if size > longest else b"".join(parts))
             number += len(chunk) - behind
             parts, size = [], 0
     tail.open = bool(size)
     if size:
-        yield Line(number, None if size > longest else b"".join(parts))
+        yield LogLine(number, None if size > longest else b"".join(parts))
 
 
 def longest_line() -> int:

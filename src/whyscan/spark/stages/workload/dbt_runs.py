@@ -14,7 +14,7 @@ from whyscan.errors import WhyscanError
 from whyscan.predicate.syntax.parse import DIALECTS
 from whyscan.spark.stages.workload.query import Query, Unparsed
 from whyscan.spark.stages.workload.query_logs import when_told
-from whyscan.statements.changes.dbt import Config, executed
+from whyscan.statements.changes.dbt import ModelSettings, executed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ _SKIPPED = frozenset({"skipped", "no-op"})
 _NOTHING: Mapping[str, Any] = {}
 
 
-class Run(Struct, frozen=True):
+class DbtRun(Struct, frozen=True):
     """The two documents; either may be missing."""
 
     manifest: Mapping[str, Any] = _NOTHING
@@ -40,13 +40,13 @@ def is_dbt_document(entry: Mapping[str, Any]) -> bool:
     return isinstance(metadata, dict) and "dbt_schema_version" in metadata
 
 
-def run_of(documents: list[Mapping[str, Any]]) -> Run:
+def run_of(documents: list[Mapping[str, Any]]) -> DbtRun:
     """The documents by what they are."""
     manifest = next((one for one in documents if "nodes" in one), _NOTHING)
-    return Run(manifest, next((one for one in documents if "results" in one), _NOTHING))
+    return DbtRun(manifest, next((one for one in documents if "results" in one), _NOTHING))
 
 
-def read_dbt(run: Run, origin: str, dialect: str) -> Iterator[Query | Unparsed]:
+def read_dbt(run: DbtRun, origin: str, dialect: str) -> Iterator[Query | Unparsed]:
     """Every node that ran; without results, each one of the manifest that has a text, once."""
     adapter = str((run.manifest.get("metadata") or _NOTHING).get("adapter_type") or dialect)
     language = adapter if adapter in DIALECTS else dialect
@@ -122,8 +122,8 @@ def _node(
     )
 
 
-def _config(told: Mapping[str, Any]) -> Config:
-    return Config({**told, **(told.get("extra") or _NOTHING)})
+def _config(told: Mapping[str, Any]) -> ModelSettings:
+    return ModelSettings({**told, **(told.get("extra") or _NOTHING)})
 
 
 def _target(node: Mapping[str, Any], result: Mapping[str, Any]) -> str:

@@ -18,10 +18,16 @@ from whyscan.spark.errors import uncarried
 from whyscan.spark.packed import packed
 from whyscan.spark.sessions import cores
 from whyscan.spark.stages.workload.column_types import NOTHING_KNOWN
-from whyscan.spark.stages.workload.logs import DBT_FILES, LogFile, find_logs, is_hidden, together
+from whyscan.spark.stages.workload.logs import (
+    DBT_FILES,
+    QueryLogFile,
+    find_logs,
+    is_hidden,
+    together,
+)
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed, Workload
 from whyscan.spark.stages.workload.query_shapes import shape_of
-from whyscan.spark.stages.workload.reading import Form, form_named, gathered, read_log
+from whyscan.spark.stages.workload.reading import LogKind, form_named, gathered, read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from whyscan.spark.stages.workload.column_types import Types
-    from whyscan.spark.stages.workload.logs import Log
+    from whyscan.spark.stages.workload.logs import QueryLog
 
     Batches = Iterable[pa.RecordBatch]
 
@@ -115,7 +121,7 @@ def read_by_spark(spark: SparkSession, paths: Sequence[str], tasks: int) -> Data
 
 
 def _decoding(
-    dialect: str, form: Form | None, types: Types
+    dialect: str, form: LogKind | None, types: Types
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """For `mapInArrow`: files with their content to the entries of their logs."""
 
@@ -125,16 +131,16 @@ def _decoding(
             for path, size, content in zip(*(column.to_pylist() for column in batch.columns)):  # noqa: B905 - a batch's columns have one length
                 folder, _, name = path.rpartition("/")
                 if not is_hidden(name):
-                    files.append(LogFile(folder, name, size, {}, bytes(content)))
+                    files.append(QueryLogFile(folder, name, size, {}, bytes(content)))
         for log in together(files):
             yield from _packed(read_log(log, dialect, form, types))
 
     return read
 
 
-def _dealt(logs: Sequence[Log], tasks: int) -> list[list[Log]]:
+def _dealt(logs: Sequence[QueryLog], tasks: int) -> list[list[QueryLog]]:
     """The logs in so many bundles of about one size."""
-    bundles: list[list[Log]] = [[] for _ in range(tasks)]
+    bundles: list[list[QueryLog]] = [[] for _ in range(tasks)]
     sizes = [0] * tasks
     for log in sorted(logs, key=_size, reverse=True):
         least = sizes.index(min(sizes))
@@ -143,19 +149,19 @@ def _dealt(logs: Sequence[Log], tasks: int) -> list[list[Log]]:
     return bundles
 
 
-def _size(log: Log) -> int:
+def _size(log: QueryLog) -> int:
     return sum(file.size for file in log.files)
 
 
 def _reading(
-    dialect: str, form: Form | None, types: Types
+    dialect: str, form: LogKind | None, types: Types
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """For `mapInArrow`: bundles of logs to their entries."""
 
     def read(batches: Batches) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for work in batch.column("work"):
-                logs: tuple[Log, ...] = pickle.loads(work.as_py())  # noqa: S301 - of the driver
+                logs: tuple[QueryLog, ...] = pickle.loads(work.as_py())  # noqa: S301 - of the driver
                 for log in logs:
                     yield from _packed(read_log(log, dialect, form, types))
 

@@ -22,7 +22,7 @@ from whyscan.tables.storage.locations import glob_regex, parse, recorded_folder
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from whyscan.tables.storage.locations import Place
+    from whyscan.tables.storage.locations import Location
     from whyscan.tables.storage.store import Store
 
 CHUNK = 1 << 22
@@ -32,7 +32,7 @@ _ROLLING = re.compile(r"events_(?P<at>\d+)_.+?(?P<compact>\.compact)?")
 _NO_LOG = re.compile(r"[._].*|appstatus_.*|.*\.crc")
 
 
-class LogFile(Struct, frozen=True):
+class QueryLogFile(Struct, frozen=True):
     """One file: the folder that it was found in, its path there, and how to reach its store.
 
     `content` is all of it where Spark has read it, from a store that only Spark knows.
@@ -57,8 +57,8 @@ class LogFile(Struct, frozen=True):
         """Without the options: some of them are secrets."""
         return f"LogFile({self.shown!r})"
 
-    def __reduce__(self) -> tuple[type[LogFile], tuple[Any, ...]]:
-        return LogFile, (self.folder, self.path, self.size, dict(self.options), self.content)
+    def __reduce__(self) -> tuple[type[QueryLogFile], tuple[Any, ...]]:
+        return QueryLogFile, (self.folder, self.path, self.size, dict(self.options), self.content)
 
     def on_disk(self) -> Path | None:
         """Where it is on this machine; None in an object store."""
@@ -94,10 +94,10 @@ class LogFile(Struct, frozen=True):
         return next(self.chunks(), b"")
 
 
-class Log(Struct, frozen=True):
+class QueryLog(Struct, frozen=True):
     """What is read as one: a file, or several that belong together, in their order."""
 
-    files: tuple[LogFile, ...]
+    files: tuple[QueryLogFile, ...]
 
     @property
     def name(self) -> str:
@@ -108,7 +108,7 @@ class Log(Struct, frozen=True):
         return first.name
 
 
-def is_rolling(file: LogFile) -> bool:
+def is_rolling(file: QueryLogFile) -> bool:
     """Whether it is a piece of a rolling event log of Spark."""
     folder = file.shown.split("/")[-2:-1]
     return folder != [] and folder[0].startswith("eventlog_v2_")
@@ -116,13 +116,13 @@ def is_rolling(file: LogFile) -> bool:
 
 def find_logs(
     named: str | Sequence[str], options: Mapping[str, Any] | None = None
-) -> tuple[Log, ...]:
+) -> tuple[QueryLog, ...]:
     """The logs that were named, each once; an error where a name has none."""
     # A name is a sequence too, of which the first is the root of the disk.
     named = [named] if isinstance(named, str) else named
     if not named:
         raise UsageError("no workload was named", hint="name a file, a folder or a glob")
-    found: dict[str, LogFile] = {}
+    found: dict[str, QueryLogFile] = {}
     for text in named:
         files = list(_files(text, everywhere(text, options or {})))
         if not files:
@@ -131,7 +131,7 @@ def find_logs(
     return together(found.values())
 
 
-def _files(text: str, options: Mapping[str, Any]) -> Iterator[LogFile]:
+def _files(text: str, options: Mapping[str, Any]) -> Iterator[QueryLogFile]:
     place = parse(text)
     whole = f"{place.store}/{place.path}" if place.store else place.path
     if place.pattern is None:
@@ -143,10 +143,10 @@ def _files(text: str, options: Mapping[str, Any]) -> Iterator[LogFile]:
     matches = re.compile("" if place.pattern is None else f"{glob_regex(place.pattern)}(/|$)")
     for path, size in _listed(store):
         if matches.match(path) and not is_hidden(path):
-            yield LogFile(store.uri, path, size, options)
+            yield QueryLogFile(store.uri, path, size, options)
 
 
-def _one_file(place: Place, options: Mapping[str, Any]) -> LogFile | None:
+def _one_file(place: Location, options: Mapping[str, Any]) -> QueryLogFile | None:
     """What was named, if it is a file."""
     folder, _, name = place.path.rpartition("/")
     above = f"{place.store}/{folder}" if place.store else folder or "/"
@@ -154,10 +154,10 @@ def _one_file(place: Place, options: Mapping[str, Any]) -> LogFile | None:
         if not is_there(place.path) or is_folder(place.path):
             return None
         require_regular(place.path)
-        return LogFile(above, name, Path(place.path).stat().st_size, options)
+        return QueryLogFile(above, name, Path(place.path).stat().st_size, options)
     listing = recorded_folder(above, options).find(name)
     sizes = listing["size"].to_pylist()
-    return LogFile(above, name, sizes[0], options) if sizes else None
+    return QueryLogFile(above, name, sizes[0], options) if sizes else None
 
 
 def _listed(store: Store) -> Iterator[tuple[str, int]]:
@@ -170,25 +170,25 @@ def is_hidden(path: str) -> bool:
     return any(_NO_LOG.fullmatch(part) for part in path.split("/"))
 
 
-def together(files: Iterable[LogFile]) -> tuple[Log, ...]:
+def together(files: Iterable[QueryLogFile]) -> tuple[QueryLog, ...]:
     """In the order of their names, those that belong together as one."""
     return tuple(_logs(files))
 
 
-def _logs(files: Iterable[LogFile]) -> Iterator[Log]:
+def _logs(files: Iterable[QueryLogFile]) -> Iterator[QueryLog]:
     ordered = sorted(files, key=lambda file: file.shown)
     for _, of_folder in groupby(ordered, key=lambda file: file.shown.rpartition("/")[0]):
         found = list(of_folder)
         if all(map(is_rolling, found)):
-            yield Log(tuple(_pieces(found)))
+            yield QueryLog(tuple(_pieces(found)))
             continue
         dbt = [file for file in found if file.name in DBT_FILES]
         if dbt:
-            yield Log(tuple(dbt))
-        yield from (Log((file,)) for file in found if file not in dbt)
+            yield QueryLog(tuple(dbt))
+        yield from (QueryLog((file,)) for file in found if file not in dbt)
 
 
-def _pieces(files: Sequence[LogFile]) -> list[LogFile]:
+def _pieces(files: Sequence[QueryLogFile]) -> list[QueryLogFile]:
     """The pieces of a rolling log in their order; a compacted one stands for all before it."""
     named = [(file, _ROLLING.fullmatch(file.name)) for file in files]
     pieces = [(int(found["at"]), found["compact"], file) for file, found in named if found]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from whyscan.spark.stages.workload.logs import LogFile
+    from whyscan.spark.stages.workload.logs import QueryLogFile
 
 COLUMNS = {
     "text": (
@@ -314,7 +314,7 @@ def _no_column(names: Sequence[str]) -> str:
     )
 
 
-def parquet_rows(file: LogFile) -> Iterator[Row | Unparsed]:
+def parquet_rows(file: QueryLogFile) -> Iterator[Row | Unparsed]:
     """The rows of a Parquet file, a batch of them at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -346,7 +346,7 @@ def _is_text_column(kind: pa.DataType) -> bool:
 
 
 def _groups(
-    opened: pq.ParquetFile, found: Mapping[str, str], file: LogFile
+    opened: pq.ParquetFile, found: Mapping[str, str], file: QueryLogFile
 ) -> Iterator[Row | Unparsed]:
     """The rows of each row group that fits into memory, as long as they are not too many.
 

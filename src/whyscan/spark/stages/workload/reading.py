@@ -15,7 +15,7 @@ import msgspec
 from whyscan.errors import UsageError, WhyscanError
 from whyscan.predicate.syntax.parse import dialect_named
 from whyscan.spark.stages.workload.codecs import (
-    Line,
+    LogLine,
     Tail,
     lines,
     most_whole,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from whyscan.spark.stages.workload.column_types import Types
-    from whyscan.spark.stages.workload.logs import Log, LogFile
+    from whyscan.spark.stages.workload.logs import QueryLog, QueryLogFile
 
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 _NO_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -56,7 +56,7 @@ HELD_AT_MOST = 100_000
 CUT = "the log ends in the middle of an entry, as one that is still being written"
 
 
-class Form(StrEnum):
+class LogKind(StrEnum):
     """What a log is. JSON holds rows or events of Trino, each object by what it has."""
 
     SQL = "sql"
@@ -88,12 +88,12 @@ def read_workload(
     return gathered(chain.from_iterable(read_log(log, dialect, chosen, types) for log in logs))
 
 
-def form_named(name: str) -> Form:
+def form_named(name: str) -> LogKind:
     """The form by its name; UsageError where there is none."""
     try:
-        return Form(name.lower())
+        return LogKind(name.lower())
     except ValueError:
-        known = ", ".join(Form)
+        known = ", ".join(LogKind)
         raise UsageError(f"{name!r} is no form of a workload", hint=f"one of {known}") from None
 
 
@@ -164,7 +164,7 @@ def _grouped(unparsed: Iterable[Unparsed]) -> tuple[Unparsed, ...]:
 
 
 def read_log(
-    log: Log, dialect: str, form: Form | None = None, types: Types = NOTHING_KNOWN
+    log: QueryLog, dialect: str, form: LogKind | None = None, types: Types = NOTHING_KNOWN
 ) -> Iterator[Query | Unparsed]:
     """The entries of one log; a log that cannot be read is an entry that says so."""
     try:
@@ -173,28 +173,28 @@ def read_log(
         yield Unparsed(log.name, "", error.message)
 
 
-def _read(log: Log, dialect: str, form: Form, types: Types) -> Iterator[Query | Unparsed]:
+def _read(log: QueryLog, dialect: str, form: LogKind, types: Types) -> Iterator[Query | Unparsed]:
     tail = Tail()
     match form:
-        case Form.SPARK:
+        case LogKind.SPARK:
             from whyscan.spark.stages.workload.event_logs import read_events
 
             yield from read_events(log, tail, types)
-        case Form.DBT:
+        case LogKind.DBT:
             documents = [_document(file, tail) for file in log.files]
             try:
                 yield from read_dbt(run_of(documents), log.name, dialect)
             except _MALFORMED as error:
                 yield Unparsed(log.name, "", _malformed(error))
-        case Form.SQL:
+        case LogKind.SQL:
             for file in log.files:
                 yield from _sql(file, tail, dialect)
-        case Form.CSV:
+        case LogKind.CSV:
             rows = (row for file in log.files for row in csv_rows(_plain(file, tail), file.name))
             yield from _of_rows(rows, dialect)
-        case Form.PARQUET:
+        case LogKind.PARQUET:
             yield from _of_rows((row for file in log.files for row in parquet_rows(file)), dialect)
-        case Form.JSON | Form.TRINO:
+        case LogKind.JSON | LogKind.TRINO:
             for file in log.files:
                 yield from _of_json(file, tail, dialect)
     if tail.cut:
@@ -206,11 +206,11 @@ def _of_rows(rows: Iterable[Row | Unparsed], dialect: str) -> Iterator[Query | U
         yield read_row(row, dialect) if isinstance(row, Row) else row
 
 
-def _plain(file: LogFile, tail: Tail) -> Iterator[bytes]:
+def _plain(file: QueryLogFile, tail: Tail) -> Iterator[bytes]:
     return plain(file.chunks(), tail, file.shown)
 
 
-def _sql(file: LogFile, tail: Tail, dialect: str) -> Iterator[Query | Unparsed]:
+def _sql(file: QueryLogFile, tail: Tail, dialect: str) -> Iterator[Query | Unparsed]:
     try:
         text = whole(_plain(file, tail), file.shown).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -219,7 +219,7 @@ def _sql(file: LogFile, tail: Tail, dialect: str) -> Iterator[Query | Unparsed]:
     yield from read_sql(text, file.name, dialect)
 
 
-def _document(file: LogFile, tail: Tail) -> Mapping[str, Any]:
+def _document(file: QueryLogFile, tail: Tail) -> Mapping[str, Any]:
     try:
         found = msgspec.json.decode(whole(_plain(file, tail), file.shown))
     except _NO_JSON as error:
@@ -227,7 +227,7 @@ def _document(file: LogFile, tail: Tail) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _of_json(file: LogFile, tail: Tail, dialect: str) -> Iterator[Query | Unparsed]:
+def _of_json(file: QueryLogFile, tail: Tail, dialect: str) -> Iterator[Query | Unparsed]:
     for origin, entry in _objects(file, tail):
         if isinstance(entry, Unparsed):
             yield entry
@@ -253,13 +253,13 @@ def _entry(entry: Mapping[str, Any], origin: str, dialect: str) -> Iterator[Quer
         yield read_row(row, dialect) if isinstance(row, Row) else row
 
 
-def _objects(file: LogFile, tail: Tail) -> Iterator[tuple[str, Mapping[str, Any] | Unparsed]]:
+def _objects(file: QueryLogFile, tail: Tail) -> Iterator[tuple[str, Mapping[str, Any] | Unparsed]]:
     """The objects of a file: one a line, or the whole of it one object or an array of them."""
     every = lines(_plain(file, tail), tail)
     first = next((line for line in every if line.content is None or line.content.strip()), None)
     # A file without a line is no object either.
-    first = first or Line(1, b"")
-    rest: Iterable[Line] = every
+    first = first or LogLine(1, b"")
+    rest: Iterable[LogLine] = every
     if first.content is not None and not isinstance(_decoded(first.content), dict):
         rest = list(_in_memory(every, file.shown))
         texts = [line.content for line in (first, *rest)]
@@ -278,7 +278,7 @@ def _objects(file: LogFile, tail: Tail) -> Iterator[tuple[str, Mapping[str, Any]
             yield origin, _object(_decoded(line), origin)
 
 
-def _in_memory(every: Iterable[Line], name: str) -> Iterator[Line]:
+def _in_memory(every: Iterable[LogLine], name: str) -> Iterator[LogLine]:
     """The lines, as long as they fit into memory together."""
     size, most = 0, most_whole()
     for line in every:
@@ -305,25 +305,25 @@ def _object(entry: Any, origin: str) -> Mapping[str, Any] | Unparsed:
     return Unparsed(origin, "", "it is no whole object of JSON")
 
 
-def form_of(log: Log) -> Form:
+def form_of(log: QueryLog) -> LogKind:
     """What a log is: by how its first file begins, and by its name where that says nothing."""
     file = log.files[0]
     if file.name in DBT_FILES:
-        return Form.DBT
+        return LogKind.DBT
     if is_rolling(file):
-        return Form.SPARK
+        return LogKind.SPARK
     begin = file.beginning()
     if begin.startswith(b"PAR1"):
-        return Form.PARQUET
+        return LogKind.PARQUET
     text = next(plain([begin], Tail(), file.shown), b"").lstrip(b"\xef\xbb\xbf \t\r\n")
     if text.startswith(b'{"Event":"'):
-        return Form.SPARK
+        return LogKind.SPARK
     if text.startswith((b"{", b"[")) and not text.startswith((b"{{", b"{%")):
-        return Form.JSON
+        return LogKind.JSON
     name = file.name.lower()
     if name.endswith((".sql", ".hql")):
-        return Form.SQL
+        return LogKind.SQL
     header = text.split(b"\n", 1)[0].decode("utf-8", "replace")
     separated = max((header.strip().split(mark) for mark in ",;\t|"), key=len)
     is_csv = "text" in meanings([name.strip(' "') for name in separated])
-    return Form.CSV if is_csv or ".csv" in name or ".tsv" in name else Form.SQL
+    return LogKind.CSV if is_csv or ".csv" in name or ".tsv" in name else LogKind.SQL

@@ -18,7 +18,7 @@ from whyscan.spark.sessions import cores
 from whyscan.spark.stages.audit.totals import place
 from whyscan.spark.stages.workload.frames import TASKS_A_CORE
 from whyscan.spark.stages.workload.query_shapes import shape_of
-from whyscan.spark.tables import Source
+from whyscan.spark.tables import NamedTable
 from whyscan.statements.scans import leaves_of, predicate, read
 from whyscan.statements.sql.table_names import Catalogue
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from whyscan.spark.pinned_tables import Pinned
     from whyscan.spark.stages.workload.query import Query, Workload
-    from whyscan.statements.sql.time_travel import Version
+    from whyscan.statements.sql.time_travel import WrittenVersion
     from whyscan.tables.snapshot import Snapshot
 
     Batches = Iterable[pa.RecordBatch]
@@ -67,7 +67,7 @@ SQL_SCHEMA = (
 def workload_scans(
     spark: SparkSession,
     found: Workload,
-    sources: Iterable[Source],
+    sources: Iterable[NamedTable],
     *,
     timezone: str = "UTC",
 ) -> DataFrame:
@@ -116,10 +116,10 @@ class NamedTables(Tables):
         """What the run calls a table that a query names, by its path perhaps."""
         return self._by_place.get(place(_FORMAT.sub("", name)), name)
 
-    def opened(self, name: str, version: Version | None) -> Snapshot:
+    def opened(self, name: str, version: WrittenVersion | None) -> Snapshot:
         known = self.known_as(name)
         if known not in self._pinned:
-            self._pinned[known] = replace(pin(Source(known, known, self._options)), given=False)
+            self._pinned[known] = replace(pin(NamedTable(known, known, self._options)), given=False)
         return super().opened(known, version)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from whyscan.spark.stages.verify.engines.engine import Answer, Refused, one_line
+from whyscan.spark.stages.verify.engines.engine import EngineAnswer, EngineRefusal, one_line
 from whyscan.tables.file_columns import given_as
 from whyscan.tables.parquet.snapshot import ParquetSnapshot
 
@@ -21,14 +21,14 @@ class DataFusionEngine:
     def __init__(self, context: Any) -> None:
         self._context = context
 
-    def ask(self, sql: str) -> Answer:
+    def ask(self, sql: str) -> EngineAnswer:
         query = f'SELECT count(*) AS "rows" FROM t WHERE ({sql}\n)'  # noqa: S608 - the user's own
         try:
             rows = self._context.sql(query).to_pydict()["rows"][0]
             told = self._context.sql(f"EXPLAIN ANALYZE VERBOSE {query}").to_pydict()
         except Exception as error:  # DataFusion raises plain exceptions
-            raise Refused(one_line(error)) from error
-        return Answer(rows, **_read("\n".join(told["plan"])))
+            raise EngineRefusal(one_line(error)) from error
+        return EngineAnswer(rows, **_read("\n".join(told["plan"])))
 
 
 def _read(plan: str) -> dict[str, int | None]:
@@ -50,9 +50,9 @@ def open_datafusion(target: Target) -> DataFusionEngine:
 
     snapshot = target.snapshot
     if not isinstance(snapshot, ParquetSnapshot):
-        raise Refused("DataFusion reads Parquet files alone")
+        raise EngineRefusal("DataFusion reads Parquet files alone")
     if snapshot.store.folder is None:
-        raise Refused("only files on this machine are asked for")
+        raise EngineRefusal("only files on this machine are asked for")
     config = SessionConfig({"datafusion.execution.time_zone": target.timezone})
     context = SessionContext(config)
     fields = [(f.name, given_as(f.type)) for f in snapshot.partitions.fields]
@@ -61,5 +61,5 @@ def open_datafusion(target: Target) -> DataFusionEngine:
             "t", snapshot.store.folder, table_partition_cols=fields, parquet_pruning=True
         )
     except Exception as error:  # DataFusion raises plain exceptions
-        raise Refused(one_line(error)) from error
+        raise EngineRefusal(one_line(error)) from error
     return DataFusionEngine(context)

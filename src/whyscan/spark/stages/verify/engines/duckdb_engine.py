@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whyscan.spark.stages.verify.engines.duckdb_script import FOUND, asked
-from whyscan.spark.stages.verify.engines.engine import Answer, Refused, one_line
+from whyscan.spark.stages.verify.engines.engine import EngineAnswer, EngineRefusal, one_line
 from whyscan.tables.iceberg.snapshot import IcebergSnapshot
 from whyscan.tables.parquet.snapshot import ParquetSnapshot
 
@@ -32,11 +32,11 @@ class DuckDBEngine:
         self._timezone = timezone
         self._python = python
 
-    def ask(self, sql: str) -> Answer:
+    def ask(self, sql: str) -> EngineAnswer:
         told = self._here(sql) if self._python is None else self._elsewhere(sql)
         if "error" in told:
-            raise Refused(told["error"])
-        return Answer(**told[FOUND])
+            raise EngineRefusal(told["error"])
+        return EngineAnswer(**told[FOUND])
 
     def _here(self, sql: str) -> dict[str, Any]:
         import duckdb
@@ -56,12 +56,12 @@ class DuckDBEngine:
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise Refused(f"{self._python} did not run: {one_line(error)}") from error
+            raise EngineRefusal(f"{self._python} did not run: {one_line(error)}") from error
         try:
             told: dict[str, Any] = json.loads(done.stdout)
         except ValueError:
             lines = done.stderr.strip().splitlines() or ["it said nothing"]
-            raise Refused(f"{self._python} failed: {lines[-1]}") from None
+            raise EngineRefusal(f"{self._python} failed: {lines[-1]}") from None
         return told
 
 
@@ -75,10 +75,10 @@ def open_duckdb(target: Target) -> DuckDBEngine:
         return DuckDBEngine(files, target.timezone, None)
     python = target.duckdb_python or (str(BESIDE) if BESIDE.exists() else None)
     if python is None:
-        raise Refused(f"DuckDB's {snapshot.format} extension: name a Python that has it")
+        raise EngineRefusal(f"DuckDB's {snapshot.format} extension: name a Python that has it")
     if isinstance(snapshot, IcebergSnapshot):
         if snapshot.opened.places.moved:
-            raise Refused("the table was moved, and DuckDB follows the paths that it records")
+            raise EngineRefusal("the table was moved, and DuckDB follows the paths that it records")
         at = "" if snapshot.version is None else f", snapshot_from_id={snapshot.version}"
         relation = f"iceberg_scan({_text(snapshot.metadata.path)}{at})"
     else:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from whyscan.tables.snapshot import Snapshot
 
 
-class Refused(WhyscanError):
+class EngineRefusal(WhyscanError):
     """An engine that cannot be asked, or does not answer; the message says why."""
 
 
@@ -36,7 +36,7 @@ class Target(Struct, frozen=True):
     trino: str | None = None
 
 
-class Answer(Struct, frozen=True):
+class EngineAnswer(Struct, frozen=True):
     """How many rows an engine returned, and what it says that it read; None where it does not."""
 
     rows: int
@@ -45,7 +45,7 @@ class Answer(Struct, frozen=True):
     rows_read: int | None = None
 
 
-class Engine(Protocol):
+class OpenedEngine(Protocol):
     """An engine that was opened for one table."""
 
     @property
@@ -53,12 +53,12 @@ class Engine(Protocol):
         """The SQL that it reads, as sqlglot calls it."""
         ...
 
-    def ask(self, sql: str) -> Answer:
+    def ask(self, sql: str) -> EngineAnswer:
         """Run one condition; Refused where the engine cannot."""
         ...
 
 
-Opening = Callable[[Target], Engine]
+Opening = Callable[[Target], OpenedEngine]
 Known = "Mapping[str, tuple[frozenset[str], Opening]]"
 
 

@@ -14,13 +14,13 @@ from whyscan.spark.stages.verify.engines.duckdb_engine import open_duckdb
 from whyscan.spark.stages.verify.engines.pyiceberg_engine import open_pyiceberg
 from whyscan.spark.stages.verify.engines.spark_reader import open_reader
 from whyscan.spark.stages.verify.engines.trino import open_trino
-from whyscan.spark.stages.verify.result import EngineRead, Reads
+from whyscan.spark.stages.verify.result import EngineComparison, EngineRead
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.spark.stages.verify.conditions import Question
-    from whyscan.spark.stages.verify.engines.engine import Engine, Opening, Target
+    from whyscan.spark.stages.verify.conditions import CheckedPredicate
+    from whyscan.spark.stages.verify.engines.engine import OpenedEngine, Opening, Target
     from whyscan.spark.stages.verify.result import PredicateProof
 
 PARQUET = frozenset({"parquet", "hive"})
@@ -66,13 +66,13 @@ def fitting(target: Target) -> tuple[str, ...]:
 def matrix(
     target: Target,
     engines: Sequence[str],
-    asked: Sequence[tuple[Question, PredicateProof]],
+    asked: Sequence[tuple[CheckedPredicate, PredicateProof]],
 ) -> tuple[PredicateProof, ...]:
     """Each proof with what every engine read for its predicate."""
     cells: dict[int, list[EngineRead]] = {number: [] for number in range(len(asked))}
     for name in engines:
         formats, opening = KNOWN[name]
-        opened: Engine | None = None
+        opened: OpenedEngine | None = None
         why = f"{name} does not read {target.snapshot.format}"
         if target.snapshot.format in formats:
             try:
@@ -87,7 +87,7 @@ def matrix(
 
 
 def _cell(
-    name: str, engine: Engine | None, why: str, asked: tuple[Question, PredicateProof]
+    name: str, engine: OpenedEngine | None, why: str, asked: tuple[CheckedPredicate, PredicateProof]
 ) -> EngineRead:
     question, proof = asked
     if proof.why is not None or question.predicate is None:
@@ -124,6 +124,12 @@ def _beside_the_plan(told: EngineRead, proof: PredicateProof) -> EngineRead:
     )
     for by, read, kept in pairs:
         if read is not None and kept is not None:
-            reads = Reads.EQUAL if read == kept else Reads.MORE if read > kept else Reads.FEWER
+            reads = (
+                EngineComparison.EQUAL
+                if read == kept
+                else EngineComparison.MORE
+                if read > kept
+                else EngineComparison.FEWER
+            )
             return replace(told, by=by, reads=reads, more=max(read - kept, 0))
     return told

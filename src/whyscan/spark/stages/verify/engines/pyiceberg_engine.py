@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whyscan.spark.stages.verify.engines.engine import Answer, Refused, one_line
+from whyscan.spark.stages.verify.engines.engine import EngineAnswer, EngineRefusal, one_line
 from whyscan.tables.iceberg.snapshot import IcebergSnapshot
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ class PyIcebergEngine:
         self._table = table
         self._snapshot = snapshot
 
-    def ask(self, sql: str) -> Answer:
+    def ask(self, sql: str) -> EngineAnswer:
         try:
             scan = self._table.scan(row_filter=sql, snapshot_id=self._snapshot)
             files = list(scan.plan_files())
-            return Answer(scan.count(), files=len(files))
+            return EngineAnswer(scan.count(), files=len(files))
         except Exception as error:  # a parser's, a type's, a file's: all are its own
-            raise Refused(one_line(error)) from error
+            raise EngineRefusal(one_line(error)) from error
 
 
 def open_pyiceberg(target: Target) -> PyIcebergEngine:
@@ -35,14 +35,14 @@ def open_pyiceberg(target: Target) -> PyIcebergEngine:
         from pyiceberg.exceptions import NoSuchTableError
         from pyiceberg.table import StaticTable
     except ImportError:
-        raise Refused("PyIceberg is not installed") from None
+        raise EngineRefusal("PyIceberg is not installed") from None
     snapshot = target.snapshot
     if not isinstance(snapshot, IcebergSnapshot):
-        raise Refused("PyIceberg reads Iceberg alone")
+        raise EngineRefusal("PyIceberg reads Iceberg alone")
     if snapshot.opened.places.moved:
-        raise Refused("the table was moved, and PyIceberg follows the paths that it records")
+        raise EngineRefusal("the table was moved, and PyIceberg follows the paths that it records")
     try:
         table = StaticTable.from_metadata(snapshot.metadata.path)
     except (OSError, ValueError, NoSuchTableError) as error:
-        raise Refused(one_line(error)) from error
+        raise EngineRefusal(one_line(error)) from error
     return PyIcebergEngine(table, snapshot.version)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whyscan.spark.stages.verify.engines.engine import Answer, Refused
+from whyscan.spark.stages.verify.engines.engine import EngineAnswer, EngineRefusal
 from whyscan.spark.stages.verify.truth import reason
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class SparkReader:
         self._rows = rows
         self._kind = kind
 
-    def ask(self, sql: str) -> Answer:
+    def ask(self, sql: str) -> EngineAnswer:
         from pyspark.sql import functions as f
 
         try:
@@ -34,24 +34,26 @@ class SparkReader:
         except Exception as error:
             if not type(error).__module__.startswith(("pyspark.", "py4j.")):
                 raise
-            raise Refused(reason(error)) from error
+            raise EngineRefusal(reason(error)) from error
         return self._told(rows, _metrics(found))
 
-    def _told(self, rows: int, scan: dict[str, int] | None) -> Answer:
+    def _told(self, rows: int, scan: dict[str, int] | None) -> EngineAnswer:
         if scan is None:
-            return Answer(rows)
+            return EngineAnswer(rows)
         if self._kind == "iceberg":
-            return Answer(rows, files=scan.get("resultDataFiles"))
+            return EngineAnswer(rows, files=scan.get("resultDataFiles"))
         if self._kind == "delta":
-            return Answer(rows, files=scan.get("numFiles"), rows_read=scan.get("numOutputRows"))
+            return EngineAnswer(
+                rows, files=scan.get("numFiles"), rows_read=scan.get("numOutputRows")
+            )
         # Its files are those of the partitions: footers are looked at later, by the tasks.
-        return Answer(rows, rows_read=scan.get("numOutputRows"))
+        return EngineAnswer(rows, rows_read=scan.get("numOutputRows"))
 
 
 def open_reader(target: Target) -> SparkReader:
     """Where Spark could read the table at all."""
     if target.rows is None:
-        raise Refused(target.why or "Spark cannot read it")
+        raise EngineRefusal(target.why or "Spark cannot read it")
     return SparkReader(target.rows, target.snapshot.format)
 
 

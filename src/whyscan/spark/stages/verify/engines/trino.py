@@ -10,7 +10,7 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from whyscan.spark.stages.verify.engines.engine import Answer, Refused, one_line
+from whyscan.spark.stages.verify.engines.engine import EngineAnswer, EngineRefusal, one_line
 
 if TYPE_CHECKING:
     from whyscan.spark.stages.verify.engines.engine import Target
@@ -33,14 +33,14 @@ class TrinoEngine:
         self._headers = {"X-Trino-User": user, "X-Trino-Time-Zone": timezone}
         self._table = table
 
-    def ask(self, sql: str) -> Answer:
+    def ask(self, sql: str) -> EngineAnswer:
         asked = f"SELECT count(*) FROM {self._table} WHERE ({sql}\n)"  # noqa: S608 - the user's own
         query, rows = self._run(asked)
         told = self._get(f"{self._server}/v1/query/{query}")
         read = (told.get("queryStats") or {}).get("physicalInputPositions")
         _, plan = self._run(f"EXPLAIN ANALYZE VERBOSE {asked}")
         files = _FILES.findall(str(plan[0][0]))
-        return Answer(
+        return EngineAnswer(
             int(rows[0][0]),
             files=sum(map(int, files)) if files else None,
             rows_read=None if read is None else int(read),
@@ -52,7 +52,7 @@ class TrinoEngine:
         rows: list[list[Any]] = []
         while True:
             if "error" in told:
-                raise Refused(str(told["error"].get("message", "it failed")).splitlines()[0])
+                raise EngineRefusal(str(told["error"].get("message", "it failed")).splitlines()[0])
             rows += told.get("data") or []
             if "nextUri" not in told:
                 return str(told["id"]), rows
@@ -71,7 +71,7 @@ class TrinoEngine:
                     return told
             except (URLError, ValueError, TimeoutError) as error:
                 if attempt:
-                    raise Refused(f"Trino did not answer: {one_line(error)}") from error
+                    raise EngineRefusal(f"Trino did not answer: {one_line(error)}") from error
                 sleep(1)
         raise AssertionError
 
@@ -79,11 +79,11 @@ class TrinoEngine:
 def open_trino(target: Target) -> TrinoEngine:
     """The table that an address names in a server."""
     if target.trino is None:
-        raise Refused(f"no server was named: --trino {HINT}")
+        raise EngineRefusal(f"no server was named: --trino {HINT}")
     address = urlsplit(target.trino)
     parts = [part for part in address.path.split("/") if part]
     if address.scheme not in {"http", "https"} or len(parts) != PARTS:
-        raise Refused(f"{target.trino} names no table of a server: {HINT}")
+        raise EngineRefusal(f"{target.trino} names no table of a server: {HINT}")
     quoted = ".".join('"' + part.replace('"', '""') + '"' for part in parts)
     host = address.netloc.rpartition("@")[2]
     user = address.username or USER

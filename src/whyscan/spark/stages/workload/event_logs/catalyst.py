@@ -41,7 +41,7 @@ class UnsureError(ValueError):
     """A filter whose text has more than one meaning, or one that is not known here."""
 
 
-class Columns(Struct, frozen=True):
+class ScanColumns(Struct, frozen=True):
     """The columns that a scan's filters may name: `id#12L`, with its type or None."""
 
     types: Mapping[str, str | None]
@@ -52,20 +52,20 @@ class Columns(Struct, frozen=True):
         return re.compile(rf"(?P<token>{'|'.join(tokens)})(?!\d)(?P<path>(?:\.\w+)*)")
 
 
-class Read(Struct, frozen=True):
+class ReadFilters(Struct, frozen=True):
     """The filters that were read, as SQL, and the texts of those that were left out."""
 
     conjuncts: tuple[str, ...]
     left_out: tuple[str, ...] = ()
 
 
-def read_filters(texts: Iterable[str], columns: Columns) -> Read:
+def read_filters(texts: Iterable[str], columns: ScanColumns) -> ReadFilters:
     """Lists of filters, `[isnotnull(id#1), (id#1 > 5)]`, as conjuncts."""
     read: dict[str, None] = {}
     left_out: dict[str, None] = {}
     if not columns.types:
-        return Read((), tuple(text for text in texts if text not in {"", "[]"}))
-    reader = _Reader(columns)
+        return ReadFilters((), tuple(text for text in texts if text not in {"", "[]"}))
+    reader = _FilterReader(columns)
     for text in texts:
         for element in _elements(_inner(text), columns.matcher()):
             for part in _conjuncts(element):
@@ -73,7 +73,7 @@ def read_filters(texts: Iterable[str], columns: Columns) -> Read:
                     read[reader.read(part)] = None
                 except UnsureError:
                     left_out[part] = None
-    return Read(without_implied(tuple(read)), tuple(left_out))
+    return ReadFilters(without_implied(tuple(read)), tuple(left_out))
 
 
 def _inner(text: str) -> str:
@@ -147,10 +147,10 @@ def _subject(text: str) -> str:
     return "" if found is None else found[1]
 
 
-class _Reader:
+class _FilterReader:
     """One filter's text to SQL, from the outside to the inside."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: ScanColumns) -> None:
         self._columns = columns
         self._matcher = columns.matcher()
 

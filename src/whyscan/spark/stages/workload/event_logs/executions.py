@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from whyscan.spark.stages.workload.codecs import Tail
     from whyscan.spark.stages.workload.column_types import Types
     from whyscan.spark.stages.workload.event_logs.plan_nodes import ScanNode
-    from whyscan.spark.stages.workload.logs import Log
+    from whyscan.spark.stages.workload.logs import QueryLog
 
 DIALECT = "spark"
 _FILES = ("number of files read", "number of result data files")
@@ -31,7 +31,9 @@ _ROWS = "number of output rows"
 NOTHING_TOLD = "the log has no SQL of it, and its plan no scan of files"
 
 
-def read_events(log: Log, tail: Tail, known: Types = NOTHING_KNOWN) -> Iterator[Query | Unparsed]:
+def read_events(
+    log: QueryLog, tail: Tail, known: Types = NOTHING_KNOWN
+) -> Iterator[Query | Unparsed]:
     """Every execution that a user started; what it starts itself is a part of it.
 
     `known` are the types of columns that plans do not tell.

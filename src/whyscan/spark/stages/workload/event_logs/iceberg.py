@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from whyscan.spark.stages.workload.event_logs.catalyst import (
-    Read,
+    ReadFilters,
     UnsureError,
     literal,
     quoted,
@@ -53,7 +53,7 @@ def filters_of(text: str) -> str:
     return "" if found is None else found["filters"]
 
 
-def read_iceberg_filters(text: str, types: Mapping[str, str | None]) -> Read:
+def read_iceberg_filters(text: str, types: Mapping[str, str | None]) -> ReadFilters:
     """The filters that are sure, and the others. `types` are those of the scan's columns."""
     conjuncts: list[str] = []
     left_out: list[str] = []
@@ -69,7 +69,7 @@ def read_iceberg_filters(text: str, types: Mapping[str, str | None]) -> Read:
         except UnsureError:
             left_out.append(whole[0])
         at = whole.end() + 2
-    return Read(tuple(conjuncts), tuple(left_out))
+    return ReadFilters(tuple(conjuncts), tuple(left_out))
 
 
 def _whole(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:

@@ -21,7 +21,7 @@ from whyscan.spark.stages.workload.event_logs.plan_nodes import scans_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from whyscan.spark.stages.workload.codecs import Line
+    from whyscan.spark.stages.workload.codecs import LogLine
     from whyscan.spark.stages.workload.event_logs.plan_nodes import ScanNode
 
 _EVENT = b'{"Event":"'
@@ -65,7 +65,7 @@ class Replay(Struct):
     too_long: list[int] = field(default_factory=list)
     """Numbers of the lines that were too long to be read."""
 
-    def read(self, lines: Iterable[Line]) -> None:
+    def read(self, lines: Iterable[LogLine]) -> None:
         """Take in the events of some lines; those that say nothing of queries are not decoded."""
         for number, line in lines:
             if line is None:

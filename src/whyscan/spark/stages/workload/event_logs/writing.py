@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from whyscan.spark.stages.workload.column_types import NOTHING_KNOWN, types_of
 from whyscan.spark.stages.workload.event_logs.catalyst import (
     IS_DELETED,
-    Columns,
-    Read,
+    ReadFilters,
+    ScanColumns,
     members,
     quoted,
     read_filters,
@@ -103,12 +103,12 @@ def _columns(scan: ScanNode) -> str:
     return ", ".join(map(quoted, names)) or "1"
 
 
-def _of_files(scan: ScanNode, zone: str | None) -> Read:
+def _of_files(scan: ScanNode, zone: str | None) -> ReadFilters:
     filters = [scan.metadata.get(key, "[]") for key in ("PartitionFilters", "DataFilters")]
     read = read_filters(filters, _known(scan, filters, zone))
     # Every reader leaves deleted rows out: that is no condition of the query's.
     asked = tuple(part for part in read.left_out if f"({IS_DELETED}#" not in part)
-    return Read(read.conjuncts, asked)
+    return ReadFilters(read.conjuncts, asked)
 
 
 def _known(
@@ -116,7 +116,7 @@ def _known(
     filters: Sequence[str],
     zone: str | None,
     told: Mapping[str, str] = MappingProxyType({}),
-) -> Columns:
+) -> ScanColumns:
     """The columns that filters may name: those of the scan, and those of which one is tested."""
     schema = {**told, **members(scan.metadata.get("ReadSchema", ""))}
     tokens = {*scan.attributes, *(name for text in filters for name in _NOT_NULL.findall(text))}
@@ -126,10 +126,10 @@ def _known(
         if name in _OF_FILES and not scan.is_iceberg:
             continue
         types[token] = schema.get(name) or ("bigint" if number.endswith("L") else None)
-    return Columns(types, zone)
+    return ScanColumns(types, zone)
 
 
-def _iceberg(scan: ScanNode, zone: str | None, known: Types) -> Read:
+def _iceberg(scan: ScanNode, zone: str | None, known: Types) -> ReadFilters:
     """What Iceberg was asked, and what Spark checks again above it, which has the values' types."""
     table = types_of(scan.table, known)
     columns = _known(scan, [scan.condition or ""], zone, table)
@@ -138,7 +138,7 @@ def _iceberg(scan: ScanNode, zone: str | None, known: Types) -> Read:
     types = {**table, **listed}
     told = read_iceberg_filters(filters_of(scan.text), types)
     if scan.condition is None:
-        return Read(without_implied(told.conjuncts), told.left_out)
+        return ReadFilters(without_implied(told.conjuncts), told.left_out)
     above = read_filters([scan.condition], columns)
     conjuncts = without_implied(tuple(dict.fromkeys((*told.conjuncts, *above.conjuncts))))
     told_above = " ".join(
@@ -146,7 +146,7 @@ def _iceberg(scan: ScanNode, zone: str | None, known: Types) -> Read:
     )
     missing = [part for part in told.left_out if not _names_all(told_above, part, types)]
     unsaid = [part for part in above.left_out if not _is_said(part, told.conjuncts)]
-    return Read(conjuncts, (*missing, *unsaid))
+    return ReadFilters(conjuncts, (*missing, *unsaid))
 
 
 def _is_said(part: str, conjuncts: Sequence[str]) -> bool:
