@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from whyscan.predicate.binding.bind import bind
-from whyscan.predicate.binding.comparisons import LONG
+from whyscan.predicate.binding.comparisons import LONG_DISJUNCTION
 from whyscan.tree.nodes import Comparison, In, Or
 from whyscan.tree.types import BIGINT, STRING, Field, Schema
 
@@ -11,21 +11,21 @@ SCHEMA = Schema((Field("i", BIGINT), Field("s", STRING)))
 
 
 def test_a_long_chain_of_equalities_is_a_list() -> None:
-    found = bind(" OR ".join(f"i = {n}" for n in range(LONG)), SCHEMA).expression
+    found = bind(" OR ".join(f"i = {n}" for n in range(LONG_DISJUNCTION)), SCHEMA).expression
     assert isinstance(found, In)
-    assert found.values.to_pylist() == list(range(LONG))
+    assert found.values.to_pylist() == list(range(LONG_DISJUNCTION))
     assert not found.null
 
 
 def test_null_in_the_chain_is_null_in_the_list() -> None:
-    chain = [*(f"i = {n}" for n in range(LONG)), "i = NULL"]
+    chain = [*(f"i = {n}" for n in range(LONG_DISJUNCTION)), "i = NULL"]
     found = bind(" OR ".join(chain), SCHEMA).expression
     assert isinstance(found, In)
     assert found.null
 
 
 def test_other_branches_stay_beside_the_list() -> None:
-    chain = [*(f"i = {n}" for n in range(LONG)), "s = 'a'", "i > 100"]
+    chain = [*(f"i = {n}" for n in range(LONG_DISJUNCTION)), "s = 'a'", "i > 100"]
     found = bind(" OR ".join(chain), SCHEMA).expression
     assert isinstance(found, Or)
     assert sorted(type(part).__name__ for part in found.operands) == [

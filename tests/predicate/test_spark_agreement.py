@@ -668,4 +668,4 @@ def test_a_predicate_bound_and_rendered_selects_what_it_selected(spark):
 def test_decimal_literals_keep_their_digits(spark):
     texts = ("0.01", "10.50", "00.5", "1.", ".5", "12345678901234567890.123456789")
     theirs = [analysed(spark, text) for text in texts]
-    assert [str(literals.exact(Decimal(text)).type) for text in texts] == theirs
+    assert [str(literals.exact_decimal(Decimal(text)).type) for text in texts] == theirs

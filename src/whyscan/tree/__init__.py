@@ -1,1 +1,1 @@
-"""The typed predicate: its nodes, types, literals and zones, and how it is written as SQL."""
+"""The typed predicate: its nodes, types, literals and time zones, and its form as SQL text."""

@@ -1,4 +1,4 @@
-"""How values of each type stand in Arrow: one representation, wherever they came from.
+"""The Arrow representation of SQL values: one for each type, for all sources of values.
 
 | type | Arrow | why |
 |---|---|---|
@@ -41,7 +41,7 @@ MAX_DECIMAL_DIGITS = 38
 
 
 def arrow_type(kind: Type) -> pa.DataType:
-    """The Arrow type that holds values of `kind`; null() where none can be ordered."""
+    """The Arrow type for values of `kind`; `pa.null()` for types that are not compared."""
     match kind:
         case BooleanType():
             return pa.bool_()
@@ -67,7 +67,7 @@ def scalar(value: Value, kind: Type) -> pa.Scalar:
 
 
 def value(scalar: pa.Scalar, kind: Type) -> Value:
-    """What a scalar of `kind` holds, as a literal has it."""
+    """The value of an Arrow scalar of type `kind`, in the form that literals use."""
     match kind:
         case DateType():
             return int(scalar.cast(pa.int32()).as_py())
@@ -76,12 +76,12 @@ def value(scalar: pa.Scalar, kind: Type) -> Value:
         case StringType():
             return str(scalar.as_py().decode())
         case _:
-            held: Value = scalar.as_py()
-            return held
+            python_value: Value = scalar.as_py()
+            return python_value
 
 
 def array(values: Sequence[Value], kind: Type) -> pa.Array:
-    """Literal values as an Arrow array. Temporal values are integers and are reinterpreted."""
+    """Literal values as an Arrow array. The integers of dates and timestamps are reinterpreted."""
     target = arrow_type(kind)
     match kind:
         case DateType():

@@ -1,4 +1,4 @@
-"""The time of a run: one moment, whoever asks, and a note of whether anybody did."""
+"""The current time of a run, which is the same for every expression of the run."""
 
 from __future__ import annotations
 
@@ -13,21 +13,25 @@ if TYPE_CHECKING:
 
 
 class Clock(Struct):
-    """A stopped clock in the session's zone. `asked` turns true at the first reading."""
+    """A clock that always shows the same time, in the time zone of the session.
+
+    `microseconds` counts from 1970-01-01 in UTC. `asked` becomes true when a predicate reads
+    the clock.
+    """
 
     zone: Zone
-    stopped_at: int
+    microseconds: int
     asked: bool = False
 
     def instant(self) -> int:
-        """Microseconds since 1970-01-01 in UTC."""
+        """The current time in microseconds since 1970-01-01 in UTC."""
         self.asked = True
-        return self.stopped_at
+        return self.microseconds
 
     def wall(self) -> int:
-        """What a wall clock shows, in microseconds."""
+        """The local time in the zone, in microseconds since 1970-01-01 00:00 local time."""
         return zones.to_wall(self.instant(), self.zone)
 
     def today(self) -> int:
-        """Days since 1970-01-01."""
+        """The current date in the zone, in days since 1970-01-01."""
         return self.wall() // zones.DAY

@@ -51,23 +51,23 @@ def common_type(left: Type, right: Type) -> Type | None:
     if isinstance(left, NullType):
         return right
     if isinstance(left, StringType):
-        return _with_string(right)
+        return _common_with_string(right)
     if isinstance(right, StringType):
-        return _with_string(left)
+        return _common_with_string(left)
     if is_numeric(left) and is_numeric(right):
-        return _numeric(left, right)
-    return _temporal(left, right)
+        return _common_number(left, right)
+    return _common_time(left, right)
 
 
 def common_type_of(kinds: Iterable[Type]) -> Type | None:
     """The type in which all of them are compared. Strings go first, as in Spark."""
-    met: Type | None = NULL
+    common: Type | None = NULL
     for kind in sorted(kinds, key=lambda kind: not isinstance(kind, StringType)):
-        met = None if met is None else common_type(met, kind)
-    return met
+        common = None if common is None else common_type(common, kind)
+    return common
 
 
-def _with_string(other: Type) -> Type | None:
+def _common_with_string(other: Type) -> Type | None:
     match other:
         case IntegerType():
             return BIGINT
@@ -83,19 +83,19 @@ def is_numeric(kind: Type) -> bool:
     return isinstance(kind, IntegerType | FloatType | DecimalType)
 
 
-def _numeric(left: Type, right: Type) -> Type:
+def _common_number(left: Type, right: Type) -> Type:
     match (left, right):
         case (IntegerType(), IntegerType()):
             return IntegerType(max(left.bits, right.bits))
         case (FloatType(bits=32), FloatType(bits=32)):
             return left
         case (IntegerType() | DecimalType(), IntegerType() | DecimalType()):
-            return wider(as_decimal(left), as_decimal(right))
+            return wider_decimal(as_decimal(left), as_decimal(right))
         case _:
             return DOUBLE
 
 
-def _temporal(left: Type, right: Type) -> Type | None:
+def _common_time(left: Type, right: Type) -> Type | None:
     match (left, right):
         case (DateType(), TimestampType()):
             return right
@@ -121,12 +121,12 @@ def as_decimal(kind: Type) -> DecimalType:
             raise TypeError(f"{kind} has no decimal that holds it")
 
 
-def wider(left: DecimalType, right: DecimalType) -> DecimalType:
+def wider_decimal(left: DecimalType, right: DecimalType) -> DecimalType:
     """Room for the digits of both; beyond 38 the fraction gives way."""
     scale = max(left.scale, right.scale)
-    whole = max(left.precision - left.scale, right.precision - right.scale)
-    excess = max(whole + scale - MAX_PRECISION, 0)
-    return DecimalType(min(whole + scale, MAX_PRECISION), max(scale - excess, 0))
+    integer_digits = max(left.precision - left.scale, right.precision - right.scale)
+    excess = max(integer_digits + scale - MAX_PRECISION, 0)
+    return DecimalType(min(integer_digits + scale, MAX_PRECISION), max(scale - excess, 0))
 
 
 def arithmetic_type(operation: Operation, left: Type, right: Type) -> Type | None:
@@ -140,8 +140,8 @@ def arithmetic_type(operation: Operation, left: Type, right: Type) -> Type | Non
             return _decimal_result(operation, as_decimal(left), as_decimal(right))
         case (Operation.DIVIDE, IntegerType() | FloatType()):
             return DOUBLE
-        case (_, IntegerType() | FloatType() as met):
-            return met
+        case (_, IntegerType() | FloatType() as common):
+            return common
         case _:
             return None
 
@@ -152,31 +152,31 @@ def _decimal_result(operation: Operation, left: DecimalType, right: DecimalType)
     match operation:
         case Operation.ADD | Operation.SUBTRACT:
             scale = max(s1, s2)
-            return adjusted(max(p1 - s1, p2 - s2) + scale + 1, scale)
+            return fitted_decimal(max(p1 - s1, p2 - s2) + scale + 1, scale)
         case Operation.MULTIPLY:
-            return adjusted(p1 + p2 + 1, s1 + s2)
+            return fitted_decimal(p1 + p2 + 1, s1 + s2)
         case Operation.DIVIDE:
             scale = max(_MIN_ADJUSTED_SCALE, s1 + p2 + 1)
-            return adjusted(p1 - s1 + s2 + scale, scale)
+            return fitted_decimal(p1 - s1 + s2 + scale, scale)
         case Operation.REMAINDER | Operation.QUOTIENT:
             scale = max(s1, s2)
-            return adjusted(min(p1 - s1, p2 - s2) + scale, scale)
+            return fitted_decimal(min(p1 - s1, p2 - s2) + scale, scale)
 
 
 def exact_digits(operation: Operation, left: DecimalType, right: DecimalType) -> tuple[int, int]:
     """The digits before and behind the point of an exact result."""
-    whole = (left.precision - left.scale, right.precision - right.scale)
+    integer_digits = (left.precision - left.scale, right.precision - right.scale)
     match operation:
         case Operation.MULTIPLY:
-            return sum(whole), left.scale + right.scale
+            return sum(integer_digits), left.scale + right.scale
         case _:
-            return max(whole) + 1, max(left.scale, right.scale)
+            return max(integer_digits) + 1, max(left.scale, right.scale)
 
 
-def adjusted(precision: int, scale: int) -> DecimalType:
+def fitted_decimal(precision: int, scale: int) -> DecimalType:
     """Beyond 38 digits the fraction gives way, down to six digits of it."""
     if precision <= MAX_PRECISION:
         return DecimalType(precision, scale)
-    whole = precision - scale
-    kept = max(MAX_PRECISION - whole, min(scale, _MIN_ADJUSTED_SCALE))
-    return DecimalType(MAX_PRECISION, kept)
+    integer_digits = precision - scale
+    kept_scale = max(MAX_PRECISION - integer_digits, min(scale, _MIN_ADJUSTED_SCALE))
+    return DecimalType(MAX_PRECISION, kept_scale)

@@ -1,4 +1,4 @@
-"""Values that are worked out when somebody first asks for them."""
+"""An attribute that is computed at its first use."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ T = TypeVar("T")
 class lazy(Generic[T]):  # noqa: N801 - written as a decorator, as `property` is
     """`functools.cached_property` without its lock.
 
-    In Python 3.11 one lock serves a property of all instances: two threads that evaluate
-    `true` by way of `false`, and `false` by way of `true`, would wait for each other forever.
-    Here both may work a value out, and both find the same.
+    In Python 3.11 all instances share the lock of a property: one thread that computes `true`
+    from `false` and another that computes `false` from `true` would wait for each other forever.
+    Without the lock both threads may compute a value; they compute the same value.
     """
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
@@ -26,7 +26,7 @@ class lazy(Generic[T]):  # noqa: N801 - written as a decorator, as `property` is
         self._name = name
 
     def __get__(self, instance: Any, owner: type | None = None) -> T:
-        found = self._compute(instance)
+        value = self._compute(instance)
         # An attribute of the instance comes before a descriptor that has no `__set__`.
-        instance.__dict__[self._name] = found
-        return found
+        instance.__dict__[self._name] = value
+        return value

@@ -65,7 +65,7 @@ class Inconvertible(ValueError):
     """The value cannot be of the type."""
 
 
-def number(text: str) -> Literal:
+def number_literal(text: str) -> Literal:
     """A number as written: `5` int, `3000000000` bigint, `10.50` decimal(4,2), `1e3` double."""
     if "e" in text.lower():
         return Literal(_finite(float(text)), FloatType(64))
@@ -73,15 +73,15 @@ def number(text: str) -> Literal:
     if len(digits.lstrip("0")) > MAX_DIGITS:
         raise Inconvertible(f"a number has at most {MAX_DIGITS} digits")
     if "." in text:
-        return exact(Decimal(text))
+        return exact_decimal(Decimal(text))
     value = int(text)
     for kind in (IntegerType(32), BIGINT):
         if kind.least <= value <= kind.greatest:
             return Literal(value, kind)
-    return exact(Decimal(value))
+    return exact_decimal(Decimal(value))
 
 
-def exact(value: Decimal) -> Literal:
+def exact_decimal(value: Decimal) -> Literal:
     """A decimal of just the precision that it needs."""
     _, digits, exponent = value.as_tuple()
     scale = max(-int(exponent), 0)
@@ -139,13 +139,13 @@ def _to_boolean(literal: Literal) -> bool | None:
 
 
 def _to_integer(literal: Literal, target: IntegerType) -> int | None:
-    value = _whole(literal)
+    value = _integer_part(literal)
     if value is not None and not target.least <= value <= target.greatest:
         raise Inconvertible(f"out of range for {target}")
     return value
 
 
-def _whole(literal: Literal) -> int | None:
+def _integer_part(literal: Literal) -> int | None:
     """The number without its fraction; a string must not have one."""
     match literal.value:
         case str() as text:
@@ -217,10 +217,10 @@ def _to_decimal(literal: Literal, target: DecimalType) -> Decimal | None:
             value = Decimal(literal.value)
         case _:
             return None
-    return rounded(value, target)
+    return rounded_decimal(value, target)
 
 
-def rounded(value: Decimal, target: DecimalType) -> Decimal:
+def rounded_decimal(value: Decimal, target: DecimalType) -> Decimal:
     """The number at the type's scale, halves away from zero."""
     try:
         result = value.quantize(Decimal(1).scaleb(-target.scale), context=EXACT)
@@ -244,7 +244,9 @@ def _to_string(literal: Literal, clock: Clock) -> str | None:
                 case DateType():
                     return time_text.format_date(number)
                 case TimestampType():
-                    return time_text.format_wall(_wall(number, kind, clock), kind.unit.per_second)
+                    return time_text.format_wall(
+                        _to_wall(number, kind, clock), kind.unit.per_second
+                    )
                 case IntegerType():
                     return str(number)
                 case _:
@@ -272,7 +274,7 @@ def _to_date(literal: Literal, clock: Clock) -> int | None:
                 raise Inconvertible("out of range for date")
             return day
         case Literal(int() as units, TimestampType() as kind):
-            return _wall(units, kind, clock) // (86_400 * kind.unit.per_second)
+            return _to_wall(units, kind, clock) // (86_400 * kind.unit.per_second)
         case _:
             return None
 
@@ -290,12 +292,12 @@ def _special_day(text: str, clock: Clock) -> int | None:
 def _to_timestamp(literal: Literal, target: TimestampType, clock: Clock) -> int | None:
     match literal:
         case Literal(str() as text, _):
-            value = _read(text, target, clock)
+            value = _parse_timestamp(text, target, clock)
         case Literal(int() as days, DateType()):
-            value = _place(days * 86_400 * target.unit.per_second, target, clock)
+            value = _from_wall(days * 86_400 * target.unit.per_second, target, clock)
         case Literal(int() as units, TimestampType() as kind):
-            moved = _moved(units, kind, target, clock)
-            value = moved * target.unit.per_second // kind.unit.per_second
+            shifted = _between_clocks(units, kind, target, clock)
+            value = shifted * target.unit.per_second // kind.unit.per_second
         case Literal(int() | float() | Decimal() as number, kind) if _is_number(kind):
             value = _from_seconds(number, target)
         case _:
@@ -313,29 +315,29 @@ def _from_seconds(number: float | Decimal, target: TimestampType) -> int:
     return int(number * target.unit.per_second)
 
 
-def _moved(units: int, kind: TimestampType, target: TimestampType, clock: Clock) -> int:
+def _between_clocks(units: int, kind: TimestampType, target: TimestampType, clock: Clock) -> int:
     """Between instant and wall clock. Instants stay put: an overlap's second hour would not."""
     if kind.instant == target.instant:
         return units
     if kind.instant:
-        return _wall(units, kind, clock)
-    return _place(units, TimestampType(instant=True, unit=kind.unit), clock)
+        return _to_wall(units, kind, clock)
+    return _from_wall(units, TimestampType(instant=True, unit=kind.unit), clock)
 
 
-def _read(text: str, target: TimestampType, clock: Clock) -> int:
+def _parse_timestamp(text: str, target: TimestampType, clock: Clock) -> int:
     special = _special_moment(text, target, clock)
     if special is not None:
         return special
-    reading = time_text.read_timestamp(text)
-    if reading is None or (reading.day is None and not target.instant):
+    written = time_text.read_timestamp(text)
+    if written is None or (written.day is None and not target.instant):
         raise Inconvertible("not a timestamp")
-    day = clock.today() if reading.day is None else reading.day
+    day = clock.today() if written.day is None else written.day
     per_second = target.unit.per_second
-    wall = day * 86_400 * per_second + reading.nanoseconds * per_second // 1_000_000_000
+    wall = day * 86_400 * per_second + written.nanoseconds * per_second // 1_000_000_000
     if not target.instant:
         return wall
-    where = clock.zone if reading.zone is None else reading.zone
-    return _shift(wall, per_second, zones.to_instant, where)
+    zone = clock.zone if written.zone is None else written.zone
+    return _shift_by_zone(wall, per_second, zones.to_instant, zone)
 
 
 def _special_moment(text: str, target: TimestampType, clock: Clock) -> int | None:
@@ -349,22 +351,28 @@ def _special_moment(text: str, target: TimestampType, clock: Clock) -> int | Non
     shift = _SPECIAL_DAYS.get(word)
     if shift is None:
         return None
-    return _place((clock.today() + shift) * zones.DAY * per_microsecond, target, clock)
+    return _from_wall((clock.today() + shift) * zones.DAY * per_microsecond, target, clock)
 
 
-def _place(wall: int, target: TimestampType, clock: Clock) -> int:
+def _from_wall(wall: int, target: TimestampType, clock: Clock) -> int:
     """A wall clock's reading as a value of the type."""
     if not target.instant:
         return wall
-    return _shift(wall, target.unit.per_second, zones.to_instant, clock.zone)
+    return _shift_by_zone(wall, target.unit.per_second, zones.to_instant, clock.zone)
 
 
-def _wall(units: int, kind: TimestampType, clock: Clock) -> int:
+def _to_wall(units: int, kind: TimestampType, clock: Clock) -> int:
     """What a wall clock shows at a value of the type."""
-    return _shift(units, kind.unit.per_second, zones.to_wall, clock.zone) if kind.instant else units
+    return (
+        _shift_by_zone(units, kind.unit.per_second, zones.to_wall, clock.zone)
+        if kind.instant
+        else units
+    )
 
 
-def _shift(units: int, per_second: int, move: Callable[[int, Zone], int], where: Zone) -> int:
+def _shift_by_zone(
+    units: int, per_second: int, move: Callable[[int, Zone], int], zone: Zone
+) -> int:
     """A zone's shift, which is in whole seconds, applied to units of any size."""
     seconds, fraction = divmod(units, per_second)
-    return move(seconds * zones.SECOND, where) // zones.SECOND * per_second + fraction
+    return move(seconds * zones.SECOND, zone) // zones.SECOND * per_second + fraction

@@ -1,6 +1,6 @@
-"""The predicate as a small closed tree: what the evaluator matches on.
+"""The nodes of the predicate tree, a closed union that the evaluator matches on.
 
-Nodes are values. They carry their type, and know nothing of statistics, files or text.
+Nodes are immutable values with a SQL type. They do not refer to statistics, files or SQL text.
 Spark's implicit casts are in the tree as `Cast`, so that no later stage guesses a type.
 """
 
@@ -22,15 +22,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Path: TypeAlias = tuple[str, ...]
-"""A column's name, or a struct member's names from the outside in, as the schema spells them."""
+"""The name of a column, or the names from a struct column down to a member, in schema spelling."""
 
 Value: TypeAlias = "bool | int | float | Decimal | str | bytes | None"
-"""What a literal holds. Dates are days, timestamps are units since 1970-01-01, as integers:
-neither stops at the year 9999. Intervals are months or microseconds. None is SQL NULL."""
+"""The value of a literal. None is SQL NULL.
+
+Integers stand for dates (days since 1970-01-01), timestamps (units since 1970-01-01) and
+intervals (months or microseconds): an integer can go beyond the year 9999."""
 
 
 class Column(Struct, frozen=True):
-    """A column of the table, or a pseudo-column of the file."""
+    """A column of the table, or a pseudo-column such as `_metadata.file_path`."""
 
     path: Path
     type: Type
@@ -44,14 +46,14 @@ class Literal(Struct, frozen=True, dict=True):
 
     @lazy
     def scalar(self) -> pa.Scalar:
-        """The value as Arrow has it."""
+        """The value as an Arrow scalar."""
         from whyscan.tree import arrow
 
         return arrow.scalar(self.value, self.type)
 
 
 class Comparator(Enum):
-    """The comparisons of SQL, by their Spark spelling."""
+    """The comparison operators of SQL in Spark's spelling."""
 
     EQUAL = "="
     NOT_EQUAL = "<>"
@@ -63,7 +65,7 @@ class Comparator(Enum):
 
 
 class Comparison(Struct, frozen=True):
-    """`left operator right`, both of one type."""
+    """`left operator right`. Both operands have the same type."""
 
     operator: Comparator
     left: Expression
@@ -71,25 +73,25 @@ class Comparison(Struct, frozen=True):
 
 
 class And(Struct, frozen=True):
-    """All of them; never nested directly in another And."""
+    """`a AND b AND c`. No operand is itself an `And`."""
 
     operands: tuple[Expression, ...]
 
 
 class Or(Struct, frozen=True):
-    """Any of them; never nested directly in another Or."""
+    """`a OR b OR c`. No operand is itself an `Or`."""
 
     operands: tuple[Expression, ...]
 
 
 class Not(Struct, frozen=True):
-    """The opposite; NULL stays NULL."""
+    """`NOT operand`: swaps TRUE and FALSE, keeps NULL."""
 
     operand: Expression
 
 
 class Between(Struct, frozen=True):
-    """`operand >= low AND operand <= high`, with the operand evaluated once."""
+    """`operand >= low AND operand <= high`. The operand is evaluated once."""
 
     operand: Expression
     low: Expression
@@ -97,9 +99,10 @@ class Between(Struct, frozen=True):
 
 
 class In(Struct, frozen=True, eq=False):
-    """The operand is one of `values`: sorted, distinct, without NULL and NaN, of its Arrow type.
+    """`operand IN (values)`. `values` is sorted and distinct, has no NULL and no NaN.
 
-    `null`: the list holds a NULL, so that a miss is NULL, not FALSE. `nan`: the list holds NaN.
+    `null`: the list contains NULL, so a value that is not in the list gives NULL and not FALSE.
+    `nan`: the list contains NaN.
     """
 
     operand: Expression
@@ -109,13 +112,13 @@ class In(Struct, frozen=True, eq=False):
 
 
 class IsNull(Struct, frozen=True):
-    """TRUE or FALSE, never NULL."""
+    """`operand IS NULL`: TRUE or FALSE, never NULL."""
 
     operand: Expression
 
 
 class Like(Struct, frozen=True):
-    """`operand LIKE pattern`; `escape` is one character or None for no escape at all."""
+    """`operand LIKE pattern`. `escape` is one character; None if no character escapes."""
 
     operand: Expression
     pattern: str
@@ -124,7 +127,10 @@ class Like(Struct, frozen=True):
 
 
 class Case(Struct, frozen=True):
-    """The value of the first branch whose condition is TRUE, else `otherwise`."""
+    """CASE: the value of the first branch whose condition is TRUE, else `otherwise`.
+
+    A branch is a pair of condition and value.
+    """
 
     branches: tuple[tuple[Expression, Expression], ...]
     otherwise: Expression
@@ -139,14 +145,14 @@ class Coalesce(Struct, frozen=True):
 
 
 class CastFailure(Enum):
-    """What a cast does with a value that it cannot convert."""
+    """The behaviour of a cast for a value that it cannot convert."""
 
     RAISE = "cast"
     NULL = "try_cast"
 
 
 class Cast(Struct, frozen=True):
-    """The operand as another type."""
+    """`CAST(operand AS type)`, or `TRY_CAST` if `failure` is NULL."""
 
     operand: Expression
     type: Type
@@ -154,7 +160,7 @@ class Cast(Struct, frozen=True):
 
 
 class Operation(Enum):
-    """Arithmetic of two operands. `DIVIDE` is fractional, `QUOTIENT` is Spark's `div`."""
+    """The operators of arithmetic. `DIVIDE` keeps the fraction, `QUOTIENT` is Spark's `div`."""
 
     ADD = "+"
     SUBTRACT = "-"
@@ -165,7 +171,7 @@ class Operation(Enum):
 
 
 class Arithmetic(Struct, frozen=True):
-    """`left operation right`; ANSI: overflow and division by zero raise."""
+    """`left operation right`. As in ANSI mode, overflow and division by zero raise an error."""
 
     operation: Operation
     left: Expression
@@ -174,7 +180,7 @@ class Arithmetic(Struct, frozen=True):
 
 
 class Call(Struct, frozen=True):
-    """A deterministic function by its Spark name in lower case, with bound arguments."""
+    """The call of a deterministic function. `function` is its Spark name in lower case."""
 
     function: str
     arguments: tuple[Expression, ...]
@@ -182,7 +188,10 @@ class Call(Struct, frozen=True):
 
 
 class Opaque(Struct, frozen=True):
-    """What nobody here can interpret: any value, NULL, or an error. `why` is for people."""
+    """An expression that whyscan cannot interpret: it may be any value, NULL or an error.
+
+    `why` says the reason in words, for reports.
+    """
 
     sql: str
     why: str
@@ -220,7 +229,7 @@ def type_of(expression: Expression) -> Type:
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
-    """The direct operands, left to right."""
+    """The direct operands of a node, from left to right."""
     match expression:
         case Column() | Literal() | Opaque():
             return () if not isinstance(expression, Opaque) else expression.columns
@@ -231,38 +240,38 @@ def children(expression: Expression) -> tuple[Expression, ...]:
         case Between():
             return (expression.operand, expression.low, expression.high)
         case Case():
-            inner = tuple(part for branch in expression.branches for part in branch)
-            return (*inner, expression.otherwise)
+            operands = tuple(operand for branch in expression.branches for operand in branch)
+            return (*operands, expression.otherwise)
         case Call():
             return expression.arguments
         case Not() | In() | IsNull() | Like() | Cast():
             return (expression.operand,)
 
 
-def with_children(expression: Expression, parts: Sequence[Expression]) -> Expression:
-    """The same node over other operands, as many as `children` gave and in their order."""
+def with_children(expression: Expression, operands: Sequence[Expression]) -> Expression:
+    """The same node with other operands, in the number and order that `children` returns."""
     match expression:
         case Column() | Literal():
             return expression
         case Opaque():
-            return replace(expression, columns=tuple(parts))
+            return replace(expression, columns=tuple(operands))
         case And() | Or() | Coalesce():
-            return replace(expression, operands=tuple(parts))
+            return replace(expression, operands=tuple(operands))
         case Comparison() | Arithmetic():
-            return replace(expression, left=parts[0], right=parts[1])
+            return replace(expression, left=operands[0], right=operands[1])
         case Between():
-            return replace(expression, operand=parts[0], low=parts[1], high=parts[2])
+            return replace(expression, operand=operands[0], low=operands[1], high=operands[2])
         case Case():
-            branches = tuple(zip(parts[:-1:2], parts[1:-1:2], strict=True))
-            return replace(expression, branches=branches, otherwise=parts[-1])
+            branches = tuple(zip(operands[:-1:2], operands[1:-1:2], strict=True))
+            return replace(expression, branches=branches, otherwise=operands[-1])
         case Call():
-            return replace(expression, arguments=tuple(parts))
+            return replace(expression, arguments=tuple(operands))
         case Not() | In() | IsNull() | Like() | Cast():
-            return replace(expression, operand=parts[0])
+            return replace(expression, operand=operands[0])
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """Every node, parents first. Iterative: depth is the input's, not the stack's."""
+    """Every node of the tree, parents first. It is a loop: deep trees need no deep stack."""
     pending = [expression]
     while pending:
         node = pending.pop()
@@ -271,14 +280,14 @@ def walk(expression: Expression) -> Iterator[Expression]:
 
 
 def columns_of(expression: Expression) -> tuple[Column, ...]:
-    """The columns an expression names, each once, in order of appearance."""
+    """The distinct columns of an expression in order of appearance."""
     return tuple(dict.fromkeys(n for n in walk(expression) if isinstance(n, Column)))
 
 
 class Conjunct(Struct, frozen=True, eq=False):
-    """One top-level AND fragment; `sql` is its text in the dialect it was written in.
+    """One top-level AND fragment of a predicate. `sql` is its text in the user's dialect.
 
-    `joined`: nobody wrote it, its values came from the other side of a join.
+    `joined`: the condition is not in the query; its values come from the other side of a join.
     """
 
     expression: Expression
@@ -287,10 +296,10 @@ class Conjunct(Struct, frozen=True, eq=False):
 
 
 class Predicate(Struct, frozen=True, eq=False, dict=True):
-    """A bound WHERE clause: `conjuncts` are its top-level AND fragments.
+    """A WHERE clause that is bound to a schema. `conjuncts` are its top-level AND fragments.
 
-    `zone` is the session's time zone; `now` (microseconds since 1970-01-01) is what
-    `current_timestamp` stood for, None where the text does not ask for the time.
+    `zone` is the time zone of the session. `now` is the value of `current_timestamp` in
+    microseconds since 1970-01-01; None if the predicate does not use the current time.
     """
 
     text: str

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from whyscan.tree import time_text, zones
 from whyscan.tree.coercion import common_type
-from whyscan.tree.literals import exact
+from whyscan.tree.literals import exact_decimal
 from whyscan.tree.nodes import (
     And,
     Arithmetic,
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Expression, Value
 
 
-class Binding(IntEnum):
+class Precedence(IntEnum):
     """How tightly a piece of text holds together: what is looser than its place is bracketed."""
 
     OR = 1
@@ -71,13 +71,13 @@ class Binding(IntEnum):
     ATOM = 8
 
 
-class Text(NamedTuple):
+class SqlPiece(NamedTuple):
     """A piece of SQL."""
 
     sql: str
-    binding: Binding
+    binding: Precedence
 
-    def within(self, binding: Binding) -> str:
+    def bracketed_in(self, binding: Precedence) -> str:
         """The text where something as tight as `binding` must stand."""
         return self.sql if self.binding >= binding else f"({self.sql})"
 
@@ -105,12 +105,12 @@ _INTERVAL_UNITS = {
     "MICROSECOND": 1,
 }
 _OPERATORS = {
-    Operation.ADD: Binding.SUM,
-    Operation.SUBTRACT: Binding.SUM,
-    Operation.MULTIPLY: Binding.PRODUCT,
-    Operation.DIVIDE: Binding.PRODUCT,
-    Operation.QUOTIENT: Binding.PRODUCT,
-    Operation.REMAINDER: Binding.PRODUCT,
+    Operation.ADD: Precedence.SUM,
+    Operation.SUBTRACT: Precedence.SUM,
+    Operation.MULTIPLY: Precedence.PRODUCT,
+    Operation.DIVIDE: Precedence.PRODUCT,
+    Operation.QUOTIENT: Precedence.PRODUCT,
+    Operation.REMAINDER: Precedence.PRODUCT,
 }
 
 
@@ -119,44 +119,44 @@ def to_sql(expression: Expression) -> str:
     return _render(expression).sql
 
 
-def _render(expression: Expression) -> Text:
+def _render(expression: Expression) -> SqlPiece:
     match expression:
         case Column():
-            return Text(".".join(map(_name, expression.path)), Binding.ATOM)
+            return SqlPiece(".".join(map(_name, expression.path)), Precedence.ATOM)
         case Literal():
             return _literal(expression)
         case And():
-            return _joined(" AND ", expression.operands, Binding.AND)
+            return _operator_chain(" AND ", expression.operands, Precedence.AND)
         case Or():
-            return _joined(" OR ", expression.operands, Binding.OR)
+            return _operator_chain(" OR ", expression.operands, Precedence.OR)
         case Not():
             return _not(expression.operand)
         case Comparison() | Between() | In() | IsNull() | Like():
-            return Text(_predicate(expression, ""), Binding.PREDICATE)
+            return SqlPiece(_predicate(expression, ""), Precedence.PREDICATE)
         case Case():
-            return Text(_case(expression), Binding.ATOM)
+            return SqlPiece(_case(expression), Precedence.ATOM)
         case Coalesce():
             return _call("coalesce", expression.operands)
         case Cast():
             inner = _render(expression.operand).sql
-            return Text(
+            return SqlPiece(
                 f"{expression.failure.value.upper()}({inner} AS {_type(expression.type)})",
-                Binding.ATOM,
+                Precedence.ATOM,
             )
         case Arithmetic():
             return _arithmetic(expression)
         case Call("rlike", (subject, pattern)):
-            sides = (_render(side).within(Binding.SUM) for side in (subject, pattern))
-            return Text(" RLIKE ".join(sides), Binding.PREDICATE)
+            sides = (_render(side).bracketed_in(Precedence.SUM) for side in (subject, pattern))
+            return SqlPiece(" RLIKE ".join(sides), Precedence.PREDICATE)
         case Call("~", (operand,)):
-            return Text(f"~{_render(operand).within(Binding.ATOM)}", Binding.BITS)
+            return SqlPiece(f"~{_render(operand).bracketed_in(Precedence.ATOM)}", Precedence.BITS)
         case Call("&" | "|" | "^" as operator, arguments):
-            sides = (_render(side).within(Binding.SUM) for side in arguments)
-            return Text(f" {operator} ".join(sides), Binding.BITS)
+            sides = (_render(side).bracketed_in(Precedence.SUM) for side in arguments)
+            return SqlPiece(f" {operator} ".join(sides), Precedence.BITS)
         case Call():
             return _call(expression.function, expression.arguments)
         case Opaque():
-            return Text(expression.sql, Binding.OR)
+            return SqlPiece(expression.sql, Precedence.OR)
 
 
 def _name(name: str) -> str:
@@ -165,26 +165,26 @@ def _name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _joined(word: str, operands: tuple[Expression, ...], binding: Binding) -> Text:
-    return Text(word.join(_render(o).within(Binding.NOT) for o in operands), binding)
+def _operator_chain(word: str, operands: tuple[Expression, ...], binding: Precedence) -> SqlPiece:
+    return SqlPiece(word.join(_render(o).bracketed_in(Precedence.NOT) for o in operands), binding)
 
 
-def _not(operand: Expression) -> Text:
+def _not(operand: Expression) -> SqlPiece:
     """`NOT x`, inside the predicate where SQL has a form for it."""
     match operand:
         case Between() | In() | IsNull() | Like():
-            return Text(_predicate(operand, "NOT "), Binding.PREDICATE)
+            return SqlPiece(_predicate(operand, "NOT "), Precedence.PREDICATE)
         case _:
-            return Text(f"NOT {_render(operand).within(Binding.ATOM)}", Binding.NOT)
+            return SqlPiece(f"NOT {_render(operand).bracketed_in(Precedence.ATOM)}", Precedence.NOT)
 
 
 def _predicate(expression: Comparison | Between | In | IsNull | Like, negation: str) -> str:
     match expression:
         case Comparison(operator, left, right):
-            sides = (_beside(left, right), _beside(right, left))
+            sides = (_comparison_operand(left, right), _comparison_operand(right, left))
             return f" {operator.value} ".join(sides)
         case Between(operand, low, high):
-            bounds = (_beside(low, operand), _beside(high, operand))
+            bounds = (_comparison_operand(low, operand), _comparison_operand(high, operand))
             return f"{_operand(operand)} {negation}BETWEEN " + " AND ".join(bounds)
         case In():
             return f"{_operand(expression.operand)} {negation}IN ({_values(expression)})"
@@ -195,26 +195,26 @@ def _predicate(expression: Comparison | Between | In | IsNull | Like, negation: 
 
 
 def _operand(expression: Expression) -> str:
-    return _render(expression).within(Binding.SUM)
+    return _render(expression).bracketed_in(Precedence.SUM)
 
 
-def _beside(expression: Expression, other: Expression) -> str:
+def _comparison_operand(expression: Expression, other: Expression) -> str:
     """An operand of a comparison; a literal as short as the other side lets it be."""
     if not isinstance(expression, Literal) or isinstance(other, Literal):
         return _operand(expression)
-    return _short(expression, type_of(other))
+    return _short_literal(expression, type_of(other))
 
 
-def _short(literal: Literal, other: Type) -> str:
+def _short_literal(literal: Literal, other: Type) -> str:
     """The literal without its type, where comparing it with `other` gives it that type."""
     value, kind = literal.value, literal.type
     match value, kind:
         case None, _ if common_type(other, kind) == kind:
             return "NULL"
-        case int(), IntegerType() if common_type(other, _written(value)) == kind:
+        case int(), IntegerType() if common_type(other, _unsuffixed_type(value)) == kind:
             return str(value)
         case Decimal(), DecimalType(scale=scale) if scale and (
-            common_type(other, exact(value).type) == kind
+            common_type(other, exact_decimal(value).type) == kind
         ):
             return f"{value:f}"
         case bytes(), UuidType() if other == kind:
@@ -222,10 +222,10 @@ def _short(literal: Literal, other: Type) -> str:
         case int(), TimestampType(unit=TimeUnit.NANOSECOND) if other == kind:
             return _quoted(_moment(value, kind))
         case _:
-            return _literal(literal).within(Binding.SUM)
+            return _literal(literal).bracketed_in(Precedence.SUM)
 
 
-def _written(value: int) -> Type:
+def _unsuffixed_type(value: int) -> Type:
     """The type of an integer without a suffix."""
     return INT if INT.least <= value <= INT.greatest else IntegerType(64)
 
@@ -235,7 +235,7 @@ def _values(expression: In) -> str:
     literals = [Literal(value, kind) for value in _from_arrow(expression.values, kind)]
     if expression.nan:
         literals.append(Literal(math.nan, kind))
-    words = [_short(literal, kind) for literal in literals]
+    words = [_short_literal(literal, kind) for literal in literals]
     return ", ".join([*words, "NULL"] if expression.null else words)
 
 
@@ -279,70 +279,74 @@ def _case(case: Case) -> str:
     return f"CASE {' '.join(branches)} END"
 
 
-def _call(name: str, arguments: tuple[Expression, ...]) -> Text:
-    return Text(f"{name}({', '.join(_render(a).sql for a in arguments)})", Binding.ATOM)
+def _call(name: str, arguments: tuple[Expression, ...]) -> SqlPiece:
+    return SqlPiece(f"{name}({', '.join(_render(a).sql for a in arguments)})", Precedence.ATOM)
 
 
-def _arithmetic(arithmetic: Arithmetic) -> Text:
+def _arithmetic(arithmetic: Arithmetic) -> SqlPiece:
     binding = _OPERATORS[arithmetic.operation]
-    left = _render(arithmetic.left).within(binding)
-    right = _render(arithmetic.right).within(Binding(binding + 1))
-    return Text(f"{left} {arithmetic.operation.value} {right}", binding)
+    left = _render(arithmetic.left).bracketed_in(binding)
+    right = _render(arithmetic.right).bracketed_in(Precedence(binding + 1))
+    return SqlPiece(f"{left} {arithmetic.operation.value} {right}", binding)
 
 
-def _literal(literal: Literal) -> Text:
+def _literal(literal: Literal) -> SqlPiece:
     """The literal with its type."""
     value, kind = literal.value, literal.type
     match value, kind:
         case None, _:
             bare = kind == NULL
-            return Text("NULL" if bare else f"CAST(NULL AS {_type(kind)})", Binding.ATOM)
+            return SqlPiece("NULL" if bare else f"CAST(NULL AS {_type(kind)})", Precedence.ATOM)
         case bool(), _:
-            return Text("true" if value else "false", Binding.ATOM)
+            return SqlPiece("true" if value else "false", Precedence.ATOM)
         case int(), IntegerType():
             return _signed(f"{value}{_SUFFIX[kind.bits]}")
         case int(), DateType():
-            return Text(f"DATE {_quoted(time_text.format_date(value))}", Binding.ATOM)
+            return SqlPiece(f"DATE {_quoted(time_text.format_date(value))}", Precedence.ATOM)
         case int(), TimestampType():
             return _timestamp(value, kind)
         case int(), IntervalType():
-            return Text(_interval(value, kind), Binding.ATOM)
+            return SqlPiece(_interval(value, kind), Precedence.ATOM)
         case Decimal(), DecimalType():
             return _decimal(value, kind)
         case float(), FloatType():
             return _float(value, kind)
         case str(), _:
-            return Text(_quoted(value), Binding.ATOM)
+            return SqlPiece(_quoted(value), Precedence.ATOM)
         case bytes(), UuidType():
-            return Text(f"CAST({_quoted(str(uuid.UUID(bytes=value)))} AS UUID)", Binding.ATOM)
+            return SqlPiece(
+                f"CAST({_quoted(str(uuid.UUID(bytes=value)))} AS UUID)", Precedence.ATOM
+            )
         case bytes(), _:
-            return Text(f"X'{value.hex().upper()}'", Binding.ATOM)
+            return SqlPiece(f"X'{value.hex().upper()}'", Precedence.ATOM)
         case _:
-            return Text(f"CAST({_quoted(str(value))} AS {_type(kind)})", Binding.ATOM)
+            return SqlPiece(f"CAST({_quoted(str(value))} AS {_type(kind)})", Precedence.ATOM)
 
 
-def _signed(text: str) -> Text:
-    return Text(text, Binding.SUM if text.startswith("-") else Binding.ATOM)
+def _signed(text: str) -> SqlPiece:
+    return SqlPiece(text, Precedence.SUM if text.startswith("-") else Precedence.ATOM)
 
 
-def _decimal(value: Decimal, kind: DecimalType) -> Text:
+def _decimal(value: Decimal, kind: DecimalType) -> SqlPiece:
     text = f"{value:f}"
-    if exact(value).type == kind:
+    if exact_decimal(value).type == kind:
         return _signed(text if kind.scale else text + "BD")
-    return Text(f"CAST({text} AS {_type(kind)})", Binding.ATOM)
+    return SqlPiece(f"CAST({text} AS {_type(kind)})", Precedence.ATOM)
 
 
-def _float(value: float, kind: FloatType) -> Text:
+def _float(value: float, kind: FloatType) -> SqlPiece:
     text = repr(value)
     if kind == DOUBLE and math.isfinite(value):
         return _signed(text if "e" in text else text + "D")
     named = {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, text)
-    return Text(f"CAST('{'NaN' if math.isnan(value) else named}' AS {_type(kind)})", Binding.ATOM)
+    return SqlPiece(
+        f"CAST('{'NaN' if math.isnan(value) else named}' AS {_type(kind)})", Precedence.ATOM
+    )
 
 
-def _timestamp(value: int, kind: TimestampType) -> Text:
+def _timestamp(value: int, kind: TimestampType) -> SqlPiece:
     word = "TIMESTAMP" if kind.instant else "TIMESTAMP_NTZ"
-    return Text(f"{word} {_quoted(_moment(value, kind))}", Binding.ATOM)
+    return SqlPiece(f"{word} {_quoted(_moment(value, kind))}", Precedence.ATOM)
 
 
 def _moment(value: int, kind: TimestampType) -> str:

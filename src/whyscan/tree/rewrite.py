@@ -1,4 +1,4 @@
-"""Typed trees with other columns in them."""
+"""Replacement of the columns of an expression by other expressions."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Expression
 
 Change: TypeAlias = Callable[[Column], "Expression | None"]
-"""What stands in a column's place, of the same type; None where nothing can."""
+"""Returns the replacement of a column, of the same type; None if there is none."""
 
 
 def substituted(expression: Expression, change: Change) -> Expression | None:
-    """The expression with every column changed; None where one of them cannot be.
+    """The expression with every column replaced; None if a column has no replacement.
 
-    What is opaque takes columns for columns, and nothing else: its text is not ours to edit.
+    In an `Opaque` expression a column can only be replaced by a column: its text stays as it is.
     """
     if isinstance(expression, Column):
         return change(expression)
-    parts = []
+    operands = []
     for child in children(expression):
-        part = substituted(child, change)
-        if part is None or (isinstance(expression, Opaque) and not isinstance(part, Column)):
+        operand = substituted(child, change)
+        if operand is None:
             return None
-        parts.append(part)
-    return with_children(expression, parts)
+        if isinstance(expression, Opaque) and not isinstance(operand, Column):
+            return None
+        operands.append(operand)
+    return with_children(expression, operands)

@@ -124,13 +124,13 @@ def _reading(day: int | None, time: tuple[str | None, ...]) -> WrittenTimestamp 
     if hour >= 24 or minute >= 60 or second >= 60:  # noqa: PLR2004  the clock's own
         return None
     nanoseconds = int(((time[3] or "") + "000000000")[:9])
-    where = None
+    zone = None
     if time[4] is not None:
-        where = zones.find_zone(time[4].strip(_SPACE))
-        if where is None:
+        zone = zones.find_zone(time[4].strip(_SPACE))
+        if zone is None:
             return None
     total = (hour * 3600 + minute * 60 + second) * 1_000_000_000 + nanoseconds
-    return WrittenTimestamp(day, total, where)
+    return WrittenTimestamp(day, total, zone)
 
 
 def format_date(days: int) -> str:

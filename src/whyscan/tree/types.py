@@ -1,6 +1,6 @@
-"""The types of columns and literals, and the schema that names them.
+"""The SQL types of columns and literals, and the schema of a table.
 
-Widths and units are kept: `1 == True == 1.0` in Python, and never in SQL.
+A type has its width or unit: `1 == True == 1.0` in Python, and never in SQL.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class BooleanType(Struct, frozen=True):
 
 
 class IntegerType(Struct, frozen=True):
-    """A signed integer of 8, 16, 32 or 64 bits. Unsigned columns are read one width up."""
+    """A signed integer of 8, 16, 32 or 64 bits. Unsigned columns get the next wider type."""
 
     bits: int
 
@@ -36,7 +36,7 @@ class IntegerType(Struct, frozen=True):
 
 
 class FloatType(Struct, frozen=True):
-    """IEEE 754 of 32 or 64 bits. NaN is the greatest value and equal to itself; -0.0 = 0.0."""
+    """An IEEE 754 number of 32 or 64 bits. NaN is the greatest value, NaN = NaN, -0.0 = 0.0."""
 
     bits: int
 
@@ -45,7 +45,7 @@ class FloatType(Struct, frozen=True):
 
 
 class DecimalType(Struct, frozen=True):
-    """An exact number of `precision` digits, `scale` of them behind the point."""
+    """An exact number of `precision` digits, of which `scale` are after the point."""
 
     precision: int
     scale: int
@@ -62,28 +62,28 @@ class StringType(Struct, frozen=True):
 
 
 class BinaryType(Struct, frozen=True):
-    """Bytes, ordered unsigned."""
+    """Bytes, compared as unsigned numbers."""
 
     def __str__(self) -> str:
         return "binary"
 
 
 class UuidType(Struct, frozen=True):
-    """Sixteen bytes, ordered unsigned, written as text."""
+    """Sixteen bytes, compared as unsigned numbers and written as text in SQL."""
 
     def __str__(self) -> str:
         return "uuid"
 
 
 class DateType(Struct, frozen=True):
-    """Days since 1970-01-01 of the proleptic Gregorian calendar."""
+    """A date: days since 1970-01-01 in the proleptic Gregorian calendar."""
 
     def __str__(self) -> str:
         return "date"
 
 
 class TimeUnit(StrEnum):
-    """What one step of a timestamp is."""
+    """The unit in which a timestamp counts."""
 
     MICROSECOND = "us"
     NANOSECOND = "ns"
@@ -94,7 +94,11 @@ class TimeUnit(StrEnum):
 
 
 class TimestampType(Struct, frozen=True):
-    """A moment (`instant`: shown in the session's zone) or a wall clock's reading (not)."""
+    """A timestamp with a time zone (`instant`) or without one.
+
+    SQL shows an instant in the time zone of the session. Without a zone a timestamp is what a
+    clock on the wall shows.
+    """
 
     instant: bool = True
     unit: TimeUnit = TimeUnit.MICROSECOND
@@ -105,7 +109,7 @@ class TimestampType(Struct, frozen=True):
 
 
 class IntervalType(Struct, frozen=True):
-    """A span of time: `months` for year-month intervals, microseconds otherwise."""
+    """An interval: a number of months if `months` is true, else a number of microseconds."""
 
     months: bool
 
@@ -114,14 +118,14 @@ class IntervalType(Struct, frozen=True):
 
 
 class NullType(Struct, frozen=True):
-    """The type of a bare NULL."""
+    """The type of a NULL without a cast."""
 
     def __str__(self) -> str:
         return "void"
 
 
 class StructType(Struct, frozen=True):
-    """Named fields, each a column of its own to the evaluator."""
+    """A struct. The evaluator treats each field as a separate column."""
 
     fields: tuple[Field, ...]
 
@@ -130,7 +134,7 @@ class StructType(Struct, frozen=True):
 
 
 class OtherType(Struct, frozen=True):
-    """A type without an order that we use: arrays, maps, variants, geometries, time of day."""
+    """A type that whyscan does not compare: arrays, maps, variants, geometries, time of day."""
 
     name: str
 
@@ -171,7 +175,10 @@ NULL = NullType()
 
 
 class Field(Struct, frozen=True):
-    """One column of a schema or one member of a struct. `id` is the format's own, if it has one."""
+    """One column of a schema or one member of a struct.
+
+    `id` is the field id of the table format; None if the format has no ids.
+    """
 
     name: str
     type: Type
@@ -179,7 +186,7 @@ class Field(Struct, frozen=True):
 
 
 class Schema(Struct, frozen=True):
-    """The columns of a table in their order."""
+    """The columns of a table, in order."""
 
     fields: tuple[Field, ...]
 

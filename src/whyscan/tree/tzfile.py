@@ -1,7 +1,7 @@
-"""The tz database's files (RFC 9636): when a zone's offset changes, and to what.
+"""The files of the tz database (RFC 9636): when the offset of a zone changes, and to what.
 
-The database is that of the `tzdata` package: the same on every machine. All times are seconds
-since 1970-01-01, UTC.
+The files are from the `tzdata` package, so they are the same on every machine. All times are
+seconds since 1970-01-01 in UTC.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ _FOOTER = re.compile(rf"{_NAME}([-+:\d]+)(?:{_NAME}([-+:\d]*),([^,]+),([^,]+))?"
 
 
 class Offsets(Struct, frozen=True):
-    """`offsets[i]` holds from `transitions[i - 1]` until `transitions[i]`, without an end.
+    """The offsets of a zone: `offsets[i]` is valid from `transitions[i - 1]` to `transitions[i]`.
 
-    From `horizon` on everything is as one CYCLE before; None where the last offset stays.
+    The end is exclusive. From `horizon` on the offsets repeat those of one CYCLE before.
+    None: the last offset stays.
     """
 
     transitions: tuple[int, ...]
@@ -39,7 +40,7 @@ class Offsets(Struct, frozen=True):
 
 
 class _Rule(Struct, frozen=True):
-    """A footer with daylight saving: its two offsets, and the yearly changes to and from it."""
+    """The footer of a zone with daylight saving: two offsets and two yearly changes."""
 
     standard: int
     daylight: int
@@ -57,12 +58,12 @@ class _Rule(Struct, frozen=True):
 
 @cache
 def names() -> frozenset[str]:
-    """Every zone of the database, links included."""
+    """The names of all zones of the database, with aliases."""
     return frozenset((resources.files("tzdata") / "zones").read_text("ascii").split())
 
 
 def read(name: str) -> Offsets:
-    """The offsets of one of `names()`, the footer's rule written out for one CYCLE."""
+    """The offsets of one of `names()`. The yearly rule is expanded for one CYCLE."""
     content = resources.files("tzdata").joinpath("zoneinfo", *name.split("/")).read_bytes()
     first, changes, footer = _parse(content)
     rule = _rule(footer)
@@ -70,47 +71,51 @@ def read(name: str) -> Offsets:
         return _offsets(first, changes, None)
     last = changes[-1][0] if changes else 0
     year = dt.date.fromordinal(last // DAY + EPOCH_ORDINAL).year
-    # A year to spare at both ends: the change before and after any folded moment is listed.
+    # One more year at both ends: every time before the horizon has a change before and after it.
     for later in range(year, year + CYCLE_YEARS + 4):
         changes += [change for change in rule.changes(later) if change[0] > last]
     return _offsets(first, changes, _days(year + CYCLE_YEARS + 2, 1, 1) * DAY)
 
 
 def _offsets(first: int, changes: list[tuple[int, int]], horizon: int | None) -> Offsets:
-    """Changes of the offset alone: a new name or a new law for the same offset is none."""
+    """The offsets without changes that keep the offset (a new abbreviation or a new law)."""
     states = [(0, first), *changes]
-    real = [new for old, new in pairwise(states) if old[1] != new[1]]
-    return Offsets(tuple(t for t, _ in real), (first, *(o for _, o in real)), horizon)
+    offset_changes = [new for old, new in pairwise(states) if old[1] != new[1]]
+    return Offsets(
+        tuple(t for t, _ in offset_changes), (first, *(o for _, o in offset_changes)), horizon
+    )
 
 
 def _parse(content: bytes) -> tuple[int, list[tuple[int, int]], str]:
-    """The first offset, the changes and the footer of the file's second, 64-bit part."""
+    """The first offset, the changes and the footer of the second, 64-bit block of a file."""
     start = _HEADER.size + _size(content, 0, 4)
     *_, times, types, _ = _HEADER.unpack_from(content, start)
     body = start + _HEADER.size
     moments = struct.unpack_from(f">{times}q", content, body)
     kinds = struct.unpack_from(f">{times}B", content, body + 8 * times)
-    described = struct.iter_unpack(">iBB", content[body + 9 * times : body + 9 * times + 6 * types])
-    offsets = [offset for offset, _, _ in described]
+    type_records = struct.iter_unpack(
+        ">iBB", content[body + 9 * times : body + 9 * times + 6 * types]
+    )
+    offsets = [offset for offset, _, _ in type_records]
     footer = content[body + _size(content, start, 8) :].decode("ascii").strip("\n")
     return offsets[0], [(t, offsets[k]) for t, k in zip(moments, kinds, strict=True)], footer
 
 
 def _size(content: bytes, at: int, width: int) -> int:
-    """How long a part's body is, with times of `width` bytes."""
+    """The length of a data block in bytes. Its times have `width` bytes each."""
     _, _, utc, standard, leaps, times, types, letters = _HEADER.unpack_from(content, at)
     return int(times * (width + 1) + types * 6 + letters + leaps * (width + 4) + standard + utc)
 
 
 def _rule(footer: str) -> _Rule | None:
-    """`NST3:30NDT,M3.2.0,M11.1.0` as a rule; None without daylight saving."""
-    found = _FOOTER.fullmatch(footer)
-    if found is None or found[3] is None:
+    """The rule of a footer such as `NST3:30NDT,M3.2.0,M11.1.0`; None without daylight saving."""
+    fields = _FOOTER.fullmatch(footer)
+    if fields is None or fields[3] is None:
         return None
-    # POSIX counts offsets westwards; an absent one is an hour ahead.
-    standard = -_clock(found[1])
-    daylight = -_clock(found[2]) if found[2] else standard + 3600
-    return _Rule(standard, daylight, found[3], found[4])
+    # POSIX offsets are positive to the west. Without one, daylight time is one hour ahead.
+    standard = -_clock(fields[1])
+    daylight = -_clock(fields[2]) if fields[2] else standard + 3600
+    return _Rule(standard, daylight, fields[3], fields[4])
 
 
 def _clock(text: str) -> int:
@@ -121,7 +126,10 @@ def _clock(text: str) -> int:
 
 
 def _moment(rule: str, year: int) -> int:
-    """When `M3.2.0/2` (month, week, weekday, hour) comes, by the clock that it ends."""
+    """The local time, in seconds, of `M3.2.0/2` (month, week, weekday, hour) in a year.
+
+    It is the local time before the change.
+    """
     day, _, time = rule.partition("/")
     return _day(day, year) * DAY + _clock(time or "2")
 

@@ -1,10 +1,10 @@
-"""Time zones by the names that Spark takes, and the way between instants and wall clocks.
+"""Time zones by the names that Spark accepts, and the conversion of instants to wall time.
 
-    wall clock = instant + offset
+    wall time = instant + offset
 
-Where clocks are put forward some readings never occur (a gap), where they are put back some
-occur twice (an overlap). Before its first law a zone keeps local mean time, to the second.
-Instants and wall clocks are integers (microseconds since 1970-01-01): no year is out of range.
+When clocks are put forward, some wall times never occur (a gap). When they are put back, some
+occur twice (an overlap). Before its first transition a zone has local mean time, to the second.
+Instants and wall times are integers (microseconds since 1970-01-01), so every year is in range.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from whyscan.tree import tzfile
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
-_FARTHEST = 18 * 3600
+_MAX_OFFSET = 18 * 3600
 
 # Java's ZoneId.SHORT_IDS, which Spark passes to every lookup.
-_SHORT = {
+_SHORT_NAMES = {
     "ACT": "Australia/Darwin",
     "AET": "Australia/Sydney",
     "AGT": "America/Argentina/Buenos_Aires",
@@ -60,9 +60,9 @@ _OFFSET = re.compile(
 
 
 class Zone(Struct, frozen=True, eq=False):
-    """A zone: `offsets[i]` holds until `transitions[i]`, all in seconds since 1970-01-01.
+    """A time zone: `offsets[i]` is valid until `transitions[i]`, in seconds since 1970-01-01.
 
-    From `horizon` on everything is as 400 years before; None where the last offset stays.
+    From `horizon` on the offsets repeat those of 400 years before. None: the last offset stays.
     """
 
     name: str
@@ -73,47 +73,48 @@ class Zone(Struct, frozen=True, eq=False):
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return zone, (self.name,)
 
-    def folded(self, seconds: int) -> int:
+    def within_cycle(self, seconds: int) -> int:
+        """The time before `horizon` that has the same offset as `seconds`."""
         if self.horizon is None or seconds < self.horizon:
             return seconds
         return self.horizon - tzfile.CYCLE + (seconds - self.horizon) % tzfile.CYCLE
 
-    def settled(self, index: int) -> int:
-        """What the clock shows when it has passed both readings of a change."""
+    def wall_after(self, index: int) -> int:
+        """The wall time, in seconds, from which on only the offset after a transition is valid."""
         return self.transitions[index] + max(self.offsets[index : index + 2])
 
 
 def zone(name: str) -> Zone:
-    """The zone of that name; UsageError with a near name where there is none."""
-    found = find_zone(name)
-    if found is not None:
-        return found
-    known = {spelling.casefold(): spelling for spelling in tzfile.names()}
-    near = difflib.get_close_matches(name.casefold(), known, n=1)
-    hint = f"did you mean {known[near[0]]}?" if near else "write it as Europe/Paris, UTC or +02:00"
+    """The zone of that name. An unknown name raises UsageError with a similar name as hint."""
+    match = find_zone(name)
+    if match is not None:
+        return match
+    names = {spelling.casefold(): spelling for spelling in tzfile.names()}
+    near = difflib.get_close_matches(name.casefold(), names, n=1)
+    hint = f"did you mean {names[near[0]]}?" if near else "write it as Europe/Paris, UTC or +02:00"
     raise UsageError(f"unknown time zone {name!r}", hint=hint)
 
 
 @lru_cache(maxsize=256)
 def find_zone(name: str) -> Zone | None:
-    """The zone that Spark understands by the name, None if it does not.
+    """The zone that the name means in Spark; None if Spark does not accept the name.
 
     `Z`, `UTC`, `+2`, `+02:00`, `+0200`, `GMT+2`, `UTC+02:00`, `Europe/Paris`, `PST`
     """
-    known = _SHORT.get(name, name)
-    if known in {"Z", "UTC", "GMT", "UT"}:
+    full_name = _SHORT_NAMES.get(name, name)
+    if full_name in {"Z", "UTC", "GMT", "UT"}:
         return Zone(name, (), (0,), None)
-    offset = re.sub(r"^(?:UTC|GMT|UT)(?=[+-])", "", known)
+    offset = re.sub(r"^(?:UTC|GMT|UT)(?=[+-])", "", full_name)
     if offset[:1] in {"+", "-"}:
-        return _fixed(name, offset)
-    # A name becomes a path: only those of the database may.
-    if known not in tzfile.names():
+        return _fixed_offset(name, offset)
+    # The name becomes a file path: only names of the database are allowed.
+    if full_name not in tzfile.names():
         return None
-    found = tzfile.read(known)
-    return Zone(name, found.transitions, found.offsets, found.horizon)
+    zone_file = tzfile.read(full_name)
+    return Zone(name, zone_file.transitions, zone_file.offsets, zone_file.horizon)
 
 
-def _fixed(name: str, text: str) -> Zone | None:
+def _fixed_offset(name: str, text: str) -> Zone | None:
     match = _OFFSET.fullmatch(text)
     if match is None:
         return None
@@ -121,23 +122,23 @@ def _fixed(name: str, text: str) -> Zone | None:
     parts = (hours, minutes, seconds) if hours is not None else tuple(compact)
     hour, minute, second = (int(part or 0) for part in parts)
     total = hour * 3600 + minute * 60 + second
-    if minute > 59 or second > 59 or total > _FARTHEST:  # noqa: PLR2004  the clock's own
+    if minute > 59 or second > 59 or total > _MAX_OFFSET:  # noqa: PLR2004  the clock's own
         return None
     return Zone(name, (), (-total if sign == "-" else total,), None)
 
 
-def to_instant(wall: int, where: Zone) -> int:
-    """The instant at which a wall clock shows `wall`.
+def to_instant(wall: int, zone: Zone) -> int:
+    """The instant at which a clock in the zone shows `wall`.
 
-    In a gap the time moves on by the gap's length, in an overlap it is the earlier one: both
-    are the offset before the transition, as in java.time.
+    In a gap and in an overlap the offset before the transition is used, as in java.time: a time
+    in a gap moves forward by the length of the gap, and an overlap gives the earlier instant.
     """
-    seconds = where.folded(wall // SECOND)
-    passed = bisect_right(range(len(where.transitions)), seconds, key=where.settled)
-    return wall - SECOND * where.offsets[passed]
+    seconds = zone.within_cycle(wall // SECOND)
+    passed = bisect_right(range(len(zone.transitions)), seconds, key=zone.wall_after)
+    return wall - SECOND * zone.offsets[passed]
 
 
-def to_wall(instant: int, where: Zone) -> int:
-    """What a wall clock in the zone shows at an instant."""
-    seconds = where.folded(instant // SECOND)
-    return instant + SECOND * where.offsets[bisect_right(where.transitions, seconds)]
+def to_wall(instant: int, zone: Zone) -> int:
+    """The wall time in the zone at an instant."""
+    seconds = zone.within_cycle(instant // SECOND)
+    return instant + SECOND * zone.offsets[bisect_right(zone.transitions, seconds)]

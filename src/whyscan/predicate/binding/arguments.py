@@ -72,6 +72,6 @@ class Arguments(Struct, frozen=True):
         return self
 
 
-def made(expression: Expression) -> Operand:
+def without_origin(expression: Expression) -> Operand:
     """An operand that nobody wrote."""
     return Operand(expression, None)

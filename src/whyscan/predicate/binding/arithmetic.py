@@ -15,7 +15,7 @@ from whyscan.predicate.binding.signatures import call
 from whyscan.predicate.syntax.dialects import DialectFamily, Division
 from whyscan.tree import zones
 from whyscan.tree.coercion import arithmetic_type, as_decimal, exact_digits, is_numeric
-from whyscan.tree.literals import EXACT, MAX_DIGITS, Inconvertible, exact, rounded
+from whyscan.tree.literals import EXACT, MAX_DIGITS, Inconvertible, exact_decimal, rounded_decimal
 from whyscan.tree.nodes import Arithmetic, Call, Cast, Literal, Operation, type_of, walk
 from whyscan.tree.types import (
     BIGINT,
@@ -63,15 +63,15 @@ def arithmetic(operation: Operation, left: Operand, right: Operand, scope: Scope
     """`left operation right` with the type that Spark gives it; folded where both are literals."""
     match (type_of(left.expression), type_of(right.expression)):
         case (IntervalType(), IntervalType()):
-            return _between_intervals(operation, left, right)
+            return _interval_sum(operation, left, right)
         case (DateType() | TimestampType(), IntervalType()):
-            return moved(operation, left, right, scope)
+            return add_interval(operation, left, right, scope)
         case (IntervalType(), DateType() | TimestampType()) if operation is Operation.ADD:
-            return moved(operation, right, left, scope)
+            return add_interval(operation, right, left, scope)
         case (DateType(), IntegerType()) if operation in {Operation.ADD, Operation.SUBTRACT}:
             if scope.dialect.family is DialectFamily.OTHER:
                 raise Uninterpreted("a date and a number in this dialect")
-            return _days_on(operation, left, right, scope)
+            return _add_days(operation, left, right, scope)
         case (DateType(), DateType()) if scope.dialect.family in _DAY_COUNTING:
             if operation is Operation.SUBTRACT:
                 return Call("datediff", (left.expression, right.expression), INT)
@@ -100,7 +100,9 @@ def negative(operand: Operand, scope: Scope) -> Expression:
         case expression if is_numeric(type_of(expression)):
             return Call("negative", (expression,), type_of(expression))
         case Literal(str(), _):
-            return negative(Operand(casts.implicit(operand, DOUBLE, scope), operand.origin), scope)
+            return negative(
+                Operand(casts.implicit_cast(operand, DOUBLE, scope), operand.origin), scope
+            )
         case expression:
             raise scope.problem(f"cannot negate {type_of(expression)}", operand)
 
@@ -111,7 +113,7 @@ def positive(operand: Operand, scope: Scope) -> Expression:
     if isinstance(kind, StringType):
         if not scope.dialect.is_spark:
             raise Uninterpreted("the sign of a text")
-        return casts.implicit(operand, DOUBLE, scope)
+        return casts.implicit_cast(operand, DOUBLE, scope)
     if not (is_numeric(kind) or isinstance(kind, IntervalType | NullType)):
         raise scope.problem(f"{kind} has no sign", operand)
     return operand.expression
@@ -129,17 +131,17 @@ def bits(name: str, operands: Sequence[Operand], scope: Scope) -> Expression:
     """`a & b`, `a | b`, `a ^ b`, `~a` of integers, in the type of the wider."""
     if not all(isinstance(type_of(o.expression), IntegerType | NullType) for o in operands):
         raise Uninterpreted("bits of what is no integer")
-    met = casts.together(operands, scope)
-    literals = [o for o in met.operands if isinstance(o, Literal)]
+    common = casts.cast_to_common_type(operands, scope)
+    literals = [o for o in common.operands if isinstance(o, Literal)]
     if any(literal.value is None for literal in literals):
-        return Literal(None, met.type)
+        return Literal(None, common.type)
     if len(literals) == len(operands):
         values = [literal.value for literal in literals]
-        return Literal(_BITS[name](*values), met.type)
-    return Call(name, met.operands, met.type)
+        return Literal(_BITS[name](*values), common.type)
+    return Call(name, common.operands, common.type)
 
 
-def _between_intervals(operation: Operation, left: Operand, right: Operand) -> Expression:
+def _interval_sum(operation: Operation, left: Operand, right: Operand) -> Expression:
     first, second = left.expression, right.expression
     if isinstance(first, Literal) and isinstance(second, Literal):
         if operation is Operation.ADD:
@@ -152,11 +154,13 @@ def _between_intervals(operation: Operation, left: Operand, right: Operand) -> E
 def absolute(operand: Operand, scope: Scope) -> Expression:
     """`abs(operand)`; Snowflake's integers have room for that of the least bigint."""
     if scope.dialect.family is DialectFamily.SNOWFLAKE and type_of(operand.expression) == BIGINT:
-        operand = _unbounded(operand)
+        operand = _as_38_digits(operand)
     return call("abs", [operand], scope)
 
 
-def moved_in_kind(operation: Operation, moment: Operand, span: Operand, scope: Scope) -> Expression:
+def add_interval_keeping_type(
+    operation: Operation, moment: Operand, span: Operand, scope: Scope
+) -> Expression:
     """A date or timestamp plus or minus an interval; a date stays one, but for hours."""
     if operation not in {Operation.ADD, Operation.SUBTRACT}:
         raise Uninterpreted("arithmetic on times other than with an interval")
@@ -165,10 +169,11 @@ def moved_in_kind(operation: Operation, moment: Operand, span: Operand, scope: S
         raise Uninterpreted("an interval that is no literal")
     start = moment.expression
     whole_days = (
-        interval.type == time_intervals.MONTHS or time_intervals.ticks(interval) % zones.DAY == 0
+        interval.type == time_intervals.MONTHS
+        or time_intervals.interval_value(interval) % zones.DAY == 0
     )
     if type_of(start) == DATE and not whole_days:
-        start = casts.implicit(
+        start = casts.implicit_cast(
             moment, TIMESTAMP if scope.dialect.is_spark else TIMESTAMP_NTZ, scope
         )
     if type_of(start) == TIMESTAMP and _counts_days(interval, scope):
@@ -183,12 +188,12 @@ _TIMES_FROM_DATES = {DialectFamily.DUCKDB, DialectFamily.POSTGRES, DialectFamily
 """Where a date and an interval make a timestamp, of days too."""
 
 
-def moved(operation: Operation, moment: Operand, span: Operand, scope: Scope) -> Expression:
+def add_interval(operation: Operation, moment: Operand, span: Operand, scope: Scope) -> Expression:
     """`moment + span` as it is written with the operator."""
-    found = moved_in_kind(operation, moment, span, scope)
-    if type_of(found) == DATE and scope.dialect.family in _TIMES_FROM_DATES:
-        return casts.implicit(Operand(found, moment.origin), TIMESTAMP_NTZ, scope)
-    return found
+    result = add_interval_keeping_type(operation, moment, span, scope)
+    if type_of(result) == DATE and scope.dialect.family in _TIMES_FROM_DATES:
+        return casts.implicit_cast(Operand(result, moment.origin), TIMESTAMP_NTZ, scope)
+    return result
 
 
 def _counts_days(interval: Literal, scope: Scope) -> bool:
@@ -197,16 +202,16 @@ def _counts_days(interval: Literal, scope: Scope) -> bool:
     A month is one of the clock everywhere, if not of the same clock.
     """
     if interval.type == time_intervals.MONTHS:
-        return scope.elsewhere
+        return scope.clock_differs
     if scope.dialect.is_spark or not scope.clock.zone.transitions:
         return False
-    return abs(time_intervals.ticks(interval)) >= zones.DAY
+    return abs(time_intervals.interval_value(interval)) >= zones.DAY
 
 
-def _days_on(operation: Operation, date: Operand, days: Operand, scope: Scope) -> Expression:
+def _add_days(operation: Operation, date: Operand, days: Operand, scope: Scope) -> Expression:
     match (date.expression, days.expression):
         case (Literal(), Literal(int() as count, _)):
-            return moved_in_kind(operation, date, _days(count), scope)
+            return add_interval_keeping_type(operation, date, _days(count), scope)
         case (start, count):
             name = "date_add" if operation is Operation.ADD else "date_sub"
             return Call(name, (start, count), DATE)
@@ -218,10 +223,10 @@ def _days(count: int) -> Operand:
 
 def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) -> Expression:
     if not scope.dialect.is_spark:
-        left, right = _elsewhere(operation, left, right, scope)
-    operation, left, right = _as_written(operation, left, right, scope)
+        left, right = _widened_integers(operation, left, right, scope)
+    operation, left, right = _division_in_spark(operation, left, right, scope)
     left, right = _from_strings(left, right, scope)
-    left, right = _exact_beside_decimal(left, right), _exact_beside_decimal(right, left)
+    left, right = _shortest_decimal(left, right), _shortest_decimal(right, left)
     left, right = _typed_null(left, right), _typed_null(right, left)
     first, second = type_of(left.expression), type_of(right.expression)
     if scope.dialect.narrow_floats and first != second and FLOAT in (first, second):
@@ -232,16 +237,19 @@ def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) 
     if isinstance(kind, DecimalType) and not scope.dialect.is_spark:
         _require_digits(operation, first, second, scope)
     if isinstance(kind, FloatType):
-        left = Operand(casts.implicit(left, kind, scope), left.origin)
-        right = Operand(casts.implicit(right, kind, scope), right.origin)
+        left = Operand(casts.implicit_cast(left, kind, scope), left.origin)
+        right = Operand(casts.implicit_cast(right, kind, scope), right.origin)
     folded = fold(operation, left.expression, right.expression, kind)
     if folded is not None:
         return folded
-    operands = (_decimal(left.expression, kind), _decimal(right.expression, kind))
+    operands = (
+        _as_decimal_operand(left.expression, kind),
+        _as_decimal_operand(right.expression, kind),
+    )
     return Arithmetic(operation, *operands, kind)
 
 
-def _elsewhere(
+def _widened_integers(
     operation: Operation, left: Operand, right: Operand, scope: Scope
 ) -> tuple[Operand, Operand]:
     """Integers as wide as another dialect's may be, so that nothing overflows which has a value.
@@ -253,9 +261,9 @@ def _elsewhere(
     if scope.dialect.family is DialectFamily.OTHER and not constant:
         raise Uninterpreted("arithmetic in this dialect")
     if scope.dialect.wide_integers or constant:
-        wide = _wide(left), _wide(right)
+        wide = _as_bigint(left), _as_bigint(right)
     else:
-        wide = _wide_call(left), _wide_call(right)
+        wide = _call_as_bigint(left), _call_as_bigint(right)
     long = any(type_of(expression) == BIGINT for expression in both)
     if (
         scope.dialect.family is DialectFamily.SNOWFLAKE
@@ -263,21 +271,21 @@ def _elsewhere(
         and operation in _SIMPLE
         and not constant
     ):
-        return _unbounded(wide[0]), _unbounded(wide[1])
+        return _as_38_digits(wide[0]), _as_38_digits(wide[1])
     return wide
 
 
-def _wide_call(operand: Operand) -> Operand:
+def _call_as_bigint(operand: Operand) -> Operand:
     """What a function gives: a bigint in some dialects where Spark's is an int."""
     called = any(isinstance(node, Call) for node in walk(operand.expression))
-    return _wide(operand) if called else operand
+    return _as_bigint(operand) if called else operand
 
 
-def _unbounded(operand: Operand) -> Operand:
+def _as_38_digits(operand: Operand) -> Operand:
     """Snowflake's integers have 38 digits."""
     match (operand.expression, type_of(operand.expression)):
         case (Literal(int() as value, _), IntegerType()):
-            return Operand(exact(Decimal(value)), operand.origin)
+            return Operand(exact_decimal(Decimal(value)), operand.origin)
         case (expression, IntegerType() as kind):
             return Operand(Cast(expression, as_decimal(kind)), operand.origin)
         case _:
@@ -299,7 +307,7 @@ def _require_digits(operation: Operation, first: Type, second: Type, scope: Scop
         raise Uninterpreted("decimals of more digits than the dialect has")
 
 
-def _wide(operand: Operand) -> Operand:
+def _as_bigint(operand: Operand) -> Operand:
     kind = type_of(operand.expression)
     if not isinstance(kind, IntegerType) or kind == BIGINT:
         return operand
@@ -310,28 +318,32 @@ def _wide(operand: Operand) -> Operand:
             return Operand(Cast(narrow, BIGINT), operand.origin)
 
 
-def _typed_null(operand: Operand, beside: Operand) -> Operand:
+def _typed_null(operand: Operand, other: Operand) -> Operand:
     """A bare NULL takes the type of the number beside it."""
-    kind = type_of(beside.expression)
+    kind = type_of(other.expression)
     if isinstance(type_of(operand.expression), NullType) and is_numeric(kind):
         return Operand(Literal(None, kind), operand.origin)
     return operand
 
 
-def _as_written(
+def _division_in_spark(
     operation: Operation, left: Operand, right: Operand, scope: Scope
 ) -> tuple[Operation, Operand, Operand]:
     """Division as the dialect means it, in Spark's terms."""
     kinds = (type_of(left.expression), type_of(right.expression))
-    whole = all(isinstance(kind, IntegerType) for kind in kinds)
+    both_integers = all(isinstance(kind, IntegerType) for kind in kinds)
     floating = any(isinstance(kind, FloatType) for kind in kinds)
     division = scope.dialect.division
     if operation not in {Operation.DIVIDE, Operation.QUOTIENT, Operation.REMAINDER}:
         return operation, left, right
-    if division is Division.UNKNOWN or (operation is Operation.QUOTIENT and not whole):
+    if division is Division.UNKNOWN or (operation is Operation.QUOTIENT and not both_integers):
         raise Uninterpreted("division in this dialect")
     fractional = floating or (operation is Operation.DIVIDE and division is Division.NULLABLE)
-    if fractional and scope.dialect.floats_divide_by_zero and not _is_a_number(right.expression):
+    if (
+        fractional
+        and scope.dialect.floats_divide_by_zero
+        and not _is_nonzero_literal(right.expression)
+    ):
         raise Uninterpreted("division by what may be zero")
     if division is Division.NULLABLE and not is_numeric(kinds[1]):
         raise Uninterpreted("division by text")
@@ -339,26 +351,28 @@ def _as_written(
         right = Operand(_null_if_zero(right.expression), right.origin)
     if operation is not Operation.DIVIDE or scope.dialect.is_spark or floating:
         return operation, left, right
-    return _divided(left, right, scope)
+    return _divided_exact(left, right, scope)
 
 
-def _is_a_number(divisor: Expression) -> bool:
+def _is_nonzero_literal(divisor: Expression) -> bool:
     return isinstance(divisor, Literal) and divisor.value not in {None, 0}
 
 
-def _divided(left: Operand, right: Operand, scope: Scope) -> tuple[Operation, Operand, Operand]:
+def _divided_exact(
+    left: Operand, right: Operand, scope: Scope
+) -> tuple[Operation, Operand, Operand]:
     """`/` of exact numbers elsewhere than in Spark."""
-    whole = all(isinstance(type_of(o.expression), IntegerType) for o in (left, right))
+    both_integers = all(isinstance(type_of(o.expression), IntegerType) for o in (left, right))
     match scope.dialect.division:
         case Division.NULLABLE:
             left, right = (
-                Operand(casts.implicit(o, DOUBLE, scope), o.origin) for o in (left, right)
+                Operand(casts.implicit_cast(o, DOUBLE, scope), o.origin) for o in (left, right)
             )
             return Operation.DIVIDE, left, right
-        case Division.TRUNCATED if whole:
+        case Division.TRUNCATED if both_integers:
             _require_integers((left, right), scope)
             return Operation.QUOTIENT, left, right
-        case Division.FRACTIONAL if whole:
+        case Division.FRACTIONAL if both_integers:
             return Operation.DIVIDE, left, right
         case _:
             raise Uninterpreted("division of decimals in this dialect")
@@ -388,7 +402,7 @@ def _null_if_zero(divisor: Expression) -> Expression:
     if isinstance(kind, FloatType):
         zero = Literal(0.0, kind)
     elif isinstance(kind, DecimalType):
-        zero = Literal(rounded(Decimal(0), kind), kind)
+        zero = Literal(rounded_decimal(Decimal(0), kind), kind)
     return Call("nullif", (divisor, zero), kind)
 
 
@@ -397,23 +411,23 @@ def _from_strings(left: Operand, right: Operand, scope: Scope) -> tuple[Operand,
     first, second = type_of(left.expression), type_of(right.expression)
     if isinstance(first, StringType):
         target = BIGINT if isinstance(second, IntegerType) else DOUBLE
-        left = Operand(casts.implicit(left, target, scope), left.origin)
+        left = Operand(casts.implicit_cast(left, target, scope), left.origin)
     if isinstance(second, StringType):
         target = BIGINT if isinstance(first, IntegerType) else DOUBLE
-        right = Operand(casts.implicit(right, target, scope), right.origin)
+        right = Operand(casts.implicit_cast(right, target, scope), right.origin)
     return left, right
 
 
-def _exact_beside_decimal(operand: Operand, other: Operand) -> Operand:
+def _shortest_decimal(operand: Operand, other: Operand) -> Operand:
     """`price * 2`: the literal has as many digits as it needs, not all of an int's."""
     match (operand.expression, type_of(other.expression)):
         case (Literal(int() as value, IntegerType()), DecimalType()):
-            return Operand(exact(Decimal(value)), operand.origin)
+            return Operand(exact_decimal(Decimal(value)), operand.origin)
         case _:
             return operand
 
 
-def _decimal(expression: Expression, result: Type) -> Expression:
+def _as_decimal_operand(expression: Expression, result: Type) -> Expression:
     kind = type_of(expression)
     if isinstance(result, DecimalType) and isinstance(kind, IntegerType):
         return Cast(expression, as_decimal(kind))
@@ -475,6 +489,6 @@ def _fold_decimals(operation: Operation, a: object, b: object, kind: DecimalType
         Operation.QUOTIENT: EXACT.divide_int,
     }[operation]
     try:
-        return Literal(rounded(compute(first, second), kind), kind)
+        return Literal(rounded_decimal(compute(first, second), kind), kind)
     except Inconvertible:
         return None

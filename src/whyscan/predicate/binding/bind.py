@@ -29,10 +29,10 @@ def bind(text: str, schema: Schema, session: Session | None = None) -> Predicate
     a dialect or a time zone that does not exist. What cannot be interpreted is `Opaque` in it.
     """
     with limited():
-        return _bound(text, schema, session or Session())
+        return _bind(text, schema, session or Session())
 
 
-def _bound(text: str, schema: Schema, session: Session) -> Predicate:
+def _bind(text: str, schema: Schema, session: Session) -> Predicate:
     clock = Clock(zones.zone(session.timezone), session.now)
     syntax = parse(text, session.dialect)
     scope = Scope(syntax, dialect_of(session.dialect), SchemaColumns(schema), clock)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from whyscan.predicate.binding.arguments import made
+from whyscan.predicate.binding.arguments import without_origin
 from whyscan.predicate.binding.arithmetic import bits
 from whyscan.predicate.binding.scope import Scope, Uninterpreted
 from whyscan.predicate.syntax.dialects import DialectFamily
-from whyscan.predicate.syntax.parse import chain
+from whyscan.predicate.syntax.parse import flatten_chain
 from whyscan.predicate.syntax.tokens import MAX_DEPTH
 
 if TYPE_CHECKING:
@@ -44,16 +44,16 @@ def bind(node: exp.Expr, scope: Scope, bind_value: Bind) -> Expression:
         raise Uninterpreted("operators on bits in this dialect")
     if isinstance(node, exp.BitwiseNot):
         return bits("~", [bind_value(node.this)], scope)
-    parts = chain(node, type(node))
-    if has_bare_bits(parts) or len(parts) > MAX_DEPTH:
+    parts = flatten_chain(node, type(node))
+    if has_unparenthesised_bits(parts) or len(parts) > MAX_DEPTH:
         raise Uninterpreted("operators on bits whose order is not written")
-    first, *others = map(bind_value, parts)
+    first, *rest = map(bind_value, parts)
     result = first
-    for operand in others:
-        result = made(bits(OPERATORS[type(node)], (result, operand), scope))
+    for operand in rest:
+        result = without_origin(bits(OPERATORS[type(node)], (result, operand), scope))
     return result.expression
 
 
-def has_bare_bits(parts: Sequence[exp.Expr]) -> bool:
+def has_unparenthesised_bits(parts: Sequence[exp.Expr]) -> bool:
     """An operand is an operation on bits, a shift or `||` without parentheses."""
     return any(isinstance(part, _LOOSE) for part in parts)

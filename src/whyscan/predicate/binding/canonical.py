@@ -56,11 +56,11 @@ def _flat(node: Any, kind: type[exp.Expr]) -> list[Any]:
     """The members of a chain of ANDs or ORs, however it is bracketed."""
     pending, members = [node], []
     while pending:
-        one = pending.pop()
-        while isinstance(one, exp.Paren):
-            one = one.this
-        if isinstance(one, kind):
-            pending += (one.expression, one.this)
+        operand = pending.pop()
+        while isinstance(operand, exp.Paren):
+            operand = operand.this
+        if isinstance(operand, kind):
+            pending += (operand.expression, operand.this)
         else:
-            members.append(one)
+            members.append(operand)
     return members

@@ -13,7 +13,7 @@ from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.binding.shared_casts import require_shared
 from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree.coercion import common_type_of, is_numeric
-from whyscan.tree.literals import Inconvertible, convert, exact
+from whyscan.tree.literals import Inconvertible, convert, exact_decimal
 from whyscan.tree.nodes import Cast, CastFailure, Literal, type_of
 from whyscan.tree.types import (
     BIGINT,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Expression
 
 
-def implicit(operand: Operand, target: Type, scope: Scope) -> Expression:
+def implicit_cast(operand: Operand, target: Type, scope: Scope) -> Expression:
     """The operand as `target`: a literal is converted, anything else cast where it must be."""
     expression = operand.expression
     source = type_of(expression)
@@ -59,7 +59,7 @@ def implicit(operand: Operand, target: Type, scope: Scope) -> Expression:
         if converted is not None:
             _check_meaning(expression, target, CastFailure.RAISE, scope)
             return converted
-    if _stands_alike(source, target):
+    if _has_same_representation(source, target):
         return expression
     if not castable(source, target):
         raise scope.problem(f"cannot use {source} as {target}", operand)
@@ -79,11 +79,11 @@ def _check_meaning(
 def _check_clock(source: Type, target: Type, scope: Scope) -> None:
     """What a clock shows at an instant is asked of the session's, where the dialect does so."""
     shown = isinstance(target, DateType | StringType) or target == TIMESTAMP_NTZ
-    if scope.elsewhere and source == TIMESTAMP and shown:
+    if scope.clock_differs and source == TIMESTAMP and shown:
         raise Uninterpreted("a clock in UTC, which is not the session's")
 
 
-def explicit(operand: Operand, target: Type, failure: CastFailure, scope: Scope) -> Expression:
+def explicit_cast(operand: Operand, target: Type, failure: CastFailure, scope: Scope) -> Expression:
     """`CAST(operand AS target)`, which may narrow and then fails as `failure` says."""
     expression = operand.expression
     source = type_of(expression)
@@ -101,13 +101,13 @@ def explicit(operand: Operand, target: Type, failure: CastFailure, scope: Scope)
                 raise Uninterpreted("a text that Spark cannot read so") from error
             if failure is CastFailure.NULL:
                 return Literal(None, target)
-            raise _unfit(operand, expression, target, error, scope) from error
+            raise _inconvertible(operand, expression, target, error, scope) from error
         if converted is not None:
             return converted
     if source == target:
         return expression
     # Arithmetic overflows by its operands' types, so that a cast which changes no value stays.
-    if _stands_alike(source, target):
+    if _has_same_representation(source, target):
         return Cast(expression, target)
     _check_clock(source, target, scope)
     if scope.dialect.family is DialectFamily.OTHER:
@@ -142,7 +142,7 @@ def _bytes_of(expression: Expression, family: DialectFamily) -> Literal:
     match expression:
         case Literal(str() as text, _) if family is DialectFamily.DUCKDB and text.isascii():
             if "\\" not in _ESCAPED.sub("", text):
-                plain = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+                plain = _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text)
                 return Literal(plain.encode("latin-1"), BINARY)
         case Literal(str() as text, _) if family is DialectFamily.POSTGRES:
             if digits := _DIGITS.fullmatch(text):
@@ -150,24 +150,24 @@ def _bytes_of(expression: Expression, family: DialectFamily) -> Literal:
     raise Uninterpreted("text as bytes, which dialects write in different ways")
 
 
-class Meeting(Struct, frozen=True):
+class CommonTypeOperands(Struct, frozen=True):
     """Operands in one type. Casts that change no value are left out, so theirs may be narrower."""
 
     operands: tuple[Expression, ...]
     type: Type
 
 
-def meet(left: Operand, right: Operand, scope: Scope) -> tuple[Expression, Expression]:
+def cast_pair(left: Operand, right: Operand, scope: Scope) -> tuple[Expression, Expression]:
     """Both operands in the type in which Spark compares them."""
-    first, second = together((left, right), scope).operands
+    first, second = cast_to_common_type((left, right), scope).operands
     return first, second
 
 
-def together(operands: Sequence[Operand], scope: Scope) -> Meeting:
+def cast_to_common_type(operands: Sequence[Operand], scope: Scope) -> CommonTypeOperands:
     """All operands in the type in which Spark compares them."""
     if not scope.dialect.is_spark:
-        operands = _exact_beside_decimals(operands)
-    target = _meeting_type(operands, scope)
+        operands = _texts_as_decimals(operands)
+    target = _common_type(operands, scope)
     try:
         return _in_type(operands, target, scope)
     except TypeProblem:
@@ -177,7 +177,7 @@ def together(operands: Sequence[Operand], scope: Scope) -> Meeting:
         return _in_type(operands, TimestampType(target.instant), scope)
 
 
-def _exact_beside_decimals(operands: Sequence[Operand]) -> Sequence[Operand]:
+def _texts_as_decimals(operands: Sequence[Operand]) -> Sequence[Operand]:
     """Text beside a decimal is a decimal elsewhere than in Spark, which makes doubles of both.
 
     Of how many places is the dialect's affair, so that the text must have no more than the decimal.
@@ -186,13 +186,13 @@ def _exact_beside_decimals(operands: Sequence[Operand]) -> Sequence[Operand]:
     places = min((k.scale for k in kinds if isinstance(k, DecimalType)), default=None)
     if places is None or not any(isinstance(kind, StringType) for kind in kinds):
         return operands
-    return [_as_exact(operand, places) for operand in operands]
+    return [_text_as_decimal(operand, places) for operand in operands]
 
 
-def _as_exact(operand: Operand, places: int) -> Operand:
+def _text_as_decimal(operand: Operand, places: int) -> Operand:
     match operand.expression:
         case Literal(str() as text, _) if re.fullmatch(r"[+-]?[0-9]{1,18}(\.[0-9]{1,18})?", text):
-            number = exact(Decimal(text))
+            number = exact_decimal(Decimal(text))
             if isinstance(number.type, DecimalType) and number.type.scale <= places:
                 return Operand(number, operand.origin)
         case expression if not isinstance(type_of(expression), StringType):
@@ -202,20 +202,25 @@ def _as_exact(operand: Operand, places: int) -> Operand:
     raise Uninterpreted("text beside a decimal")
 
 
-def _in_type(operands: Sequence[Operand], target: Type, scope: Scope) -> Meeting:
-    return Meeting(tuple(_bare(implicit(operand, target, scope)) for operand in operands), target)
+def _in_type(operands: Sequence[Operand], target: Type, scope: Scope) -> CommonTypeOperands:
+    return CommonTypeOperands(
+        tuple(
+            _without_widening_cast(implicit_cast(operand, target, scope)) for operand in operands
+        ),
+        target,
+    )
 
 
-def _bare(expression: Expression) -> Expression:
+def _without_widening_cast(expression: Expression) -> Expression:
     """`CAST(int_column AS BIGINT)` beside a bigint: the column, whose values are the same."""
     match expression:
-        case Cast(inner, target) if _stands_alike(type_of(inner), target):
+        case Cast(inner, target) if _has_same_representation(type_of(inner), target):
             return inner
         case _:
             return expression
 
 
-def _meeting_type(operands: Sequence[Operand], scope: Scope) -> Type:
+def _common_type(operands: Sequence[Operand], scope: Scope) -> Type:
     kinds = [type_of(operand.expression) for operand in operands]
     for kind in kinds:
         if isinstance(kind, StructType | OtherType | IntervalType):
@@ -225,7 +230,7 @@ def _meeting_type(operands: Sequence[Operand], scope: Scope) -> Type:
         raise _incomparable(operands, kinds, scope)
     if isinstance(target, StringType):
         require_case(scope)
-    if isinstance(target, DecimalType) and _all_whole(operands):
+    if isinstance(target, DecimalType) and _all_integers(operands):
         return BIGINT
     if target == DOUBLE and scope.dialect.narrow_floats and FLOAT in kinds and DOUBLE not in kinds:
         return FLOAT
@@ -247,18 +252,19 @@ def _incomparable(operands: Sequence[Operand], kinds: Sequence[Type], scope: Sco
     return scope.problem(f"cannot compare {names}", at, hint=hint)
 
 
-def _all_whole(operands: Sequence[Operand]) -> bool:
+def _all_integers(operands: Sequence[Operand]) -> bool:
     """Integers against decimal literals like `5.0`, which are integers too, of 64 bits.
 
     Decimal operands other than literals need the decimal comparison.
     """
     return all(
-        isinstance(type_of(o.expression), IntegerType | NullType) or _is_whole(o.expression)
+        isinstance(type_of(o.expression), IntegerType | NullType)
+        or _is_integer_literal(o.expression)
         for o in operands
     ) and not all(isinstance(o.expression, Literal) for o in operands)
 
 
-def _is_whole(expression: Expression) -> bool:
+def _is_integer_literal(expression: Expression) -> bool:
     match expression:
         case Literal(value, DecimalType()) if value is not None:
             return value == int(value) and BIGINT.least <= value <= BIGINT.greatest
@@ -278,17 +284,17 @@ def _folded(operand: Operand, literal: Literal, target: Type, scope: Scope) -> L
     try:
         return convert(literal, target, scope.clock)
     except Inconvertible as error:
-        raise _unfit(operand, literal, target, error, scope) from error
+        raise _inconvertible(operand, literal, target, error, scope) from error
 
 
-def _unfit(
+def _inconvertible(
     operand: Operand, literal: Literal, target: Type, error: Inconvertible, scope: Scope
 ) -> Exception:
     shown = repr(literal.value) if isinstance(literal.value, str) else str(literal.value)
     return scope.problem(f"cannot read {shown} as {target}: {error}", operand)
 
 
-def _stands_alike(source: Type, target: Type) -> bool:
+def _has_same_representation(source: Type, target: Type) -> bool:
     """Whether every value of `source` is a value of `target` in the same Arrow representation."""
     match (source, target):
         case (IntegerType(), IntegerType()):
@@ -328,7 +334,7 @@ def as_condition(operand: Operand, scope: Scope) -> Expression:
     """The operand where a boolean must stand."""
     kind = type_of(operand.expression)
     if isinstance(kind, BooleanType | StringType) or kind == NULL:
-        return implicit(operand, BooleanType(), scope)
+        return implicit_cast(operand, BooleanType(), scope)
     raise no_condition(operand, scope)
 
 

@@ -38,9 +38,9 @@ _ORDERS = _UPWARDS | {Comparator.GREATER, Comparator.GREATER_EQUAL}
 
 def compare(operator: Comparator, left: Operand, right: Operand, scope: Scope) -> Expression:
     """`left operator right`, both cast to the type they meet in."""
-    if scope.dialect.is_spark and (settled := _beyond_bigint(operator, left, right)) is not None:
-        return settled
-    first, second = casts.meet(left, right, scope)
+    if scope.dialect.is_spark and (constant := _beyond_bigint(operator, left, right)) is not None:
+        return constant
+    first, second = casts.cast_pair(left, right, scope)
     return Comparison(operator, first, second)
 
 
@@ -66,14 +66,14 @@ def between(operand: Operand, low: Operand, high: Operand, scope: Scope) -> Expr
     above = compare(Comparator.LESS_EQUAL, operand, high, scope)
     match (below, above):
         case (Comparison(left=subject, right=least), Comparison(left=same, right=most)) if (
-            subject == same and _alike(least, most)
+            subject == same and _have_same_arrow_type(least, most)
         ):
             return Between(subject, least, most)
         case _:
             return all_of([below, above])
 
 
-def _alike(left: Expression, right: Expression) -> bool:
+def _have_same_arrow_type(left: Expression, right: Expression) -> bool:
     return bool(arrow.arrow_type(type_of(left)) == arrow.arrow_type(type_of(right)))
 
 
@@ -82,11 +82,11 @@ def is_one_of(operand: Operand, values: Sequence[Operand], scope: Scope) -> Expr
 
     All of them meet in one type: what two alone would meet in may be another.
     """
-    met = casts.together((operand, *values), scope)
-    subject, *literals = met.operands
+    common = casts.cast_to_common_type((operand, *values), scope)
+    subject, *literals = common.operands
     if not all(isinstance(value.expression, Literal) for value in values):
         return any_of([Comparison(Comparator.EQUAL, subject, value) for value in literals])
-    return In(subject, *as_set([_value(literal) for literal in literals], met.type))
+    return In(subject, *as_set([_value(literal) for literal in literals], common.type))
 
 
 def _value(expression: Expression) -> Value:
@@ -115,36 +115,36 @@ def is_true(operand: Operand, expected: bool, scope: Scope) -> Expression:  # no
     return Comparison(Comparator.NULL_SAFE_EQUAL, condition, Literal(expected, BOOLEAN))
 
 
-LONG = 16
+LONG_DISJUNCTION = 16
 """So many equalities of one column under an OR are a list; fewer stay as they were written."""
 
 
 def any_of(operands: Sequence[Expression]) -> Expression:
     """`a OR b OR c`, flat; `x = 1 OR x = 2 OR …` is `x IN (1, 2, …)` once it is long."""
     flat = [part for o in operands for part in (o.operands if isinstance(o, Or) else (o,))]
-    parts = _with_lists(flat) if len(flat) >= LONG else flat
+    parts = _with_lists(flat) if len(flat) >= LONG_DISJUNCTION else flat
     return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
 
 def _with_lists(parts: Sequence[Expression]) -> list[Expression]:
     """The equalities of each column as one list, behind what stays as it is."""
     values: dict[Column, list[Comparison]] = {}
-    others: list[Expression] = []
+    rest: list[Expression] = []
     for part in parts:
         match part:
-            case Comparison(Comparator.EQUAL, Column() as column, Literal()) if _alike(
-                column, part.right
+            case Comparison(Comparator.EQUAL, Column() as column, Literal()) if (
+                _have_same_arrow_type(column, part.right)
             ):
                 values.setdefault(column, []).append(part)
             case _:
-                others.append(part)
+                rest.append(part)
     for column, equalities in values.items():
-        if len(equalities) < LONG:
-            others.extend(equalities)
+        if len(equalities) < LONG_DISJUNCTION:
+            rest.extend(equalities)
         else:
             listed = [_value(equality.right) for equality in equalities]
-            others.append(In(column, *as_set(listed, column.type)))
-    return others
+            rest.append(In(column, *as_set(listed, column.type)))
+    return rest
 
 
 def all_of(operands: Sequence[Expression]) -> Expression:

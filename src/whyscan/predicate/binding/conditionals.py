@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.predicate.binding import casts
-from whyscan.predicate.binding.arguments import Arguments, made
+from whyscan.predicate.binding.arguments import Arguments, without_origin
 from whyscan.predicate.binding.comparisons import any_of, compare
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.binding.signatures import call
@@ -27,35 +27,35 @@ if TYPE_CHECKING:
 
     from whyscan.tree.nodes import Expression
 
-NOTHING = Operand(Literal(None, NULL), None)
+NULL_OPERAND = Operand(Literal(None, NULL), None)
 
 
 def coalesce(arguments: Arguments) -> Expression:
     operands = arguments.operands()
     if len(operands) == 1:
         return operands[0].expression
-    met = casts.together(operands, arguments.scope)
-    return Coalesce(met.operands, met.type)
+    common = casts.cast_to_common_type(operands, arguments.scope)
+    return Coalesce(common.operands, common.type)
 
 
 def case(
     branches: Sequence[tuple[Expression, Operand]], otherwise: Operand, scope: Scope
 ) -> Expression:
     """CASE over bound conditions; its values meet in one type."""
-    met = casts.together([*(value for _, value in branches), otherwise], scope)
-    *results, last = met.operands
+    common = casts.cast_to_common_type([*(value for _, value in branches), otherwise], scope)
+    *results, last = common.operands
     pairs = zip((condition for condition, _ in branches), results, strict=True)
-    return Case(tuple(pairs), last, met.type)
+    return Case(tuple(pairs), last, common.type)
 
 
-def choose(arguments: Arguments) -> Expression:
+def if_else(arguments: Arguments) -> Expression:
     """`if(condition, a, b)`."""
     arguments.expect(2, 3)
-    asked, scope = arguments.operand(0), arguments.scope
-    if scope.dialect.is_spark and isinstance(type_of(asked.expression), StringType):
-        raise casts.no_condition(asked, scope)
-    condition = casts.as_condition(asked, scope)
-    otherwise = arguments.operand(2) if len(arguments) > 2 else NOTHING  # noqa: PLR2004
+    first, scope = arguments.operand(0), arguments.scope
+    if scope.dialect.is_spark and isinstance(type_of(first.expression), StringType):
+        raise casts.no_condition(first, scope)
+    condition = casts.as_condition(first, scope)
+    otherwise = arguments.operand(2) if len(arguments) > 2 else NULL_OPERAND  # noqa: PLR2004
     return case([(condition, arguments.operand(1))], otherwise, arguments.scope)
 
 
@@ -64,7 +64,7 @@ def decode(arguments: Arguments) -> Expression:
     if len(arguments) < 3:  # noqa: PLR2004  fewer is decode(bytes, charset)
         raise Uninterpreted("decode of bytes")
     subject, *rest = arguments.operands()
-    otherwise = rest.pop() if len(rest) % 2 else NOTHING
+    otherwise = rest.pop() if len(rest) % 2 else NULL_OPERAND
     branches = [
         (compare(Comparator.NULL_SAFE_EQUAL, subject, wanted, arguments.scope), result)
         for wanted, result in zip(rest[::2], rest[1::2], strict=True)
@@ -81,10 +81,10 @@ def nvl2(arguments: Arguments) -> Expression:
 def nullif(arguments: Arguments) -> Expression:
     """`nullif(a, b)`: NULL where they are equal."""
     first, second = arguments.expect(2).operands()
-    parts = casts.meet(first, second, arguments.scope)
+    parts = casts.cast_pair(first, second, arguments.scope)
     if parts[0] is not first.expression:
         equal = Comparison(Comparator.EQUAL, *parts)
-        return case([(equal, NOTHING)], first, arguments.scope)
+        return case([(equal, NULL_OPERAND)], first, arguments.scope)
     return Call("nullif", parts, type_of(first.expression))
 
 
@@ -99,15 +99,17 @@ def is_not_null(arguments: Arguments) -> Expression:
 def is_nan(arguments: Arguments) -> Expression:
     """`is_nan(x)` elsewhere than in Spark: NULL for NULL."""
     operand = arguments.expect(1).operand(0)
-    found = call("isnan", [operand], arguments.scope)
-    return case([(IsNull(operand.expression), NOTHING)], made(found), arguments.scope)
+    nan_test = call("isnan", [operand], arguments.scope)
+    return case(
+        [(IsNull(operand.expression), NULL_OPERAND)], without_origin(nan_test), arguments.scope
+    )
 
 
 def nanvl(arguments: Arguments) -> Expression:
     """`nanvl(a, b)`: a, or b where a is NaN; doubles unless both are floats."""
     operands, scope = arguments.expect(2).operands(), arguments.scope
     if not all(type_of(operand.expression) == FLOAT for operand in operands):
-        operands = tuple(made(casts.implicit(o, DOUBLE, scope)) for o in operands)
+        operands = tuple(without_origin(casts.implicit_cast(o, DOUBLE, scope)) for o in operands)
     first, second = (operand.expression for operand in operands)
     return Call("nanvl", (first, second), type_of(first))
 
@@ -127,9 +129,9 @@ def greatest(arguments: Arguments) -> Expression:
 
 def _extreme(name: str, arguments: Arguments) -> Expression:
     """The least or greatest. Spark skips NULLs; where a dialect does not, CASE says so."""
-    met = casts.together(arguments.operands(), arguments.scope)
-    result = Call(name, met.operands, met.type)
+    common = casts.cast_to_common_type(arguments.operands(), arguments.scope)
+    result = Call(name, common.operands, common.type)
     if arguments.scope.dialect.extremes_skip_null:
         return result
-    missing = any_of([IsNull(part) for part in met.operands])
-    return case([(missing, NOTHING)], made(result), arguments.scope)
+    any_null = any_of([IsNull(part) for part in common.operands])
+    return case([(any_null, NULL_OPERAND)], without_origin(result), arguments.scope)

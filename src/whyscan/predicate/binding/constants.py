@@ -40,7 +40,7 @@ def constant(node: exp.Expr, scope: Scope) -> Literal:
 def number(text: str, at: Operand, scope: Scope) -> Literal:
     """A number as it is written; TypeProblem where it has too many digits."""
     try:
-        return literals.number(text)
+        return literals.number_literal(text)
     except literals.Inconvertible as error:
         raise scope.problem(str(error), at) from error
     except ValueError as error:

@@ -53,7 +53,7 @@ def _translated(pattern: str, letters: dict[str, str]) -> str:
     return re.sub(r"%(.)", replace, pattern)
 
 
-def read_by(pattern: str, text: str) -> int | None:
+def read_by_format(pattern: str, text: str) -> int | None:
     """Microseconds of a text that follows a pattern of plain fields; None where it does not.
 
     Each field at most once, digits to the letter: other patterns are not for folding.

@@ -53,9 +53,9 @@ VOLATILE = frozenset(_VOLATILE.split())
 def builder_of(name: str, family: DialectFamily) -> Builder:
     """What makes of a call its expression."""
     name = name.lower()
-    found = _OF_FAMILY[family].get(name) or _COMMON.get(name)
-    if found is not None:
-        return found
+    builder = _OF_FAMILY[family].get(name) or _COMMON.get(name)
+    if builder is not None:
+        return builder
     if name in VOLATILE:
         raise Uninterpreted(f"{name} is not deterministic")
     raise Uninterpreted(f"the function {name} is not known")
@@ -66,14 +66,14 @@ def names() -> frozenset[str]:
     return frozenset(_COMMON).union(*_OF_FAMILY.values())
 
 
-def part(field: str, operand: Operand, scope: Scope) -> Expression:
+def extract_part(field: str, operand: Operand, scope: Scope) -> Expression:
     """`EXTRACT(field FROM operand)` as the dialect counts."""
-    found = _PARTS_OF_FAMILY[scope.dialect.family].get(field) or _PARTS.get(field)
-    if found is None:
+    rule = _PARTS_OF_FAMILY[scope.dialect.family].get(field) or _PARTS.get(field)
+    if rule is None:
         raise Uninterpreted(f"the part {field!r} of a time")
-    if isinstance(found, str):
-        return call(found, [operand], scope)
-    return found(operand, scope)
+    if isinstance(rule, str):
+        return call(rule, [operand], scope)
+    return rule(operand, scope)
 
 
 def _swapped(name: str) -> Builder:
@@ -85,19 +85,19 @@ def _swapped(name: str) -> Builder:
     return build
 
 
-def _to(target: Type) -> Builder:
+def _cast_to(target: Type) -> Builder:
     """Spark's `int(x)`: CAST."""
 
     def build(arguments: Arguments) -> Expression:
         operand = arguments.expect(1).operand(0)
-        return casts.explicit(operand, target, CastFailure.RAISE, arguments.scope)
+        return casts.explicit_cast(operand, target, CastFailure.RAISE, arguments.scope)
 
     return build
 
 
 def _date_part(arguments: Arguments) -> Expression:
     """`date_part('year', ts)`."""
-    return part(arguments.expect(2).word(0), arguments.operand(1), arguments.scope)
+    return extract_part(arguments.expect(2).word(0), arguments.operand(1), arguments.scope)
 
 
 def _trimmed(name: str) -> Builder:
@@ -121,7 +121,7 @@ def _dow_iso(operand: Operand, scope: Scope) -> Expression:
     return time_calls.plus_one("weekday", operand, scope)
 
 
-def _one(make: Callable[[Operand, Scope], Expression]) -> Builder:
+def _one_argument(make: Callable[[Operand, Scope], Expression]) -> Builder:
     return lambda arguments: make(arguments.expect(1).operand(0), arguments.scope)
 
 
@@ -131,25 +131,25 @@ _COMMON: dict[str, Builder] = {
         for name in ("lower", "upper", "year", "quarter", "month", "day", "hour", "minute")
     },
     "positive": number_calls.positive,
-    "floor": number_calls.whole("floor"),
-    "ceil": number_calls.whole("ceil"),
-    "ceiling": number_calls.whole("ceil"),
+    "floor": number_calls.floor_or_ceil("floor"),
+    "ceil": number_calls.floor_or_ceil("ceil"),
+    "ceiling": number_calls.floor_or_ceil("ceil"),
     "coalesce": conditionals.coalesce,
     "nullif": conditionals.nullif,
     "char_length": text_calls.length,
     "character_length": text_calls.length,
 }
 """What no dialect means anything else by."""
-_SHARED_BY_THE_SIX: dict[str, Builder] = {
+_SHARED: dict[str, Builder] = {
     "abs": number_calls.absolute,
     "reverse": plain("reverse", 1),
     **{name: _trimmed(name) for name in ("ltrim", "rtrim")},
-    "sqrt": number_calls.of_doubles("sqrt", 1),
-    "exp": number_calls.of_doubles("exp", 1),
-    "power": number_calls.of_doubles("power", 2),
-    "pow": number_calls.of_doubles("power", 2),
+    "sqrt": number_calls.double_function("sqrt", 1),
+    "exp": number_calls.double_function("exp", 1),
+    "power": number_calls.double_function("power", 2),
+    "pow": number_calls.double_function("power", 2),
     "ln": number_calls.logarithm("ln"),
-    "replace": text_calls.replaced,
+    "replace": text_calls.replace_text,
     "length": text_calls.length,
     "round": number_calls.rounded,
     "mod": number_calls.remainder,
@@ -158,7 +158,7 @@ _SHARED_BY_THE_SIX: dict[str, Builder] = {
     "greatest": conditionals.greatest,
     "ifnull": conditionals.coalesce,
     "nvl": conditionals.coalesce,
-    "if": conditionals.choose,
+    "if": conditionals.if_else,
     "substr": text_calls.substring,
     "substring": text_calls.substring,
     "left": text_calls.left,
@@ -178,7 +178,7 @@ _SHARED_BY_THE_SIX: dict[str, Builder] = {
     "day_of_month": plain("day", 1),
     "log10": number_calls.logarithm("log10"),
     "log2": number_calls.logarithm("log2"),
-    "cbrt": number_calls.of_doubles("cbrt", 1),
+    "cbrt": number_calls.double_function("cbrt", 1),
     "now": _now,
     "current_timestamp": _now,
     "current_date": lambda a: time_calls.current_date(a.expect(0).scope),
@@ -196,7 +196,7 @@ _CASTS: dict[str, Type] = {
     "decimal": DecimalType(10, 0),
 }
 _SPARK: dict[str, Builder] = {
-    **_SHARED_BY_THE_SIX,
+    **_SHARED,
     **{
         name: plain(name)
         for name in (
@@ -240,8 +240,8 @@ _SPARK: dict[str, Builder] = {
     "make_timestamp": time_calls.make_timestamp(TIMESTAMP),
     "make_timestamp_ltz": time_calls.make_timestamp(TIMESTAMP),
     "make_timestamp_ntz": time_calls.make_timestamp(TIMESTAMP_NTZ),
-    "from_utc_timestamp": time_calls.shifted("from_utc_timestamp"),
-    "to_utc_timestamp": time_calls.shifted("to_utc_timestamp"),
+    "from_utc_timestamp": time_calls.zone_shift("from_utc_timestamp"),
+    "to_utc_timestamp": time_calls.zone_shift("to_utc_timestamp"),
     "unix_timestamp": time_calls.unix_timestamp,
     "to_unix_timestamp": time_calls.unix_timestamp,
     "from_unixtime": time_calls.from_unixtime_spark,
@@ -255,10 +255,10 @@ _SPARK: dict[str, Builder] = {
     "localtimestamp": lambda a: time_calls.local_timestamp(a.expect(0).scope),
     "curdate": lambda a: time_calls.current_date(a.expect(0).scope),
     "datepart": _date_part,
-    **{name: _to(kind) for name, kind in _CASTS.items()},
+    **{name: _cast_to(kind) for name, kind in _CASTS.items()},
 }  # fmt: skip
 _TRINO: dict[str, Builder] = {
-    **_SHARED_BY_THE_SIX,
+    **_SHARED,
     "bitwise_and": number_calls.bits("&"),
     "bitwise_or": number_calls.bits("|"),
     "bitwise_xor": number_calls.bits("^"),
@@ -272,13 +272,13 @@ _TRINO: dict[str, Builder] = {
     "from_unixtime": time_calls.from_unixtime_trino,
     "week": plain("weekofyear", 1),
     "week_of_year": plain("weekofyear", 1),
-    "day_of_week": _one(_dow_iso),
-    "dow": _one(_dow_iso),
+    "day_of_week": _one_argument(_dow_iso),
+    "dow": _one_argument(_dow_iso),
     "doy": plain("dayofyear", 1),
     "last_day_of_month": plain("last_day", 1),
 }
 _DUCKDB: dict[str, Builder] = {
-    **_SHARED_BY_THE_SIX,
+    **_SHARED,
     "md5": plain("md5", 1),
     "make_date": time_calls.make_date,
     "contains": plain("contains", 2),
@@ -294,16 +294,16 @@ _DUCKDB: dict[str, Builder] = {
     "strftime": time_calls.strftime,
     "week": plain("weekofyear", 1),
     "weekofyear": plain("weekofyear", 1),
-    "dayofweek": _one(_dow_from_zero),
-    "weekday": _one(_dow_from_zero),
-    "isodow": _one(_dow_iso),
+    "dayofweek": _one_argument(_dow_from_zero),
+    "weekday": _one_argument(_dow_from_zero),
+    "isodow": _one_argument(_dow_iso),
     "len": text_calls.length,
     "instr": plain("instr", 2),
     "today": lambda a: time_calls.current_date(a.expect(0).scope),
     "add_months": plain("add_months", 2),
 }
 _POSTGRES: dict[str, Builder] = {
-    **{k: v for k, v in _SHARED_BY_THE_SIX.items() if k != "second"},
+    **{k: v for k, v in _SHARED.items() if k != "second"},
     "md5": plain("md5", 1),
     "round": number_calls.exact_round,
     "date_trunc": time_calls.date_trunc,
@@ -315,7 +315,7 @@ _POSTGRES: dict[str, Builder] = {
     "regexp_like": plain("rlike", 2),
 }
 _BIGQUERY: dict[str, Builder] = {
-    **_SHARED_BY_THE_SIX,
+    **_SHARED,
     "is_nan": conditionals.is_nan,
     "regexp_contains": plain("rlike", 2),
     "date_trunc": time_calls.date_trunc_bigquery,
@@ -343,14 +343,14 @@ _BIGQUERY: dict[str, Builder] = {
     "datetime": time_calls.to_timestamp_ntz,
 }
 _SNOWFLAKE: dict[str, Builder] = {
-    **_SHARED_BY_THE_SIX,
+    **_SHARED,
     "contains": plain("contains", 2),
     "bitand": number_calls.bits("&"),
     "bitor": number_calls.bits("|"),
     "bitxor": number_calls.bits("^"),
     "bitnot": number_calls.bits("~", 1),
     "md5": plain("md5", 1),
-    "iff": conditionals.choose,
+    "iff": conditionals.if_else,
     "nvl2": conditionals.nvl2,
     "decode": conditionals.decode,
     "equal_null": conditionals.equal_null,
@@ -365,7 +365,7 @@ _SNOWFLAKE: dict[str, Builder] = {
     "to_timestamp": time_calls.text_to_timestamp_ntz,
     "to_timestamp_ntz": time_calls.text_to_timestamp_ntz,
     "weekiso": plain("weekofyear", 1),
-    "dayofweekiso": _one(_dow_iso),
+    "dayofweekiso": _one_argument(_dow_iso),
 }
 _OF_FAMILY = {
     DialectFamily.SPARK: _SPARK,

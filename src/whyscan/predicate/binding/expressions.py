@@ -32,13 +32,13 @@ from whyscan.predicate.binding.comparisons import (
     is_one_of,
     is_true,
 )
-from whyscan.predicate.binding.conditionals import NOTHING, case, choose
+from whyscan.predicate.binding.conditionals import NULL_OPERAND, case, if_else
 from whyscan.predicate.binding.never_boolean import refuse_other_values
 from whyscan.predicate.binding.opaque import column, member, opaque
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted, span_of
 from whyscan.predicate.binding.written_types import fraction_digits, type_named
 from whyscan.predicate.syntax.dialects import DialectFamily
-from whyscan.predicate.syntax.parse import chain, unwrapped
+from whyscan.predicate.syntax.parse import flatten_chain, unwrapped
 from whyscan.predicate.syntax.tokens import MAX_DEPTH, called
 from whyscan.tree.nodes import CastFailure, Comparator, IsNull, Literal, Not, Operation, type_of
 from whyscan.tree.types import DATE, StringType, TimestampType
@@ -46,7 +46,7 @@ from whyscan.tree.types import DATE, StringType, TimestampType
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from whyscan.predicate.syntax.tokens import Item
+    from whyscan.predicate.syntax.tokens import ListLiteral
     from whyscan.tree.nodes import Expression
     from whyscan.tree.types import Type
 
@@ -88,12 +88,12 @@ def refuse_text(conjuncts: Sequence[exp.Expr], scope: Scope) -> None:
     """Beside a boolean Spark reads text as one; where there is none it refuses."""
     if not scope.dialect.is_spark:
         return
-    values = [_text(node, scope) for node in conjuncts]
+    values = [_string_value(node, scope) for node in conjuncts]
     if values[0] is not None and None not in values:
         raise casts.no_condition(values[0], scope)
 
 
-def _text(node: exp.Expr, scope: Scope) -> Operand | None:
+def _string_value(node: exp.Expr, scope: Scope) -> Operand | None:
     if type(unwrapped(node)) in _CONDITIONS:
         return None
     try:
@@ -115,11 +115,11 @@ def bind_value(node: exp.Expr, scope: Scope) -> Operand:
 
 
 def _and(node: exp.Expr, scope: Scope) -> Expression:
-    return all_of([bind_condition(part, scope) for part in chain(node, exp.And)])
+    return all_of([bind_condition(part, scope) for part in flatten_chain(node, exp.And)])
 
 
 def _or(node: exp.Expr, scope: Scope) -> Expression:
-    return any_of([bind_condition(part, scope) for part in chain(node, exp.Or)])
+    return any_of([bind_condition(part, scope) for part in flatten_chain(node, exp.Or)])
 
 
 def _not(node: exp.Expr, scope: Scope) -> Expression:
@@ -144,12 +144,12 @@ def _comparison(node: exp.Expr, scope: Scope) -> Expression:
 
 def _tuple_equals(left: exp.Tuple, right: exp.Expr, scope: Scope) -> Expression:
     """All members equal. In Spark and DuckDB tuples are structs, in which NULL equals NULL."""
-    others = right.expressions if isinstance(right, exp.Tuple) else []
-    if len(left.expressions) != len(others):
+    members = right.expressions if isinstance(right, exp.Tuple) else []
+    if len(left.expressions) != len(members):
         raise Uninterpreted("tuples of different lengths")
     structs = scope.dialect.family in {DialectFamily.SPARK, DialectFamily.DUCKDB}
     operator = Comparator.NULL_SAFE_EQUAL if structs else Comparator.EQUAL
-    pairs = zip(left.expressions, others, strict=True)
+    pairs = zip(left.expressions, members, strict=True)
     return all_of(
         [compare(operator, bind_value(a, scope), bind_value(b, scope), scope) for a, b in pairs]
     )
@@ -186,7 +186,7 @@ def _in(node: exp.Expr, scope: Scope) -> Expression:
     return in_lists.is_listed(operand, items, scope)
 
 
-def _long_list(node: exp.Expr, scope: Scope) -> Sequence[Item] | None:
+def _long_list(node: exp.Expr, scope: Scope) -> Sequence[ListLiteral] | None:
     if len(node.expressions) > 1:
         return None
     return scope.syntax.lists.get(node.expressions[0].meta.get("start"))
@@ -196,12 +196,12 @@ def _is(node: exp.Expr, scope: Scope) -> Expression:
     """IS NULL, IS TRUE, IS FALSE, IS UNKNOWN; never NULL themselves."""
     match node.expression:
         case exp.Null():
-            found: Expression = IsNull(bind_value(node.this, scope).expression)
-        case exp.Boolean() as wanted:
-            found = is_true(_boolean_value(node.this, scope), bool(wanted.this), scope)
+            condition: Expression = IsNull(bind_value(node.this, scope).expression)
+        case exp.Boolean() as expected:
+            condition = is_true(_boolean_value(node.this, scope), bool(expected.this), scope)
         case _:
             raise Uninterpreted("IS with something else than NULL, TRUE or FALSE")
-    return Not(found) if node.args.get("negate") else found
+    return Not(condition) if node.args.get("negate") else condition
 
 
 def _escaped(node: exp.Expr, scope: Scope) -> Expression:
@@ -214,12 +214,12 @@ def _escaped(node: exp.Expr, scope: Scope) -> Expression:
 def _like(node: exp.Expr, scope: Scope, escape: Operand | None = None) -> Expression:
     operand = bind_value(node.this, scope)
     character = patterns.escape_of(escape, scope)
-    join, written = _quantified(node.expression)
+    join, nodes = _quantified(node.expression)
     matches: list[Expression] = []
-    for pattern in written:
+    for pattern in nodes:
         match = patterns.like(operand, bind_value(pattern, scope), character, scope)
-        found = patterns.ignoring_case(match) if isinstance(node, exp.ILike) else match
-        matches.append(Not(found) if node.args.get("negate") else found)
+        condition = patterns.ignoring_case(match) if isinstance(node, exp.ILike) else match
+        matches.append(Not(condition) if node.args.get("negate") else condition)
     return join(matches)
 
 
@@ -232,8 +232,8 @@ def _quantified(
     inner = unwrapped(node.this)
     if isinstance(inner, (*_SUBQUERIES, exp.Array)):
         raise Uninterpreted("patterns from elsewhere")
-    written = inner.expressions if isinstance(inner, exp.Tuple) else [inner]
-    return (any_of if isinstance(node, exp.Any) else all_of), written
+    nodes = inner.expressions if isinstance(inner, exp.Tuple) else [inner]
+    return (any_of if isinstance(node, exp.Any) else all_of), nodes
 
 
 def _regular(node: exp.Expr, scope: Scope) -> Expression:
@@ -255,7 +255,7 @@ def _negative(node: exp.Expr, scope: Scope) -> Expression:
     """-a. A digit too many for an integer may fit with its sign."""
     inner = unwrapped(node.this)
     if isinstance(inner, exp.Literal) and not inner.is_string:
-        return constants.number("-" + inner.name, Operand(NOTHING.expression, inner), scope)
+        return constants.number("-" + inner.name, Operand(NULL_OPERAND.expression, inner), scope)
     if isinstance(inner, exp.Cast) and _is_digits(inner.this):
         # `-128Y`: the parser makes a cast of the suffix, and leaves the sign outside.
         signed = inner.copy()
@@ -277,7 +277,7 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
     operand = bind_value(node.this, scope)
     if isinstance(target, TimestampType) and not scope.dialect.is_spark:
         casts.require_fraction(operand, fraction_digits(node.args["to"], scope.dialect))
-    return casts.explicit(operand, target, failure, scope)
+    return casts.explicit_cast(operand, target, failure, scope)
 
 
 def _arithmetic(node: exp.Expr, scope: Scope) -> Expression:
@@ -300,19 +300,19 @@ def _arithmetic(node: exp.Expr, scope: Scope) -> Expression:
     return result.expression
 
 
-def _joined(node: exp.Expr, scope: Scope) -> Expression:
-    written = chain(node, exp.DPipe)
-    if bit_operators.has_bare_bits(written):
-        raise Uninterpreted("operators on bits whose order is not written")
-    parts = [bind_value(part, scope) for part in written]
+def _concatenation(node: exp.Expr, scope: Scope) -> Expression:
+    nodes = flatten_chain(node, exp.DPipe)
+    if bit_operators.has_unparenthesised_bits(nodes):
+        raise Uninterpreted("operators on bits whose order is not nodes")
+    parts = [bind_value(part, scope) for part in nodes]
     if scope.dialect.family is DialectFamily.OTHER:
         raise Uninterpreted("|| in this dialect")
-    return text_calls.joined(parts, scope)
+    return text_calls.concatenate(parts, scope)
 
 
-def _adjacent(node: exp.Expr, scope: Scope) -> Expression:
+def _adjacent_strings(node: exp.Expr, scope: Scope) -> Expression:
     """`'a' 'b'`: one string. Called concat has another node."""
-    return text_calls.joined([bind_value(part, scope) for part in node.expressions], scope)
+    return text_calls.concatenate([bind_value(part, scope) for part in node.expressions], scope)
 
 
 def _case(node: exp.Expr, scope: Scope) -> Expression:
@@ -322,7 +322,7 @@ def _case(node: exp.Expr, scope: Scope) -> Expression:
         for branch in node.args["ifs"]
     ]
     default = node.args.get("default")
-    return case(branches, NOTHING if default is None else bind_value(default, scope), scope)
+    return case(branches, NULL_OPERAND if default is None else bind_value(default, scope), scope)
 
 
 def _when(subject: Operand | None, node: exp.Expr, scope: Scope) -> Expression:
@@ -336,7 +336,7 @@ def _if(node: exp.Expr, scope: Scope) -> Expression:
     _boolean_value(node.this, scope)
     otherwise = node.args.get("false")
     nodes = [node.this, node.args["true"], *([] if otherwise is None else [otherwise])]
-    return choose(Arguments(nodes, scope, _binder(scope)))
+    return if_else(Arguments(nodes, scope, _binder(scope)))
 
 
 def _call(node: exp.Expr, scope: Scope) -> Expression:
@@ -345,7 +345,7 @@ def _call(node: exp.Expr, scope: Scope) -> Expression:
     if name in dialect_calls.AGGREGATES:
         raise scope.problem(
             f"{name} is an aggregate: a condition sees one row",
-            Operand(NOTHING.expression, node),
+            Operand(NULL_OPERAND.expression, node),
             hint="filter on it with HAVING, outside of the scan",
         )
     return dialect_calls.builder_of(name, scope.dialect.family)(arguments)
@@ -361,20 +361,22 @@ def _dotted(node: exp.Expr, scope: Scope) -> Expression:
 def _window(node: exp.Expr, scope: Scope) -> Expression:
     raise scope.problem(
         "a window function has no place in a condition: it sees one row",
-        Operand(NOTHING.expression, node),
+        Operand(NULL_OPERAND.expression, node),
     )
 
 
 def _parameter(node: exp.Expr, scope: Scope) -> Expression:
     raise scope.problem(
         "a parameter has no value here",
-        Operand(NOTHING.expression, node),
+        Operand(NULL_OPERAND.expression, node),
         hint="write the value in its place",
     )
 
 
 def _extract(node: exp.Expr, scope: Scope) -> Expression:
-    return dialect_calls.part(node.this.name.lower(), bind_value(node.expression, scope), scope)
+    return dialect_calls.extract_part(
+        node.this.name.lower(), bind_value(node.expression, scope), scope
+    )
 
 
 def _substring(node: exp.Expr, scope: Scope) -> Expression:
@@ -383,10 +385,10 @@ def _substring(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _trim(node: exp.Expr, scope: Scope) -> Expression:
-    characters = node.args.get("expression")
-    written = None if characters is None else bind_value(characters, scope)
+    written = node.args.get("expression")
+    characters = None if written is None else bind_value(written, scope)
     side = str(node.args.get("position") or "")
-    return text_calls.trim(side, bind_value(node.this, scope), written, scope)
+    return text_calls.trim(side, bind_value(node.this, scope), characters, scope)
 
 
 def _position(node: exp.Expr, scope: Scope) -> Expression:
@@ -410,7 +412,7 @@ def _to_type(target: Type) -> Callable[[exp.Expr, Scope], Expression]:
     def bind(node: exp.Expr, scope: Scope) -> Expression:
         if [key for key, value in node.args.items() if value and key not in {"this", "with_tz"}]:
             raise Uninterpreted(f"{node.key} of several arguments")
-        return casts.explicit(bind_value(node.this, scope), target, CastFailure.RAISE, scope)
+        return casts.explicit_cast(bind_value(node.this, scope), target, CastFailure.RAISE, scope)
 
     return bind
 
@@ -466,8 +468,8 @@ _VALUES: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.TryCast: _cast,
     **dict.fromkeys(arithmetic.OPERATIONS, _arithmetic),
     **dict.fromkeys((*bit_operators.OPERATORS, exp.BitwiseNot), _bits),
-    exp.DPipe: _joined,
-    exp.Concat: _adjacent,
+    exp.DPipe: _concatenation,
+    exp.Concat: _adjacent_strings,
     exp.Case: _case,
     exp.If: _if,
     exp.Anonymous: _call,

@@ -47,7 +47,7 @@ def fold(call: Call, clock: Clock) -> Literal | None:
         return None
     if any(literal.value is None for literal in literals):
         return None if call.function in _NULL_TOLERANT else Literal(None, call.type)
-    compute = _COMPUTED.get(call.function) or _of_date(call.function) or _of_wall(call.function)
+    compute = _FUNCTIONS.get(call.function) or _of_date(call.function) or _of_wall(call.function)
     if compute is None:
         return None
     try:
@@ -194,8 +194,8 @@ def _date_trunc(literals: list[Literal], clock: Clock) -> Value:
         start = wall - wall % _CLOCK_UNITS[unit]
     else:
         return None
-    placed = convert(Literal(start, TIMESTAMP_NTZ), kind, clock)
-    return None if placed is None else placed.value
+    converted = convert(Literal(start, TIMESTAMP_NTZ), kind, clock)
+    return None if converted is None else converted.value
 
 
 def _date_add(literals: list[Literal], clock: Clock) -> Value:
@@ -237,8 +237,8 @@ def _shifted(move: Callable[[int, zones.Zone], int]) -> Compute:
     """An instant as if its reading in UTC were one in the zone, or the other way round."""
 
     def compute(literals: list[Literal], clock: Clock) -> Value:
-        where = zones.find_zone(_text(literals[1]))
-        return None if where is None else move(_instant(literals[0], clock), where)
+        zone = zones.find_zone(_text(literals[1]))
+        return None if zone is None else move(_instant(literals[0], clock), zone)
 
     return compute
 
@@ -300,7 +300,7 @@ def _ascii_only(change: Callable[[str], str]) -> Callable[[str], str]:
     return compute
 
 
-_ROOM = 10_000
+_MAX_TEXT = 10_000
 """As long a text as is made here."""
 
 
@@ -309,7 +309,7 @@ def _padding(literals: list[Literal]) -> tuple[str, str]:
     text, length = _text(literals[0]), max(_integer(literals[1]), 0)
     pad = _text(literals[2]) if len(literals) > 2 else " "  # noqa: PLR2004
     missing = length - len(text)
-    if length > _ROOM:
+    if length > _MAX_TEXT:
         raise Inconvertible("too long")
     if missing <= 0 or not pad:
         return text[:length], ""
@@ -318,7 +318,7 @@ def _padding(literals: list[Literal]) -> tuple[str, str]:
 
 def _repeat(literals: list[Literal], _: Clock) -> Value:
     text, times = _text(literals[0]), max(_integer(literals[1]), 0)
-    return None if len(text) * times > _ROOM else text * times
+    return None if len(text) * times > _MAX_TEXT else text * times
 
 
 def _right(literals: list[Literal], _: Clock) -> Value:
@@ -331,7 +331,7 @@ def _replace(literals: list[Literal], _: Clock) -> Value:
     if not old:
         return text
     longer = text.count(old) * (len(new) - len(old))
-    return None if len(text) + longer > _ROOM else text.replace(old, new)
+    return None if len(text) + longer > _MAX_TEXT else text.replace(old, new)
 
 
 def _translate(literals: list[Literal], _: Clock) -> Value:
@@ -362,7 +362,7 @@ def _absolute(literals: list[Literal], _: Clock) -> Value:
     return abs(value) if isinstance(value, int | float) else None
 
 
-_COMPUTED: dict[str, Compute] = {
+_FUNCTIONS: dict[str, Compute] = {
     "trunc": _trunc,
     "date_trunc": _date_trunc,
     "date_add": _date_add,

@@ -35,11 +35,11 @@ from whyscan.tree.types import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.predicate.syntax.tokens import Item
+    from whyscan.predicate.syntax.tokens import ListLiteral
     from whyscan.tree.nodes import Expression, Value
 
 
-def is_listed(operand: Operand, items: Sequence[Item], scope: Scope) -> Expression:
+def is_listed(operand: Operand, items: Sequence[ListLiteral], scope: Scope) -> Expression:
     """`operand IN (items)`."""
     values = _of_one_kind(type_of(operand.expression), items, scope)
     if values is None or isinstance(operand.expression, Literal):
@@ -47,7 +47,7 @@ def is_listed(operand: Operand, items: Sequence[Item], scope: Scope) -> Expressi
     return In(operand.expression, *as_set(values, type_of(operand.expression)))
 
 
-def _of_one_kind(kind: Type, items: Sequence[Item], scope: Scope) -> Sequence[Value] | None:
+def _of_one_kind(kind: Type, items: Sequence[ListLiteral], scope: Scope) -> Sequence[Value] | None:
     """The values where all are of the operand's kind; None where the long way is needed."""
     written = {(item.kind, item.prefix) for item in items}
     if kind == FLOAT and scope.dialect.narrow_floats:
@@ -73,7 +73,7 @@ def _of_one_kind(kind: Type, items: Sequence[Item], scope: Scope) -> Sequence[Va
             return None
 
 
-def _integers(items: Sequence[Item]) -> Sequence[Value] | None:
+def _integers(items: Sequence[ListLiteral]) -> Sequence[Value] | None:
     try:
         numbers = [int(item.text) for item in items]
     except ValueError:
@@ -82,14 +82,14 @@ def _integers(items: Sequence[Item]) -> Sequence[Value] | None:
     return numbers if inside else None
 
 
-def _doubles(items: Sequence[Item]) -> Sequence[Value] | None:
+def _doubles(items: Sequence[ListLiteral]) -> Sequence[Value] | None:
     """The numbers as the long way makes them: exact decimals, rounded once."""
     if max(len(item.text) for item in items) > MAX_DIGITS:
         return None
     return [float(item.text) for item in items]
 
 
-def _decimals(items: Sequence[Item], kind: DecimalType) -> Sequence[Value] | None:
+def _decimals(items: Sequence[ListLiteral], kind: DecimalType) -> Sequence[Value] | None:
     """The numbers at the type's scale, where none is finer than that."""
     if any(len(item.text) > MAX_DIGITS - kind.scale or "e" in item.text.lower() for item in items):
         return None
@@ -99,13 +99,13 @@ def _decimals(items: Sequence[Item], kind: DecimalType) -> Sequence[Value] | Non
     return at_scale if at_scale == numbers else None
 
 
-def _literals(items: Sequence[Item], scope: Scope) -> Iterator[Operand]:
+def _literals(items: Sequence[ListLiteral], scope: Scope) -> Iterator[Operand]:
     for item in items:
         place = TextSpan(item.start, item.end)
         yield Operand(_literal(item, place, scope), place)
 
 
-def _literal(item: Item, place: TextSpan, scope: Scope) -> Expression:
+def _literal(item: ListLiteral, place: TextSpan, scope: Scope) -> Expression:
     match item.kind:
         case TokenType.NUMBER:
             return constants.number(item.text, Operand(Literal(None, NULL), place), scope)
@@ -113,7 +113,7 @@ def _literal(item: Item, place: TextSpan, scope: Scope) -> Expression:
             return Literal(item.text, STRING)
         case TokenType.STRING:
             text = Operand(Literal(item.text, STRING), place)
-            return casts.explicit(text, _typed(item.prefix, scope), CastFailure.RAISE, scope)
+            return casts.explicit_cast(text, _typed(item.prefix, scope), CastFailure.RAISE, scope)
         case TokenType.NULL:
             return Literal(None, NULL)
         case kind:

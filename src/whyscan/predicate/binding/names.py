@@ -36,7 +36,7 @@ FILE_ALIASES = {
 """Trino's and Iceberg's names for some of them."""
 
 METADATA = Field("_metadata", StructType(FILE_FIELDS))
-_FEW = 12
+_MAX_LISTED_NAMES = 12
 
 
 class NamePart(Struct, frozen=True):
@@ -61,10 +61,10 @@ class SchemaColumns:
 
 
 def _by_lower_case(fields: Sequence[Field]) -> dict[str, list[Field]]:
-    found: dict[str, list[Field]] = {}
+    fields_by_name: dict[str, list[Field]] = {}
     for field in fields:
-        found.setdefault(field.name.lower(), []).append(field)
-    return found
+        fields_by_name.setdefault(field.name.lower(), []).append(field)
+    return fields_by_name
 
 
 def resolve(parts: Sequence[NamePart], columns: SchemaColumns, text: str) -> Column:
@@ -75,12 +75,12 @@ def resolve(parts: Sequence[NamePart], columns: SchemaColumns, text: str) -> Col
     """
     first_problem = None
     for skipped in range(len(parts)):
-        found = columns.named(parts[skipped].name)
-        field = _only(parts[skipped], found, text) or _pseudo(parts[skipped:])
+        matches = columns.named(parts[skipped].name)
+        field = _single_field(parts[skipped], matches, text) or _pseudo_column(parts[skipped:])
         if field is None:
             continue
         try:
-            return _descend(parts[skipped:], field, text)
+            return _struct_member(parts[skipped:], field, text)
         except UnknownColumn as problem:
             first_problem = first_problem or problem
     if first_problem is not None:
@@ -88,19 +88,19 @@ def resolve(parts: Sequence[NamePart], columns: SchemaColumns, text: str) -> Col
     raise _unknown(parts, parts[-1] if len(parts) > 1 else parts[0], columns.schema.names(), text)
 
 
-def _only(part: NamePart, found: Sequence[Field], text: str) -> Field | None:
-    if len(found) > 1:
-        names = ", ".join(repr(field.name) for field in found)
+def _single_field(part: NamePart, fields: Sequence[Field], text: str) -> Field | None:
+    if len(fields) > 1:
+        names = ", ".join(repr(field.name) for field in fields)
         raise UnknownColumn(
             f"{part.name!r} is ambiguous: {names}",
             text=text,
             span=part.span,
             hint="names are compared without regard to case; rename one of the columns",
         )
-    return found[0] if found else None
+    return fields[0] if fields else None
 
 
-def _pseudo(parts: Sequence[NamePart]) -> Field | None:
+def _pseudo_column(parts: Sequence[NamePart]) -> Field | None:
     """A constant of the file, where the schema has no column of that name."""
     name = parts[0].name.lower()
     if name == "_metadata" and len(parts) > 1:
@@ -111,7 +111,7 @@ def _pseudo(parts: Sequence[NamePart]) -> Field | None:
     return next(field for field in FILE_FIELDS if field.name == alias)
 
 
-def _descend(parts: Sequence[NamePart], field: Field, text: str) -> Column:
+def _struct_member(parts: Sequence[NamePart], field: Field, text: str) -> Column:
     path: Path = (field.name,)
     if field in FILE_FIELDS:
         path = (METADATA.name, field.name)
@@ -126,8 +126,8 @@ def _descend(parts: Sequence[NamePart], field: Field, text: str) -> Column:
                 span=part.span,
                 hint="a column whose name has a dot is written in quotes",
             )
-        found = [f for f in kind.fields if f.name.lower() == part.name.lower()]
-        member = _only(part, found, text)
+        matches = [f for f in kind.fields if f.name.lower() == part.name.lower()]
+        member = _single_field(part, matches, text)
         if member is None:
             raise _unknown(parts, part, tuple(f.name for f in kind.fields), text)
         field, path = member, (*path, member.name)
@@ -147,11 +147,11 @@ def _unknown(
 
 def suggestion(name: str, names: Sequence[str], literal: str | None = None) -> str | None:
     """A near name, the literal that may be meant, or all names where they are few."""
-    by_lower = {known.lower(): known for known in names}
+    by_lower = {column_name.lower(): column_name for column_name in names}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     if near or literal is not None:
-        meant = [by_lower[found] for found in near] + [text for text in [literal] if text]
+        meant = [by_lower[key] for key in near] + [text for text in [literal] if text]
         return f"did you mean {' or '.join(meant)}?"
-    if 0 < len(names) <= _FEW:
+    if 0 < len(names) <= _MAX_LISTED_NAMES:
         return "the columns are " + ", ".join(names)
     return None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from whyscan.predicate.binding import arithmetic, casts
-from whyscan.predicate.binding.arguments import made
+from whyscan.predicate.binding.arguments import without_origin
 from whyscan.predicate.binding.scope import Uninterpreted
 from whyscan.predicate.binding.signatures import call
 from whyscan.predicate.syntax.dialects import DialectFamily
@@ -58,7 +58,7 @@ def bits(operator: str, count: int = 2) -> Builder:
         operands = arguments.expect(count).operands()
         if not all(isinstance(type_of(o.expression), IntegerType) for o in operands):
             raise Uninterpreted("bits of what is no integer")
-        wide = [made(casts.implicit(operand, BIGINT, scope)) for operand in operands]
+        wide = [without_origin(casts.implicit_cast(operand, BIGINT, scope)) for operand in operands]
         return arithmetic.bits(operator, wide, scope)
 
     return build
@@ -87,7 +87,7 @@ def absolute(arguments: Arguments) -> Expression:
 _EXACT_ROOTS = {DialectFamily.POSTGRES, DialectFamily.BIGQUERY}
 
 
-def of_doubles(name: str, count: int) -> Builder:
+def double_function(name: str, count: int) -> Builder:
     """Spark's, which makes doubles of decimals: some dialects compute them in decimals."""
 
     def build(arguments: Arguments) -> Expression:
@@ -101,7 +101,7 @@ def of_doubles(name: str, count: int) -> Builder:
     return build
 
 
-def whole(name: str) -> Builder:
+def floor_or_ceil(name: str) -> Builder:
     """Spark's, which makes a bigint of what is no decimal: elsewhere it stays what it is."""
 
     def build(arguments: Arguments) -> Expression:
@@ -119,6 +119,6 @@ def logarithm(name: str) -> Builder:
     def build(arguments: Arguments) -> Expression:
         if arguments.scope.dialect.floats_divide_by_zero:
             raise Uninterpreted("the logarithm of what may be zero")
-        return of_doubles(name, 1)(arguments)
+        return double_function(name, 1)(arguments)
 
     return build

@@ -28,7 +28,7 @@ def opaque(node: exp.Expr, why: str, scope: Scope) -> Opaque:
 def column(node: exp.Expr, scope: Scope) -> Column:
     """The column that a dotted name means."""
     try:
-        found = names.resolve(_parts(node), scope.columns, scope.syntax.text)
+        resolved = names.resolve(_parts(node), scope.columns, scope.syntax.text)
     except UnknownColumn as problem:
         problem.literal = _literal_meant(node, scope)
         if problem.literal is not None:
@@ -36,9 +36,9 @@ def column(node: exp.Expr, scope: Scope) -> Column:
                 node.name, scope.columns.schema.names(), problem.literal
             )
         raise
-    if found.path[-1] in {"file_block_start", "file_block_length"} and len(found.path) > 1:
+    if resolved.path[-1] in {"file_block_start", "file_block_length"} and len(resolved.path) > 1:
         raise Uninterpreted("where in its file a split begins")
-    return found
+    return resolved
 
 
 def _literal_meant(node: exp.Expr, scope: Scope) -> str | None:
@@ -51,8 +51,8 @@ def _literal_meant(node: exp.Expr, scope: Scope) -> str | None:
         if not isinstance(other, exp.Column) or id(other) == id(node):
             continue
         with suppress(UnknownColumn, Uninterpreted):
-            found = names.resolve(_parts(other), scope.columns, scope.syntax.text)
-            if isinstance(found.type, StringType):
+            resolved = names.resolve(_parts(other), scope.columns, scope.syntax.text)
+            if isinstance(resolved.type, StringType):
                 place = _part(node.this).span
                 word = scope.syntax.text[place.start : place.end].strip('"`[]')
                 return f"'{word or node.name}'"
@@ -66,14 +66,14 @@ def member(node: exp.Expr, scope: Scope) -> Column:
     """
     if scope.dialect.family is not DialectFamily.SNOWFLAKE:
         raise Uninterpreted("a path into a document")
-    found = column(node.this, scope)
+    target = column(node.this, scope)
     for key in _keys(node.expression):
-        members = found.type.fields if isinstance(found.type, StructType) else ()
+        members = target.type.fields if isinstance(target.type, StructType) else ()
         inner = next((field for field in members if field.name == key), None)
         if inner is None:
             raise Uninterpreted("a path into a document")
-        found = Column((*found.path, inner.name), inner.type)
-    return found
+        target = Column((*target.path, inner.name), inner.type)
+    return target
 
 
 def _keys(path: exp.Expr) -> Iterator[object]:
@@ -110,13 +110,13 @@ def _part(identifier: exp.Expr) -> names.NamePart:
 
 def _columns(node: exp.Expr, scope: Scope) -> Iterator[Column]:
     """The columns below a node. A subquery's own names are not ours to check."""
-    for found in node.find_all(exp.Column, bfs=False):
-        inside = found.find_ancestor(exp.Query) is not None
+    for named in node.find_all(exp.Column, bfs=False):
+        in_subquery = named.find_ancestor(exp.Query) is not None
         try:
-            yield column(found, scope)
+            yield column(named, scope)
         except Uninterpreted:
             continue
         except UnknownColumn:
-            if inside or found.name.lower() in time_calls.WORDS:
+            if in_subquery or named.name.lower() in time_calls.UNIT_WORDS:
                 continue
             raise

@@ -25,7 +25,7 @@ def like(operand: Operand, pattern: Operand, escape: str | None, scope: Scope) -
     casts.require_case(scope)
     if escape is None and "\\" in text and scope.dialect.family is DialectFamily.OTHER:
         raise Uninterpreted("what a backslash means in a pattern of this dialect")
-    subject = casts.implicit(operand, STRING, scope)
+    subject = casts.implicit_cast(operand, STRING, scope)
     if escape is None:
         return Like(subject, text, None, ignore_case=False)
     return Like(subject, _checked(text, escape, pattern, scope), escape, ignore_case=False)
@@ -86,15 +86,15 @@ def regular(node: exp.Expr, sides: tuple[Operand, Operand], scope: Scope) -> Exp
     """
     if scope.dialect.family is DialectFamily.OTHER:
         raise Uninterpreted("a regular expression that may not regard case")
-    partly = call("rlike", sides, scope)
+    match = call("rlike", sides, scope)
     if scope.dialect.family is not DialectFamily.DUCKDB:
-        return partly
-    return all_of([partly, opaque(node, "a match of a part or of the whole text", scope)])
+        return match
+    return all_of([match, opaque(node, "a match of a part or of the whole text", scope)])
 
 
 def similar(operand: Operand, pattern: Operand, scope: Scope) -> Expression:
-    """DuckDB's `operand SIMILAR TO pattern`: a regular expression of the whole text."""
+    """DuckDB's `operand SIMILAR TO pattern`: a regular expression of the anchored text."""
     if scope.dialect.family is not DialectFamily.DUCKDB:
         raise Uninterpreted("SIMILAR TO in this dialect")
-    whole = Literal(f"^(?:{_text_of(pattern)})$", STRING)
-    return call("rlike", (operand, Operand(whole, pattern.origin)), scope)
+    anchored = Literal(f"^(?:{_text_of(pattern)})$", STRING)
+    return call("rlike", (operand, Operand(anchored, pattern.origin)), scope)

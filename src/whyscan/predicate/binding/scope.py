@@ -26,7 +26,7 @@ class Scope(Struct, frozen=True):
     clock: Clock
 
     @property
-    def elsewhere(self) -> bool:
+    def clock_differs(self) -> bool:
         """The dialect reads instants on another clock than the session's."""
         zone = self.clock.zone
         return self.dialect.instants_in_utc and (zone.transitions, zone.offsets) != ((), (0,))

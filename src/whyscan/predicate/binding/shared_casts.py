@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Expression
 
 _PLAIN = (IntegerType, BooleanType, DecimalType, DateType)
-_WRITTEN_ALIKE: dict[DialectFamily, tuple[type, ...]] = {
+_SAME_TEXT_TYPES: dict[DialectFamily, tuple[type, ...]] = {
     DialectFamily.TRINO: _PLAIN,
     DialectFamily.DUCKDB: _PLAIN,
     DialectFamily.POSTGRES: _PLAIN,
@@ -75,9 +75,9 @@ def _is_shared(
         case (NullType(), _):
             return True
         case (StringType(), _):
-            return _is_read_alike(expression, target, failure, family)
+            return _reads_text_as_spark(expression, target, failure, family)
         case (_, StringType()):
-            return isinstance(source, _WRITTEN_ALIKE[family])
+            return isinstance(source, _SAME_TEXT_TYPES[family])
         case (BooleanType() | IntegerType(), IntegerType() | FloatType() | DecimalType()):
             return True
         case (FloatType(), FloatType()):
@@ -93,7 +93,7 @@ def _is_shared(
             return source == target
 
 
-def _is_read_alike(
+def _reads_text_as_spark(
     expression: Expression, target: Type, failure: CastFailure, family: DialectFamily
 ) -> bool:
     """Text as a value. Where CAST raises in the dialect, no row is at stake; TRY_CAST is NULL."""

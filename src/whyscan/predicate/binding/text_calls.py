@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.predicate.binding import casts
-from whyscan.predicate.binding.arguments import made
+from whyscan.predicate.binding.arguments import without_origin
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.binding.signatures import call
 from whyscan.predicate.syntax.dialects import DialectFamily
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.binding.arguments import Arguments
     from whyscan.tree.nodes import Expression
 
-_ALL_THERE_IS = Literal(2**31 - 1, INT)
+_MAX_LENGTH = Literal(2**31 - 1, INT)
 _EMPTY = Literal("", STRING)
 
 
@@ -32,24 +32,24 @@ def concat(arguments: Arguments) -> Expression:
     operands = arguments.operands()
     if arguments.scope.dialect.concat_skips_null:
         operands = tuple(_or_empty(o, arguments.scope) for o in operands)
-    return joined(operands, arguments.scope)
+    return concatenate(operands, arguments.scope)
 
 
 def _or_empty(operand: Operand, scope: Scope) -> Operand:
-    text = casts.implicit(operand, STRING, scope)
+    text = casts.implicit_cast(operand, STRING, scope)
     if isinstance(text, Literal):
-        return made(_EMPTY) if text.value is None else made(text)
-    return made(Coalesce((text, _EMPTY), STRING))
+        return without_origin(_EMPTY) if text.value is None else without_origin(text)
+    return without_origin(Coalesce((text, _EMPTY), STRING))
 
 
-def joined(operands: Sequence[Operand], scope: Scope) -> Expression:
+def concatenate(operands: Sequence[Operand], scope: Scope) -> Expression:
     """`a || b || c`: NULL if one of them is."""
     if any(isinstance(type_of(o.expression), BinaryType) for o in operands):
         raise Uninterpreted("joining of bytes")
     return call("concat", operands, scope)
 
 
-def replaced(arguments: Arguments) -> Expression:
+def replace_text(arguments: Arguments) -> Expression:
     """`replace(s, old, new)`. Trino puts `new` between all letters where `old` is empty."""
     operands = arguments.expect(3).operands()
     if not arguments.scope.dialect.is_spark:
@@ -65,7 +65,7 @@ def substring(arguments: Arguments) -> Expression:
     """`substring(s, position, length)`; elsewhere than in Spark only from a positive position."""
     operands = list(arguments.expect(2, 3).operands())
     if len(operands) == 2:  # noqa: PLR2004
-        operands.append(made(_ALL_THERE_IS))
+        operands.append(without_origin(_MAX_LENGTH))
     if not arguments.scope.dialect.is_spark:
         _expect_at_least(1, operands[1])
         _expect_at_least(0, operands[2])
@@ -105,15 +105,15 @@ def regexp_extract(arguments: Arguments) -> Expression:
     """The first group, unless another is named."""
     operands = list(arguments.expect(2, 3).operands())
     if len(operands) == 2:  # noqa: PLR2004
-        operands.append(made(Literal(1, INT)))
+        operands.append(without_origin(Literal(1, INT)))
     return call("regexp_extract", operands, arguments.scope)
 
 
 def pmod(arguments: Arguments) -> Expression:
     """The remainder that is not negative."""
     first, second = arguments.expect(2).operands()
-    met = casts.together((first, second), arguments.scope)
-    return Call("pmod", met.operands, met.type)
+    common = casts.cast_to_common_type((first, second), arguments.scope)
+    return Call("pmod", common.operands, common.type)
 
 
 def trim(side: str, operand: Operand, characters: Operand | None, scope: Scope) -> Expression:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from whyscan.errors import TypeProblem
 from whyscan.predicate.binding import arithmetic, casts, date_formats, time_intervals
-from whyscan.predicate.binding.arguments import Arguments, made
+from whyscan.predicate.binding.arguments import Arguments, without_origin
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.binding.signatures import call
 from whyscan.predicate.syntax.dialects import DialectFamily
@@ -54,7 +54,15 @@ _DEFAULT_FORMAT = "yyyy-MM-dd HH:mm:ss"
 _LAST_YEAR = 9999
 _WITH_ZONE = 7
 
-WORDS = frozenset(_UNITS) | {"dow", "doy", "isoweek", "isodow", "epoch", "dayofweek", "dayofyear"}
+UNIT_WORDS = frozenset(_UNITS) | {
+    "dow",
+    "doy",
+    "isoweek",
+    "isodow",
+    "epoch",
+    "dayofweek",
+    "dayofyear",
+}
 """Bare words that are units, not columns."""
 
 
@@ -78,31 +86,35 @@ def local_timestamp(scope: Scope) -> Literal:
     return Literal(scope.clock.wall(), TIMESTAMP_NTZ)
 
 
-def truncated(unit: str, moment: Operand, scope: Scope) -> Expression:
+def truncate_to_timestamp(unit: str, moment: Operand, scope: Scope) -> Expression:
     """`date_trunc` as Spark has it: of a date too it is a timestamp."""
-    return call("date_trunc", (_word(unit), moment), scope)
+    return call("date_trunc", (_string_operand(unit), moment), scope)
 
 
-def truncated_in_kind(unit: str, moment: Operand, scope: Scope) -> Expression:
+def truncate_keeping_type(unit: str, moment: Operand, scope: Scope) -> Expression:
     """`date_trunc` as everybody else has it: a date stays a date.
 
     Spark's `trunc` of a date knows no unit below the week: a day is the date itself.
     """
     if not isinstance(type_of(moment.expression), DateType):
-        return truncated(unit, moment, scope)
+        return truncate_to_timestamp(unit, moment, scope)
     if unit not in _DATE_UNITS:
         raise Uninterpreted(f"a date cut to the {unit}")
-    cut = moment.expression if unit == "day" else call("trunc", (moment, _word(unit)), scope)
+    cut = (
+        moment.expression
+        if unit == "day"
+        else call("trunc", (moment, _string_operand(unit)), scope)
+    )
     kind = _CUT_DATES.get(scope.dialect.family)
-    return cut if kind is None else casts.implicit(Operand(cut, moment.origin), kind, scope)
+    return cut if kind is None else casts.implicit_cast(Operand(cut, moment.origin), kind, scope)
 
 
 _CUT_DATES = {DialectFamily.DUCKDB: TIMESTAMP_NTZ, DialectFamily.POSTGRES: TIMESTAMP}
 """What `date_trunc` makes of a date where it is no date."""
 
 
-def _word(text: str) -> Operand:
-    return made(Literal(text, STRING))
+def _string_operand(text: str) -> Operand:
+    return without_origin(Literal(text, STRING))
 
 
 def date_trunc_spark(arguments: Arguments) -> Expression:
@@ -111,15 +123,15 @@ def date_trunc_spark(arguments: Arguments) -> Expression:
     moment = arguments.operand(1)
     kind = type_of(moment.expression)
     if isinstance(kind, TimestampType):
-        instant = casts.implicit(moment, replace(kind, instant=True), arguments.scope)
+        instant = casts.implicit_cast(moment, replace(kind, instant=True), arguments.scope)
         moment = replace(moment, expression=instant)
-    return truncated(unit, moment, arguments.scope)
+    return truncate_to_timestamp(unit, moment, arguments.scope)
 
 
 def date_trunc(arguments: Arguments) -> Expression:
     """`date_trunc('month', ts)`, weeks from Monday."""
     unit = unit_named(arguments.expect(2).word(0))
-    return truncated_in_kind(unit, arguments.operand(1), arguments.scope)
+    return truncate_keeping_type(unit, arguments.operand(1), arguments.scope)
 
 
 def date_trunc_without_weeks(arguments: Arguments) -> Expression:
@@ -127,7 +139,7 @@ def date_trunc_without_weeks(arguments: Arguments) -> Expression:
     unit = unit_named(arguments.expect(2).word(0))
     if unit == "week":
         raise Uninterpreted("weeks whose first day is a setting")
-    return truncated_in_kind(unit, arguments.operand(1), arguments.scope)
+    return truncate_keeping_type(unit, arguments.operand(1), arguments.scope)
 
 
 def date_trunc_bigquery(arguments: Arguments) -> Expression:
@@ -136,7 +148,7 @@ def date_trunc_bigquery(arguments: Arguments) -> Expression:
     if word == "week":
         raise Uninterpreted("weeks from Sunday")
     unit = "week" if word == "isoweek" else unit_named(word)
-    return truncated_in_kind(unit, arguments.operand(0), arguments.scope)
+    return truncate_keeping_type(unit, arguments.operand(0), arguments.scope)
 
 
 def trunc_spark(arguments: Arguments) -> Expression:
@@ -144,7 +156,7 @@ def trunc_spark(arguments: Arguments) -> Expression:
     unit = unit_named(arguments.expect(2).text(1))
     if unit not in _DATE_UNITS - {"day"}:
         raise Uninterpreted(f"a date cut to the {unit}")
-    return call("trunc", (arguments.operand(0), _word(unit)), arguments.scope)
+    return call("trunc", (arguments.operand(0), _string_operand(unit)), arguments.scope)
 
 
 def to_date(arguments: Arguments) -> Expression:
@@ -185,15 +197,15 @@ def _refuse_numbers(arguments: Arguments) -> None:
 def _cast_or_read(arguments: Arguments, target: Type) -> Expression:
     operand, scope = arguments.operand(0), arguments.scope
     if len(arguments) == 1:
-        return casts.explicit(operand, target, CastFailure.RAISE, scope)
+        return casts.explicit_cast(operand, target, CastFailure.RAISE, scope)
     match operand.expression:
         case Literal(None, _):
             return Literal(None, target)
         case Literal(str() as text, _):
             wall = _read_literal(text, arguments.text(1), arguments)
-            placed = convert(Literal(wall, TIMESTAMP_NTZ), target, scope.clock)
-            if placed is not None:
-                return placed
+            converted = convert(Literal(wall, TIMESTAMP_NTZ), target, scope.clock)
+            if converted is not None:
+                return converted
         case _:
             pass
     raise Uninterpreted("a time read by a format")
@@ -204,11 +216,11 @@ def _read_literal(text: str, pattern: str, arguments: Arguments) -> int:
     scope = arguments.scope
     match scope.dialect.family:
         case DialectFamily.SPARK:
-            wall = date_formats.read_by(pattern, text)
+            wall = date_formats.read_by_format(pattern, text)
             if wall is None:
                 raise scope.problem(f"{text!r} does not follow {pattern!r}", arguments.operand(0))
         case DialectFamily.POSTGRES | DialectFamily.SNOWFLAKE:
-            wall = date_formats.read_by(date_formats.java_from_oracle(pattern), text)
+            wall = date_formats.read_by_format(date_formats.java_from_oracle(pattern), text)
         case _:
             wall = None
     if wall is None:
@@ -223,13 +235,13 @@ def unix_timestamp(arguments: Arguments) -> Expression:
     """
     scope = arguments.scope
     if len(arguments) == 0:
-        return call("unix_timestamp", [made(current_timestamp(scope))], scope)
+        return call("unix_timestamp", [without_origin(current_timestamp(scope))], scope)
     operand = arguments.expect(1, 2).operand(0)
     match operand.expression:
         case Literal(str() as text, _):
             pattern = arguments.text(1) if len(arguments) > 1 else _DEFAULT_FORMAT
             wall = Literal(_read_literal(text, pattern, arguments), TIMESTAMP_NTZ)
-            operand = made(casts.implicit(made(wall), TIMESTAMP, scope))
+            operand = without_origin(casts.implicit_cast(without_origin(wall), TIMESTAMP, scope))
         case expression if isinstance(type_of(expression), StringType):
             raise Uninterpreted("a time read by a format")
         case _:
@@ -239,10 +251,10 @@ def unix_timestamp(arguments: Arguments) -> Expression:
 
 def make_date(arguments: Arguments) -> Expression:
     """`make_date(2024, 3, 1)`; Spark raises where there is no such day."""
-    made_date = call("make_date", arguments.expect(3).operands(), arguments.scope)
-    if isinstance(made_date, Call) and all(isinstance(a, Literal) for a in made_date.arguments):
+    date = call("make_date", arguments.expect(3).operands(), arguments.scope)
+    if isinstance(date, Call) and all(isinstance(a, Literal) for a in date.arguments):
         raise Uninterpreted("a date that is none")
-    return made_date
+    return date
 
 
 def try_to_date(arguments: Arguments) -> Expression:
@@ -260,28 +272,28 @@ def _try_cast_or_read(arguments: Arguments, target: Type) -> Expression:
             return _cast_or_read(arguments, target)
         except TypeProblem as problem:
             raise Uninterpreted("a time read by a format") from problem
-    return casts.explicit(arguments.operand(0), target, CastFailure.NULL, arguments.scope)
+    return casts.explicit_cast(arguments.operand(0), target, CastFailure.NULL, arguments.scope)
 
 
 def make_timestamp(target: Type) -> Callable[[Arguments], Expression]:
     """`make_timestamp(2024, 3, 1, 12, 30, 15.5)` of literals, in the zone of a seventh."""
 
     def build(arguments: Arguments) -> Expression:
-        wall = _made_wall(arguments.expect(*((6, 7) if target == TIMESTAMP else (6,))))
+        wall = _wall_of_parts(arguments.expect(*((6, 7) if target == TIMESTAMP else (6,))))
         if len(arguments) == _WITH_ZONE:
-            where = zones.find_zone(arguments.text(6))
-            if where is None:
+            zone = zones.find_zone(arguments.text(6))
+            if zone is None:
                 raise Uninterpreted("a zone that is none")
-            return Literal(zones.to_instant(wall, where), target)
-        placed = convert(Literal(wall, TIMESTAMP_NTZ), target, arguments.scope.clock)
-        if placed is None:
+            return Literal(zones.to_instant(wall, zone), target)
+        converted = convert(Literal(wall, TIMESTAMP_NTZ), target, arguments.scope.clock)
+        if converted is None:
             raise Uninterpreted("a time that is none")
-        return placed
+        return converted
 
     return build
 
 
-def _made_wall(arguments: Arguments) -> int:
+def _wall_of_parts(arguments: Arguments) -> int:
     """What the parts of a wall clock's reading make. Spark raises where one is out of range."""
     year, month, day, hour, minute = (arguments.integer(i) for i in range(5))
     match arguments.operand(5).expression:
@@ -289,22 +301,22 @@ def _made_wall(arguments: Arguments) -> int:
             fraction = int(seconds % 1 * zones.SECOND)
         case _:
             raise Uninterpreted("seconds that are no literal")
-    found = None
+    timestamp = None
     if 0 <= year <= _LAST_YEAR and min(month, day, hour, minute, seconds) >= 0:
         written = f"{year:04}-{month}-{day} {hour}:{minute}:{int(seconds)}"
-        found = time_text.read_timestamp(written)
-    if found is None or found.day is None or seconds != round(seconds, 6):
+        timestamp = time_text.read_timestamp(written)
+    if timestamp is None or timestamp.day is None or seconds != round(seconds, 6):
         raise Uninterpreted("a time that is none")
-    return found.day * zones.DAY + found.nanoseconds // 1000 + fraction
+    return timestamp.day * zones.DAY + timestamp.nanoseconds // 1000 + fraction
 
 
-def shifted(name: str) -> Callable[[Arguments], Expression]:
+def zone_shift(name: str) -> Callable[[Arguments], Expression]:
     """`from_utc_timestamp(ts, zone)`: of a wall clock's reading as an instant."""
 
     def build(arguments: Arguments) -> Expression:
-        moment, where = arguments.expect(2).operands()
-        instant = casts.implicit(moment, TIMESTAMP, arguments.scope)
-        return call(name, (Operand(instant, moment.origin), where), arguments.scope)
+        moment, zone = arguments.expect(2).operands()
+        instant = casts.implicit_cast(moment, TIMESTAMP, arguments.scope)
+        return call(name, (Operand(instant, moment.origin), zone), arguments.scope)
 
     return build
 
@@ -312,7 +324,7 @@ def shifted(name: str) -> Callable[[Arguments], Expression]:
 def from_unixtime_spark(arguments: Arguments) -> Expression:
     """Seconds as text in the session's zone."""
     pattern = arguments.text(1) if len(arguments.expect(1, 2)) > 1 else _DEFAULT_FORMAT
-    return call("from_unixtime", (arguments.operand(0), _word(pattern)), arguments.scope)
+    return call("from_unixtime", (arguments.operand(0), _string_operand(pattern)), arguments.scope)
 
 
 def from_unixtime_trino(arguments: Arguments) -> Expression:
@@ -325,26 +337,26 @@ def from_unixtime_trino(arguments: Arguments) -> Expression:
 
 def date_format_spark(arguments: Arguments) -> Expression:
     pattern = arguments.expect(2).text(1)
-    return call("date_format", (arguments.operand(0), _word(pattern)), arguments.scope)
+    return call("date_format", (arguments.operand(0), _string_operand(pattern)), arguments.scope)
 
 
 def date_format_mysql(arguments: Arguments) -> Expression:
     """Trino's, which has MySQL's letters."""
     pattern = date_formats.java_from_mysql(arguments.expect(2).text(1))
-    return call("date_format", (arguments.operand(0), _word(pattern)), arguments.scope)
+    return call("date_format", (arguments.operand(0), _string_operand(pattern)), arguments.scope)
 
 
 def strftime(arguments: Arguments) -> Expression:
     """DuckDB's: the value, then C's letters."""
     pattern = date_formats.java_from_c(arguments.expect(2).text(1))
-    return call("date_format", (arguments.operand(0), _word(pattern)), arguments.scope)
+    return call("date_format", (arguments.operand(0), _string_operand(pattern)), arguments.scope)
 
 
 def to_char(arguments: Arguments) -> Expression:
     """Postgres' and Snowflake's: `to_char(d, 'YYYY-MM')`."""
     _refuse_numbers(arguments.expect(2))
     pattern = date_formats.java_from_oracle(arguments.text(1))
-    return call("date_format", (arguments.operand(0), _word(pattern)), arguments.scope)
+    return call("date_format", (arguments.operand(0), _string_operand(pattern)), arguments.scope)
 
 
 def format_bigquery(arguments: Arguments) -> Expression:
@@ -371,12 +383,14 @@ def timestampadd(arguments: Arguments) -> Expression:
     """
     interval = _interval(arguments.expect(3), 1, 0)
     moment, scope = arguments.operand(2), arguments.scope
-    start = Operand(casts.implicit(moment, _timestamp_of(moment), scope), moment.origin)
+    start = Operand(casts.implicit_cast(moment, _timestamp_of(moment), scope), moment.origin)
     match interval.expression:
         case Literal(int() as span, _) if _is_real_time(span, start, arguments.word(0)):
-            micros = made(call("unix_micros", [start], scope))
-            later = arithmetic.arithmetic(Operation.ADD, micros, made(Literal(span, BIGINT)), scope)
-            return call("timestamp_micros", [made(later)], scope)
+            micros = without_origin(call("unix_micros", [start], scope))
+            later = arithmetic.arithmetic(
+                Operation.ADD, micros, without_origin(Literal(span, BIGINT)), scope
+            )
+            return call("timestamp_micros", [without_origin(later)], scope)
         case _:
             return arithmetic.arithmetic(Operation.ADD, start, interval, scope)
 
@@ -398,32 +412,36 @@ def _timestamp_of(operand: Operand) -> Type:
 def date_add_units(arguments: Arguments) -> Expression:
     """Trino's `date_add('day', 7, x)`, Snowflake's `dateadd(day, 7, x)`."""
     interval = _interval(arguments.expect(3), 1, 0)
-    return _plus(Operation.ADD, arguments.operand(2), interval, arguments.scope)
+    return _add_or_subtract(Operation.ADD, arguments.operand(2), interval, arguments.scope)
 
 
 def date_add_interval(arguments: Arguments) -> Expression:
     """`date_add(x, INTERVAL 7 DAY)`."""
     moment, interval = arguments.expect(2).operands()
-    return _plus(Operation.ADD, moment, interval, arguments.scope)
+    return _add_or_subtract(Operation.ADD, moment, interval, arguments.scope)
 
 
 def date_sub_interval(arguments: Arguments) -> Expression:
     moment, interval = arguments.expect(2).operands()
-    return _plus(Operation.SUBTRACT, moment, interval, arguments.scope)
+    return _add_or_subtract(Operation.SUBTRACT, moment, interval, arguments.scope)
 
 
-def _plus(operation: Operation, moment: Operand, interval: Operand, scope: Scope) -> Expression:
+def _add_or_subtract(
+    operation: Operation, moment: Operand, interval: Operand, scope: Scope
+) -> Expression:
     if not isinstance(type_of(moment.expression), DateType | TimestampType):
         raise Uninterpreted("a time made of text")
     if not isinstance(type_of(interval.expression), IntervalType):
         raise Uninterpreted("a time and something else than an interval")
     if scope.dialect.family is DialectFamily.DUCKDB:
-        return arithmetic.moved(operation, moment, interval, scope)
-    return arithmetic.moved_in_kind(operation, moment, interval, scope)
+        return arithmetic.add_interval(operation, moment, interval, scope)
+    return arithmetic.add_interval_keeping_type(operation, moment, interval, scope)
 
 
 def _interval(arguments: Arguments, count: int, unit: int) -> Operand:
-    return made(time_intervals.of_units(arguments.integer(count), unit_named(arguments.word(unit))))
+    return without_origin(
+        time_intervals.of_units(arguments.integer(count), unit_named(arguments.word(unit)))
+    )
 
 
 def datediff_spark(arguments: Arguments) -> Expression:
@@ -435,7 +453,7 @@ def datediff_spark(arguments: Arguments) -> Expression:
 
 def datediff_full(arguments: Arguments) -> Expression:
     """`date_diff('day', start, end)` in whole periods: of days between dates alone."""
-    _only_days(arguments.expect(3).word(0))
+    _require_days(arguments.expect(3).word(0))
     _, start, end = (None, arguments.operand(1), arguments.operand(2))
     if not all(type_of(o.expression) == DATE for o in (start, end)):
         raise Uninterpreted("whole days between timestamps")
@@ -444,34 +462,34 @@ def datediff_full(arguments: Arguments) -> Expression:
 
 def datediff_borders(arguments: Arguments) -> Expression:
     """`date_diff('day', start, end)` in midnights passed."""
-    _only_days(arguments.expect(3).word(0))
+    _require_days(arguments.expect(3).word(0))
     return call("datediff", (arguments.operand(2), arguments.operand(1)), arguments.scope)
 
 
 def datediff_bigquery(arguments: Arguments) -> Expression:
     """`date_diff(end, start, DAY)`."""
-    _only_days(arguments.expect(3).word(2))
+    _require_days(arguments.expect(3).word(2))
     end, start = arguments.operand(0), arguments.operand(1)
     if not all(type_of(o.expression) == DATE for o in (start, end)):
         raise Uninterpreted("whole days between timestamps")
     return call("datediff", (end, start), arguments.scope)
 
 
-def _only_days(word: str) -> None:
+def _require_days(word: str) -> None:
     if unit_named(word) != "day":
         raise Uninterpreted(f"a difference in {word}")
 
 
 def plus_one(name: str, operand: Operand, scope: Scope) -> Expression:
     """A part that another dialect counts from 1."""
-    return _shifted(Operation.ADD, name, operand, scope)
+    return _shift_part(Operation.ADD, name, operand, scope)
 
 
 def minus_one(name: str, operand: Operand, scope: Scope) -> Expression:
     """A part that another dialect counts from 0."""
-    return _shifted(Operation.SUBTRACT, name, operand, scope)
+    return _shift_part(Operation.SUBTRACT, name, operand, scope)
 
 
-def _shifted(operation: Operation, name: str, operand: Operand, scope: Scope) -> Expression:
+def _shift_part(operation: Operation, name: str, operand: Operand, scope: Scope) -> Expression:
     part, one = call(name, [operand], scope), Literal(1, INT)
     return arithmetic.fold(operation, part, one, INT) or Arithmetic(operation, part, one, INT)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from whyscan.predicate.binding.time_calls import WORDS
+from whyscan.predicate.binding.time_calls import UNIT_WORDS
 from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.predicate.syntax.tokens import called
 
@@ -28,15 +28,15 @@ def mark_units(tree: exp.Expr, dialect: Dialect) -> None:
     if not dialect.bare_units:
         return
     for call in tree.find_all(exp.Anonymous):
-        place = _place(call, dialect.family)
+        place = _unit_position(call, dialect.family)
         if place is None or place >= len(call.expressions):
             continue
         unit = call.expressions[place]
-        if isinstance(unit, exp.Column) and not unit.table and unit.name.lower() in WORDS:
+        if isinstance(unit, exp.Column) and not unit.table and unit.name.lower() in UNIT_WORDS:
             unit.replace(exp.Var(this=unit.name))
 
 
-def _place(call: exp.Anonymous, family: DialectFamily) -> int | None:
+def _unit_position(call: exp.Anonymous, family: DialectFamily) -> int | None:
     name = called(call)
     if family is DialectFamily.BIGQUERY:
         return _OF_BIGQUERY.get(name)

@@ -67,12 +67,12 @@ def type_named(written: exp.DataType, dialect: Dialect) -> Type:
         return _decimal(written, dialect)
     if kind is _KIND.TIMESTAMP:
         return TIMESTAMP if dialect.plain_timestamp_is_instant else TIMESTAMP_NTZ
-    found = _SAME_EVERYWHERE.get(kind)
-    if found is None:
+    common = _SAME_EVERYWHERE.get(kind)
+    if common is None:
         raise Uninterpreted(f"the type {written.sql()}")
-    if dialect.wide_integers and isinstance(found, IntegerType):
+    if dialect.wide_integers and isinstance(common, IntegerType):
         return BIGINT
-    return DOUBLE if found == FLOAT and dialect.family is DialectFamily.SNOWFLAKE else found
+    return DOUBLE if common == FLOAT and dialect.family is DialectFamily.SNOWFLAKE else common
 
 
 def fraction_digits(written: exp.DataType, dialect: Dialect) -> int:

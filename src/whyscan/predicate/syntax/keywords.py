@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # The parser takes the names of types for columns by itself, and `ARRAY<DATE>` is a type.
-_READ_AS_THEY_ARE = (Parser.TYPE_TOKENS - {TokenType.UNION}) | {
+_UNCHANGED = (Parser.TYPE_TOKENS - {TokenType.UNION}) | {
     TokenType.CURRENT_DATE,
     TokenType.CURRENT_TIMESTAMP,
     TokenType.CURRENT_USER,
@@ -98,12 +98,12 @@ def as_spark_reads(tokens: list[Token], text: str) -> list[Token]:
 def _is_a_name(tokens: Sequence[Token], named: Sequence[Token], index: int) -> bool:
     """A keyword between what stands before a value and what stands behind one."""
     token = tokens[index]
-    if token.token_type in _READ_AS_THEY_ARE:
-        return token.text.lower() == "if" and _stands_alone(tokens, named, index)
-    return _stands_alone(tokens, named, index)
+    if token.token_type in _UNCHANGED:
+        return token.text.lower() == "if" and _is_between_value_borders(tokens, named, index)
+    return _is_between_value_borders(tokens, named, index)
 
 
-def _stands_alone(tokens: Sequence[Token], named: Sequence[Token], index: int) -> bool:
+def _is_between_value_borders(tokens: Sequence[Token], named: Sequence[Token], index: int) -> bool:
     before = named[index - 1].token_type if index else None
     behind = tokens[index + 1].token_type if index + 1 < len(tokens) else None
     if before is not None and before not in _BEFORE_A_VALUE:

@@ -19,7 +19,7 @@ from whyscan.predicate.syntax import tokens as tokens_
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.predicate.syntax.tokens import Item
+    from whyscan.predicate.syntax.tokens import ListLiteral
 
 MAX_CHARACTERS = 10_000_000
 _SHOWN = 80
@@ -36,8 +36,8 @@ _STATEMENT = {
     TokenType.UPDATE,
     TokenType.WITH,
 }
-_SPARKS = {"spark", "databricks"}
-_SPINES = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
+_SPARK_DIALECTS = {"spark", "databricks"}
+_LEFT_CHAINS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 
 
 TYPED_LITERALS = frozenset(
@@ -65,7 +65,7 @@ class Syntax(Struct, frozen=True):
     text: str
     dialect: str
     fragments: tuple[Fragment, ...]
-    lists: Mapping[int, tuple[Item, ...]]
+    lists: Mapping[int, tuple[ListLiteral, ...]]
 
 
 def parse(text: str, dialect: str = "spark") -> Syntax:
@@ -106,10 +106,10 @@ def _typed_literal(node: exp.Expr, dialect: str) -> exp.Expr:
 
 def conjuncts(tree: exp.Expr) -> list[exp.Expr]:
     """`a`, `b`, `c` of `(a AND b) AND c`."""
-    return chain(tree, exp.And)
+    return flatten_chain(tree, exp.And)
 
 
-def chain(tree: exp.Expr, link: type[exp.Expr]) -> list[exp.Expr]:
+def flatten_chain(tree: exp.Expr, link: type[exp.Expr]) -> list[exp.Expr]:
     """The operands of one associative operator, parentheses among them taken off.
 
     Long chains lean to the left: they are walked, not recursed into.
@@ -166,7 +166,7 @@ def tokenize(text: str, dialect: Dialect) -> list[Token]:
         raise SyntaxProblem(f"the SQL has more than {tokens_.MAX_TOKENS:,} tokens")
     tokens_.check_shifts(tokens, text)
     keywords.check_numbers(tokens, text)
-    if type(dialect).__name__.lower() in _SPARKS:
+    if type(dialect).__name__.lower() in _SPARK_DIALECTS:
         tokens = keywords.as_spark_reads(tokens, text)
     doubled = "''" in text or '""' in text
     return tokens_.join_quotes(tokens, text) if doubled else tokens
@@ -236,12 +236,12 @@ def _parse_tokens(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
 def problem(error: ParseError, tokens: Sequence[Token], text: str) -> SyntaxProblem:
     """The parser's complaint, with the place that it means."""
     details = error.errors[0] if error.errors else {}
-    message = _readable(str(details.get("description") or "this part is not an expression"))
+    message = _plain_message(str(details.get("description") or "this part is not an expression"))
     span = _span_of_error(text, details) or _span(tokens)
     return SyntaxProblem(message, text=text, span=span)
 
 
-def _readable(description: str) -> str:
+def _plain_message(description: str) -> str:
     """sqlglot's words without its class names."""
     missing = re.match(r"Required keyword: '(\w+)' missing for <class '.*\.(\w+)'>", description)
     if missing:
@@ -275,17 +275,18 @@ def check_tree_depth(tree: exp.Expr, text: str, span: TextSpan) -> None:
             raise SyntaxProblem("the SQL nests too deep", text=text, span=span)
         below = around if isinstance(node, exp.Paren) else type(node)
         pending.extend(
-            (child, depth + _step(node, child, around), below) for child in node.iter_expressions()
+            (child, depth + _added_depth(node, child, around), below)
+            for child in node.iter_expressions()
         )
 
 
-def _step(node: exp.Expr, child: exp.Expr, around: type | None) -> int:
+def _added_depth(node: exp.Expr, child: exp.Expr, around: type | None) -> int:
     """1 where binding `child` takes a stack frame more, 0 where a chain is walked in a loop."""
     if isinstance(node, exp.Paren | exp.If):
         return 0
     if isinstance(node, exp.And | exp.Or | exp.Not | exp.DPipe):
         return int(type(node) is not around)
-    return int(not (isinstance(node, _SPINES) and child is node.this))
+    return int(not (isinstance(node, _LEFT_CHAINS) and child is node.this))
 
 
 def _span(tokens: Sequence[Token]) -> TextSpan:

@@ -25,7 +25,7 @@ MAX_DEPTH = 100
 MAX_BRACKETS = 250
 """Of parentheses: they cost the parser's stack alone."""
 MAX_TOKENS = 2_000_000
-SHORTEST_LIFTED = 16
+SHORTEST_EXTRACTED_LIST = 16
 
 CALL_MARK = "\u0192"
 """Put before every function's name, so that the parser takes it for a function it does not know
@@ -56,7 +56,16 @@ _NESTED_TYPE = {
 }
 _WEAKER_THAN_AND = {TokenType.OR, TokenType.XOR, TokenType.ARROW, TokenType.COLON_EQ}
 
-_OWN_SYNTAX = {"CAST", "TRY_CAST", "SAFE_CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION", "IF"}
+_SPECIAL_SYNTAX = {
+    "CAST",
+    "TRY_CAST",
+    "SAFE_CAST",
+    "EXTRACT",
+    "TRIM",
+    "SUBSTRING",
+    "POSITION",
+    "IF",
+}
 _NOT_CALLED = {
     TokenType.ALL,
     TokenType.ANY,
@@ -92,7 +101,7 @@ _TYPED = {
 }
 
 
-class Item(NamedTuple):
+class ListLiteral(NamedTuple):
     """One literal of a long list: what kind of token, its text with the sign, and where."""
 
     kind: TokenType
@@ -170,7 +179,7 @@ def mark_calls(tokens: Sequence[Token]) -> list[Token]:
         if (
             following.token_type is TokenType.L_PAREN
             and token.token_type in _CALLED
-            and token.text.upper() not in _OWN_SYNTAX
+            and token.text.upper() not in _SPECIAL_SYNTAX
         ):
             marked[index] = Token(
                 TokenType.VAR,
@@ -197,19 +206,22 @@ def _with_signs(tokens: Sequence[Token]) -> Sequence[Token]:
     """`+x` as `positive(x)`: the parser drops the sign, which makes a number of a text in Spark."""
     if not any(token.token_type is TokenType.PLUS for token in tokens):
         return tokens
-    made: list[Token] = []
+    with_calls: list[Token] = []
     closing: dict[int, int] = {}
     for index, token in enumerate(tokens):
         before = tokens[index - 1].token_type if index else TokenType.L_PAREN
         if token.token_type is TokenType.PLUS and before in _BEFORE_AN_OPERAND:
             end = _name_end(tokens, index + 1)
             if end is not None:
-                made += [_as(token, TokenType.VAR, "positive"), _as(token, TokenType.L_PAREN, "(")]
+                with_calls += [
+                    _replacement(token, TokenType.VAR, "positive"),
+                    _replacement(token, TokenType.L_PAREN, "("),
+                ]
                 closing[end] = closing.get(end, 0) + 1
                 continue
-        made.append(token)
-        made += [_as(token, TokenType.R_PAREN, ")")] * closing.get(index, 0)
-    return made
+        with_calls.append(token)
+        with_calls += [_replacement(token, TokenType.R_PAREN, ")")] * closing.get(index, 0)
+    return with_calls
 
 
 def _name_end(tokens: Sequence[Token], start: int) -> int | None:
@@ -223,7 +235,7 @@ def _name_end(tokens: Sequence[Token], start: int) -> int | None:
     return None
 
 
-def _as(token: Token, kind: TokenType, text: str) -> Token:
+def _replacement(token: Token, kind: TokenType, text: str) -> Token:
     """A token that nobody wrote, in the place of another."""
     return Token(kind, text, token.line, token.col, token.start, token.end)
 
@@ -304,26 +316,26 @@ def _is_parenthesised(tokens: Sequence[Token]) -> bool:
     return False
 
 
-def lift_lists(tokens: list[Token]) -> tuple[list[Token], dict[int, tuple[Item, ...]]]:
+def lift_lists(tokens: list[Token]) -> tuple[list[Token], dict[int, tuple[ListLiteral, ...]]]:
     """The tokens with each long IN list of literals replaced by one string, and the lists.
 
     The parser makes a tree node of every value, which is most of its time on a long list.
     A list is found again by the offset of the string that stands for it.
     """
     kept: list[Token] = []
-    lists: dict[int, tuple[Item, ...]] = {}
-    behind = 0
+    lists: dict[int, tuple[ListLiteral, ...]] = {}
+    next_kept = 0
     for opening in _openings(tokens):
-        if opening < behind:
+        if opening < next_kept:
             continue
         items, end = _read_items(tokens, opening + 1)
-        if len(items) >= SHORTEST_LIFTED:
+        if len(items) >= SHORTEST_EXTRACTED_LIST:
             first = tokens[opening + 1]
             lists[first.start] = tuple(items)
-            kept += tokens[behind : opening + 1]
-            kept.append(_stand_in(first))
-            behind = end
-    return kept + tokens[behind:], lists
+            kept += tokens[next_kept : opening + 1]
+            kept.append(_placeholder(first))
+            next_kept = end
+    return kept + tokens[next_kept:], lists
 
 
 def _openings(tokens: Sequence[Token]) -> list[int]:
@@ -332,19 +344,19 @@ def _openings(tokens: Sequence[Token]) -> list[int]:
     return [i + 1 for i in words if tokens[i + 1 : i + 2] and tokens[i + 1].token_type in _OPENING]
 
 
-def _stand_in(token: Token) -> Token:
+def _placeholder(token: Token) -> Token:
     return Token(TokenType.STRING, "\u2026", token.line, token.col, token.start, token.end)
 
 
-def _read_items(tokens: Sequence[Token], index: int) -> tuple[list[Item], int]:
+def _read_items(tokens: Sequence[Token], index: int) -> tuple[list[ListLiteral], int]:
     """The literals from `index` to the closing parenthesis; nothing if anything else is there."""
-    items: list[Item] = []
+    items: list[ListLiteral] = []
     last = len(tokens) - 1
     while index < last:
         token = tokens[index]
         kind = token.token_type
         if kind in _PLAIN:
-            items.append(Item(kind, token.text, token.start, token.end + 1))
+            items.append(ListLiteral(kind, token.text, token.start, token.end + 1))
             index += 1
         elif (signed := _read_pair(token, tokens[index + 1])) is not None:
             items.append(signed)
@@ -360,11 +372,11 @@ def _read_items(tokens: Sequence[Token], index: int) -> tuple[list[Item], int]:
     return [], index
 
 
-def _read_pair(first: Token, second: Token) -> Item | None:
+def _read_pair(first: Token, second: Token) -> ListLiteral | None:
     """A number with its sign, or a string with its type."""
     kind, text, start, end = second.token_type, second.text, first.start, second.end + 1
     if first.token_type is TokenType.DASH and kind is TokenType.NUMBER:
-        return Item(kind, "-" + text, start, end)
+        return ListLiteral(kind, "-" + text, start, end)
     if first.token_type in _TYPED and kind is TokenType.STRING:
-        return Item(kind, text, start, end, first.token_type)
+        return ListLiteral(kind, text, start, end, first.token_type)
     return None
