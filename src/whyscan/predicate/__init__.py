@@ -1,1 +1,1 @@
-"""What was asked: SQL text, bound to a schema, as a small typed tree."""
+"""The predicate: SQL text is parsed and bound to a schema, which gives a typed tree."""

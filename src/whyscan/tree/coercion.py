@@ -1,14 +1,14 @@
-"""Which type two operands meet in, and which type arithmetic gives: Spark's rules under ANSI.
+"""The common type of two operands, and the result type of arithmetic: Spark's ANSI rules.
 
-| operands | meet in |
+| operands | common type |
 |---|---|
-| integers | the wider |
-| integer, decimal | a decimal that holds both |
+| integers | the wider integer type |
+| integer, decimal | a decimal with room for both |
 | float, any other number | double |
-| decimals | the digits of both before and behind the point, 38 in all |
+| decimals | a decimal with the digits of both before and after the point, at most 38 |
 | string, integer | bigint |
 | string, float or decimal | double |
-| string, any other | the other |
+| string, any other type | the other type |
 | date, timestamp | the timestamp |
 | timestamp, timestamp_ntz | timestamp |
 """
@@ -45,7 +45,7 @@ _DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
 
 
 def common_type(left: Type, right: Type) -> Type | None:
-    """The type in which two operands are compared; None where they have none."""
+    """The type in which two operands are compared; None if they cannot be compared."""
     if left == right or isinstance(right, NullType):
         return left
     if isinstance(left, NullType):
@@ -60,7 +60,7 @@ def common_type(left: Type, right: Type) -> Type | None:
 
 
 def common_type_of(kinds: Iterable[Type]) -> Type | None:
-    """The type in which all of them are compared. Strings go first, as in Spark."""
+    """The type in which all operands are compared. Strings are taken first, as in Spark."""
     common: Type | None = NULL
     for kind in sorted(kinds, key=lambda kind: not isinstance(kind, StringType)):
         common = None if common is None else common_type(common, kind)
@@ -111,7 +111,7 @@ def _common_time(left: Type, right: Type) -> Type | None:
 
 
 def as_decimal(kind: Type) -> DecimalType:
-    """The decimal that holds every value of an integer or decimal type."""
+    """The decimal type that contains every value of an integer or decimal type."""
     match kind:
         case IntegerType():
             return DecimalType(_DIGITS[kind.bits], 0)
@@ -122,7 +122,7 @@ def as_decimal(kind: Type) -> DecimalType:
 
 
 def wider_decimal(left: DecimalType, right: DecimalType) -> DecimalType:
-    """Room for the digits of both; beyond 38 the fraction gives way."""
+    """A decimal with room for the digits of both. Beyond 38 digits the scale becomes smaller."""
     scale = max(left.scale, right.scale)
     integer_digits = max(left.precision - left.scale, right.precision - right.scale)
     excess = max(integer_digits + scale - MAX_PRECISION, 0)
@@ -130,7 +130,7 @@ def wider_decimal(left: DecimalType, right: DecimalType) -> DecimalType:
 
 
 def arithmetic_type(operation: Operation, left: Type, right: Type) -> Type | None:
-    """What the operation gives on operands that meet in numbers; None where it has no meaning."""
+    """The result type of an operation on numbers; None if the types do not allow it."""
     match (operation, common_type(left, right)):
         case (Operation.QUOTIENT, IntegerType() | DecimalType()):
             return BIGINT
@@ -147,7 +147,7 @@ def arithmetic_type(operation: Operation, left: Type, right: Type) -> Type | Non
 
 
 def _decimal_result(operation: Operation, left: DecimalType, right: DecimalType) -> DecimalType:
-    """Spark's precision and scale of a result, fitted to 38 digits."""
+    """The result type of decimal arithmetic in Spark, with at most 38 digits."""
     p1, s1, p2, s2 = left.precision, left.scale, right.precision, right.scale
     match operation:
         case Operation.ADD | Operation.SUBTRACT:
@@ -164,7 +164,7 @@ def _decimal_result(operation: Operation, left: DecimalType, right: DecimalType)
 
 
 def exact_digits(operation: Operation, left: DecimalType, right: DecimalType) -> tuple[int, int]:
-    """The digits before and behind the point of an exact result."""
+    """The number of digits before and after the point that an exact result needs."""
     integer_digits = (left.precision - left.scale, right.precision - right.scale)
     match operation:
         case Operation.MULTIPLY:
@@ -174,7 +174,7 @@ def exact_digits(operation: Operation, left: DecimalType, right: DecimalType) ->
 
 
 def fitted_decimal(precision: int, scale: int) -> DecimalType:
-    """Beyond 38 digits the fraction gives way, down to six digits of it."""
+    """A decimal of at most 38 digits. The scale becomes smaller, but not below six."""
     if precision <= MAX_PRECISION:
         return DecimalType(precision, scale)
     integer_digits = precision - scale

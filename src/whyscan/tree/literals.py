@@ -1,7 +1,7 @@
-"""A literal's value in another type: Spark's CAST under ANSI, at binding time.
+"""Conversion of literals to other types at binding time: Spark's CAST in ANSI mode.
 
-A value without a counterpart is `Inconvertible`: Spark would raise on it. Where folding would
-mean imitating more of Java than is wise (a double as text), the answer is None: not folded.
+A value that cannot be converted raises `Inconvertible`; Spark raises an error, too. The result
+None means "not converted here": for example, Java's text of a double is not imitated.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _NOT_FINITE = {
     "nan": math.nan,
 }
 _SPACE = "".join(map(chr, range(0x21)))
-# Integers, booleans and times lose DEL too; numbers with a fraction are trimmed by Java.
+# Around integers, booleans and times Spark also removes DEL. Java trims numbers with a fraction.
 _BLANK = _SPACE + "\x7f"
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _DOUBLE = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[dDfF]?", re.ASCII)
@@ -62,11 +62,11 @@ _SPECIAL_DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1}
 
 
 class Inconvertible(ValueError):
-    """The value cannot be of the type."""
+    """The value cannot be converted to the type."""
 
 
 def number_literal(text: str) -> Literal:
-    """A number as written: `5` int, `3000000000` bigint, `10.50` decimal(4,2), `1e3` double."""
+    """A written number: `5` int, `3000000000` bigint, `10.50` decimal(4,2), `1e3` double."""
     if "e" in text.lower():
         return Literal(_finite(float(text)), FloatType(64))
     digits = text.lstrip("+-").replace(".", "")
@@ -82,7 +82,7 @@ def number_literal(text: str) -> Literal:
 
 
 def exact_decimal(value: Decimal) -> Literal:
-    """A decimal of just the precision that it needs."""
+    """A decimal literal with the smallest precision that fits the value."""
     _, digits, exponent = value.as_tuple()
     scale = max(-int(exponent), 0)
     precision = max(len(digits) + max(int(exponent), 0), scale)
@@ -92,7 +92,7 @@ def exact_decimal(value: Decimal) -> Literal:
 
 
 def convert(literal: Literal, target: Type, clock: Clock) -> Literal | None:
-    """The literal as another type; None where that is left to evaluation."""
+    """The literal as another type; None if the cast must stay in the tree."""
     if literal.value is None:
         return Literal(None, target)
     if literal.type == target:
@@ -146,7 +146,7 @@ def _to_integer(literal: Literal, target: IntegerType) -> int | None:
 
 
 def _integer_part(literal: Literal) -> int | None:
-    """The number without its fraction; a string must not have one."""
+    """The number without its fraction. A string with a fraction raises Inconvertible."""
     match literal.value:
         case str() as text:
             text = text.strip(_BLANK)
@@ -189,7 +189,7 @@ def _parse_double(text: str) -> float:
 
 
 def single(value: float) -> float:
-    """The nearest number of 32 bits; beyond their range, infinity."""
+    """The nearest 32-bit float; infinity if the value is out of range."""
     try:
         return float(struct.unpack("f", struct.pack("f", value))[0])
     except OverflowError:
@@ -221,12 +221,12 @@ def _to_decimal(literal: Literal, target: DecimalType) -> Decimal | None:
 
 
 def rounded_decimal(value: Decimal, target: DecimalType) -> Decimal:
-    """The number at the type's scale, halves away from zero."""
+    """The number rounded to the scale of the type. Halves are rounded away from zero."""
     try:
         result = value.quantize(Decimal(1).scaleb(-target.scale), context=EXACT)
     except InvalidOperation as error:
         raise Inconvertible(f"out of range for {target}") from error
-    # copy_abs, because abs rounds to the 28 digits of Python's context.
+    # copy_abs, because abs rounds to the 28 digits of Python's default context.
     if result.copy_abs() >= Decimal(10) ** (target.precision - target.scale):
         raise Inconvertible(f"out of range for {target}")
     return result
@@ -316,7 +316,10 @@ def _from_seconds(number: float | Decimal, target: TimestampType) -> int:
 
 
 def _between_clocks(units: int, kind: TimestampType, target: TimestampType, clock: Clock) -> int:
-    """Between instant and wall clock. Instants stay put: an overlap's second hour would not."""
+    """Convert units between instants and wall time.
+
+    An instant that stays an instant is not converted: the second hour of an overlap would move.
+    """
     if kind.instant == target.instant:
         return units
     if kind.instant:
@@ -355,14 +358,14 @@ def _special_moment(text: str, target: TimestampType, clock: Clock) -> int | Non
 
 
 def _from_wall(wall: int, target: TimestampType, clock: Clock) -> int:
-    """A wall clock's reading as a value of the type."""
+    """The value of type `target` for a wall time in its units."""
     if not target.instant:
         return wall
     return _shift_by_zone(wall, target.unit.per_second, zones.to_instant, clock.zone)
 
 
 def _to_wall(units: int, kind: TimestampType, clock: Clock) -> int:
-    """What a wall clock shows at a value of the type."""
+    """The wall time for a value of type `kind`, in its units."""
     return (
         _shift_by_zone(units, kind.unit.per_second, zones.to_wall, clock.zone)
         if kind.instant
@@ -373,6 +376,6 @@ def _to_wall(units: int, kind: TimestampType, clock: Clock) -> int:
 def _shift_by_zone(
     units: int, per_second: int, move: Callable[[int, Zone], int], zone: Zone
 ) -> int:
-    """A zone's shift, which is in whole seconds, applied to units of any size."""
+    """Apply `move`, which shifts microseconds by whole seconds, to units of another size."""
     seconds, fraction = divmod(units, per_second)
     return move(seconds * zones.SECOND, zone) // zones.SECOND * per_second + fraction

@@ -1,6 +1,6 @@
-"""A bound expression as Spark SQL, for people. Bound again it is the same expression.
+"""Bound expressions as Spark SQL for people. Binding the text gives the same expression.
 
-Text is for reading: no stage of whyscan takes a predicate in this form from another.
+The text is only for reading: the stages of whyscan do not pass predicates as text.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 class Precedence(IntEnum):
-    """How tightly a piece of text holds together: what is looser than its place is bracketed."""
+    """The precedence of the outermost operator. A piece of lower precedence gets parentheses."""
 
     OR = 1
     AND = 2
@@ -72,14 +72,14 @@ class Precedence(IntEnum):
 
 
 class SqlPiece(NamedTuple):
-    """A piece of SQL."""
+    """The SQL text of an expression with the precedence of its outermost operator."""
 
     sql: str
-    binding: Precedence
+    precedence: Precedence
 
-    def bracketed_in(self, binding: Precedence) -> str:
-        """The text where something as tight as `binding` must stand."""
-        return self.sql if self.binding >= binding else f"({self.sql})"
+    def bracketed_in(self, precedence: Precedence) -> str:
+        """The text as an operand that needs this precedence, in parentheses if necessary."""
+        return self.sql if self.precedence >= precedence else f"({self.sql})"
 
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -165,12 +165,12 @@ def _name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _operator_chain(word: str, operands: tuple[Expression, ...], binding: Precedence) -> SqlPiece:
-    return SqlPiece(word.join(_render(o).bracketed_in(Precedence.NOT) for o in operands), binding)
+def _operator_chain(word: str, operands: tuple[Expression, ...], precedence: Precedence) -> SqlPiece:
+    return SqlPiece(word.join(_render(o).bracketed_in(Precedence.NOT) for o in operands), precedence)
 
 
 def _not(operand: Expression) -> SqlPiece:
-    """`NOT x`, inside the predicate where SQL has a form for it."""
+    """`NOT x`, or a form such as `x NOT IN (…)` where SQL has one."""
     match operand:
         case Between() | In() | IsNull() | Like():
             return SqlPiece(_predicate(operand, "NOT "), Precedence.PREDICATE)
@@ -199,14 +199,14 @@ def _operand(expression: Expression) -> str:
 
 
 def _comparison_operand(expression: Expression, other: Expression) -> str:
-    """An operand of a comparison; a literal as short as the other side lets it be."""
+    """An operand of a comparison. A literal is as short as the type of `other` allows."""
     if not isinstance(expression, Literal) or isinstance(other, Literal):
         return _operand(expression)
     return _short_literal(expression, type_of(other))
 
 
 def _short_literal(literal: Literal, other: Type) -> str:
-    """The literal without its type, where comparing it with `other` gives it that type."""
+    """The literal without its type, if a comparison with type `other` gives it that type."""
     value, kind = literal.value, literal.type
     match value, kind:
         case None, _ if common_type(other, kind) == kind:
@@ -240,7 +240,7 @@ def _values(expression: In) -> str:
 
 
 def _widest(kind: Type) -> Type:
-    """The type of a list's values, which may go beyond the operand's own."""
+    """The type of the values of an IN list, which may be out of range for the operand's type."""
     match kind:
         case IntegerType():
             return BIGINT
@@ -284,14 +284,14 @@ def _call(name: str, arguments: tuple[Expression, ...]) -> SqlPiece:
 
 
 def _arithmetic(arithmetic: Arithmetic) -> SqlPiece:
-    binding = _OPERATORS[arithmetic.operation]
-    left = _render(arithmetic.left).bracketed_in(binding)
-    right = _render(arithmetic.right).bracketed_in(Precedence(binding + 1))
-    return SqlPiece(f"{left} {arithmetic.operation.value} {right}", binding)
+    precedence = _OPERATORS[arithmetic.operation]
+    left = _render(arithmetic.left).bracketed_in(precedence)
+    right = _render(arithmetic.right).bracketed_in(Precedence(precedence + 1))
+    return SqlPiece(f"{left} {arithmetic.operation.value} {right}", precedence)
 
 
 def _literal(literal: Literal) -> SqlPiece:
-    """The literal with its type."""
+    """The literal in a form that shows its type."""
     value, kind = literal.value, literal.type
     match value, kind:
         case None, _:
@@ -350,7 +350,7 @@ def _timestamp(value: int, kind: TimestampType) -> SqlPiece:
 
 
 def _moment(value: int, kind: TimestampType) -> str:
-    """An instant in UTC, which needs no session's zone to be read again."""
+    """A timestamp as text. An instant is in UTC, so the text does not depend on the session."""
     wall = time_text.format_wall(value, kind.unit.per_second)
     return wall + "Z" if kind.instant else wall
 

@@ -1,7 +1,7 @@
-"""Dates and timestamps from and to text, as Spark reads and writes them.
+"""Dates and timestamps to and from text, in the formats of Spark.
 
-Both are integers: days, or units since 1970-01-01, of the proleptic Gregorian calendar without
-a first or last year.
+Dates are integers (days since 1970-01-01), and so are timestamps (units since 1970-01-01). The
+calendar is the proleptic Gregorian one, without a first or last year.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 _ERA = 146_097
 _EPOCH_DAY = 719_468
 _FEBRUARY = 2
-"""Years of the arithmetic below begin behind it, so that a leap day is a year's last."""
+"""The calculations below count years from 1 March, so a leap day is the last day of a year."""
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _SPACE = "".join(map(chr, range(0x21))) + "\x7f"
 _INT32 = 1 << 31
 _INT64 = 1 << 63
 _LAST_OF_FOUR_DIGITS = 9999
 
-# Behind a full date, anything after a blank or a T is ignored.
+# After a full date, any text after a space or a T is ignored.
 _DATE = re.compile(
     r"([+-]?)(\d{4,7})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?", re.ASCII | re.DOTALL
 )
-# A zone may stand only behind seconds.
+# A zone is allowed only after seconds.
 _TIME = r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?([^\d.].*)?)?)?"
 _TIMESTAMP = re.compile(
     rf"([+-]?)(\d{{4,6}})(?:-(\d{{1,2}})(?:-(\d{{1,2}})(?:[ T]{_TIME})?)?)?", re.ASCII | re.DOTALL
@@ -39,7 +39,7 @@ _JUST_TIME = re.compile(rf"(?:T{_TIME}|(?=\d+:){_TIME})", re.ASCII | re.DOTALL)
 
 
 class WrittenTimestamp(Struct, frozen=True):
-    """A timestamp as written: `day` None for a bare time, `zone` None where none was written."""
+    """A parsed timestamp: `day` is None for a time of day, `zone` is None without a zone."""
 
     day: int | None
     nanoseconds: int
@@ -47,7 +47,7 @@ class WrittenTimestamp(Struct, frozen=True):
 
 
 def days_from_civil(year: int, month: int, day: int) -> int:
-    """Days since 1970-01-01 of a date that exists."""
+    """Days since 1970-01-01 of a valid date."""
     year -= month <= _FEBRUARY
     era, year_of_era = divmod(year, 400)
     day_of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
@@ -61,7 +61,7 @@ def days_from_civil(year: int, month: int, day: int) -> int:
 
 
 def civil_from_days(days: int) -> tuple[int, int, int]:
-    """Year, month and day."""
+    """Year, month and day of a number of days since 1970-01-01."""
     era, day_of_era = divmod(days + _EPOCH_DAY, _ERA)
     year_of_era = (
         day_of_era - day_of_era // 1460 + day_of_era // 36_524 - day_of_era // 146_096
@@ -82,7 +82,7 @@ def days_in_month(year: int, month: int) -> int:
 
 
 def add_months(days: int, months: int) -> int:
-    """The same day some months on, or the month's last day where it has none such."""
+    """The same day of the month some months later, or the last day of a shorter month."""
     year, month, day = civil_from_days(days)
     extra, month = divmod(month - 1 + months, 12)
     year, month = year + extra, month + 1
@@ -90,7 +90,7 @@ def add_months(days: int, months: int) -> int:
 
 
 def parse_date(text: str) -> int | None:
-    """Days of `2024`, `2024-3`, `2024-03-01` or `2024-03-01T…`; None where Spark reads none."""
+    """Days of `2024`, `2024-3`, `2024-03-01` or `2024-03-01T…`; None if Spark reads no date."""
     match = _DATE.fullmatch(text.strip(_SPACE))
     return None if match is None else _day(*match.groups())
 
@@ -107,19 +107,19 @@ def _day(sign: str, year: str, month: str | None, day: str | None) -> int | None
 
 
 def read_timestamp(text: str) -> WrittenTimestamp | None:
-    """What a timestamp's text says; None where Spark reads none."""
+    """Parse the text of a timestamp; None if Spark reads no timestamp."""
     text = text.strip(_SPACE)
     match = _TIMESTAMP.fullmatch(text)
     if match is not None:
         day = _day(*match.groups()[:4])
-        return None if day is None else _reading(day, match.groups()[4:])
+        return None if day is None else _with_time(day, match.groups()[4:])
     match = _JUST_TIME.fullmatch(text)
     if match is None:
         return None
-    return _reading(None, match.groups()[:5] if text[0] == "T" else match.groups()[5:])
+    return _with_time(None, match.groups()[:5] if text[0] == "T" else match.groups()[5:])
 
 
-def _reading(day: int | None, time: tuple[str | None, ...]) -> WrittenTimestamp | None:
+def _with_time(day: int | None, time: tuple[str | None, ...]) -> WrittenTimestamp | None:
     hour, minute, second = (int(part or 0) for part in time[:3])
     if hour >= 24 or minute >= 60 or second >= 60:  # noqa: PLR2004  the clock's own
         return None
@@ -134,7 +134,7 @@ def _reading(day: int | None, time: tuple[str | None, ...]) -> WrittenTimestamp 
 
 
 def format_date(days: int) -> str:
-    """`2024-03-01`; years beyond four digits with their sign."""
+    """A date as `2024-03-01`. A year of more than four digits has a sign."""
     year, month, day = civil_from_days(days)
     return f"{_year(year)}-{month:02}-{day:02}"
 
@@ -146,7 +146,7 @@ def _year(year: int) -> str:
 
 
 def format_wall(wall: int, per_second: int) -> str:
-    """`2024-03-01 12:00:00.5`, with as many fractional digits as it has."""
+    """A timestamp as `2024-03-01 12:00:00.5`, without trailing zeros in the fraction."""
     days, rest = divmod(wall, 86_400 * per_second)
     seconds, fraction = divmod(rest, per_second)
     digits = f"{fraction:0{len(str(per_second)) - 1}}".rstrip("0")
@@ -155,10 +155,10 @@ def format_wall(wall: int, per_second: int) -> str:
 
 
 def fits(value: int) -> bool:
-    """Whether a 64-bit integer holds it."""
+    """Whether a value fits in a 64-bit integer."""
     return -_INT64 <= value < _INT64
 
 
 def is_day(days: int) -> bool:
-    """Whether a date holds it: 32 bits, in Spark and in Arrow."""
+    """Whether a number of days fits in a date: 32 bits, in Spark and in Arrow."""
     return -_INT32 <= days < _INT32

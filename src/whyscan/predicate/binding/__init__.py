@@ -1,1 +1,1 @@
-"""Binding: syntax trees to typed predicates, names to columns, literals to types."""
+"""Binding turns syntax trees into typed predicates: names become columns, literals get types."""

@@ -1,4 +1,4 @@
-"""From text to a bound predicate: names to columns, literals to types, casts made visible."""
+"""Binding of a predicate text: parse it, resolve its columns, type its literals, add casts."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 
 def bind(text: str, schema: Schema, session: Session | None = None) -> Predicate:
-    """The predicate that a text means over the columns of a schema.
+    """Bind a predicate text to the columns of a schema.
 
-    Raises SyntaxProblem, UnknownColumn or TypeProblem with the place in the text; UsageError for
-    a dialect or a time zone that does not exist. What cannot be interpreted is `Opaque` in it.
+    SyntaxProblem, UnknownColumn and TypeProblem point at the place in the text. UsageError is
+    raised for an unknown dialect or time zone. An expression that whyscan cannot interpret
+    becomes `Opaque`.
     """
     with limited():
         return _bind(text, schema, session or Session())

@@ -1,4 +1,4 @@
-"""Names to columns, as Spark resolves them: without regard to case, structs by dots."""
+"""Resolution of names to columns as in Spark: case is ignored, dots lead into structs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FILE_FIELDS = (
     Field("file_block_start", BIGINT),
     Field("file_block_length", BIGINT),
 )
-"""The members of Spark's `_metadata`: constants of a file."""
+"""The members of Spark's `_metadata` column. Each has one value per file."""
 
 FILE_ALIASES = {
     "$path": "file_path",
@@ -33,7 +33,7 @@ FILE_ALIASES = {
     "$file_modified_time": "file_modification_time",
     "_file": "file_path",
 }
-"""Trino's and Iceberg's names for some of them."""
+"""The names of Trino and Iceberg for some of these members."""
 
 METADATA = Field("_metadata", StructType(FILE_FIELDS))
 _MAX_LISTED_NAMES = 12
@@ -56,7 +56,7 @@ class SchemaColumns:
         self._by_name = _by_lower_case(schema.fields)
 
     def named(self, name: str) -> Sequence[Field]:
-        """Those of that name; several where they differ in case alone."""
+        """The columns of that name; several if their names differ only in case."""
         return self._by_name.get(name.lower(), ())
 
 
@@ -68,10 +68,10 @@ def _by_lower_case(fields: Sequence[Field]) -> dict[str, list[Field]]:
 
 
 def resolve(parts: Sequence[NamePart], columns: SchemaColumns, text: str) -> Column:
-    """The column that a dotted name means; UnknownColumn where it is none or several.
+    """The column of a dotted name. UnknownColumn if no column or several columns match.
 
-    Uninterpreted is a member of what has its own kind of members: an array of structs, a variant.
-    `t.a` is the column `a` where `t` has no member `a`: the table's name is not checked.
+    Members of arrays of structs and of variants raise Uninterpreted. `t.a` is the column `a` if
+    there is no struct column `t` with a member `a`: the name of the table is not checked.
     """
     first_problem = None
     for skipped in range(len(parts)):
@@ -101,7 +101,7 @@ def _single_field(part: NamePart, fields: Sequence[Field], text: str) -> Field |
 
 
 def _pseudo_column(parts: Sequence[NamePart]) -> Field | None:
-    """A constant of the file, where the schema has no column of that name."""
+    """The pseudo-column of the file with that name; None if there is none."""
     name = parts[0].name.lower()
     if name == "_metadata" and len(parts) > 1:
         return METADATA
@@ -146,7 +146,7 @@ def _unknown(
 
 
 def suggestion(name: str, names: Sequence[str], literal: str | None = None) -> str | None:
-    """A near name, the literal that may be meant, or all names where they are few."""
+    """A hint: a similar name, the literal that may be meant, or all names if they are few."""
     by_lower = {column_name.lower(): column_name for column_name in names}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     if near or literal is not None:

@@ -1,4 +1,4 @@
-"""What one predicate's expressions are bound in, and what goes up and down while they are."""
+"""The context of binding one predicate, and the values that binding functions exchange."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Scope(Struct, frozen=True):
-    """The text and its dialect, the columns, the time."""
+    """The context of binding: the parsed text, its dialect, the columns and the clock."""
 
     syntax: Syntax
     dialect: Dialect
@@ -27,22 +27,25 @@ class Scope(Struct, frozen=True):
 
     @property
     def clock_differs(self) -> bool:
-        """The dialect reads instants on another clock than the session's."""
+        """Whether the dialect shows instants in UTC while the session has another time zone."""
         zone = self.clock.zone
         return self.dialect.instants_in_utc and (zone.transitions, zone.offsets) != ((), (0,))
 
     def problem(self, message: str, at: Operand, hint: str | None = None) -> TypeProblem:
-        """A TypeProblem that underlines where it arose."""
+        """A TypeProblem that underlines the operand in the text."""
         return TypeProblem(message, text=self.syntax.text, span=at.span, hint=hint)
 
     def no_condition(self, message: str, at: Operand) -> NoCondition:
-        """A NoCondition that underlines where it arose."""
+        """A NoCondition that underlines the operand in the text."""
         hint = "compare it with something"
         return NoCondition(message, text=self.syntax.text, span=at.span, hint=hint)
 
 
 class Operand(Struct, frozen=True):
-    """A bound expression and the syntax, or the place, that it came from; None if it was made."""
+    """A bound expression with its origin: a syntax node or a place in the text.
+
+    The origin is None if the expression is not in the text.
+    """
 
     expression: Expression
     origin: exp.Expr | TextSpan | None = None
@@ -53,7 +56,7 @@ class Operand(Struct, frozen=True):
 
 
 class Uninterpreted(Exception):
-    """Nobody here can say what a sub-expression means; it becomes opaque at the next condition."""
+    """whyscan cannot interpret a sub-expression. The condition around it becomes opaque."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -61,7 +64,10 @@ class Uninterpreted(Exception):
 
 
 def span_of(node: exp.Expr) -> TextSpan | None:
-    """From the first to the last name or literal below a node: keywords have no position."""
+    """The text from the first to the last name or literal of a node.
+
+    Keywords have no position. None if the node has neither names nor literals.
+    """
     places = [n.meta for n in node.walk() if "start" in n.meta]
     if not places:
         return None

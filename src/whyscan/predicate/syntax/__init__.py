@@ -1,1 +1,1 @@
-"""Syntax: SQL text to syntax trees, in every dialect, one tree for each top-level conjunct."""
+"""Parsing turns SQL text of any dialect into syntax trees, one for each top-level conjunct."""
