@@ -165,8 +165,12 @@ def _name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _operator_chain(word: str, operands: tuple[Expression, ...], precedence: Precedence) -> SqlPiece:
-    return SqlPiece(word.join(_render(o).bracketed_in(Precedence.NOT) for o in operands), precedence)
+def _operator_chain(
+    word: str, operands: tuple[Expression, ...], precedence: Precedence
+) -> SqlPiece:
+    return SqlPiece(
+        word.join(_render(o).bracketed_in(Precedence.NOT) for o in operands), precedence
+    )
 
 
 def _not(operand: Expression) -> SqlPiece:

@@ -1,4 +1,4 @@
-"""The arguments of one call: bound when they are asked for, because some are bare words."""
+"""The arguments of one call. Each is bound on demand, because some are words and not values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Bind = Callable[[exp.Expr], Operand]
 
 
 class Arguments(Struct, frozen=True):
-    """The arguments as they were written, and how to bind one."""
+    """The syntax nodes of the arguments, and the function that binds a node."""
 
     nodes: Sequence[exp.Expr]
     scope: Scope
@@ -36,7 +36,7 @@ class Arguments(Struct, frozen=True):
         return tuple(map(self.bind, self.nodes))
 
     def word(self, index: int) -> str:
-        """A unit or the like: a bare word or a string, in lower case."""
+        """An argument such as a time unit, in lower case: a word without quotes, or a string."""
         node = self.nodes[index]
         if isinstance(node, exp.Var | exp.Identifier) or (
             isinstance(node, exp.Literal) and node.is_string
@@ -47,7 +47,7 @@ class Arguments(Struct, frozen=True):
         raise Uninterpreted("a unit that is no word")
 
     def text(self, index: int) -> str:
-        """A string literal."""
+        """An argument that must be a string literal."""
         match self.operand(index).expression:
             case Literal(str() as text, _):
                 return text
@@ -55,7 +55,7 @@ class Arguments(Struct, frozen=True):
                 raise Uninterpreted("a format that is no literal")
 
     def integer(self, index: int) -> int:
-        """An integer literal."""
+        """An argument that must be an integer literal."""
         match self.operand(index).expression:
             case Literal(int() as number, _) if not isinstance(number, bool):
                 return number
@@ -66,12 +66,12 @@ class Arguments(Struct, frozen=True):
         return Arguments([self.nodes[i] for i in indices], self.scope, self.bind)
 
     def expect(self, *counts: int) -> Arguments:
-        """Itself if there are as many as that."""
+        """The arguments, if their number is one of `counts`; else Uninterpreted is raised."""
         if len(self.nodes) not in counts:
             raise Uninterpreted(f"a call with {len(self.nodes)} arguments")
         return self
 
 
 def without_origin(expression: Expression) -> Operand:
-    """An operand that nobody wrote."""
+    """An operand for an expression that is not in the text."""
     return Operand(expression, None)

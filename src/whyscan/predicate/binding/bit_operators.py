@@ -1,7 +1,7 @@
-"""`a & b`, `a | b`, `a ^ b` and `~a` as they are written.
+"""Binding of the bit operators `a & b`, `a | b`, `a ^ b` and `~a`.
 
-Between several of them, and `||`, the parser knows no precedence: Spark takes `a | b & c` for
-`a | (b & c)`, the parser for `(a | b) & c`. Without parentheses a mixture is not interpreted.
+The parser gives these operators and `||` the same precedence: it reads `a | b & c` as
+`(a | b) & c`, Spark reads it as `a | (b & c)`. So a mixture without parentheses is opaque.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FAMILIES = {
     DialectFamily.POSTGRES,
     DialectFamily.BIGQUERY,
 }
-"""Whose integers have `&`, `|` and `~`."""
+"""The families that have `&`, `|` and `~` for integers."""
 
 
 def bind(node: exp.Expr, scope: Scope, bind_value: Bind) -> Expression:
@@ -54,6 +54,6 @@ def bind(node: exp.Expr, scope: Scope, bind_value: Bind) -> Expression:
     return result.expression
 
 
-def has_unparenthesised_bits(parts: Sequence[exp.Expr]) -> bool:
-    """An operand is an operation on bits, a shift or `||` without parentheses."""
-    return any(isinstance(part, _LOOSE) for part in parts)
+def has_unparenthesised_bits(operands: Sequence[exp.Expr]) -> bool:
+    """Whether an operand is a bit operation, a shift or `||` without parentheses."""
+    return any(isinstance(part, _LOOSE) for part in operands)

@@ -1,7 +1,7 @@
-"""Whether two texts of SQL are one question in other spellings.
+"""A canonical form of SQL text, to see whether two texts are the same query.
 
-Blanks, comments, the case of keywords and names, and parentheses that change nothing make no
-difference. Everything else does: `1 = a` is not `a = 1`.
+White space, comments, the case of keywords and names, and parentheses without effect are
+ignored. Everything else counts: `1 = a` is not `a = 1`.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from sqlglot.errors import SqlglotError
 from whyscan.predicate.syntax.parse import dialect_named
 
 LONGEST = 20_000
-"""Characters of a text that is parsed; a longer one is compared word by word."""
+"""The longest text, in characters, that is parsed. A longer text is compared by its tokens."""
 
 
 def canonical(text: str, dialect: str) -> str:
-    """A text that all spellings of a question share. It is for comparison, and no SQL."""
+    """The text that all spellings of a query have in common. It is not SQL, only comparable."""
     language = dialect_named(dialect)
     try:
         if len(text) <= LONGEST:
             return " ; ".join(_text(tree) for tree in language.parse(text) if tree is not None)
         return " ".join(token.text for token in language.tokenize(text))
-    # The parser indexes into what it expects to be there.
+    # The parser indexes into lists without a check of their length.
     except (SqlglotError, RecursionError, IndexError, ValueError, TypeError, AttributeError):
         return " ".join(text.split())
 
@@ -40,7 +40,7 @@ def _text(node: Any) -> str:
         case exp.Literal(this=value, is_string=is_string):
             return repr(str(value)) if is_string else str(value).lower()
         case exp.Expr():
-            # Other texts are strings of some kind, in which case matters.
+            # Other texts are kinds of strings, so their case matters.
             folded = isinstance(node, exp.Anonymous | exp.Var)
             parts = {name: value for name, value in node.args.items() if value}
             if folded and isinstance(node.this, str):
@@ -53,8 +53,8 @@ def _text(node: Any) -> str:
 
 
 def _flat(node: Any, kind: type[exp.Expr]) -> list[Any]:
-    """The members of a chain of ANDs or ORs, however it is bracketed."""
-    pending, members = [node], []
+    """The operands of a chain of ANDs or ORs, with any parentheses."""
+    pending, operands = [node], []
     while pending:
         operand = pending.pop()
         while isinstance(operand, exp.Paren):
@@ -62,5 +62,5 @@ def _flat(node: Any, kind: type[exp.Expr]) -> list[Any]:
         if isinstance(operand, kind):
             pending += (operand.expression, operand.this)
         else:
-            members.append(operand)
-    return members
+            operands.append(operand)
+    return operands

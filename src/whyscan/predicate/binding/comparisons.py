@@ -1,4 +1,4 @@
-"""Comparisons, BETWEEN and IN over bound operands."""
+"""Comparisons, BETWEEN, IN, AND and OR of bound operands."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ORDERS = _UPWARDS | {Comparator.GREATER, Comparator.GREATER_EQUAL}
 
 
 def compare(operator: Comparator, left: Operand, right: Operand, scope: Scope) -> Expression:
-    """`left operator right`, both cast to the type they meet in."""
+    """`left operator right`. Both operands are cast to their common type."""
     if scope.dialect.is_spark and (constant := _beyond_bigint(operator, left, right)) is not None:
         return constant
     first, second = casts.cast_pair(left, right, scope)
@@ -45,7 +45,7 @@ def compare(operator: Comparator, left: Operand, right: Operand, scope: Scope) -
 
 
 def _beyond_bigint(operator: Comparator, left: Operand, right: Operand) -> Literal | None:
-    """Spark settles `integer < literal beyond bigint` at once: TRUE or FALSE, for NULL too."""
+    """Spark replaces `integer < literal beyond bigint` by TRUE or FALSE, also for NULL."""
     if operator not in _ORDERS:
         return None
     match (left.expression, right.expression):
@@ -61,7 +61,7 @@ def _beyond_bigint(operator: Comparator, left: Operand, right: Operand) -> Liter
 
 
 def between(operand: Operand, low: Operand, high: Operand, scope: Scope) -> Expression:
-    """`operand BETWEEN low AND high`; two comparisons where each bound meets in another type."""
+    """`operand BETWEEN low AND high`. If the bounds need different casts, two comparisons."""
     below = compare(Comparator.GREATER_EQUAL, operand, low, scope)
     above = compare(Comparator.LESS_EQUAL, operand, high, scope)
     match (below, above):
@@ -78,9 +78,9 @@ def _have_same_arrow_type(left: Expression, right: Expression) -> bool:
 
 
 def is_one_of(operand: Operand, values: Sequence[Operand], scope: Scope) -> Expression:
-    """`operand IN (values)`: a set where all are literals, else an OR of comparisons.
+    """`operand IN (values)`: a set if all values are literals, else an OR of comparisons.
 
-    All of them meet in one type: what two alone would meet in may be another.
+    All operands are cast to one common type, which may differ from the common type of two.
     """
     common = casts.cast_to_common_type((operand, *values), scope)
     subject, *literals = common.operands
@@ -96,12 +96,12 @@ def _value(expression: Expression) -> Value:
 
 
 def as_set(values: Sequence[Value], kind: Type) -> tuple[pa.Array, bool, bool]:
-    """The values sorted and distinct, whether there was a NULL, whether there was a NaN."""
+    """The sorted distinct values, whether there is a NULL, and whether there is a NaN."""
     present = [value for value in values if value is not None]
     null = len(present) < len(values)
     nan = False
     if isinstance(kind, FloatType):
-        # 0.0 + x turns -0.0 into 0.0 and leaves every other number.
+        # 0.0 + x turns -0.0 into 0.0 and keeps every other number.
         numbers = [0.0 + v for v in present if isinstance(v, float) and not math.isnan(v)]
         nan = len(numbers) < len(present)
         present = list(numbers)
@@ -110,24 +110,24 @@ def as_set(values: Sequence[Value], kind: Type) -> tuple[pa.Array, bool, bool]:
 
 
 def is_true(operand: Operand, expected: bool, scope: Scope) -> Expression:  # noqa: FBT001
-    """`operand IS TRUE` or `IS FALSE`: never NULL."""
+    """`operand IS TRUE` or `operand IS FALSE`, which is never NULL."""
     condition = casts.as_condition(operand, scope)
     return Comparison(Comparator.NULL_SAFE_EQUAL, condition, Literal(expected, BOOLEAN))
 
 
 LONG_DISJUNCTION = 16
-"""So many equalities of one column under an OR are a list; fewer stay as they were written."""
+"""The number of equalities of one column under an OR from which on they become an IN list."""
 
 
 def any_of(operands: Sequence[Expression]) -> Expression:
-    """`a OR b OR c`, flat; `x = 1 OR x = 2 OR …` is `x IN (1, 2, …)` once it is long."""
+    """`a OR b OR c`, without nested ORs. A long `x = 1 OR x = 2 OR …` becomes an IN list."""
     flat = [part for o in operands for part in (o.operands if isinstance(o, Or) else (o,))]
     parts = _with_lists(flat) if len(flat) >= LONG_DISJUNCTION else flat
     return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
 
 def _with_lists(parts: Sequence[Expression]) -> list[Expression]:
-    """The equalities of each column as one list, behind what stays as it is."""
+    """The operands with the equalities of each column as one IN list, after the other operands."""
     values: dict[Column, list[Comparison]] = {}
     rest: list[Expression] = []
     for part in parts:
@@ -148,6 +148,6 @@ def _with_lists(parts: Sequence[Expression]) -> list[Expression]:
 
 
 def all_of(operands: Sequence[Expression]) -> Expression:
-    """`a AND b AND c`, flat."""
+    """`a AND b AND c`, without nested ANDs."""
     flat = [part for o in operands for part in (o.operands if isinstance(o, And) else (o,))]
     return flat[0] if len(flat) == 1 else And(tuple(flat))

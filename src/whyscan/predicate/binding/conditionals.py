@@ -1,4 +1,4 @@
-"""Functions that choose: COALESCE, CASE and what is short for them."""
+"""Functions that choose one of their arguments: COALESCE, CASE, IF, NULLIF, LEAST and others."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def coalesce(arguments: Arguments) -> Expression:
 def case(
     branches: Sequence[tuple[Expression, Operand]], otherwise: Operand, scope: Scope
 ) -> Expression:
-    """CASE over bound conditions; its values meet in one type."""
+    """CASE with bound conditions. Its values are cast to their common type."""
     common = casts.cast_to_common_type([*(value for _, value in branches), otherwise], scope)
     *results, last = common.operands
     pairs = zip((condition for condition, _ in branches), results, strict=True)
@@ -60,7 +60,7 @@ def if_else(arguments: Arguments) -> Expression:
 
 
 def decode(arguments: Arguments) -> Expression:
-    """`decode(x, a, 1, b, 2, 3)`: NULL finds NULL."""
+    """`decode(x, a, 1, b, 2, 3)`. NULL equals NULL."""
     if len(arguments) < 3:  # noqa: PLR2004  fewer is decode(bytes, charset)
         raise Uninterpreted("decode of bytes")
     subject, *rest = arguments.operands()
@@ -73,19 +73,19 @@ def decode(arguments: Arguments) -> Expression:
 
 
 def nvl2(arguments: Arguments) -> Expression:
-    """`nvl2(x, there, missing)`."""
-    subject, there, missing = arguments.expect(3).operands()
-    return case([(Not(IsNull(subject.expression)), there)], missing, arguments.scope)
+    """`nvl2(x, if_value, if_null)`."""
+    subject, if_value, if_null = arguments.expect(3).operands()
+    return case([(Not(IsNull(subject.expression)), if_value)], if_null, arguments.scope)
 
 
 def nullif(arguments: Arguments) -> Expression:
-    """`nullif(a, b)`: NULL where they are equal."""
+    """`nullif(a, b)`: NULL if a equals b, else a."""
     first, second = arguments.expect(2).operands()
-    parts = casts.cast_pair(first, second, arguments.scope)
-    if parts[0] is not first.expression:
-        equal = Comparison(Comparator.EQUAL, *parts)
+    pair = casts.cast_pair(first, second, arguments.scope)
+    if pair[0] is not first.expression:
+        equal = Comparison(Comparator.EQUAL, *pair)
         return case([(equal, NULL_OPERAND)], first, arguments.scope)
-    return Call("nullif", parts, type_of(first.expression))
+    return Call("nullif", pair, type_of(first.expression))
 
 
 def is_null(arguments: Arguments) -> Expression:
@@ -97,7 +97,7 @@ def is_not_null(arguments: Arguments) -> Expression:
 
 
 def is_nan(arguments: Arguments) -> Expression:
-    """`is_nan(x)` elsewhere than in Spark: NULL for NULL."""
+    """`is_nan(x)` of other dialects than Spark: NULL for NULL."""
     operand = arguments.expect(1).operand(0)
     nan_test = call("isnan", [operand], arguments.scope)
     return case(
@@ -106,7 +106,7 @@ def is_nan(arguments: Arguments) -> Expression:
 
 
 def nanvl(arguments: Arguments) -> Expression:
-    """`nanvl(a, b)`: a, or b where a is NaN; doubles unless both are floats."""
+    """`nanvl(a, b)`: b if a is NaN, else a. It gives doubles unless both are floats."""
     operands, scope = arguments.expect(2).operands(), arguments.scope
     if not all(type_of(operand.expression) == FLOAT for operand in operands):
         operands = tuple(without_origin(casts.implicit_cast(o, DOUBLE, scope)) for o in operands)
@@ -128,7 +128,7 @@ def greatest(arguments: Arguments) -> Expression:
 
 
 def _extreme(name: str, arguments: Arguments) -> Expression:
-    """The least or greatest. Spark skips NULLs; where a dialect does not, CASE says so."""
+    """LEAST or GREATEST. Spark skips NULLs; a CASE gives NULL in dialects that do not."""
     common = casts.cast_to_common_type(arguments.operands(), arguments.scope)
     result = Call(name, common.operands, common.type)
     if arguments.scope.dialect.extremes_skip_null:

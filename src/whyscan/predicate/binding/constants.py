@@ -1,4 +1,4 @@
-"""Literals as they are written: numbers, strings, bytes, intervals."""
+"""Binding of literals: numbers, strings, bytes and intervals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BYTES_BY_DIGITS = {DialectFamily.SPARK, DialectFamily.TRINO, DialectFamily.SNOW
 
 
 def constant(node: exp.Expr, scope: Scope) -> Literal:
-    """The literal that a leaf of the syntax is."""
+    """The literal of a leaf of the syntax tree."""
     match node:
         case exp.Literal(is_string=True) | exp.RawString() | exp.National():
             return Literal(str(node.this), STRING)
@@ -38,7 +38,7 @@ def constant(node: exp.Expr, scope: Scope) -> Literal:
 
 
 def number(text: str, at: Operand, scope: Scope) -> Literal:
-    """A number as it is written; TypeProblem where it has too many digits."""
+    """The literal of a written number. TypeProblem if it has too many digits."""
     try:
         return literals.number_literal(text)
     except literals.Inconvertible as error:
@@ -57,7 +57,7 @@ def _bytes(node: exp.HexString, scope: Scope) -> Literal:
 
 
 def interval(node: exp.Expr, scope: Scope) -> Literal:
-    """`INTERVAL 7 DAYS`, `INTERVAL '1 02:03' DAY TO MINUTE`, `INTERVAL '1 day 2 hours'`."""
+    """The literal of `INTERVAL 7 DAYS`, `INTERVAL '1 02:03' DAY TO MINUTE` and the like."""
     text = _interval_text(node.this)
     if "." in text and not scope.dialect.is_spark:
         raise Uninterpreted("a fraction of a unit, which dialects round in different ways")

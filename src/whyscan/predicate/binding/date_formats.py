@@ -1,4 +1,4 @@
-"""Date formats: those of C, MySQL and Oracle in Java's letters, and literals read by one."""
+"""Date formats: translation of C, MySQL and Oracle formats to Java's, and parsing by a format."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _MOST_DIGITS = 9
 
 
 def java_from_c(pattern: str) -> str:
-    """`%Y-%m` as `yyyy-MM`."""
+    """Java's `yyyy-MM` for `%Y-%m` of C."""
     return _translated(pattern, _FROM_C)
 
 
 def java_from_mysql(pattern: str) -> str:
-    """`%Y-%m-%d %H:%i` as `yyyy-MM-dd HH:mm`."""
+    """Java's `yyyy-MM-dd HH:mm` for `%Y-%m-%d %H:%i` of MySQL."""
     return _translated(pattern, _FROM_MYSQL)
 
 
 def java_from_oracle(pattern: str) -> str:
-    """`YYYY-MM-DD HH24:MI`, as Postgres and Snowflake have it, as `yyyy-MM-dd HH:mm`."""
+    """Java's `yyyy-MM-dd HH:mm` for `YYYY-MM-DD HH24:MI` of Postgres and Snowflake."""
     runs = re.findall("|".join(_FROM_ORACLE) + "|.", pattern.upper(), re.DOTALL)
     if any(run not in _FROM_ORACLE and not re.fullmatch(r"[-/.,:; ]", run) for run in runs):
         raise Uninterpreted(f"the format {pattern!r}")
@@ -54,12 +54,13 @@ def _translated(pattern: str, letters: dict[str, str]) -> str:
 
 
 def read_by_format(pattern: str, text: str) -> int | None:
-    """Microseconds of a text that follows a pattern of plain fields; None where it does not.
+    """Microseconds since 1970-01-01 of a text in a Java format; None if the text does not match.
 
-    Each field at most once, digits to the letter: other patterns are not for folding.
+    Each field occurs at most once and has a fixed number of digits. Other patterns raise
+    Uninterpreted.
     """
     if re.search(r"[A-RT-Za-z]S", pattern):
-        # Java reads the digits of a field and of a fraction behind it as one number.
+        # Java reads the digits of a field and of a fraction after it as one number.
         raise Uninterpreted(f"the format {pattern!r}")
     expression = "".join(_expression(run) for run in _runs(pattern))
     try:
@@ -89,7 +90,7 @@ def _expression(run: str) -> str:
     if run in _FIELDS:
         return _FIELDS[run]
     if set(run) == {"S"} and len(run) <= _MOST_DIGITS:
-        # As many digits as letters, or fewer.
+        # At most as many digits as letters.
         return rf"(?P<fraction>\d{{1,{len(run)}}})"
     if run[0].isalpha() or "'" in run or "[" in run:
         raise Uninterpreted(f"the format field {run!r}")

@@ -1,7 +1,7 @@
-"""What each dialect calls the functions of `functions.py`, and how it orders their arguments.
+"""The names of the functions of `signatures.py` in each dialect, and the order of arguments.
 
-A name that is not here is opaque. So is a call whose meaning differs from Spark's and cannot be
-said in Spark's terms: guessing would lose rows.
+A function that is not in these tables is opaque. So is a call whose meaning differs from Spark's
+and has no equivalent in Spark: a guess could lose rows.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ VOLATILE = frozenset(_VOLATILE.split())
 
 
 def builder_of(name: str, family: DialectFamily) -> Builder:
-    """What makes of a call its expression."""
+    """The builder of the expression for a call of the function in a family of dialects."""
     name = name.lower()
     builder = _OF_FAMILY[family].get(name) or _COMMON.get(name)
     if builder is not None:
@@ -62,12 +62,12 @@ def builder_of(name: str, family: DialectFamily) -> Builder:
 
 
 def names() -> frozenset[str]:
-    """Every function that some dialect's builder is known for."""
+    """The names of all functions that have a builder in some dialect."""
     return frozenset(_COMMON).union(*_OF_FAMILY.values())
 
 
 def extract_part(field: str, operand: Operand, scope: Scope) -> Expression:
-    """`EXTRACT(field FROM operand)` as the dialect counts."""
+    """`EXTRACT(field FROM operand)` with the numbering of the dialect."""
     rule = _PARTS_OF_FAMILY[scope.dialect.family].get(field) or _PARTS.get(field)
     if rule is None:
         raise Uninterpreted(f"the part {field!r} of a time")
@@ -77,7 +77,7 @@ def extract_part(field: str, operand: Operand, scope: Scope) -> Expression:
 
 
 def _swapped(name: str) -> Builder:
-    """The function of that name, its two arguments the other way round."""
+    """A builder for the function of that name with its two arguments swapped."""
 
     def build(arguments: Arguments) -> Expression:
         return call(name, arguments.expect(2).reordered(1, 0).operands(), arguments.scope)
@@ -86,7 +86,7 @@ def _swapped(name: str) -> Builder:
 
 
 def _cast_to(target: Type) -> Builder:
-    """Spark's `int(x)`: CAST."""
+    """A builder for Spark's `int(x)`, which is a CAST."""
 
     def build(arguments: Arguments) -> Expression:
         operand = arguments.expect(1).operand(0)
@@ -112,12 +112,12 @@ def _now(arguments: Arguments) -> Expression:
 
 
 def _dow_from_zero(operand: Operand, scope: Scope) -> Expression:
-    """Sunday is 0."""
+    """The day of the week, where Sunday is 0."""
     return time_calls.minus_one("dayofweek", operand, scope)
 
 
 def _dow_iso(operand: Operand, scope: Scope) -> Expression:
-    """Monday is 1."""
+    """The day of the week, where Monday is 1."""
     return time_calls.plus_one("weekday", operand, scope)
 
 
@@ -139,7 +139,7 @@ _COMMON: dict[str, Builder] = {
     "char_length": text_calls.length,
     "character_length": text_calls.length,
 }
-"""What no dialect means anything else by."""
+"""The functions that mean the same in all dialects, also in those of family OTHER."""
 _SHARED: dict[str, Builder] = {
     "abs": number_calls.absolute,
     "reverse": plain("reverse", 1),
@@ -183,6 +183,7 @@ _SHARED: dict[str, Builder] = {
     "current_timestamp": _now,
     "current_date": lambda a: time_calls.current_date(a.expect(0).scope),
 }
+"""The functions that mean the same in the six families other than OTHER."""
 _CASTS: dict[str, Type] = {
     "boolean": BOOLEAN,
     "tinyint": TINYINT,

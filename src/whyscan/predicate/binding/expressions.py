@@ -1,7 +1,7 @@
-"""Syntax trees to bound expressions, node by node.
+"""Binding of syntax trees to expressions, one function for each kind of node.
 
-Conditions catch what cannot be interpreted below them and become opaque; values pass it on. So
-the smallest condition around an unknown function is opaque, and nothing beside it.
+A value that whyscan cannot interpret raises Uninterpreted, and the condition around it becomes
+opaque. So only the smallest condition around an unknown function is opaque.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ from whyscan.tree.types import DATE, StringType, TimestampType
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from whyscan.predicate.syntax.tokens import ListLiteral
     from whyscan.tree.nodes import Expression
     from whyscan.tree.types import Type
 
@@ -59,12 +58,12 @@ COMPARATORS: dict[type[exp.Expr], Comparator] = {
     exp.GTE: Comparator.GREATER_EQUAL,
     exp.NullSafeEQ: Comparator.NULL_SAFE_EQUAL,
 }
-"""The comparisons by their nodes."""
+"""The comparison operator of each node class."""
 _SUBQUERIES = (exp.Subquery, exp.Select, exp.SetOperation)
 
 
 def bind_condition(node: exp.Expr, scope: Scope) -> Expression:
-    """The node as a boolean; opaque where it cannot be interpreted."""
+    """Bind a node as a condition. It is opaque if whyscan cannot interpret it."""
     inner = unwrapped(node)
     bind = _CONDITIONS.get(type(inner))
     try:
@@ -76,7 +75,7 @@ def bind_condition(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _boolean_value(node: exp.Expr, scope: Scope) -> Operand:
-    """A value that must be boolean where it stands."""
+    """Bind a value that must be boolean."""
     try:
         return bind_value(node, scope)
     except Uninterpreted:
@@ -85,7 +84,7 @@ def _boolean_value(node: exp.Expr, scope: Scope) -> Operand:
 
 
 def refuse_text(conjuncts: Sequence[exp.Expr], scope: Scope) -> None:
-    """Beside a boolean Spark reads text as one; where there is none it refuses."""
+    """Refuse conjuncts that are all strings: Spark casts a string only beside a boolean."""
     if not scope.dialect.is_spark:
         return
     values = [_string_value(node, scope) for node in conjuncts]
@@ -104,7 +103,7 @@ def _string_value(node: exp.Expr, scope: Scope) -> Operand | None:
 
 
 def bind_value(node: exp.Expr, scope: Scope) -> Operand:
-    """The node as a value, with the place it came from."""
+    """Bind a node as a value, with the node as its origin."""
     inner = unwrapped(node)
     if type(inner) in _CONDITIONS:
         return Operand(bind_condition(inner, scope), node)
@@ -123,7 +122,7 @@ def _or(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _not(node: exp.Expr, scope: Scope) -> Expression:
-    """NOT NOT a: a."""
+    """NOT. `NOT NOT a` is `a`."""
     odd = False
     while isinstance(node, exp.Not):
         node, odd = unwrapped(node.this), not odd
@@ -143,7 +142,7 @@ def _comparison(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _tuple_equals(left: exp.Tuple, right: exp.Expr, scope: Scope) -> Expression:
-    """All members equal. In Spark and DuckDB tuples are structs, in which NULL equals NULL."""
+    """`(a, b) = (c, d)`. In Spark and DuckDB tuples are structs, in which NULL equals NULL."""
     members = right.expressions if isinstance(right, exp.Tuple) else []
     if len(left.expressions) != len(members):
         raise Uninterpreted("tuples of different lengths")
@@ -179,21 +178,15 @@ def _in(node: exp.Expr, scope: Scope) -> Expression:
     subject = unwrapped(node.this)
     if isinstance(subject, exp.Tuple):
         return any_of([_tuple_equals(subject, unwrapped(v), scope) for v in node.expressions])
-    operand = bind_value(subject, scope)
-    items = _long_list(node, scope)
-    if items is None:
-        return is_one_of(operand, [bind_value(v, scope) for v in node.expressions], scope)
-    return in_lists.is_listed(operand, items, scope)
-
-
-def _long_list(node: exp.Expr, scope: Scope) -> Sequence[ListLiteral] | None:
-    if len(node.expressions) > 1:
-        return None
-    return scope.syntax.lists.get(node.expressions[0].meta.get("start"))
+    operand, values = bind_value(subject, scope), node.expressions
+    long_list = scope.syntax.lists.get(values[0].meta.get("start")) if len(values) == 1 else None
+    if long_list is None:
+        return is_one_of(operand, [bind_value(value, scope) for value in values], scope)
+    return in_lists.is_listed(operand, long_list, scope)
 
 
 def _is(node: exp.Expr, scope: Scope) -> Expression:
-    """IS NULL, IS TRUE, IS FALSE, IS UNKNOWN; never NULL themselves."""
+    """IS NULL, IS TRUE, IS FALSE, IS UNKNOWN. The result is never NULL."""
     match node.expression:
         case exp.Null():
             condition: Expression = IsNull(bind_value(node.this, scope).expression)
@@ -226,7 +219,7 @@ def _like(node: exp.Expr, scope: Scope, escape: Operand | None = None) -> Expres
 def _quantified(
     node: exp.Expr,
 ) -> tuple[Callable[[Sequence[Expression]], Expression], Sequence[exp.Expr]]:
-    """The patterns of LIKE ANY or LIKE ALL, and how they are joined; else the one."""
+    """AND or OR, and the patterns of LIKE ALL or LIKE ANY; a plain LIKE has one pattern."""
     if not isinstance(node, exp.Any | exp.All):
         return all_of, [node]
     inner = unwrapped(node.this)
@@ -252,12 +245,12 @@ def _binder(scope: Scope) -> Callable[[exp.Expr], Operand]:
 
 
 def _negative(node: exp.Expr, scope: Scope) -> Expression:
-    """-a. A digit too many for an integer may fit with its sign."""
+    """`-a`. The sign belongs to a literal: -2147483648 is an int, 2147483648 is not."""
     inner = unwrapped(node.this)
     if isinstance(inner, exp.Literal) and not inner.is_string:
         return constants.number("-" + inner.name, Operand(NULL_OPERAND.expression, inner), scope)
     if isinstance(inner, exp.Cast) and _is_digits(inner.this):
-        # `-128Y`: the parser makes a cast of the suffix, and leaves the sign outside.
+        # `-128Y`: the parser turns the suffix into a cast and leaves the sign outside of it.
         signed = inner.copy()
         signed.set("this", exp.Neg(this=inner.this.copy()))
         return _cast(signed, scope)
@@ -271,7 +264,7 @@ def _is_digits(node: object) -> bool:
 def _cast(node: exp.Expr, scope: Scope) -> Expression:
     if node.args.get("format") is not None:
         raise Uninterpreted("a cast by a format")
-    # In Spark's dialect the parser makes a TryCast of every CAST; only TRY_CAST is `safe`.
+    # In Spark's dialect the parser turns every CAST into a TryCast; only TRY_CAST is `safe`.
     failure = CastFailure.NULL if node.args.get("safe") else CastFailure.RAISE
     target = type_named(node.args["to"], scope.dialect)
     operand = bind_value(node.this, scope)
@@ -281,7 +274,7 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _arithmetic(node: exp.Expr, scope: Scope) -> Expression:
-    """A chain of operators, from its left end."""
+    """A chain of arithmetic operators, bound in a loop from its left end."""
     steps: list[tuple[Operation, exp.Expr]] = []
     start = node
     while type(start) in arithmetic.OPERATIONS:
@@ -303,7 +296,7 @@ def _arithmetic(node: exp.Expr, scope: Scope) -> Expression:
 def _concatenation(node: exp.Expr, scope: Scope) -> Expression:
     nodes = flatten_chain(node, exp.DPipe)
     if bit_operators.has_unparenthesised_bits(nodes):
-        raise Uninterpreted("operators on bits whose order is not nodes")
+        raise Uninterpreted("operators on bits whose order is not written")
     parts = [bind_value(part, scope) for part in nodes]
     if scope.dialect.family is DialectFamily.OTHER:
         raise Uninterpreted("|| in this dialect")
@@ -311,7 +304,7 @@ def _concatenation(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _adjacent_strings(node: exp.Expr, scope: Scope) -> Expression:
-    """`'a' 'b'`: one string. Called concat has another node."""
+    """`'a' 'b'`: one string. The function concat has another node class."""
     return text_calls.concatenate([bind_value(part, scope) for part in node.expressions], scope)
 
 
@@ -352,7 +345,7 @@ def _call(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _dotted(node: exp.Expr, scope: Scope) -> Expression:
-    """A column by a dotted name, or a function of a catalog: `ice.system.days(ts)`."""
+    """A column with a dotted name, or a function of a catalog: `ice.system.days(ts)`."""
     if isinstance(node.expression, exp.Anonymous):
         return system_functions.bind(node, scope, _binder(scope))
     return column(node, scope)
@@ -401,13 +394,13 @@ def _position(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _coalesce(node: exp.Expr, scope: Scope) -> Expression:
-    """What qualification puts in the place of a column that USING joins."""
+    """COALESCE as a node: qualification replaces a column of JOIN … USING by it."""
     arguments = Arguments([node.this, *node.expressions], scope, _binder(scope))
     return dialect_calls.builder_of("coalesce", DialectFamily.SPARK)(arguments)
 
 
 def _to_type(target: Type) -> Callable[[exp.Expr, Scope], Expression]:
-    """`date(x)` where the parser knows the type's name: CAST of a lone argument."""
+    """`date(x)`, if the parser has a node for the type: CAST of its only argument."""
 
     def bind(node: exp.Expr, scope: Scope) -> Expression:
         if [key for key, value in node.args.items() if value and key not in {"this", "with_tz"}]:

@@ -1,4 +1,7 @@
-"""Long IN lists, which never were syntax: many literals of one kind, most often."""
+"""Binding of long IN lists, which are read from the tokens and not from syntax nodes.
+
+Most lists have literals of one kind, and these are converted all at once.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ def is_listed(operand: Operand, items: Sequence[ListLiteral], scope: Scope) -> E
 
 
 def _of_one_kind(kind: Type, items: Sequence[ListLiteral], scope: Scope) -> Sequence[Value] | None:
-    """The values where all are of the operand's kind; None where the long way is needed."""
+    """The values of a list of one kind of literal that fits the operand's type; else None."""
     written = {(item.kind, item.prefix) for item in items}
     if kind == FLOAT and scope.dialect.narrow_floats:
         return None
@@ -78,19 +81,19 @@ def _integers(items: Sequence[ListLiteral]) -> Sequence[Value] | None:
         numbers = [int(item.text) for item in items]
     except ValueError:
         return None
-    inside = BIGINT.least <= min(numbers) and max(numbers) <= BIGINT.greatest
-    return numbers if inside else None
+    in_range = BIGINT.least <= min(numbers) and max(numbers) <= BIGINT.greatest
+    return numbers if in_range else None
 
 
 def _doubles(items: Sequence[ListLiteral]) -> Sequence[Value] | None:
-    """The numbers as the long way makes them: exact decimals, rounded once."""
+    """The numbers as doubles, rounded once; None if one has too many digits for a decimal."""
     if max(len(item.text) for item in items) > MAX_DIGITS:
         return None
     return [float(item.text) for item in items]
 
 
 def _decimals(items: Sequence[ListLiteral], kind: DecimalType) -> Sequence[Value] | None:
-    """The numbers at the type's scale, where none is finer than that."""
+    """The numbers at the scale of the type; None if a number has more digits after the point."""
     if any(len(item.text) > MAX_DIGITS - kind.scale or "e" in item.text.lower() for item in items):
         return None
     unit = Decimal(1).scaleb(-kind.scale)

@@ -1,6 +1,6 @@
-"""Syntax that is never a condition, even where nobody can say what it means.
+"""Syntax that is never a boolean, even if whyscan cannot interpret it.
 
-Arithmetic gives no boolean, whatever its operands are: Spark refuses it where a condition stands.
+For example, arithmetic never gives a boolean: Spark refuses it as a condition.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def refuse_other_values(node: exp.Expr, scope: Scope) -> None:
 
 
 def _is_of_other_type(node: exp.Expr, scope: Scope) -> bool:
-    """A cast to another type than boolean or text, or a call of Spark's that gives one."""
+    """Whether a node is a cast, or a call of a Spark function, with a result of `_TYPES`."""
     kind: object = None
     if isinstance(node, exp.Cast):
         kind = type_named(node.args["to"], scope.dialect)

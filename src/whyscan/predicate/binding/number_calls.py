@@ -1,4 +1,4 @@
-"""Calls about numbers whose meaning depends on the dialect or on the types of their arguments."""
+"""Number functions whose meaning depends on the dialect or on the types of the arguments."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Expression
 
 Builder = Callable[["Arguments"], "Expression"]
-"""Makes the expression of one call."""
+"""Builds the expression of one call from its arguments."""
 
 
 def plain(name: str, *counts: int) -> Builder:
-    """The function of that name, with as many arguments."""
+    """A builder for the function of that name. `counts` are the allowed numbers of arguments."""
 
     def build(arguments: Arguments) -> Expression:
         checked = arguments.expect(*counts) if counts else arguments
@@ -46,12 +46,12 @@ def negative(arguments: Arguments) -> Expression:
 
 
 def positive(arguments: Arguments) -> Expression:
-    """`positive(x)`: x, a number."""
+    """`positive(x)`: the number x itself."""
     return arithmetic.positive(arguments.expect(1).operand(0), arguments.scope)
 
 
 def bits(operator: str, count: int = 2) -> Builder:
-    """`bitwise_and(a, b)`: what elsewhere is an operator, of bigints."""
+    """A builder for `bitwise_and(a, b)` and the like: the bit operator on bigints."""
 
     def build(arguments: Arguments) -> Expression:
         scope = arguments.scope
@@ -65,7 +65,10 @@ def bits(operator: str, count: int = 2) -> Builder:
 
 
 def rounded(arguments: Arguments) -> Expression:
-    """Halves away from zero. To tens and hundreds integers become doubles in some dialects."""
+    """`round`, with halves away from zero.
+
+    With a number of places, some dialects turn integers into doubles.
+    """
     kind = type_of(arguments.expect(1, 2).operand(0).expression)
     tens = len(arguments) > 1 and isinstance(kind, IntegerType)
     if tens and not arguments.scope.dialect.is_spark:
@@ -74,7 +77,7 @@ def rounded(arguments: Arguments) -> Expression:
 
 
 def exact_round(arguments: Arguments) -> Expression:
-    """Postgres' round, which takes halves of doubles to the even neighbour."""
+    """`round` of Postgres, which rounds halves of doubles to the even neighbour."""
     if isinstance(type_of(arguments.expect(1, 2).operand(0).expression), FloatType):
         raise Uninterpreted("rounding halves to even")
     return rounded(arguments)
@@ -88,7 +91,7 @@ _EXACT_ROOTS = {DialectFamily.POSTGRES, DialectFamily.BIGQUERY}
 
 
 def double_function(name: str, count: int) -> Builder:
-    """Spark's, which makes doubles of decimals: some dialects compute them in decimals."""
+    """A builder for a function of doubles. Some dialects compute it in decimals for decimals."""
 
     def build(arguments: Arguments) -> Expression:
         kinds = [type_of(o.expression) for o in arguments.expect(count).operands()]
@@ -102,7 +105,10 @@ def double_function(name: str, count: int) -> Builder:
 
 
 def floor_or_ceil(name: str) -> Builder:
-    """Spark's, which makes a bigint of what is no decimal: elsewhere it stays what it is."""
+    """A builder for floor or ceil.
+
+    Spark turns integers and floats into bigint; other dialects keep the type.
+    """
 
     def build(arguments: Arguments) -> Expression:
         kind = type_of(arguments.expect(1).operand(0).expression)
@@ -114,7 +120,10 @@ def floor_or_ceil(name: str) -> Builder:
 
 
 def logarithm(name: str) -> Builder:
-    """Spark's, which is NULL for what is not positive: elsewhere that raises, or is a number."""
+    """A builder for a logarithm. It is NULL for numbers that are not positive, as in Spark.
+
+    Other dialects raise an error or give a number.
+    """
 
     def build(arguments: Arguments) -> Expression:
         if arguments.scope.dialect.floats_divide_by_zero:

@@ -1,4 +1,4 @@
-"""What cannot be interpreted, with the columns it names: those at least must exist."""
+"""Binding of columns, and of opaque conditions: the columns that they name must exist."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def opaque(node: exp.Expr, why: str, scope: Scope) -> Opaque:
-    """A condition that may be anything."""
+    """An opaque condition for a node that whyscan cannot interpret."""
     columns = dict.fromkeys(_columns(node, scope))
     return Opaque(sql_of(node, scope.syntax.dialect), why, tuple(columns))
 
 
 def column(node: exp.Expr, scope: Scope) -> Column:
-    """The column that a dotted name means."""
+    """The column of a dotted name."""
     try:
         resolved = names.resolve(_parts(node), scope.columns, scope.syntax.text)
     except UnknownColumn as problem:
@@ -42,7 +42,7 @@ def column(node: exp.Expr, scope: Scope) -> Column:
 
 
 def _literal_meant(node: exp.Expr, scope: Scope) -> str | None:
-    """The word in quotes where it is compared with a column of text: `mode = AIR`."""
+    """The literal `'AIR'` for the unknown name of `mode = AIR`, where `mode` is a string column."""
     if not isinstance(node, exp.Column) or len(node.parts) > 1:
         return None
     if not isinstance(node.parent, exp.Predicate):
@@ -60,9 +60,9 @@ def _literal_meant(node: exp.Expr, scope: Scope) -> str | None:
 
 
 def member(node: exp.Expr, scope: Scope) -> Column:
-    """Snowflake's `place:city`: of a struct, the member of exactly that name.
+    """Snowflake's `place:city`: the member of a struct with exactly that name.
 
-    Elsewhere a path leads into JSON text, where a string has quotes.
+    In other dialects the path leads into JSON text, in which a string has quotes.
     """
     if scope.dialect.family is not DialectFamily.SNOWFLAKE:
         raise Uninterpreted("a path into a document")
@@ -77,7 +77,7 @@ def member(node: exp.Expr, scope: Scope) -> Column:
 
 
 def _keys(path: exp.Expr) -> Iterator[object]:
-    """`a`, `b` of the path `$.a.b`; None for what is no plain name."""
+    """The names `a`, `b` of the path `$.a.b`; None for a step that is not a plain name."""
     steps = path.expressions if isinstance(path, exp.JSONPath) else [path]
     for step in steps:
         if not isinstance(step, exp.JSONPathRoot):
@@ -85,7 +85,7 @@ def _keys(path: exp.Expr) -> Iterator[object]:
 
 
 def _parts(node: exp.Expr) -> Sequence[names.NamePart]:
-    """`a`, `b`, `c` of `a.b.c`, and of `a.b['c']`."""
+    """The names `a`, `b`, `c` of `a.b.c` or `a.b['c']`."""
     match node:
         case exp.Column():
             return [_part(identifier) for identifier in node.parts]
@@ -109,7 +109,7 @@ def _part(identifier: exp.Expr) -> names.NamePart:
 
 
 def _columns(node: exp.Expr, scope: Scope) -> Iterator[Column]:
-    """The columns below a node. A subquery's own names are not ours to check."""
+    """The columns below a node. Unknown names in a subquery are ignored."""
     for named in node.find_all(exp.Column, bfs=False):
         in_subquery = named.find_ancestor(exp.Query) is not None
         try:

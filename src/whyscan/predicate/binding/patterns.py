@@ -1,4 +1,4 @@
-"""LIKE and its kin: which character escapes in which dialect, and what is left of a pattern."""
+"""LIKE, ILIKE, RLIKE and SIMILAR TO: the escape character of each dialect, and the pattern."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def like(operand: Operand, pattern: Operand, escape: str | None, scope: Scope) -> Like:
-    """`operand LIKE pattern`; `escape` is the character in force, None for none."""
+    """`operand LIKE pattern`. `escape` is the escape character; None if there is none."""
     text = _text_of(pattern)
     casts.require_case(scope)
     if escape is None and "\\" in text and scope.dialect.family is DialectFamily.OTHER:
@@ -32,7 +32,7 @@ def like(operand: Operand, pattern: Operand, escape: str | None, scope: Scope) -
 
 
 def escape_of(operand: Operand | None, scope: Scope) -> str | None:
-    """The character behind ESCAPE, or the dialect's own where there is no ESCAPE."""
+    """The character after ESCAPE. Without ESCAPE it is the default of the dialect."""
     if operand is None:
         return scope.dialect.like_escape
     text = _text_of(operand)
@@ -50,9 +50,9 @@ def _text_of(operand: Operand) -> str:
 
 
 def _checked(pattern: str, escape: str, at: Operand, scope: Scope) -> str:
-    """The pattern where an escape stands before `%`, `_` or itself alone.
+    """The pattern with escapes only before `%`, `_` and the escape character itself.
 
-    Before anything else Postgres takes the character as it is; others raise.
+    Postgres ignores an escape before another character; other dialects raise an error.
     """
     kept, rest = [], iter(pattern)
     for character in rest:
@@ -74,15 +74,15 @@ def _checked(pattern: str, escape: str, at: Operand, scope: Scope) -> str:
 
 
 def ignoring_case(expression: Like) -> Expression:
-    """ILIKE of the same."""
+    """The same LIKE without regard to case: ILIKE."""
     return Like(expression.operand, expression.pattern, expression.escape, ignore_case=True)
 
 
 def regular(node: exp.Expr, sides: tuple[Operand, Operand], scope: Scope) -> Expression:
-    """`text RLIKE pattern`: a part of the text matches.
+    """`text RLIKE pattern`: some substring of the text matches.
 
-    DuckDB 1 matches the whole text with `~`, DuckDB 2 a part of it (measured): a match of a part is
-    needed in both, and says no more.
+    `~` matches the complete text in DuckDB 1 and a substring in DuckDB 2 (measured). A matching
+    substring is necessary in both, and nothing more is certain.
     """
     if scope.dialect.family is DialectFamily.OTHER:
         raise Uninterpreted("a regular expression that may not regard case")
@@ -93,7 +93,7 @@ def regular(node: exp.Expr, sides: tuple[Operand, Operand], scope: Scope) -> Exp
 
 
 def similar(operand: Operand, pattern: Operand, scope: Scope) -> Expression:
-    """DuckDB's `operand SIMILAR TO pattern`: a regular expression of the anchored text."""
+    """DuckDB's `operand SIMILAR TO pattern`: a regular expression for the complete text."""
     if scope.dialect.family is not DialectFamily.DUCKDB:
         raise Uninterpreted("SIMILAR TO in this dialect")
     anchored = Literal(f"^(?:{_text_of(pattern)})$", STRING)

@@ -1,7 +1,7 @@
-"""Which casts mean in another dialect what they mean in Spark: a closed list.
+"""The casts that mean the same in another dialect as in Spark: a closed list.
 
-Dialects read other texts as numbers and times, write values as other texts and round in other
-ways. A cast that is not listed is opaque.
+Dialects differ in the texts that they read as numbers and times, in the texts of values and in
+rounding. A cast that is not in this list is opaque.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SAME_TEXT_TYPES: dict[DialectFamily, tuple[type, ...]] = {
     DialectFamily.SNOWFLAKE: (IntegerType, BooleanType, DecimalType),
     DialectFamily.OTHER: (IntegerType,),
 }
-"""The types whose values a dialect writes as Spark does."""
+"""The types whose values a dialect casts to the same text as Spark."""
 
 _READS_DATES = {
     DialectFamily.TRINO,
@@ -49,7 +49,9 @@ _READS_DATES = {
     DialectFamily.POSTGRES,
     DialectFamily.BIGQUERY,
 }
-"""Where a date's text is read as in Spark, or is an error. Snowflake reads '2024' as seconds."""
+"""The dialects that read the text of a date as Spark does, or raise an error.
+
+Snowflake reads '2024' as seconds."""
 
 _DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 _CLOCK = r"[ T][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?"
@@ -62,7 +64,7 @@ _INSTANT_TEXT = re.compile(rf"{_DATE}(?:{_CLOCK}(?:{_ZONE})?)?")
 def require_shared(
     expression: Expression, target: Type, failure: CastFailure, family: DialectFamily
 ) -> None:
-    """Refuse a cast that another dialect may do in another way than Spark."""
+    """Raise Uninterpreted for a cast whose result may differ between the dialect and Spark."""
     if not _is_shared(expression, target, failure, family):
         raise Uninterpreted("a cast that dialects do in different ways")
 
@@ -81,7 +83,7 @@ def _is_shared(
         case (BooleanType() | IntegerType(), IntegerType() | FloatType() | DecimalType()):
             return True
         case (FloatType(), FloatType()):
-            # A double that is too great for a float is infinite in Spark, elsewhere an error.
+            # A double that is too large for a float is infinite in Spark, an error elsewhere.
             return failure is CastFailure.RAISE or source == target
         case (FloatType() | IntegerType(), BooleanType()):
             return True
@@ -96,7 +98,10 @@ def _is_shared(
 def _reads_text_as_spark(
     expression: Expression, target: Type, failure: CastFailure, family: DialectFamily
 ) -> bool:
-    """Text as a value. Where CAST raises in the dialect, no row is at stake; TRY_CAST is NULL."""
+    """Whether the dialect casts a string to the same value as Spark, or raises an error.
+
+    An error loses no row. TRY_CAST gives NULL instead of an error.
+    """
     match (expression, target):
         case (_, StringType()):
             return True
@@ -117,7 +122,7 @@ def _reads_text_as_spark(
 
 
 def is_plain_time(text: str, target: Type) -> bool:
-    """Whether every dialect that reads the text as a date or timestamp reads the same one."""
+    """Whether all dialects that can read the text read the same date or timestamp."""
     match target:
         case DateType():
             pattern = _DATE_TEXT

@@ -1,6 +1,6 @@
-"""Iceberg's functions in Spark: the transforms of partitions, as `catalog.system.days(ts)`.
+"""The functions of Iceberg in Spark: partition transforms, as in `catalog.system.days(ts)`.
 
-`truncate` of text is `left`; the others have names of their own in the tree.
+In the tree `truncate` of a string is `left`; the other functions are calls of `system.<name>`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _HASHED = (IntegerType, DateType, TimestampType, DecimalType, StringType, Binary
 
 
 def bind(node: exp.Expr, scope: Scope, bind_value: Bind) -> Expression:
-    """The call of a function in the schema `system` of a catalog."""
+    """Bind the call of a function in the schema `system` of a catalog."""
     schema = node.this.expression if isinstance(node.this, exp.Dot) else node.this
     name = called(node.expression)
     if scope.dialect.family is not DialectFamily.SPARK or schema.name.lower() != "system":

@@ -1,4 +1,4 @@
-"""Calls about text and numbers whose meaning depends on the dialect or on their arguments."""
+"""Text functions whose meaning depends on the dialect or on their arguments."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _EMPTY = Literal("", STRING)
 
 
 def length(arguments: Arguments) -> Expression:
-    """Characters of a string, bytes of a binary."""
+    """`length`: the number of characters of a string or of bytes of a binary."""
     return call("length", arguments.expect(1).operands(), arguments.scope)
 
 
 def concat(arguments: Arguments) -> Expression:
-    """`concat(a, b)`: NULL if one is, or without the NULLs where the dialect says so."""
+    """`concat(a, b)`: NULL if an operand is NULL. Some dialects skip NULLs instead."""
     operands = arguments.operands()
     if arguments.scope.dialect.concat_skips_null:
         operands = tuple(_or_empty(o, arguments.scope) for o in operands)
@@ -43,14 +43,14 @@ def _or_empty(operand: Operand, scope: Scope) -> Operand:
 
 
 def concatenate(operands: Sequence[Operand], scope: Scope) -> Expression:
-    """`a || b || c`: NULL if one of them is."""
+    """`a || b || c`: NULL if an operand is NULL."""
     if any(isinstance(type_of(o.expression), BinaryType) for o in operands):
         raise Uninterpreted("joining of bytes")
     return call("concat", operands, scope)
 
 
 def replace_text(arguments: Arguments) -> Expression:
-    """`replace(s, old, new)`. Trino puts `new` between all letters where `old` is empty."""
+    """`replace(s, old, new)`. If `old` is empty, Trino puts `new` between all letters."""
     operands = arguments.expect(3).operands()
     if not arguments.scope.dialect.is_spark:
         match operands[1].expression:
@@ -62,7 +62,7 @@ def replace_text(arguments: Arguments) -> Expression:
 
 
 def substring(arguments: Arguments) -> Expression:
-    """`substring(s, position, length)`; elsewhere than in Spark only from a positive position."""
+    """`substring(s, position, length)`. Outside of Spark the position must be positive."""
     operands = list(arguments.expect(2, 3).operands())
     if len(operands) == 2:  # noqa: PLR2004
         operands.append(without_origin(_MAX_LENGTH))
@@ -96,13 +96,13 @@ def _expect_at_least(least: int, operand: Operand) -> None:
 
 
 def log_natural(arguments: Arguments) -> Expression:
-    """`log(x)` is natural, `log(base, x)` is not."""
+    """`log(x)`, the natural logarithm, or `log(base, x)`."""
     name = "ln" if len(arguments.expect(1, 2)) == 1 else "log"
     return call(name, arguments.operands(), arguments.scope)
 
 
 def regexp_extract(arguments: Arguments) -> Expression:
-    """The first group, unless another is named."""
+    """`regexp_extract(s, pattern, group)`. Without a group it is the first."""
     operands = list(arguments.expect(2, 3).operands())
     if len(operands) == 2:  # noqa: PLR2004
         operands.append(without_origin(Literal(1, INT)))
@@ -110,14 +110,14 @@ def regexp_extract(arguments: Arguments) -> Expression:
 
 
 def pmod(arguments: Arguments) -> Expression:
-    """The remainder that is not negative."""
+    """`pmod(a, b)`: the remainder that is not negative."""
     first, second = arguments.expect(2).operands()
     common = casts.cast_to_common_type((first, second), arguments.scope)
     return Call("pmod", common.operands, common.type)
 
 
 def trim(side: str, operand: Operand, characters: Operand | None, scope: Scope) -> Expression:
-    """TRIM in SQL's own syntax, of blanks."""
+    """`TRIM(LEADING FROM s)`: only spaces are trimmed."""
     if characters is not None:
         raise Uninterpreted("trimming of other characters than blanks")
     name = {"": "trim", "BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}[side.upper()]
@@ -125,7 +125,7 @@ def trim(side: str, operand: Operand, characters: Operand | None, scope: Scope) 
 
 
 def trimmed(name: str, operand: Operand, scope: Scope) -> Expression:
-    """Without the blanks at an end, which are all white space in some dialects."""
+    """`trim`, `ltrim` or `rtrim` of spaces. In some dialects they trim all white space."""
     if scope.dialect.family in {DialectFamily.BIGQUERY, DialectFamily.TRINO, DialectFamily.OTHER}:
         raise Uninterpreted("trimming of all white space")
     return call(name, [operand], scope)

@@ -1,6 +1,6 @@
-"""Interval literals, and what they add to dates and timestamps.
+"""Interval literals, and their addition to dates and timestamps.
 
-An interval is months, or microseconds: Spark's two kinds, which do not mix.
+An interval is a number of months or a number of microseconds, as in Spark, never both.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _YEAR_MONTH = re.compile(r"([+-]?)(\d+)-(\d{1,2})", re.ASCII)
 
 
 def of_units(count: str | int, unit: str) -> Literal:
-    """`count` of one unit, singular or plural."""
+    """The interval of `count` units. The unit may be singular or plural."""
     name = unit.lower().removesuffix("s")
     number = Fraction(count)
     for table, kind in ((_UNIT_MONTHS, MONTHS), (_UNIT_MICROSECONDS, MICROSECONDS)):
@@ -49,7 +49,7 @@ def of_units(count: str | int, unit: str) -> Literal:
 
 
 def of_text(text: str) -> Literal:
-    """`1 day 2 hours`: units that add up."""
+    """The interval of a text such as `1 day 2 hours`: the sum of its units."""
     pairs = _PAIR.findall(text.lower())
     if not pairs or _PAIR.sub("", text.lower()).strip():
         raise Uninterpreted(f"the interval {text!r}")
@@ -57,7 +57,7 @@ def of_text(text: str) -> Literal:
 
 
 def of_range(text: str, first: str, last: str) -> Literal:
-    """`'1-2' YEAR TO MONTH` or `'1 02:03:04.5' DAY TO SECOND`."""
+    """The interval `'1-2' YEAR TO MONTH` or `'1 02:03:04.5' DAY TO SECOND`."""
     text = text.strip()
     if (first, last) == ("year", "month"):
         match = _YEAR_MONTH.fullmatch(text)
@@ -80,7 +80,7 @@ def _day_time(text: str, first: str, last: str) -> Literal:
 
 
 def total(intervals: list[Literal]) -> Literal:
-    """Their sum; they must be of one kind."""
+    """The sum of intervals, which must be all of months or all of microseconds."""
     kinds = {interval.type for interval in intervals}
     if len(kinds) != 1:
         raise Uninterpreted("months and days in one interval")
@@ -92,7 +92,7 @@ def negated(interval: Literal) -> Literal:
 
 
 def interval_value(literal: Literal) -> int:
-    """Months or microseconds of an interval; days or units of a date or timestamp."""
+    """The integer of an interval, date or timestamp literal; NULL raises Uninterpreted."""
     if not isinstance(literal.value, int):
         raise Uninterpreted("a span of time that is NULL")
     return literal.value
@@ -105,7 +105,7 @@ def _literal(value: int, kind: Type) -> Literal:
 
 
 def add(moment: Literal, interval: Literal, clock: Clock) -> Literal:
-    """A date or timestamp some time on. Days and months are the calendar's, in the zone."""
+    """A date or timestamp plus an interval. Days and months are those of the local calendar."""
     if moment.value is None:
         return moment
     match moment.type:
@@ -135,7 +135,7 @@ def _add_to_timestamp(value: int, kind: TimestampType, interval: Literal, clock:
     if interval.type == MONTHS:
         day, rest = time_text.add_months(day, interval_value(interval)), 0
     else:
-        # As in Spark days are cut towards zero; what remains is added to the instant.
+        # As in Spark, days are truncated towards zero; the rest is added to the instant.
         days = int(Fraction(interval_value(interval), zones.DAY))
         day, rest = day + days, interval_value(interval) - days * zones.DAY
         if days == 0:

@@ -1,4 +1,4 @@
-"""Bare words that are units of time: `DATE_TRUNC(d, MONTH)` names no column `month`."""
+"""Words that are units of time: in `DATE_TRUNC(d, MONTH)` the word MONTH is not a column."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ _OF_BIGQUERY = {**dict.fromkeys(_SECOND, 1), **dict.fromkeys(_THIRD, 2)}
 
 
 def mark_units(tree: exp.Expr, dialect: Dialect) -> None:
-    """Make the units among the arguments of calls words, before names are looked up."""
+    """Replace column nodes that are time units by word nodes, before names are resolved."""
     if not dialect.bare_units:
         return
     for call in tree.find_all(exp.Anonymous):
-        place = _unit_position(call, dialect.family)
-        if place is None or place >= len(call.expressions):
+        position = _unit_position(call, dialect.family)
+        if position is None or position >= len(call.expressions):
             continue
-        unit = call.expressions[place]
+        unit = call.expressions[position]
         if isinstance(unit, exp.Column) and not unit.table and unit.name.lower() in UNIT_WORDS:
             unit.replace(exp.Var(this=unit.name))
 
 
 def _unit_position(call: exp.Anonymous, family: DialectFamily) -> int | None:
+    """The index of the argument that is a unit of time; None if there is none."""
     name = called(call)
     if family is DialectFamily.BIGQUERY:
         return _OF_BIGQUERY.get(name)

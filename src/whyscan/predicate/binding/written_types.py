@@ -1,4 +1,4 @@
-"""Types as they are written in a CAST or before a literal."""
+"""The types that a CAST or a typed literal names, in each dialect."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ MAX_PRECISION = 38
 
 
 def type_named(written: exp.DataType, dialect: Dialect) -> Type:
-    """The type that a dialect means by a name."""
+    """The type that a type name means in a dialect."""
     kind = written.this
     if kind in _TEXT:
         return _text(written, dialect)
@@ -76,13 +76,13 @@ def type_named(written: exp.DataType, dialect: Dialect) -> Type:
 
 
 def fraction_digits(written: exp.DataType, dialect: Dialect) -> int:
-    """Of how many places the seconds of a written timestamp type are."""
+    """The number of fraction digits of the seconds of a timestamp type."""
     digits = [int(parameter.name) for parameter in written.expressions]
     return digits[0] if digits else dialect.timestamp_digits
 
 
 def _text(written: exp.DataType, dialect: Dialect) -> Type:
-    # Spark's CAST takes varchar(n) for string; elsewhere it cuts, and CHAR is one character.
+    # In Spark CAST to varchar(n) does not truncate. Other dialects do, and CHAR is one character.
     cuts = written.expressions or (
         written.this in _CHAR and dialect.family is not DialectFamily.DUCKDB
     )
