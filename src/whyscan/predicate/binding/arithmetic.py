@@ -1,4 +1,4 @@
-"""Arithmetic over bound operands: numbers, and time with intervals."""
+"""Arithmetic of bound operands: numbers, bits, dates and timestamps with intervals."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ _SIMPLE = {
     Operation.SUBTRACT: operator.sub,
     Operation.MULTIPLY: operator.mul,
 }
-# Spark negates longer decimals in this many digits, and so rounds them: left to the evaluator.
+# Spark rounds longer decimals to this many digits when it negates them: not computed at binding.
 _NEGATED_DIGITS = 34
 _DAY_COUNTING = {DialectFamily.POSTGRES, DialectFamily.DUCKDB, DialectFamily.SNOWFLAKE}
 
 
 def arithmetic(operation: Operation, left: Operand, right: Operand, scope: Scope) -> Expression:
-    """`left operation right` with the type that Spark gives it; folded where both are literals."""
+    """Bind `left operation right` with Spark's result type. Two literals give a literal."""
     match (type_of(left.expression), type_of(right.expression)):
         case (IntervalType(), IntervalType()):
             return _interval_sum(operation, left, right)
@@ -108,7 +108,7 @@ def negative(operand: Operand, scope: Scope) -> Expression:
 
 
 def positive(operand: Operand, scope: Scope) -> Expression:
-    """`positive(operand)`: itself; of a text the number that it spells."""
+    """`positive(operand)`: the operand itself. A string becomes a number."""
     kind = type_of(operand.expression)
     if isinstance(kind, StringType):
         if not scope.dialect.is_spark:
@@ -128,7 +128,7 @@ _BITS: dict[str, Callable[..., int]] = {
 
 
 def bits(name: str, operands: Sequence[Operand], scope: Scope) -> Expression:
-    """`a & b`, `a | b`, `a ^ b`, `~a` of integers, in the type of the wider."""
+    """`a & b`, `a | b`, `a ^ b` or `~a` of integers, in the wider type of the two."""
     if not all(isinstance(type_of(o.expression), IntegerType | NullType) for o in operands):
         raise Uninterpreted("bits of what is no integer")
     common = casts.cast_to_common_type(operands, scope)
@@ -152,7 +152,7 @@ def _interval_sum(operation: Operation, left: Operand, right: Operand) -> Expres
 
 
 def absolute(operand: Operand, scope: Scope) -> Expression:
-    """`abs(operand)`; Snowflake's integers have room for that of the least bigint."""
+    """`abs(operand)`. In Snowflake `abs` of the least bigint does not overflow."""
     if scope.dialect.family is DialectFamily.SNOWFLAKE and type_of(operand.expression) == BIGINT:
         operand = _as_38_digits(operand)
     return call("abs", [operand], scope)
@@ -161,7 +161,7 @@ def absolute(operand: Operand, scope: Scope) -> Expression:
 def add_interval_keeping_type(
     operation: Operation, moment: Operand, span: Operand, scope: Scope
 ) -> Expression:
-    """A date or timestamp plus or minus an interval; a date stays one, but for hours."""
+    """A date or timestamp plus or minus an interval. A date plus whole days stays a date."""
     if operation not in {Operation.ADD, Operation.SUBTRACT}:
         raise Uninterpreted("arithmetic on times other than with an interval")
     interval = span.expression
@@ -176,7 +176,7 @@ def add_interval_keeping_type(
         start = casts.implicit_cast(
             moment, TIMESTAMP if scope.dialect.is_spark else TIMESTAMP_NTZ, scope
         )
-    if type_of(start) == TIMESTAMP and _counts_days(interval, scope):
+    if type_of(start) == TIMESTAMP and _depends_on_calendar(interval, scope):
         raise Uninterpreted("days on a clock that is put forward and back")
     if isinstance(start, Literal):
         forward = interval if operation is Operation.ADD else time_intervals.negated(interval)
@@ -185,21 +185,22 @@ def add_interval_keeping_type(
 
 
 _TIMES_FROM_DATES = {DialectFamily.DUCKDB, DialectFamily.POSTGRES, DialectFamily.BIGQUERY}
-"""Where a date and an interval make a timestamp, of days too."""
+"""The families in which a date plus an interval is a timestamp, even for whole days."""
 
 
 def add_interval(operation: Operation, moment: Operand, span: Operand, scope: Scope) -> Expression:
-    """`moment + span` as it is written with the operator."""
+    """`moment + span` or `moment - span`, with the result type of the operator."""
     result = add_interval_keeping_type(operation, moment, span, scope)
     if type_of(result) == DATE and scope.dialect.family in _TIMES_FROM_DATES:
         return casts.implicit_cast(Operand(result, moment.origin), TIMESTAMP_NTZ, scope)
     return result
 
 
-def _counts_days(interval: Literal, scope: Scope) -> bool:
-    """Spark takes 25 hours for a day of the clock and an hour; others for 25 hours.
+def _depends_on_calendar(interval: Literal, scope: Scope) -> bool:
+    """Whether Spark and the dialect may add the interval with different results.
 
-    A month is one of the clock everywhere, if not of the same clock.
+    Spark adds 25 hours as one calendar day and one hour; other dialects add 25 hours. A month is
+    a calendar month in all dialects, but the time zone of the calendar may differ.
     """
     if interval.type == time_intervals.MONTHS:
         return scope.clock_differs
@@ -211,14 +212,11 @@ def _counts_days(interval: Literal, scope: Scope) -> bool:
 def _add_days(operation: Operation, date: Operand, days: Operand, scope: Scope) -> Expression:
     match (date.expression, days.expression):
         case (Literal(), Literal(int() as count, _)):
-            return add_interval_keeping_type(operation, date, _days(count), scope)
+            interval = Operand(time_intervals.of_units(count, "day"), None)
+            return add_interval_keeping_type(operation, date, interval, scope)
         case (start, count):
             name = "date_add" if operation is Operation.ADD else "date_sub"
             return Call(name, (start, count), DATE)
-
-
-def _days(count: int) -> Operand:
-    return Operand(time_intervals.of_units(count, "day"), None)
 
 
 def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) -> Expression:
@@ -252,9 +250,9 @@ def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) 
 def _widened_integers(
     operation: Operation, left: Operand, right: Operand, scope: Scope
 ) -> tuple[Operand, Operand]:
-    """Integers as wide as another dialect's may be, so that nothing overflows which has a value.
+    """Operands with integers as wide as in any dialect, so that no valid result overflows.
 
-    Where the dialect's are narrower it raises, and no row is at stake.
+    A dialect with narrower integers raises an error, and an error loses no row.
     """
     both = (left.expression, right.expression)
     constant = all(isinstance(expression, Literal) for expression in both)
@@ -276,13 +274,13 @@ def _widened_integers(
 
 
 def _call_as_bigint(operand: Operand) -> Operand:
-    """What a function gives: a bigint in some dialects where Spark's is an int."""
+    """An operand with a function call as bigint: some dialects return bigint, Spark int."""
     called = any(isinstance(node, Call) for node in walk(operand.expression))
     return _as_bigint(operand) if called else operand
 
 
 def _as_38_digits(operand: Operand) -> Operand:
-    """Snowflake's integers have 38 digits."""
+    """An integer operand as a decimal: integers of Snowflake have 38 digits."""
     match (operand.expression, type_of(operand.expression)):
         case (Literal(int() as value, _), IntegerType()):
             return Operand(exact_decimal(Decimal(value)), operand.origin)
@@ -296,7 +294,7 @@ _BIGQUERY_DIGITS = (29, 9)
 
 
 def _require_digits(operation: Operation, first: Type, second: Type, scope: Scope) -> None:
-    """Refuse decimals that Spark would round or that would overflow: dialects have other limits."""
+    """Raise Uninterpreted if a decimal result may be rounded or overflow: limits differ."""
     if DecimalType not in map(type, (first, second)):
         return
     needed = exact_digits(operation, as_decimal(first), as_decimal(second))
@@ -319,7 +317,7 @@ def _as_bigint(operand: Operand) -> Operand:
 
 
 def _typed_null(operand: Operand, other: Operand) -> Operand:
-    """A bare NULL takes the type of the number beside it."""
+    """An untyped NULL with the type of the other operand, if that is a number."""
     kind = type_of(other.expression)
     if isinstance(type_of(operand.expression), NullType) and is_numeric(kind):
         return Operand(Literal(None, kind), operand.origin)
@@ -329,7 +327,7 @@ def _typed_null(operand: Operand, other: Operand) -> Operand:
 def _division_in_spark(
     operation: Operation, left: Operand, right: Operand, scope: Scope
 ) -> tuple[Operation, Operand, Operand]:
-    """Division as the dialect means it, in Spark's terms."""
+    """The operation and operands that give in Spark the division of the dialect."""
     kinds = (type_of(left.expression), type_of(right.expression))
     both_integers = all(isinstance(kind, IntegerType) for kind in kinds)
     floating = any(isinstance(kind, FloatType) for kind in kinds)
@@ -361,7 +359,7 @@ def _is_nonzero_literal(divisor: Expression) -> bool:
 def _divided_exact(
     left: Operand, right: Operand, scope: Scope
 ) -> tuple[Operation, Operand, Operand]:
-    """`/` of exact numbers elsewhere than in Spark."""
+    """`/` of integers and decimals in other dialects than Spark."""
     both_integers = all(isinstance(type_of(o.expression), IntegerType) for o in (left, right))
     match scope.dialect.division:
         case Division.NULLABLE:
@@ -385,7 +383,7 @@ _INTEGERS_IN_POSTGRES = {
 
 
 def _require_integers(operands: tuple[Operand, ...], scope: Scope) -> None:
-    """Refuse integers of Spark that are none in Postgres, as parts of a time: `/` cuts nothing."""
+    """Raise Uninterpreted for calls that are integers in Spark but not in Postgres (`hour`)."""
     if scope.dialect.family is not DialectFamily.POSTGRES:
         return
     for operand in operands:
@@ -407,7 +405,7 @@ def _null_if_zero(divisor: Expression) -> Expression:
 
 
 def _from_strings(left: Operand, right: Operand, scope: Scope) -> tuple[Operand, Operand]:
-    """A string beside a number is a number of that kind, beside another string a double."""
+    """A string becomes a bigint if the other operand is an integer, else a double."""
     first, second = type_of(left.expression), type_of(right.expression)
     if isinstance(first, StringType):
         target = BIGINT if isinstance(second, IntegerType) else DOUBLE
@@ -419,7 +417,7 @@ def _from_strings(left: Operand, right: Operand, scope: Scope) -> tuple[Operand,
 
 
 def _shortest_decimal(operand: Operand, other: Operand) -> Operand:
-    """`price * 2`: the literal has as many digits as it needs, not all of an int's."""
+    """In `price * 2` the literal becomes decimal(1,0), and not decimal(10,0) as an int."""
     match (operand.expression, type_of(other.expression)):
         case (Literal(int() as value, IntegerType()), DecimalType()):
             return Operand(exact_decimal(Decimal(value)), operand.origin)
@@ -435,7 +433,7 @@ def _as_decimal_operand(expression: Expression, result: Type) -> Expression:
 
 
 def fold(operation: Operation, left: Expression, right: Expression, kind: Type) -> Literal | None:
-    """The result on two literals; None where it would raise or there are none."""
+    """The result of two literals; None if it would raise an error or one is not a literal."""
     if not (isinstance(left, Literal) and isinstance(right, Literal)):
         return None
     if left.value is None or right.value is None:

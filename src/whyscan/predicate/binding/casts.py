@@ -1,4 +1,4 @@
-"""One expression as another type: implicit where Spark coerces, explicit where CAST is written."""
+"""Casts: implicit ones where Spark converts types, explicit ones where the text has CAST."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ if TYPE_CHECKING:
 
 
 def implicit_cast(operand: Operand, target: Type, scope: Scope) -> Expression:
-    """The operand as `target`: a literal is converted, anything else cast where it must be."""
+    """The operand as type `target`: a literal is converted, another expression gets a cast.
+
+    There is no cast if the representation of the values is the same.
+    """
     expression = operand.expression
     source = type_of(expression)
     if target == BINARY and isinstance(source, StringType) and not scope.dialect.is_spark:
@@ -71,20 +74,20 @@ def implicit_cast(operand: Operand, target: Type, scope: Scope) -> Expression:
 def _check_meaning(
     expression: Expression, target: Type, failure: CastFailure, scope: Scope
 ) -> None:
-    """Spark's casts are Spark's; those of another dialect must be listed."""
+    """Raise Uninterpreted for a cast whose meaning in the dialect may differ from Spark's."""
     if not scope.dialect.is_spark:
         require_shared(expression, target, failure, scope.dialect.family)
 
 
 def _check_clock(source: Type, target: Type, scope: Scope) -> None:
-    """What a clock shows at an instant is asked of the session's, where the dialect does so."""
+    """Raise Uninterpreted for the local time of an instant if dialect and session zones differ."""
     shown = isinstance(target, DateType | StringType) or target == TIMESTAMP_NTZ
     if scope.clock_differs and source == TIMESTAMP and shown:
         raise Uninterpreted("a clock in UTC, which is not the session's")
 
 
 def explicit_cast(operand: Operand, target: Type, failure: CastFailure, scope: Scope) -> Expression:
-    """`CAST(operand AS target)`, which may narrow and then fails as `failure` says."""
+    """`CAST(operand AS target)`, or TRY_CAST. `failure` says what a failing cast does."""
     expression = operand.expression
     source = type_of(expression)
     if not castable(source, target):
@@ -97,7 +100,7 @@ def explicit_cast(operand: Operand, target: Type, failure: CastFailure, scope: S
             converted = convert(expression, target, scope.clock)
         except Inconvertible as error:
             if not scope.dialect.is_spark:
-                # DuckDB reads '2.5' as an integer, Postgres 'epoch' as a time.
+                # DuckDB reads '2.5' as an integer, Postgres reads 'epoch' as a time.
                 raise Uninterpreted("a text that Spark cannot read so") from error
             if failure is CastFailure.NULL:
                 return Literal(None, target)
@@ -106,7 +109,7 @@ def explicit_cast(operand: Operand, target: Type, failure: CastFailure, scope: S
             return converted
     if source == target:
         return expression
-    # Arithmetic overflows by its operands' types, so that a cast which changes no value stays.
+    # Arithmetic overflows by the types of its operands, so a widening cast stays in the tree.
     if _has_same_representation(source, target):
         return Cast(expression, target)
     _check_clock(source, target, scope)
@@ -116,7 +119,7 @@ def explicit_cast(operand: Operand, target: Type, failure: CastFailure, scope: S
 
 
 def require_fraction(operand: Operand, digits: int) -> None:
-    """Refuse a cast to a timestamp of so many places that would round the operand's seconds."""
+    """Raise Uninterpreted for a cast that rounds seconds to `digits` places."""
     match operand.expression:
         case Literal(str() as text, _):
             fraction = re.search(r"\.([0-9]+)", text)
@@ -138,7 +141,7 @@ _DIGITS = re.compile(r"\\x((?:[0-9A-Fa-f]{2})*)")
 
 
 def _bytes_of(expression: Expression, family: DialectFamily) -> Literal:
-    r"""`'\x61b'::BLOB` in DuckDB, `'\x6162'::BYTEA` in Postgres: the bytes that are written."""
+    r"""The bytes of `'\x61b'::BLOB` in DuckDB or `'\x6162'::BYTEA` in Postgres."""
     match expression:
         case Literal(str() as text, _) if family is DialectFamily.DUCKDB and text.isascii():
             if "\\" not in _ESCAPED.sub("", text):
@@ -151,20 +154,23 @@ def _bytes_of(expression: Expression, family: DialectFamily) -> Literal:
 
 
 class CommonTypeOperands(Struct, frozen=True):
-    """Operands in one type. Casts that change no value are left out, so theirs may be narrower."""
+    """Operands after the casts to their common type.
+
+    Widening casts that keep the representation are left out, so an operand's type may be narrower.
+    """
 
     operands: tuple[Expression, ...]
     type: Type
 
 
 def cast_pair(left: Operand, right: Operand, scope: Scope) -> tuple[Expression, Expression]:
-    """Both operands in the type in which Spark compares them."""
+    """Both operands, cast to the type in which Spark compares them."""
     first, second = cast_to_common_type((left, right), scope).operands
     return first, second
 
 
 def cast_to_common_type(operands: Sequence[Operand], scope: Scope) -> CommonTypeOperands:
-    """All operands in the type in which Spark compares them."""
+    """All operands, cast to the type in which Spark compares them."""
     if not scope.dialect.is_spark:
         operands = _texts_as_decimals(operands)
     target = _common_type(operands, scope)
@@ -173,14 +179,15 @@ def cast_to_common_type(operands: Sequence[Operand], scope: Scope) -> CommonType
     except TypeProblem:
         if not (isinstance(target, TimestampType) and target.unit is TimeUnit.NANOSECOND):
             raise
-        # Nanoseconds reach from 1677 to 2262: a literal outside is compared in microseconds.
+        # Nanoseconds cover 1677 to 2262. Other literals are compared in microseconds.
         return _in_type(operands, TimestampType(target.instant), scope)
 
 
 def _texts_as_decimals(operands: Sequence[Operand]) -> Sequence[Operand]:
-    """Text beside a decimal is a decimal elsewhere than in Spark, which makes doubles of both.
+    """The operands with strings as decimals if one operand is a decimal.
 
-    Of how many places is the dialect's affair, so that the text must have no more than the decimal.
+    Spark compares a decimal with a string as doubles, other dialects compare them as decimals.
+    The scale depends on the dialect, so the string must not have more places than the decimal.
     """
     kinds = [type_of(operand.expression) for operand in operands]
     places = min((k.scale for k in kinds if isinstance(k, DecimalType)), default=None)
@@ -212,7 +219,7 @@ def _in_type(operands: Sequence[Operand], target: Type, scope: Scope) -> CommonT
 
 
 def _without_widening_cast(expression: Expression) -> Expression:
-    """`CAST(int_column AS BIGINT)` beside a bigint: the column, whose values are the same."""
+    """`int_column` for `CAST(int_column AS BIGINT)`: the values are the same."""
     match expression:
         case Cast(inner, target) if _has_same_representation(type_of(inner), target):
             return inner
@@ -240,7 +247,7 @@ def _common_type(operands: Sequence[Operand], scope: Scope) -> Type:
 
 
 def require_case(scope: Scope) -> None:
-    """Refuse to compare text in a dialect that may take 'a' for 'A'."""
+    """Raise Uninterpreted in a dialect in which 'a' may equal 'A'."""
     if scope.dialect.text_ignores_case:
         raise Uninterpreted("text that is compared without regard to case")
 
@@ -253,9 +260,9 @@ def _incomparable(operands: Sequence[Operand], kinds: Sequence[Type], scope: Sco
 
 
 def _all_integers(operands: Sequence[Operand]) -> bool:
-    """Integers against decimal literals like `5.0`, which are integers too, of 64 bits.
+    """Whether integers are compared with decimal literals such as `5.0` that fit in a bigint.
 
-    Decimal operands other than literals need the decimal comparison.
+    Decimal operands that are not literals need a decimal comparison.
     """
     return all(
         isinstance(type_of(o.expression), IntegerType | NullType)
@@ -295,7 +302,7 @@ def _inconvertible(
 
 
 def _has_same_representation(source: Type, target: Type) -> bool:
-    """Whether every value of `source` is a value of `target` in the same Arrow representation."""
+    """Whether every value of `source` is a value of `target` with the same Arrow value."""
     match (source, target):
         case (IntegerType(), IntegerType()):
             return source.bits <= target.bits
@@ -310,7 +317,7 @@ def _has_same_representation(source: Type, target: Type) -> bool:
 
 
 def castable(source: Type, target: Type) -> bool:
-    """Whether Spark's ANSI CAST exists between the types."""
+    """Whether Spark's ANSI CAST allows the types."""
     match (source, target):
         case (NullType(), _):
             return True
@@ -331,7 +338,7 @@ def castable(source: Type, target: Type) -> bool:
 
 
 def as_condition(operand: Operand, scope: Scope) -> Expression:
-    """The operand where a boolean must stand."""
+    """The operand as a condition. Only booleans, strings and NULL can be one."""
     kind = type_of(operand.expression)
     if isinstance(kind, BooleanType | StringType) or kind == NULL:
         return implicit_cast(operand, BooleanType(), scope)
@@ -339,6 +346,6 @@ def as_condition(operand: Operand, scope: Scope) -> Expression:
 
 
 def no_condition(operand: Operand, scope: Scope) -> NoCondition:
-    """What to raise for an operand that is no boolean."""
+    """The error for an operand that is not a boolean."""
     kind = type_of(operand.expression)
     return scope.no_condition(f"a condition is boolean, this is {kind}", operand)

@@ -1,4 +1,4 @@
-"""Functions of literals, computed once at binding: so that the evaluator sees a literal."""
+"""Functions of literals are computed at binding, so that the evaluator sees a literal."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NULL_TOLERANT = {
 
 
 def fold(call: Call, clock: Clock) -> Literal | None:
-    """The value of a call whose arguments are all literals; None where it is not computed here."""
+    """The value of a call whose arguments are all literals; None if it is not computed."""
     literals = [a for a in call.arguments if isinstance(a, Literal)]
     if len(literals) < len(call.arguments):
         return None
@@ -53,7 +53,7 @@ def fold(call: Call, clock: Clock) -> Literal | None:
     try:
         value = compute(literals, clock)
     except (ValueError, ArithmeticError):
-        # Inconvertible is a ValueError, as is what Python makes of NaN: left to evaluation.
+        # Inconvertible is a ValueError, and NaN raises one in Python: the evaluator decides.
         return None
     return None if value is None or not _in_range(value, call) else Literal(value, call.type)
 
@@ -86,7 +86,7 @@ def _text(literal: Literal) -> str:
 
 
 def _day(literal: Literal, clock: Clock) -> int:
-    """The date of a date or timestamp, in days."""
+    """The date of a date or timestamp literal, in days since 1970-01-01."""
     converted = convert(literal, DATE, clock)
     if converted is None:
         raise Inconvertible("not a date")
@@ -94,7 +94,7 @@ def _day(literal: Literal, clock: Clock) -> int:
 
 
 def _wall(literal: Literal, clock: Clock) -> int:
-    """What a wall clock shows at a date or timestamp, in microseconds."""
+    """The wall time of a date or timestamp literal, in microseconds."""
     converted = convert(literal, TIMESTAMP_NTZ, clock)
     if converted is None:
         raise Inconvertible("not a timestamp")
@@ -162,7 +162,7 @@ _CLOCK_UNITS = {
 
 
 def first_day(days: int, unit: str) -> int | None:
-    """The first day of the week, month, quarter or year around a day."""
+    """The first day of the week, month, quarter or year of a day; None for another unit."""
     year, month, _ = time_text.civil_from_days(days)
     match unit:
         case "year":
@@ -207,7 +207,7 @@ def _date_sub(literals: list[Literal], clock: Clock) -> Value:
 
 
 def _make_date(literals: list[Literal], _: Clock) -> Value:
-    """Spark raises where there is no such day."""
+    """`make_date(year, month, day)`; None for an invalid date, for which Spark raises."""
     year, month, day = map(_integer, literals)
     if not 0 <= year <= _LAST_YEAR or min(month, day) < 1:
         return None
@@ -227,14 +227,14 @@ _WEEKDAY = {name[:length]: at for at, name in enumerate(_WEEKDAYS) for length in
 
 
 def _next_day(literals: list[Literal], clock: Clock) -> Value:
-    """The first such weekday behind a day. Spark raises for another name."""
+    """`next_day(date, weekday)`; None for an unknown weekday, for which Spark raises."""
     weekday = _WEEKDAY.get(_text(literals[1]).upper())
     day = _day(literals[0], clock) + 1
     return None if weekday is None else day + (weekday - (day + 3)) % 7
 
 
 def _shifted(move: Callable[[int, zones.Zone], int]) -> Compute:
-    """An instant as if its reading in UTC were one in the zone, or the other way round."""
+    """`from_utc_timestamp` or `to_utc_timestamp`: `move` shifts an instant by the zone."""
 
     def compute(literals: list[Literal], clock: Clock) -> Value:
         zone = zones.find_zone(_text(literals[1]))
@@ -248,7 +248,7 @@ def _unix(per: int) -> Compute:
 
 
 def _unix_timestamp(literals: list[Literal], clock: Clock) -> Value:
-    """Seconds, towards zero. A timestamp_ntz is taken as if in UTC."""
+    """Seconds, rounded towards zero. A timestamp_ntz counts as UTC."""
     is_wall = literals[0].type == TIMESTAMP_NTZ
     micros = _integer(literals[0]) if is_wall else _instant(literals[0], clock)
     seconds = abs(micros) // zones.SECOND
@@ -277,7 +277,7 @@ def _concat(literals: list[Literal], _: Clock) -> Value:
 
 
 def _substring(literals: list[Literal], _: Clock) -> Value:
-    """Positions count from 1; 0 is 1; negative ones from the end."""
+    """`substring`. Positions start at 1, 0 means 1, and negative positions count from the end."""
     if isinstance(literals[0].type, BinaryType):
         return None
     text, position, length = _text(literals[0]), _integer(literals[1]), _integer(literals[2])
@@ -290,7 +290,7 @@ def _of_text(compute: Callable[[str], str]) -> Compute:
 
 
 def _ascii_only(change: Callable[[str], str]) -> Callable[[str], str]:
-    """Case of letters beyond ASCII is a matter of Java's tables."""
+    """Change the case of ASCII text only: for other letters Java's tables may differ."""
 
     def compute(text: str) -> str:
         if not text.isascii():
@@ -301,11 +301,11 @@ def _ascii_only(change: Callable[[str], str]) -> Callable[[str], str]:
 
 
 _MAX_TEXT = 10_000
-"""As long a text as is made here."""
+"""The longest text, in characters, that is computed at binding."""
 
 
 def _padding(literals: list[Literal]) -> tuple[str, str]:
-    """A text cut to its length, and what is missing; an empty padding adds nothing."""
+    """The text, cut to the length, and its padding. An empty pad string adds nothing."""
     text, length = _text(literals[0]), max(_integer(literals[1]), 0)
     pad = _text(literals[2]) if len(literals) > 2 else " "  # noqa: PLR2004
     missing = length - len(text)
@@ -335,14 +335,20 @@ def _replace(literals: list[Literal], _: Clock) -> Value:
 
 
 def _translate(literals: list[Literal], _: Clock) -> Value:
-    """Letter by letter; the first of a repeated letter counts, one without a partner goes."""
+    """`translate`, letter by letter. A letter without a partner is removed.
+
+    If a letter is repeated in `old`, its first occurrence counts.
+    """
     text, old, new = map(_text, literals)
     partner = {letter: new[at : at + 1] for at, letter in reversed(list(enumerate(old)))}
     return "".join(partner.get(letter, letter) for letter in text)
 
 
 def _format_string(literals: list[Literal], _: Clock) -> Value:
-    """`%s` of text and integers, `%d` and `%05d` of integers: what Java and Python share."""
+    """`format_string` with `%s` of strings and integers, and `%d` or `%05d` of integers.
+
+    For these fields Java and Python give the same text. None for any other field.
+    """
     pattern, values = _text(literals[0]), [literal.value for literal in literals[1:]]
     fields = re.findall(r"%(?:0[1-9][0-9]?)?[sd]", pattern)
     if len(fields) != len(values) or "%" in re.sub(r"%(?:s|(?:0[1-9][0-9]?)?d)", "", pattern):

@@ -1,4 +1,4 @@
-"""Calls about time, from each dialect's words to Spark's."""
+"""Functions of dates and times: the calls of each dialect as calls of Spark."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ UNIT_WORDS = frozenset(_UNITS) | {
     "dayofweek",
     "dayofyear",
 }
-"""Bare words that are units, not columns."""
+"""Words without quotes that are units of time and not columns."""
 
 
 def unit_named(word: str) -> str:
-    """The unit by one of its names."""
+    """The unit of time for one of its names."""
     unit = _UNITS.get(word.lower())
     if unit is None:
         raise Uninterpreted(f"the unit {word!r}")
@@ -87,14 +87,14 @@ def local_timestamp(scope: Scope) -> Literal:
 
 
 def truncate_to_timestamp(unit: str, moment: Operand, scope: Scope) -> Expression:
-    """`date_trunc` as Spark has it: of a date too it is a timestamp."""
+    """`date_trunc` of Spark, which gives a timestamp also for a date."""
     return call("date_trunc", (_string_operand(unit), moment), scope)
 
 
 def truncate_keeping_type(unit: str, moment: Operand, scope: Scope) -> Expression:
-    """`date_trunc` as everybody else has it: a date stays a date.
+    """`date_trunc` of other dialects, in which a date stays a date.
 
-    Spark's `trunc` of a date knows no unit below the week: a day is the date itself.
+    Spark's `trunc` of a date has no unit below the week; truncation to the day is the date itself.
     """
     if not isinstance(type_of(moment.expression), DateType):
         return truncate_to_timestamp(unit, moment, scope)
@@ -110,7 +110,7 @@ def truncate_keeping_type(unit: str, moment: Operand, scope: Scope) -> Expressio
 
 
 _CUT_DATES = {DialectFamily.DUCKDB: TIMESTAMP_NTZ, DialectFamily.POSTGRES: TIMESTAMP}
-"""What `date_trunc` makes of a date where it is no date."""
+"""The result type of `date_trunc` of a date, in the families in which it is not a date."""
 
 
 def _string_operand(text: str) -> Operand:
@@ -118,7 +118,7 @@ def _string_operand(text: str) -> Operand:
 
 
 def date_trunc_spark(arguments: Arguments) -> Expression:
-    """`date_trunc('MONTH', ts)`. A wall clock's reading is made an instant first."""
+    """`date_trunc('MONTH', ts)`. A timestamp without a zone is cast to an instant first."""
     unit = unit_named(arguments.expect(2).text(0))
     moment = arguments.operand(1)
     kind = type_of(moment.expression)
@@ -129,21 +129,20 @@ def date_trunc_spark(arguments: Arguments) -> Expression:
 
 
 def date_trunc(arguments: Arguments) -> Expression:
-    """`date_trunc('month', ts)`, weeks from Monday."""
+    """`date_trunc('month', ts)`. Weeks start on Monday."""
     unit = unit_named(arguments.expect(2).word(0))
     return truncate_keeping_type(unit, arguments.operand(1), arguments.scope)
 
 
 def date_trunc_without_weeks(arguments: Arguments) -> Expression:
-    """Snowflake's, whose weeks start where a parameter says."""
-    unit = unit_named(arguments.expect(2).word(0))
-    if unit == "week":
+    """`date_trunc` of Snowflake, where a setting decides on which day a week starts."""
+    if unit_named(arguments.expect(2).word(0)) == "week":
         raise Uninterpreted("weeks whose first day is a setting")
-    return truncate_keeping_type(unit, arguments.operand(1), arguments.scope)
+    return date_trunc(arguments)
 
 
 def date_trunc_bigquery(arguments: Arguments) -> Expression:
-    """`date_trunc(d, MONTH)`, `timestamp_trunc(ts, DAY)`; WEEK is from Sunday, ISOWEEK is ours."""
+    """`date_trunc(d, MONTH)`, `timestamp_trunc(ts, DAY)`. ISOWEEK starts on Monday."""
     word = arguments.expect(2).word(1)
     if word == "week":
         raise Uninterpreted("weeks from Sunday")
@@ -160,7 +159,7 @@ def trunc_spark(arguments: Arguments) -> Expression:
 
 
 def to_date(arguments: Arguments) -> Expression:
-    """`to_date(x)`, `date(x)`: CAST; with a format only of literals."""
+    """`to_date(x)` or `date(x)`: CAST. With a format only literals are converted."""
     return _cast_or_read(arguments.expect(1, 2), DATE)
 
 
@@ -173,7 +172,7 @@ def to_timestamp_ntz(arguments: Arguments) -> Expression:
 
 
 def text_to_date(arguments: Arguments) -> Expression:
-    """Snowflake's, which reads numbers its own way."""
+    """`to_date` of Snowflake, which reads numbers in another way than Spark."""
     _refuse_numbers(arguments.expect(1, 2))
     return _cast_or_read(arguments, DATE)
 
@@ -184,7 +183,7 @@ def text_to_timestamp_ntz(arguments: Arguments) -> Expression:
 
 
 def read_by_format(target: Type) -> Callable[[Arguments], Expression]:
-    """Postgres' `to_date('2024-03-01', 'YYYY-MM-DD')`: never without a format."""
+    """A builder for Postgres' `to_date('2024-03-01', 'YYYY-MM-DD')`, which needs a format."""
     return lambda arguments: _cast_or_read(arguments.expect(2), target)
 
 
@@ -212,7 +211,10 @@ def _cast_or_read(arguments: Arguments, target: Type) -> Expression:
 
 
 def _read_literal(text: str, pattern: str, arguments: Arguments) -> int:
-    """Spark refuses what does not follow the format; Postgres and Snowflake may make do."""
+    """The wall time, in microseconds, of a literal with a format.
+
+    Spark refuses a text that does not follow the format; Postgres and Snowflake may accept it.
+    """
     scope = arguments.scope
     match scope.dialect.family:
         case DialectFamily.SPARK:
@@ -229,9 +231,9 @@ def _read_literal(text: str, pattern: str, arguments: Arguments) -> int:
 
 
 def unix_timestamp(arguments: Arguments) -> Expression:
-    """Seconds of a date, timestamp or text; of the session's time without arguments.
+    """`unix_timestamp(x, format)`: seconds of a date, timestamp or string literal.
 
-    The format is for text alone.
+    Without arguments it is the current time. The format only applies to strings.
     """
     scope = arguments.scope
     if len(arguments) == 0:
@@ -250,7 +252,7 @@ def unix_timestamp(arguments: Arguments) -> Expression:
 
 
 def make_date(arguments: Arguments) -> Expression:
-    """`make_date(2024, 3, 1)`; Spark raises where there is no such day."""
+    """`make_date(2024, 3, 1)`. For an invalid date Spark raises an error."""
     date = call("make_date", arguments.expect(3).operands(), arguments.scope)
     if isinstance(date, Call) and all(isinstance(a, Literal) for a in date.arguments):
         raise Uninterpreted("a date that is none")
@@ -266,7 +268,7 @@ def try_to_timestamp(arguments: Arguments) -> Expression:
 
 
 def _try_cast_or_read(arguments: Arguments, target: Type) -> Expression:
-    """`try_to_date(x)`: TRY_CAST; with a format only of literals, as without `try_`."""
+    """`try_to_date(x)`: TRY_CAST. With a format only literals are converted."""
     if len(arguments) > 1:
         try:
             return _cast_or_read(arguments, target)
@@ -276,7 +278,7 @@ def _try_cast_or_read(arguments: Arguments, target: Type) -> Expression:
 
 
 def make_timestamp(target: Type) -> Callable[[Arguments], Expression]:
-    """`make_timestamp(2024, 3, 1, 12, 30, 15.5)` of literals, in the zone of a seventh."""
+    """A builder for `make_timestamp(2024, 3, 1, 12, 30, 15.5, zone)` of literals."""
 
     def build(arguments: Arguments) -> Expression:
         wall = _wall_of_parts(arguments.expect(*((6, 7) if target == TIMESTAMP else (6,))))
@@ -294,7 +296,7 @@ def make_timestamp(target: Type) -> Callable[[Arguments], Expression]:
 
 
 def _wall_of_parts(arguments: Arguments) -> int:
-    """What the parts of a wall clock's reading make. Spark raises where one is out of range."""
+    """The wall time of six numbers, year to second, in microseconds."""
     year, month, day, hour, minute = (arguments.integer(i) for i in range(5))
     match arguments.operand(5).expression:
         case Literal(int() | Decimal() as seconds, IntegerType() | DecimalType()):
@@ -311,7 +313,7 @@ def _wall_of_parts(arguments: Arguments) -> int:
 
 
 def zone_shift(name: str) -> Callable[[Arguments], Expression]:
-    """`from_utc_timestamp(ts, zone)`: of a wall clock's reading as an instant."""
+    """A builder for `from_utc_timestamp(ts, zone)`. `ts` is cast to an instant first."""
 
     def build(arguments: Arguments) -> Expression:
         moment, zone = arguments.expect(2).operands()
@@ -322,13 +324,13 @@ def zone_shift(name: str) -> Callable[[Arguments], Expression]:
 
 
 def from_unixtime_spark(arguments: Arguments) -> Expression:
-    """Seconds as text in the session's zone."""
+    """Spark's `from_unixtime(seconds)`: text in the time zone of the session."""
     pattern = arguments.text(1) if len(arguments.expect(1, 2)) > 1 else _DEFAULT_FORMAT
     return call("from_unixtime", (arguments.operand(0), _string_operand(pattern)), arguments.scope)
 
 
 def from_unixtime_trino(arguments: Arguments) -> Expression:
-    """Seconds as a timestamp; fractions would be cut to milliseconds."""
+    """Trino's `from_unixtime(seconds)`: a timestamp. Fractions are cut to milliseconds there."""
     operand = arguments.expect(1).operand(0)
     if not isinstance(type_of(operand.expression), IntegerType):
         raise Uninterpreted("a fraction of seconds")
@@ -341,19 +343,19 @@ def date_format_spark(arguments: Arguments) -> Expression:
 
 
 def date_format_mysql(arguments: Arguments) -> Expression:
-    """Trino's, which has MySQL's letters."""
+    """`date_format` of Trino, whose format has the letters of MySQL."""
     pattern = date_formats.java_from_mysql(arguments.expect(2).text(1))
     return call("date_format", (arguments.operand(0), _string_operand(pattern)), arguments.scope)
 
 
 def strftime(arguments: Arguments) -> Expression:
-    """DuckDB's: the value, then C's letters."""
+    """DuckDB's `strftime(value, format)`, whose format has the letters of C."""
     pattern = date_formats.java_from_c(arguments.expect(2).text(1))
     return call("date_format", (arguments.operand(0), _string_operand(pattern)), arguments.scope)
 
 
 def to_char(arguments: Arguments) -> Expression:
-    """Postgres' and Snowflake's: `to_char(d, 'YYYY-MM')`."""
+    """`to_char(d, 'YYYY-MM')` of Postgres and Snowflake."""
     _refuse_numbers(arguments.expect(2))
     pattern = date_formats.java_from_oracle(arguments.text(1))
     return call("date_format", (arguments.operand(0), _string_operand(pattern)), arguments.scope)
@@ -376,14 +378,16 @@ def date_sub_spark(arguments: Arguments) -> Expression:
 
 
 def timestampadd(arguments: Arguments) -> Expression:
-    """`timestampadd(DAY, 7, x)`: a timestamp, whatever x is.
+    """`timestampadd(DAY, 7, x)`: a timestamp for any type of x.
 
-    Days pass on the clock, as in `x + INTERVAL 24 HOURS`; 24 hours that are written so pass in
-    real time (measured).
+    Days are calendar days, as in `x + INTERVAL 24 HOURS`; `timestampadd(HOUR, 24, x)` adds 24
+    hours of real time (measured).
     """
     interval = _interval(arguments.expect(3), 1, 0)
     moment, scope = arguments.operand(2), arguments.scope
-    start = Operand(casts.implicit_cast(moment, _timestamp_of(moment), scope), moment.origin)
+    kind = type_of(moment.expression)
+    target = kind if isinstance(kind, TimestampType) else TIMESTAMP
+    start = Operand(casts.implicit_cast(moment, target, scope), moment.origin)
     match interval.expression:
         case Literal(int() as span, _) if _is_real_time(span, start, arguments.word(0)):
             micros = without_origin(call("unix_micros", [start], scope))
@@ -402,11 +406,6 @@ def _is_real_time(span: int, start: Operand, unit: str) -> bool:
     if kind != TIMESTAMP:
         raise Uninterpreted("hours of nanoseconds")
     return True
-
-
-def _timestamp_of(operand: Operand) -> Type:
-    kind = type_of(operand.expression)
-    return kind if isinstance(kind, TimestampType) else TIMESTAMP
 
 
 def date_add_units(arguments: Arguments) -> Expression:
@@ -445,23 +444,20 @@ def _interval(arguments: Arguments, count: int, unit: int) -> Operand:
 
 
 def datediff_spark(arguments: Arguments) -> Expression:
-    """`datediff(end, start)`; with a unit only whole days between dates."""
+    """`datediff(end, start)`. With a unit only days between dates are interpreted."""
     if len(arguments.expect(2, 3)) > 2:  # noqa: PLR2004
         return datediff_full(arguments)
     return call("datediff", arguments.operands(), arguments.scope)
 
 
 def datediff_full(arguments: Arguments) -> Expression:
-    """`date_diff('day', start, end)` in whole periods: of days between dates alone."""
+    """`date_diff('day', start, end)` in complete days; only for dates."""
     _require_days(arguments.expect(3).word(0))
-    _, start, end = (None, arguments.operand(1), arguments.operand(2))
-    if not all(type_of(o.expression) == DATE for o in (start, end)):
-        raise Uninterpreted("whole days between timestamps")
-    return call("datediff", (end, start), arguments.scope)
+    return _days_between_dates(arguments.operand(1), arguments.operand(2), arguments.scope)
 
 
 def datediff_borders(arguments: Arguments) -> Expression:
-    """`date_diff('day', start, end)` in midnights passed."""
+    """`date_diff('day', start, end)`: the number of midnights between the two."""
     _require_days(arguments.expect(3).word(0))
     return call("datediff", (arguments.operand(2), arguments.operand(1)), arguments.scope)
 
@@ -470,9 +466,13 @@ def datediff_bigquery(arguments: Arguments) -> Expression:
     """`date_diff(end, start, DAY)`."""
     _require_days(arguments.expect(3).word(2))
     end, start = arguments.operand(0), arguments.operand(1)
+    return _days_between_dates(start, end, arguments.scope)
+
+
+def _days_between_dates(start: Operand, end: Operand, scope: Scope) -> Expression:
     if not all(type_of(o.expression) == DATE for o in (start, end)):
         raise Uninterpreted("whole days between timestamps")
-    return call("datediff", (end, start), arguments.scope)
+    return call("datediff", (end, start), scope)
 
 
 def _require_days(word: str) -> None:
@@ -481,12 +481,12 @@ def _require_days(word: str) -> None:
 
 
 def plus_one(name: str, operand: Operand, scope: Scope) -> Expression:
-    """A part that another dialect counts from 1."""
+    """The function plus one, for a dialect that counts from 1."""
     return _shift_part(Operation.ADD, name, operand, scope)
 
 
 def minus_one(name: str, operand: Operand, scope: Scope) -> Expression:
-    """A part that another dialect counts from 0."""
+    """The function minus one, for a dialect that counts from 0."""
     return _shift_part(Operation.SUBTRACT, name, operand, scope)
 
 
