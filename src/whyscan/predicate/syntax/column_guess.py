@@ -1,4 +1,4 @@
-"""Which columns a text seems to name: a guess from its words, before a parser is there."""
+"""A guess which columns a text names, from its words and without a parser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _WORD = re.compile(r"\w+")
 
 
 def mentioned(text: str, schema: Schema) -> tuple[Column, ...] | None:
-    """The columns among the words outside of strings; None where names may be more than words."""
+    """The columns whose names are words of the text outside of strings.
+
+    None if a column may be named in another way: in quotes, in `_metadata` or in a struct.
+    """
     words = {word.lower() for word in _WORD.findall(_STRING.sub("", text))}
     fields = [field for field in schema.fields if field.name.lower() in words]
     if "`" in text or "_metadata" in words or any(isinstance(f.type, StructType) for f in fields):

@@ -1,8 +1,7 @@
-"""How the dialects differ in meaning where they agree in syntax.
+"""The differences in meaning between dialects for the same syntax.
 
-Comparisons follow Spark's rules, but for those of floats.
-
-A dialect that is not in the table shares what all of them share; the rest of it is opaque.
+Comparisons follow the rules of Spark, except comparisons of floats. For a dialect that is not in
+the table, only what means the same in all dialects is interpreted; the rest is opaque.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ _BACKSLASH = "\\"
 
 
 class Division(Enum):
-    """What `/` gives on two integers, and what division of integers by zero gives."""
+    """The result of `/` for two integers, and the result of a division by zero."""
 
     FRACTIONAL = "a double; by zero it raises"
     TRUNCATED = "an integer; by zero it raises"
@@ -25,7 +24,7 @@ class Division(Enum):
 
 
 class DialectFamily(Enum):
-    """Dialects whose functions have one meaning."""
+    """A group of dialects whose functions have the same meaning."""
 
     SPARK = "spark"
     TRINO = "trino"
@@ -37,18 +36,20 @@ class DialectFamily(Enum):
 
 
 class Dialect(Struct, frozen=True):
-    """One family's meanings.
+    """The meanings of one family of dialects.
 
-    `like_escape` is the escape of LIKE without ESCAPE; `lenient_escape`: it may stand before any
-    character. `plain_timestamp_is_instant`: what TIMESTAMP without more says.
-    `default_decimal`: DECIMAL without digits, None where it is unbounded. `bare_units`: a unit of
-    time is a bare word in `dateadd(day, 1, d)`; elsewhere that word would be a column.
-    `floats_divide_by_zero`: to infinity or NaN, where Spark raises; so do logarithms of zero.
-    `narrow_floats`: a float beside an exact number is compared as a float, in Spark as a double.
-    `instants_in_utc`: what day an instant is on is asked in UTC, whatever the session's zone.
-    `wide_integers`: none has fewer than 64 bits, so that nothing overflows before that.
-    `timestamp_digits`: a second's places in TIMESTAMP without more; a cast rounds to them.
-    `text_ignores_case`: 'a' equals 'A', or is like it, unless a collation says otherwise.
+    - `like_escape`: the escape character of LIKE without ESCAPE; None if there is none.
+    - `lenient_escape`: the escape character is allowed before any character.
+    - `plain_timestamp_is_instant`: the type TIMESTAMP is an instant, with a time zone.
+    - `default_decimal`: precision and scale of the type DECIMAL; None if it is unbounded.
+    - `floats_divide_by_zero`: division by zero and log of zero give infinity or NaN, no error.
+    - `wide_integers`: every integer type has 64 bits or more.
+    - `narrow_floats`: a float and an exact number are compared as floats (Spark: as doubles).
+    - `instants_in_utc`: the date of an instant is its date in UTC, not in the session's zone.
+    - `extremes_skip_null`, `concat_skips_null`: LEAST and GREATEST, CONCAT ignore NULLs.
+    - `bare_units`: in `dateadd(day, 1, d)` the word `day` is a unit of time and not a column.
+    - `timestamp_digits`: the fraction digits of the type TIMESTAMP; a cast rounds to them.
+    - `text_ignores_case`: 'a' may equal 'A', and LIKE may ignore case.
     """
 
     family: DialectFamily
@@ -146,5 +147,5 @@ _DIALECTS = {
 
 
 def dialect_of(name: str) -> Dialect:
-    """The meanings of a dialect by its name."""
+    """The meanings of the dialect of that name."""
     return _DIALECTS.get(name.lower(), _OTHER)

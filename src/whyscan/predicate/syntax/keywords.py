@@ -1,6 +1,6 @@
-"""Spark's words and operators where the tokenizer reads more, or other ones.
+"""Keywords and operators that the tokenizer reads differently from Spark.
 
-Nearly every keyword of Spark is a name where a value stands: `outer = 1` asks for a column.
+In Spark nearly every keyword can be the name of a column: in `outer = 1`, `outer` is a column.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from whyscan.predicate.syntax.tokens import span_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# The parser takes the names of types for columns by itself, and `ARRAY<DATE>` is a type.
+# The parser itself accepts names of types as columns, and `ARRAY<DATE>` must stay a type.
 _UNCHANGED = (Parser.TYPE_TOKENS - {TokenType.UNION}) | {
     TokenType.CURRENT_DATE,
     TokenType.CURRENT_TIMESTAMP,
@@ -69,19 +69,19 @@ _BEHIND_A_VALUE = {
     TokenType.R_PAREN,
 }
 _BEFORE_A_SIGN = {"all", "any", "case", "distinct", "exists", "interval", "not", "select", "some"}
-"""Words behind which a sign may begin a value: `SELECT -1`, `count(DISTINCT -x)`."""
+"""Words after which a sign can begin a value: `SELECT -1`, `count(DISTINCT -x)`."""
 
 _NO_OPERATORS = {"&<", "&>", "~~", "~~~", "~*", "~~*", "!~", "!~~", "^@"}
-"""Operators of Postgres, which the tokenizer knows in every dialect."""
+"""Operators of Postgres that the tokenizer accepts in every dialect."""
 
 
 def as_spark_reads(tokens: list[Token], text: str) -> list[Token]:
-    """The tokens with keywords as names where Spark takes them for such."""
+    """The tokens with keywords as names, where Spark reads them as names."""
     named = list(tokens)
     for index, token in enumerate(tokens):
         if token.text in _NO_OPERATORS and token.token_type is not TokenType.STRING:
             raise SyntaxProblem("this does not belong here", text=text, span=span_of(token))
-        # X'ff00' is no word, though its token's text is one.
+        # X'ff00' is not a word, but the text of its token looks like one.
         bare = token.text.isidentifier() and text[token.start : token.end + 1] == token.text
         if bare and _is_a_name(tokens, named, index):
             named[index] = Token(
@@ -96,7 +96,7 @@ def as_spark_reads(tokens: list[Token], text: str) -> list[Token]:
 
 
 def _is_a_name(tokens: Sequence[Token], named: Sequence[Token], index: int) -> bool:
-    """A keyword between what stands before a value and what stands behind one."""
+    """Whether a keyword is a name: the tokens before and after it are those around a value."""
     token = tokens[index]
     if token.token_type in _UNCHANGED:
         return token.text.lower() == "if" and _is_between_value_borders(tokens, named, index)
@@ -105,19 +105,19 @@ def _is_a_name(tokens: Sequence[Token], named: Sequence[Token], index: int) -> b
 
 def _is_between_value_borders(tokens: Sequence[Token], named: Sequence[Token], index: int) -> bool:
     before = named[index - 1].token_type if index else None
-    behind = tokens[index + 1].token_type if index + 1 < len(tokens) else None
+    after = tokens[index + 1].token_type if index + 1 < len(tokens) else None
     if before is not None and before not in _BEFORE_A_VALUE:
         return False
-    if before is None and behind is TokenType.OR:
-        # CREATE OR REPLACE.
+    if before is None and after is TokenType.OR:
+        # For example CREATE OR REPLACE.
         return False
-    if behind in _SIGNS and tokens[index].text.lower() in _BEFORE_A_SIGN:
+    if after in _SIGNS and tokens[index].text.lower() in _BEFORE_A_SIGN:
         return False
-    return behind is None or behind in _BEHIND_A_VALUE
+    return after is None or after in _BEHIND_A_VALUE
 
 
 def check_numbers(tokens: Sequence[Token], text: str) -> None:
-    """Refuse `. 5`, which the parser takes for `.5`."""
+    """Raise SyntaxProblem for `. 5`, which the parser reads as `.5`."""
     for point, number in pairwise(tokens):
         if (
             point.token_type is TokenType.DOT

@@ -1,4 +1,4 @@
-"""SQL text to syntax trees: one for each top-level AND fragment, in any dialect of sqlglot."""
+"""Parsing of SQL text: one syntax tree for each top-level AND fragment, in any sqlglot dialect."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ TYPED_LITERALS = frozenset(
         exp.DataType.Type.TIMESTAMPNTZ,
     }
 )
-"""The types whose name may stand before a text."""
+"""The types of typed literals, such as `DATE '2024-03-01'`."""
 
 
 class Fragment(Struct, frozen=True):
-    """One top-level AND fragment: its tree, and its text as it was written."""
+    """One top-level AND fragment: its syntax tree and its original text."""
 
     tree: exp.Expr
     sql: str
 
 
 class Syntax(Struct, frozen=True):
-    """A parsed predicate. `lists` holds long IN lists by the offset of their first literal."""
+    """A parsed predicate. `lists` has the long IN lists by the offset of their first literal."""
 
     text: str
     dialect: str
@@ -69,24 +69,24 @@ class Syntax(Struct, frozen=True):
 
 
 def parse(text: str, dialect: str = "spark") -> Syntax:
-    """The text as trees of its dialect; SyntaxProblem where it is no condition."""
+    """Parse a predicate text of a dialect. SyntaxProblem if it is not a condition."""
     language = dialect_named(dialect)
     tokens, lists = tokens_.lift_lists(tokenize(text, language))
     tokens_.check_depth(tokens, text)
     _check_is_condition(tokens, text)
     tree = _parse_tokens(tokens_.mark_calls(tokens), text, language)
     trees = conjuncts(tree)
-    parts = list(tokens_.split_conjuncts(tokens))
-    # The name of a function may be AND, which leaves nothing before it.
-    sources = [_source(part, text) for part in parts] if all(parts) else []
+    fragments = list(tokens_.split_conjuncts(tokens))
+    # A function may have the name AND; then a fragment before it is empty.
+    sources = [_source(fragment, text) for fragment in fragments] if all(fragments) else []
     if len(sources) != len(trees):
-        sources = [sql_of(part, dialect) for part in trees]
+        sources = [sql_of(conjunct, dialect) for conjunct in trees]
     return Syntax(text, dialect, tuple(map(Fragment, trees, sources)), lists)
 
 
 def sql_of(tree: exp.Expr, dialect: str) -> str:
-    """The tree as text of its dialect: near to what was written, where that has no position."""
-    # The parser's warnings are about running the text; nobody does.
+    """The tree as text of its dialect, close to the original text."""
+    # The generator warns about text that another dialect cannot run; this text is only shown.
     written = tree.transform(_typed_literal, dialect)
     text = written.sql(
         dialect=dialect, normalize_functions=False, unsupported_level=ErrorLevel.IGNORE
@@ -95,7 +95,7 @@ def sql_of(tree: exp.Expr, dialect: str) -> str:
 
 
 def _typed_literal(node: exp.Expr, dialect: str) -> exp.Expr:
-    """`DATE '2024-03-01'`, which the parser turns into a cast of text."""
+    """A node for `DATE '2024-03-01'`, which the parser turns into a cast of a string."""
     if type(node) is not exp.Cast or not isinstance(node.this, exp.Literal):
         return node
     if not node.this.is_string or node.to.this not in TYPED_LITERALS:
@@ -105,35 +105,35 @@ def _typed_literal(node: exp.Expr, dialect: str) -> exp.Expr:
 
 
 def conjuncts(tree: exp.Expr) -> list[exp.Expr]:
-    """`a`, `b`, `c` of `(a AND b) AND c`."""
+    """The operands `a`, `b`, `c` of `(a AND b) AND c`."""
     return flatten_chain(tree, exp.And)
 
 
 def flatten_chain(tree: exp.Expr, link: type[exp.Expr]) -> list[exp.Expr]:
-    """The operands of one associative operator, parentheses among them taken off.
+    """The operands of a chain of one associative operator, also inside parentheses.
 
-    Long chains lean to the left: they are walked, not recursed into.
+    It is a loop: a long chain is a tree that is too deep for recursion.
     """
-    parts, pending = [], [tree]
+    operands, pending = [], [tree]
     while pending:
-        part = pending.pop()
-        inner = unwrapped(part)
+        operand = pending.pop()
+        inner = unwrapped(operand)
         if isinstance(inner, link):
             pending += (inner.args["expression"], inner.args["this"])
         else:
-            parts.append(part)
-    return parts
+            operands.append(operand)
+    return operands
 
 
 def unwrapped(node: exp.Expr) -> exp.Expr:
-    """The node without parentheses around it."""
+    """The node inside of parentheses, or the node itself."""
     while isinstance(node, exp.Paren):
         node = node.this
     return node
 
 
 def dialect_named(name: str) -> Dialect:
-    """The dialect; UsageError with a near name where there is none."""
+    """The dialect of that name. An unknown name raises UsageError with a similar name as hint."""
     if name.lower() in DIALECTS:
         return Dialect.get_or_raise(name.lower())
     near = difflib.get_close_matches(name.lower(), DIALECTS, n=1)
@@ -142,7 +142,7 @@ def dialect_named(name: str) -> Dialect:
 
 
 def tokenize(text: str, dialect: Dialect) -> list[Token]:
-    """The tokens of a text that is neither too long nor cut off; SyntaxProblem if it is."""
+    """The tokens of a text. SyntaxProblem if the text is too long or ends inside a token."""
     if len(text) > MAX_CHARACTERS:
         raise SyntaxProblem(
             f"the SQL is longer than {MAX_CHARACTERS:,} characters",
@@ -173,7 +173,7 @@ def tokenize(text: str, dialect: Dialect) -> list[Token]:
 
 
 def _is_unicode(text: str) -> bool:
-    """Half characters stand for bytes that a terminal or a file gave, and nobody can write them."""
+    """Whether the text can be encoded. Lone surrogates stand for bytes that are not UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -182,7 +182,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _unclosed(text: str) -> TextSpan:
-    """From the last quote to the end: the tokenizer does not say where it lost its way."""
+    """The text from the last quote to the end: the tokenizer gives no position for its error."""
     last = max((text.rfind(quote) for quote in ("'", '"', "`", "/*")), default=-1)
     return TextSpan(max(last, 0), len(text))
 
@@ -219,8 +219,8 @@ def _parse_tokens(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
         trees = dialect.parser().parse_into(exp.Condition, tokens, text)
     except ParseError as error:
         raise problem(error, tokens, text) from error
-    # The parser indexes into what it expects to be there: IndexError and others are its
-    # way of refusing a malformed call.
+    # The parser does not check the number of arguments: a malformed call can raise IndexError
+    # and other exceptions.
     except Exception as error:
         raise SyntaxProblem(
             "this part is not an expression", text=text, span=_span(tokens)
@@ -234,7 +234,7 @@ def _parse_tokens(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
 
 
 def problem(error: ParseError, tokens: Sequence[Token], text: str) -> SyntaxProblem:
-    """The parser's complaint, with the place that it means."""
+    """The SyntaxProblem for an error of the parser, with its place in the text."""
     details = error.errors[0] if error.errors else {}
     message = _plain_message(str(details.get("description") or "this part is not an expression"))
     span = _span_of_error(text, details) or _span(tokens)
@@ -242,7 +242,7 @@ def problem(error: ParseError, tokens: Sequence[Token], text: str) -> SyntaxProb
 
 
 def _plain_message(description: str) -> str:
-    """sqlglot's words without its class names."""
+    """The message of sqlglot without the names of its classes."""
     missing = re.match(r"Required keyword: '(\w+)' missing for <class '.*\.(\w+)'>", description)
     if missing:
         return "an operand is missing here"
@@ -255,7 +255,7 @@ def _plain_message(description: str) -> str:
 
 
 def _span_of_error(text: str, details: Mapping[str, object]) -> TextSpan | None:
-    """Line and column of the parser, which point at the last character, as offsets."""
+    """The span of a parser error. The parser gives the line and column of its last character."""
     line, column, word = details.get("line"), details.get("col"), details.get("highlight")
     if not (isinstance(line, int) and isinstance(column, int) and isinstance(word, str)):
         return None
@@ -267,7 +267,7 @@ def _span_of_error(text: str, details: Mapping[str, object]) -> TextSpan | None:
 
 
 def check_tree_depth(tree: exp.Expr, text: str, span: TextSpan) -> None:
-    """Refuse chains of suffixes, `a::int::int…`: flat for the parser, deep for who comes after."""
+    """Refuse trees that are too deep for recursion, such as the chain of casts `a::int::int…`."""
     pending: list[tuple[exp.Expr, int, type | None]] = [(tree, 0, None)]
     while pending:
         node, depth, around = pending.pop()
@@ -281,7 +281,7 @@ def check_tree_depth(tree: exp.Expr, text: str, span: TextSpan) -> None:
 
 
 def _added_depth(node: exp.Expr, child: exp.Expr, around: type | None) -> int:
-    """1 where binding `child` takes a stack frame more, 0 where a chain is walked in a loop."""
+    """1 if binding of `child` needs one more stack frame, 0 if a loop binds the chain."""
     if isinstance(node, exp.Paren | exp.If):
         return 0
     if isinstance(node, exp.And | exp.Or | exp.Not | exp.DPipe):

@@ -1,4 +1,4 @@
-"""SQL without its literals, for people who may see the question but not the values."""
+"""SQL without its literals, for readers who may see the query but not the values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LITERALS = frozenset(
 
 
 def without_literals(text: str, dialect: str) -> str:
-    """The same with `?` for every literal, and without comments, which may hold anything."""
+    """The text with `?` for every literal, and without comments, which may contain values."""
     spans = list(_spans(text, dialect))
     if not spans:
         return HIDDEN
@@ -45,7 +45,7 @@ def without_literals(text: str, dialect: str) -> str:
 
 
 def literals(text: str, dialect: str) -> Iterator[tuple[str, str, str]]:
-    """Every literal as it is written, between the words before and behind it."""
+    """For each literal the token before it, the literal and the token after it, as text."""
     spans = list(_spans(text, dialect))
     words = ["", *(text[start:stop] for start, stop, _ in spans), ""]
     for at, (_, _, literal) in enumerate(spans, start=1):
@@ -54,7 +54,7 @@ def literals(text: str, dialect: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _spans(text: str, dialect: str) -> Iterator[tuple[int, int, bool]]:
-    """The tokens from left to right; of those that share a place (`5L`) the first."""
+    """Start, end and "is a literal" of each token. Only the first of overlapping tokens (`5L`)."""
     try:
         tokens: list[Token] = dialect_named(dialect).tokenize(text)
     except TokenError:

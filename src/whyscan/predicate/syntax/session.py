@@ -1,4 +1,4 @@
-"""In whose terms a predicate is read: its dialect, its time zone, and what time it is."""
+"""The session settings that decide what a predicate means: dialect, time zone, current time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _microseconds() -> int:
 
 
 class Session(Struct, frozen=True):
-    """The surroundings of one run. `now` is microseconds since 1970-01-01, taken once."""
+    """The settings of one run. `now` is the current time in microseconds since 1970-01-01."""
 
     dialect: str = "spark"
     timezone: str = "UTC"

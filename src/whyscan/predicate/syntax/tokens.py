@@ -1,7 +1,7 @@
-"""What is done with tokens before they are parsed: bounds, AND fragments, long lists.
+"""Work on tokens before parsing: depth limits, AND fragments, function names, long IN lists.
 
-The parser is compiled and recursive: past its depth the process dies without an exception,
-so depth is measured here, on the tokens, where strings and comments are out of the way.
+The parser is compiled and recursive: SQL that nests too deep ends the process without an
+exception. So the depth is measured on the tokens, which exclude strings and comments.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 MAX_DEPTH = 100
-"""Of a tree, and of calls within calls: a stack frame or several each, here and in evaluation."""
+"""The greatest depth of a tree and of nested calls. Each level costs one or more stack frames."""
 MAX_BRACKETS = 250
-"""Of parentheses: they cost the parser's stack alone."""
+"""The greatest depth of parentheses. They cost stack frames only in the parser."""
 MAX_TOKENS = 2_000_000
 SHORTEST_EXTRACTED_LIST = 16
 
 CALL_MARK = "\u0192"
-"""Put before every function's name, so that the parser takes it for a function it does not know
-and hands over name and arguments as they were written, not its own reading of them."""
+"""A prefix for the name of every called function. The parser then sees an unknown function and
+keeps its name and arguments as they are in the text."""
 
 
 def called(node: exp.Expr) -> str:
-    """The name of the function that is called, in lower case and without the mark."""
+    """The name of a called function in lower case, without `CALL_MARK`."""
     return str(node.this).removeprefix(CALL_MARK).lower()
 
 
@@ -102,18 +102,22 @@ _TYPED = {
 
 
 class ListLiteral(NamedTuple):
-    """One literal of a long list: what kind of token, its text with the sign, and where."""
+    """One literal of a long IN list: the kind of its token, its text with the sign, its place."""
 
     kind: TokenType
     text: str
     start: int
     end: int
     prefix: TokenType | None = None
-    """DATE or a timestamp keyword in front of a string."""
+    """DATE or a timestamp keyword before a string."""
 
 
 class _Depth(Struct):
-    """How deep the parser is: what each open bracket, and the prefixes before it, cost it."""
+    """The depth of the parser's stack while the tokens are read from left to right.
+
+    `open_costs` has the cost of each open bracket with the prefix operators before it, `total`
+    is their sum, and `run` counts the prefix operators before the current token.
+    """
 
     open_costs: list[int] = field(default_factory=list)
     total: int = 0
@@ -135,7 +139,7 @@ class _Depth(Struct):
 
 
 def check_depth(tokens: Sequence[Token], text: str) -> None:
-    """Refuse what would take the parser's stack."""
+    """Raise SyntaxProblem for SQL that is too deep for the stack of the parser."""
     depth, previous = _Depth(), None
     for token in tokens:
         kind = token.token_type
@@ -150,7 +154,7 @@ def check_depth(tokens: Sequence[Token], text: str) -> None:
 
 
 def check_shifts(tokens: Sequence[Token], text: str) -> None:
-    """Refuse `a > > b`, which the parser takes for `a >> b`; `ARRAY<ARRAY<INT> >` is a type."""
+    """Refuse `a > > b`, which the parser reads as `a >> b`. `ARRAY<ARRAY<INT> >` is allowed."""
     types = 0
     for previous, token in pairwise(tokens):
         kind = token.token_type
@@ -166,12 +170,12 @@ _SHIFTS = {TokenType.LT, TokenType.GT}
 
 
 def span_of(token: Token) -> TextSpan:
-    """Where a token stands."""
+    """The place of a token in the text."""
     return TextSpan(token.start, token.end + 1)
 
 
 def mark_calls(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with `CALL_MARK` before the name of every function that is called."""
+    """The tokens with `CALL_MARK` before the name of every called function."""
     tokens = _with_signs(tokens)
     marked = list(tokens)
     for index, following in enumerate(tokens[1:]):
@@ -203,7 +207,10 @@ _NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
 
 
 def _with_signs(tokens: Sequence[Token]) -> Sequence[Token]:
-    """`+x` as `positive(x)`: the parser drops the sign, which makes a number of a text in Spark."""
+    """The tokens with `+x` as `positive(x)`.
+
+    The parser drops the sign, but in Spark it turns a string into a number.
+    """
     if not any(token.token_type is TokenType.PLUS for token in tokens):
         return tokens
     with_calls: list[Token] = []
@@ -225,23 +232,23 @@ def _with_signs(tokens: Sequence[Token]) -> Sequence[Token]:
 
 
 def _name_end(tokens: Sequence[Token], start: int) -> int | None:
-    """Where a column's dotted name ends that starts there; None for anything else."""
+    """The index of the last token of a dotted column name; None if there is no column name."""
     end = start
     while end < len(tokens) and tokens[end].token_type in _NAMES:
         if end + 1 >= len(tokens) or tokens[end + 1].token_type is not TokenType.DOT:
-            called_ = end + 1 < len(tokens) and tokens[end + 1].token_type is TokenType.L_PAREN
-            return None if called_ else end
+            is_call = end + 1 < len(tokens) and tokens[end + 1].token_type is TokenType.L_PAREN
+            return None if is_call else end
         end += 2
     return None
 
 
 def _replacement(token: Token, kind: TokenType, text: str) -> Token:
-    """A token that nobody wrote, in the place of another."""
+    """A token of another kind and text at the place of a token."""
     return Token(kind, text, token.line, token.col, token.start, token.end)
 
 
 def join_quotes(tokens: Sequence[Token], text: str) -> list[Token]:
-    """`'it''s'` as one string, as Spark 4 reads it; the tokenizer makes two of it."""
+    """The tokens with `'it''s'` as one string, as in Spark 4. The tokenizer makes two strings."""
     joined: list[Token] = []
     for token in tokens:
         last = joined[-1] if joined else None
@@ -259,7 +266,7 @@ def join_quotes(tokens: Sequence[Token], text: str) -> list[Token]:
 
 
 def split_conjuncts(tokens: list[Token]) -> Iterator[list[Token]]:
-    """The top-level AND fragments, parentheses around an AND taken off."""
+    """The tokens of each top-level AND fragment. Parentheses around an AND are removed."""
     pending = [tokens]
     while pending:
         fragment = _without_parentheses(pending.pop())
@@ -273,7 +280,7 @@ def split_conjuncts(tokens: list[Token]) -> Iterator[list[Token]]:
 
 
 def _conjunctions(tokens: Sequence[Token]) -> list[int]:
-    """Where the ANDs of the outermost level stand; none where an OR is weaker."""
+    """The indices of the ANDs on the top level; none if an OR binds more weakly."""
     depth, between, cuts = 0, 0, []
     for index, token in enumerate(tokens):
         kind = token.token_type
@@ -295,7 +302,7 @@ def _conjunctions(tokens: Sequence[Token]) -> list[int]:
 
 
 def _without_parentheses(tokens: list[Token]) -> list[Token]:
-    """`((a AND b))` to `a AND b`; anything else as it is, `(a)` too."""
+    """The tokens of `a AND b` for `((a AND b))`. Other tokens stay, also `(a)`."""
     inner = tokens
     while _is_parenthesised(inner):
         inner = inner[1:-1]
@@ -317,10 +324,10 @@ def _is_parenthesised(tokens: Sequence[Token]) -> bool:
 
 
 def lift_lists(tokens: list[Token]) -> tuple[list[Token], dict[int, tuple[ListLiteral, ...]]]:
-    """The tokens with each long IN list of literals replaced by one string, and the lists.
+    """The tokens with one string instead of each long IN list of literals, and the lists.
 
-    The parser makes a tree node of every value, which is most of its time on a long list.
-    A list is found again by the offset of the string that stands for it.
+    The parser would make a node for every value, which takes most of its time. The key of a list
+    is the offset of the string that replaces it.
     """
     kept: list[Token] = []
     lists: dict[int, tuple[ListLiteral, ...]] = {}
@@ -339,7 +346,7 @@ def lift_lists(tokens: list[Token]) -> tuple[list[Token], dict[int, tuple[ListLi
 
 
 def _openings(tokens: Sequence[Token]) -> list[int]:
-    """Where the parentheses behind an IN stand."""
+    """The indices of the opening parentheses after an IN."""
     words = [i for i, token in enumerate(tokens) if token.token_type is TokenType.IN]
     return [i + 1 for i in words if tokens[i + 1 : i + 2] and tokens[i + 1].token_type in _OPENING]
 
@@ -349,7 +356,10 @@ def _placeholder(token: Token) -> Token:
 
 
 def _read_items(tokens: Sequence[Token], index: int) -> tuple[list[ListLiteral], int]:
-    """The literals from `index` to the closing parenthesis; nothing if anything else is there."""
+    """The literals from `index` to the closing parenthesis, and the index of the parenthesis.
+
+    The list is empty if it has anything else than literals.
+    """
     items: list[ListLiteral] = []
     last = len(tokens) - 1
     while index < last:
@@ -373,7 +383,7 @@ def _read_items(tokens: Sequence[Token], index: int) -> tuple[list[ListLiteral],
 
 
 def _read_pair(first: Token, second: Token) -> ListLiteral | None:
-    """A number with its sign, or a string with its type."""
+    """The literal of two tokens: a sign and a number, or a type and a string; else None."""
     kind, text, start, end = second.token_type, second.text, first.start, second.end + 1
     if first.token_type is TokenType.DASH and kind is TokenType.NUMBER:
         return ListLiteral(kind, "-" + text, start, end)
