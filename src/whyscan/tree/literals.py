@@ -1,7 +1,7 @@
 """Conversion of literals to other types at binding time: Spark's CAST in ANSI mode.
 
 A value that cannot be converted raises `Inconvertible`; Spark raises an error, too. The result
-None means "not converted here": for example, Java's text of a double is not imitated.
+None means "not converted": for example, Java's text of a double is not imitated.
 """
 
 from __future__ import annotations
@@ -331,15 +331,15 @@ def _parse_timestamp(text: str, target: TimestampType, clock: Clock) -> int:
     special = _special_moment(text, target, clock)
     if special is not None:
         return special
-    written = time_text.read_timestamp(text)
-    if written is None or (written.day is None and not target.instant):
+    parsed = time_text.read_timestamp(text)
+    if parsed is None or (parsed.day is None and not target.instant):
         raise Inconvertible("not a timestamp")
-    day = clock.today() if written.day is None else written.day
+    day = clock.today() if parsed.day is None else parsed.day
     per_second = target.unit.per_second
-    wall = day * 86_400 * per_second + written.nanoseconds * per_second // 1_000_000_000
+    wall = day * 86_400 * per_second + parsed.nanoseconds * per_second // 1_000_000_000
     if not target.instant:
         return wall
-    zone = clock.zone if written.zone is None else written.zone
+    zone = clock.zone if parsed.zone is None else parsed.zone
     return _shift_by_zone(wall, per_second, zones.to_instant, zone)
 
 

@@ -82,7 +82,7 @@ class SqlPiece(NamedTuple):
         return self.sql if self.precedence >= precedence else f"({self.sql})"
 
 
-_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _WORDS = """
 all and any anti array as asc between both by case cast collate column constraint create cross
 cube current current_date current_time current_timestamp current_user database date datetime
@@ -160,7 +160,7 @@ def _render(expression: Expression) -> SqlPiece:
 
 
 def _name(name: str) -> str:
-    if _BARE.fullmatch(name) and name.lower() not in _RESERVED:
+    if _PLAIN_NAME.fullmatch(name) and name.lower() not in _RESERVED:
         return name
     return "`" + name.replace("`", "``") + "`"
 
@@ -299,8 +299,8 @@ def _literal(literal: Literal) -> SqlPiece:
     value, kind = literal.value, literal.type
     match value, kind:
         case None, _:
-            bare = kind == NULL
-            return SqlPiece("NULL" if bare else f"CAST(NULL AS {_type(kind)})", Precedence.ATOM)
+            untyped = kind == NULL
+            return SqlPiece("NULL" if untyped else f"CAST(NULL AS {_type(kind)})", Precedence.ATOM)
         case bool(), _:
             return SqlPiece("true" if value else "false", Precedence.ATOM)
         case int(), IntegerType():
@@ -342,9 +342,9 @@ def _float(value: float, kind: FloatType) -> SqlPiece:
     text = repr(value)
     if kind == DOUBLE and math.isfinite(value):
         return _signed(text if "e" in text else text + "D")
-    named = {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, text)
+    special = {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, text)
     return SqlPiece(
-        f"CAST('{'NaN' if math.isnan(value) else named}' AS {_type(kind)})", Precedence.ATOM
+        f"CAST('{'NaN' if math.isnan(value) else special}' AS {_type(kind)})", Precedence.ATOM
     )
 
 

@@ -81,8 +81,8 @@ def _check_meaning(
 
 def _check_clock(source: Type, target: Type, scope: Scope) -> None:
     """Raise Uninterpreted for the local time of an instant if dialect and session zones differ."""
-    shown = isinstance(target, DateType | StringType) or target == TIMESTAMP_NTZ
-    if scope.clock_differs and source == TIMESTAMP and shown:
+    is_local = isinstance(target, DateType | StringType) or target == TIMESTAMP_NTZ
+    if scope.clock_differs and source == TIMESTAMP and is_local:
         raise Uninterpreted("a clock in UTC, which is not the session's")
 
 
@@ -145,8 +145,8 @@ def _bytes_of(expression: Expression, family: DialectFamily) -> Literal:
     match expression:
         case Literal(str() as text, _) if family is DialectFamily.DUCKDB and text.isascii():
             if "\\" not in _ESCAPED.sub("", text):
-                plain = _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text)
-                return Literal(plain.encode("latin-1"), BINARY)
+                unescaped = _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text)
+                return Literal(unescaped.encode("latin-1"), BINARY)
         case Literal(str() as text, _) if family is DialectFamily.POSTGRES:
             if digits := _DIGITS.fullmatch(text):
                 return Literal(bytes.fromhex(digits[1]), BINARY)
@@ -297,8 +297,8 @@ def _folded(operand: Operand, literal: Literal, target: Type, scope: Scope) -> L
 def _inconvertible(
     operand: Operand, literal: Literal, target: Type, error: Inconvertible, scope: Scope
 ) -> Exception:
-    shown = repr(literal.value) if isinstance(literal.value, str) else str(literal.value)
-    return scope.problem(f"cannot read {shown} as {target}: {error}", operand)
+    value_text = repr(literal.value) if isinstance(literal.value, str) else str(literal.value)
+    return scope.problem(f"cannot read {value_text} as {target}: {error}", operand)
 
 
 def _has_same_representation(source: Type, target: Type) -> bool:

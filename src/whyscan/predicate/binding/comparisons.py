@@ -65,9 +65,10 @@ def between(operand: Operand, low: Operand, high: Operand, scope: Scope) -> Expr
     below = compare(Comparator.GREATER_EQUAL, operand, low, scope)
     above = compare(Comparator.LESS_EQUAL, operand, high, scope)
     match (below, above):
-        case (Comparison(left=subject, right=least), Comparison(left=same, right=most)) if (
-            subject == same and _have_same_arrow_type(least, most)
-        ):
+        case (
+            Comparison(left=subject, right=least),
+            Comparison(left=second_subject, right=most),
+        ) if subject == second_subject and _have_same_arrow_type(least, most):
             return Between(subject, least, most)
         case _:
             return all_of([below, above])

@@ -66,8 +66,8 @@ def decode(arguments: Arguments) -> Expression:
     subject, *rest = arguments.operands()
     otherwise = rest.pop() if len(rest) % 2 else NULL_OPERAND
     branches = [
-        (compare(Comparator.NULL_SAFE_EQUAL, subject, wanted, arguments.scope), result)
-        for wanted, result in zip(rest[::2], rest[1::2], strict=True)
+        (compare(Comparator.NULL_SAFE_EQUAL, subject, candidate, arguments.scope), result)
+        for candidate, result in zip(rest[::2], rest[1::2], strict=True)
     ]
     return case(branches, otherwise, arguments.scope)
 

@@ -47,8 +47,8 @@ def _translated(pattern: str, letters: dict[str, str]) -> str:
             raise Uninterpreted(f"the format {pattern!r}")
         return letters[match[1]]
 
-    plain = re.sub(r"%.", "", pattern)
-    if re.search(r"[A-Za-z'\[\]#{}%]", plain):
+    literal_text = re.sub(r"%.", "", pattern)
+    if re.search(r"[A-Za-z'\[\]#{}%]", literal_text):
         raise Uninterpreted(f"the format {pattern!r}")
     return re.sub(r"%(.)", replace, pattern)
 
@@ -69,17 +69,17 @@ def read_by_format(pattern: str, text: str) -> int | None:
         raise Uninterpreted(f"the format {pattern!r}") from error
     if match is None:
         return None
-    written_fields = match.groupdict()
-    fraction = int(((written_fields.pop("fraction", None) or "") + "000000")[:6])
-    fields = {"month": 1, "day": 1, **{k: int(v) for k, v in written_fields.items()}}
+    field_texts = match.groupdict()
+    fraction = int(((field_texts.pop("fraction", None) or "") + "000000")[:6])
+    fields = {"month": 1, "day": 1, **{k: int(v) for k, v in field_texts.items()}}
     if "year" not in fields:
         raise Uninterpreted(f"the format {pattern!r}")
-    written = "{year:04}-{month}-{day}".format(**fields)
+    date = "{year:04}-{month}-{day}".format(**fields)
     clock = ":".join(str(fields.get(name, 0)) for name in ("hour", "minute", "second"))
-    reading = time_text.read_timestamp(f"{written} {clock}")
-    if reading is None or reading.day is None:
+    timestamp = time_text.read_timestamp(f"{date} {clock}")
+    if timestamp is None or timestamp.day is None:
         return None
-    return reading.day * 86_400_000_000 + reading.nanoseconds // 1000 + fraction
+    return timestamp.day * 86_400_000_000 + timestamp.nanoseconds // 1000 + fraction
 
 
 def _runs(pattern: str) -> list[str]:

@@ -71,7 +71,7 @@ def bind_condition(node: exp.Expr, scope: Scope) -> Expression:
             return bind(inner, scope)
         return casts.as_condition(_boolean_value(inner, scope), scope)
     except Uninterpreted as gap:
-        return opaque(inner, gap.why, scope)
+        return opaque(inner, gap.reason, scope)
 
 
 def _boolean_value(node: exp.Expr, scope: Scope) -> Operand:
@@ -84,7 +84,7 @@ def _boolean_value(node: exp.Expr, scope: Scope) -> Operand:
 
 
 def refuse_text(conjuncts: Sequence[exp.Expr], scope: Scope) -> None:
-    """Refuse conjuncts that are all strings: Spark casts a string only beside a boolean."""
+    """Refuse conjuncts that are all strings: Spark casts them only if another is a boolean."""
     if not scope.dialect.is_spark:
         return
     values = [_string_value(node, scope) for node in conjuncts]

@@ -52,25 +52,25 @@ def is_listed(operand: Operand, items: Sequence[ListLiteral], scope: Scope) -> E
 
 def _of_one_kind(kind: Type, items: Sequence[ListLiteral], scope: Scope) -> Sequence[Value] | None:
     """The values of a list of one kind of literal that fits the operand's type; else None."""
-    written = {(item.kind, item.prefix) for item in items}
+    token_kinds = {(item.kind, item.prefix) for item in items}
     if kind == FLOAT and scope.dialect.narrow_floats:
         return None
     if kind == STRING and scope.dialect.text_ignores_case:
         return None
     match kind:
-        case StringType() if written == {(TokenType.STRING, None)}:
+        case StringType() if token_kinds == {(TokenType.STRING, None)}:
             return [item.text for item in items]
-        case IntegerType() if written == {(TokenType.NUMBER, None)}:
+        case IntegerType() if token_kinds == {(TokenType.NUMBER, None)}:
             return _integers(items)
-        case FloatType() if written == {(TokenType.NUMBER, None)}:
+        case FloatType() if token_kinds == {(TokenType.NUMBER, None)}:
             return _doubles(items)
-        case DecimalType() if written == {(TokenType.NUMBER, None)}:
+        case DecimalType() if token_kinds == {(TokenType.NUMBER, None)}:
             return _decimals(items, kind)
-        case DateType() if {kind for kind, _ in written} == {TokenType.STRING} and {
-            prefix for _, prefix in written
+        case DateType() if {kind for kind, _ in token_kinds} == {TokenType.STRING} and {
+            prefix for _, prefix in token_kinds
         } <= {None, TokenType.DATE}:
-            plain = scope.dialect.is_spark or all(is_plain_time(i.text, kind) for i in items)
-            days = [time_text.parse_date(item.text) for item in items] if plain else [None]
+            unambiguous = scope.dialect.is_spark or all(is_plain_time(i.text, kind) for i in items)
+            days = [time_text.parse_date(item.text) for item in items] if unambiguous else [None]
             return None if None in days else days
         case _:
             return None

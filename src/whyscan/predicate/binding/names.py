@@ -146,12 +146,12 @@ def _unknown(
 
 
 def suggestion(name: str, names: Sequence[str], literal: str | None = None) -> str | None:
-    """A hint: a similar name, the literal that may be meant, or all names if they are few."""
+    """A hint: a similar name, the literal that may be candidates, or all names if they are few."""
     by_lower = {column_name.lower(): column_name for column_name in names}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     if near or literal is not None:
-        meant = [by_lower[key] for key in near] + [text for text in [literal] if text]
-        return f"did you mean {' or '.join(meant)}?"
+        candidates = [by_lower[key] for key in near] + [text for text in [literal] if text]
+        return f"did you mean {' or '.join(candidates)}?"
     if 0 < len(names) <= _MAX_LISTED_NAMES:
         return "the columns are " + ", ".join(names)
     return None

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-def opaque(node: exp.Expr, why: str, scope: Scope) -> Opaque:
+def opaque(node: exp.Expr, reason: str, scope: Scope) -> Opaque:
     """An opaque condition for a node that whyscan cannot interpret."""
     columns = dict.fromkeys(_columns(node, scope))
-    return Opaque(sql_of(node, scope.syntax.dialect), why, tuple(columns))
+    return Opaque(sql_of(node, scope.syntax.dialect), reason, tuple(columns))
 
 
 def column(node: exp.Expr, scope: Scope) -> Column:
@@ -30,7 +30,7 @@ def column(node: exp.Expr, scope: Scope) -> Column:
     try:
         resolved = names.resolve(_parts(node), scope.columns, scope.syntax.text)
     except UnknownColumn as problem:
-        problem.literal = _literal_meant(node, scope)
+        problem.literal = _intended_literal(node, scope)
         if problem.literal is not None:
             problem.hint = names.suggestion(
                 node.name, scope.columns.schema.names(), problem.literal
@@ -41,7 +41,7 @@ def column(node: exp.Expr, scope: Scope) -> Column:
     return resolved
 
 
-def _literal_meant(node: exp.Expr, scope: Scope) -> str | None:
+def _intended_literal(node: exp.Expr, scope: Scope) -> str | None:
     """The literal `'AIR'` for the unknown name of `mode = AIR`, where `mode` is a string column."""
     if not isinstance(node, exp.Column) or len(node.parts) > 1:
         return None
@@ -110,13 +110,13 @@ def _part(identifier: exp.Expr) -> names.NamePart:
 
 def _columns(node: exp.Expr, scope: Scope) -> Iterator[Column]:
     """The columns below a node. Unknown names in a subquery are ignored."""
-    for named in node.find_all(exp.Column, bfs=False):
-        in_subquery = named.find_ancestor(exp.Query) is not None
+    for column_node in node.find_all(exp.Column, bfs=False):
+        in_subquery = column_node.find_ancestor(exp.Query) is not None
         try:
-            yield column(named, scope)
+            yield column(column_node, scope)
         except Uninterpreted:
             continue
         except UnknownColumn:
-            if in_subquery or named.name.lower() in time_calls.UNIT_WORDS:
+            if in_subquery or column_node.name.lower() in time_calls.UNIT_WORDS:
                 continue
             raise

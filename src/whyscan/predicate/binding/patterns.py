@@ -54,23 +54,23 @@ def _checked(pattern: str, escape: str, at: Operand, scope: Scope) -> str:
 
     Postgres ignores an escape before another character; other dialects raise an error.
     """
-    kept, rest = [], iter(pattern)
+    characters, rest = [], iter(pattern)
     for character in rest:
         if character != escape:
-            kept.append(character)
+            characters.append(character)
             continue
         escaped = next(rest, None)
         if escaped is not None and escaped in {"%", "_", escape}:
-            kept.append(escape + escaped)
+            characters.append(escape + escaped)
         elif escaped is not None and scope.dialect.lenient_escape:
-            kept.append(escaped)
+            characters.append(escaped)
         else:
             raise scope.problem(
                 f"in a pattern {escape!r} stands before %, _ or itself",
                 at,
                 hint=f"write {escape * 2!r} for the character itself",
             )
-    return "".join(kept)
+    return "".join(characters)
 
 
 def ignoring_case(expression: Like) -> Expression:

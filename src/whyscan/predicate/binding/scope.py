@@ -58,9 +58,9 @@ class Operand(Struct, frozen=True):
 class Uninterpreted(Exception):
     """whyscan cannot interpret a sub-expression. The condition around it becomes opaque."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 def span_of(node: exp.Expr) -> TextSpan | None:

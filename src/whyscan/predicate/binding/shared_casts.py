@@ -83,7 +83,7 @@ def _is_shared(
         case (BooleanType() | IntegerType(), IntegerType() | FloatType() | DecimalType()):
             return True
         case (FloatType(), FloatType()):
-            # A double that is too large for a float is infinite in Spark, an error elsewhere.
+            # A double that is too large for a float is infinite in Spark, else an error.
             return failure is CastFailure.RAISE or source == target
         case (FloatType() | IntegerType(), BooleanType()):
             return True

@@ -305,8 +305,8 @@ def _wall_of_parts(arguments: Arguments) -> int:
             raise Uninterpreted("seconds that are no literal")
     timestamp = None
     if 0 <= year <= _LAST_YEAR and min(month, day, hour, minute, seconds) >= 0:
-        written = f"{year:04}-{month}-{day} {hour}:{minute}:{int(seconds)}"
-        timestamp = time_text.read_timestamp(written)
+        text = f"{year:04}-{month}-{day} {hour}:{minute}:{int(seconds)}"
+        timestamp = time_text.read_timestamp(text)
     if timestamp is None or timestamp.day is None or seconds != round(seconds, 6):
         raise Uninterpreted("a time that is none")
     return timestamp.day * zones.DAY + timestamp.nanoseconds // 1000 + fraction

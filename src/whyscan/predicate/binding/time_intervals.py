@@ -110,15 +110,15 @@ def add(moment: Literal, interval: Literal, clock: Clock) -> Literal:
         return moment
     match moment.type:
         case DateType():
-            moved = _add_to_date(interval_value(moment), interval)
+            result = _add_to_date(interval_value(moment), interval)
         case TimestampType() as kind:
-            moved = _add_to_timestamp(interval_value(moment), kind, interval, clock)
+            result = _add_to_timestamp(interval_value(moment), kind, interval, clock)
         case kind:
             raise Uninterpreted(f"an interval added to {kind}")
-    inside = time_text.is_day if isinstance(moment.type, DateType) else time_text.fits
-    if not inside(moved):
+    fits = time_text.is_day if isinstance(moment.type, DateType) else time_text.fits
+    if not fits(result):
         raise Uninterpreted("a time out of range")
-    return Literal(moved, moment.type)
+    return Literal(result, moment.type)
 
 
 def _add_to_date(days: int, interval: Literal) -> int:
@@ -140,6 +140,6 @@ def _add_to_timestamp(value: int, kind: TimestampType, interval: Literal, clock:
         day, rest = day + days, interval_value(interval) - days * zones.DAY
         if days == 0:
             return (microseconds + rest) * scale + fraction
-    moved = day * zones.DAY + time
-    moved = zones.to_instant(moved, clock.zone) if kind.instant else moved
-    return (moved + rest) * scale + fraction
+    result = day * zones.DAY + time
+    result = zones.to_instant(result, clock.zone) if kind.instant else result
+    return (result + rest) * scale + fraction

@@ -41,5 +41,5 @@ def _unit_position(call: exp.Anonymous, family: DialectFamily) -> int | None:
     name = called(call)
     if family is DialectFamily.BIGQUERY:
         return _OF_BIGQUERY.get(name)
-    named = {2: _FIRST_OF_TWO, 3: _FIRST_OF_THREE}.get(len(call.expressions), set())
-    return 0 if name in named else None
+    functions = {2: _FIRST_OF_TWO, 3: _FIRST_OF_THREE}.get(len(call.expressions), set())
+    return 0 if name in functions else None

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.syntax.dialects import Dialect
 
 _KIND = exp.DType
-_SAME_EVERYWHERE: dict[exp.DType, Type] = {
+_COMMON_TYPES: dict[exp.DType, Type] = {
     _KIND.BOOLEAN: BOOLEAN,
     _KIND.TINYINT: TINYINT,
     _KIND.SMALLINT: SMALLINT,
@@ -58,41 +58,41 @@ _CHAR = {_KIND.CHAR, _KIND.NCHAR}
 MAX_PRECISION = 38
 
 
-def type_named(written: exp.DataType, dialect: Dialect) -> Type:
+def type_named(type_node: exp.DataType, dialect: Dialect) -> Type:
     """The type that a type name means in a dialect."""
-    kind = written.this
+    kind = type_node.this
     if kind in _TEXT:
-        return _text(written, dialect)
+        return _text(type_node, dialect)
     if kind is _KIND.DECIMAL:
-        return _decimal(written, dialect)
+        return _decimal(type_node, dialect)
     if kind is _KIND.TIMESTAMP:
         return TIMESTAMP if dialect.plain_timestamp_is_instant else TIMESTAMP_NTZ
-    common = _SAME_EVERYWHERE.get(kind)
+    common = _COMMON_TYPES.get(kind)
     if common is None:
-        raise Uninterpreted(f"the type {written.sql()}")
+        raise Uninterpreted(f"the type {type_node.sql()}")
     if dialect.wide_integers and isinstance(common, IntegerType):
         return BIGINT
     return DOUBLE if common == FLOAT and dialect.family is DialectFamily.SNOWFLAKE else common
 
 
-def fraction_digits(written: exp.DataType, dialect: Dialect) -> int:
+def fraction_digits(type_node: exp.DataType, dialect: Dialect) -> int:
     """The number of fraction digits of the seconds of a timestamp type."""
-    digits = [int(parameter.name) for parameter in written.expressions]
+    digits = [int(parameter.name) for parameter in type_node.expressions]
     return digits[0] if digits else dialect.timestamp_digits
 
 
-def _text(written: exp.DataType, dialect: Dialect) -> Type:
+def _text(type_node: exp.DataType, dialect: Dialect) -> Type:
     # In Spark CAST to varchar(n) does not truncate. Other dialects do, and CHAR is one character.
-    cuts = written.expressions or (
-        written.this in _CHAR and dialect.family is not DialectFamily.DUCKDB
+    cuts = type_node.expressions or (
+        type_node.this in _CHAR and dialect.family is not DialectFamily.DUCKDB
     )
     if cuts and not dialect.is_spark:
         raise Uninterpreted("a cast that cuts strings")
     return STRING
 
 
-def _decimal(written: exp.DataType, dialect: Dialect) -> DecimalType:
-    digits = [int(parameter.name) for parameter in written.expressions]
+def _decimal(type_node: exp.DataType, dialect: Dialect) -> DecimalType:
+    digits = [int(parameter.name) for parameter in type_node.expressions]
     if not digits:
         if dialect.default_decimal is None:
             raise Uninterpreted("a decimal without bounds")

@@ -55,7 +55,7 @@ _BEFORE_A_VALUE = {
     TokenType.WHEN,
     TokenType.WHERE,
 }
-_BEHIND_A_VALUE = {
+_AFTER_A_VALUE = {
     *_OPERATORS,
     TokenType.AND,
     TokenType.BETWEEN,
@@ -77,14 +77,14 @@ _NO_OPERATORS = {"&<", "&>", "~~", "~~~", "~*", "~~*", "!~", "!~~", "^@"}
 
 def as_spark_reads(tokens: list[Token], text: str) -> list[Token]:
     """The tokens with keywords as names, where Spark reads them as names."""
-    named = list(tokens)
+    new_tokens = list(tokens)
     for index, token in enumerate(tokens):
         if token.text in _NO_OPERATORS and token.token_type is not TokenType.STRING:
             raise SyntaxProblem("this does not belong here", text=text, span=span_of(token))
         # X'ff00' is not a word, but the text of its token looks like one.
-        bare = token.text.isidentifier() and text[token.start : token.end + 1] == token.text
-        if bare and _is_a_name(tokens, named, index):
-            named[index] = Token(
+        is_word = token.text.isidentifier() and text[token.start : token.end + 1] == token.text
+        if is_word and _is_a_name(tokens, new_tokens, index):
+            new_tokens[index] = Token(
                 TokenType.IDENTIFIER,
                 token.text,
                 token.line,
@@ -92,19 +92,21 @@ def as_spark_reads(tokens: list[Token], text: str) -> list[Token]:
                 token.start,
                 token.end,
             )
-    return named
+    return new_tokens
 
 
-def _is_a_name(tokens: Sequence[Token], named: Sequence[Token], index: int) -> bool:
+def _is_a_name(tokens: Sequence[Token], new_tokens: Sequence[Token], index: int) -> bool:
     """Whether a keyword is a name: the tokens before and after it are those around a value."""
     token = tokens[index]
     if token.token_type in _UNCHANGED:
-        return token.text.lower() == "if" and _is_between_value_borders(tokens, named, index)
-    return _is_between_value_borders(tokens, named, index)
+        return token.text.lower() == "if" and _is_between_value_borders(tokens, new_tokens, index)
+    return _is_between_value_borders(tokens, new_tokens, index)
 
 
-def _is_between_value_borders(tokens: Sequence[Token], named: Sequence[Token], index: int) -> bool:
-    before = named[index - 1].token_type if index else None
+def _is_between_value_borders(
+    tokens: Sequence[Token], new_tokens: Sequence[Token], index: int
+) -> bool:
+    before = new_tokens[index - 1].token_type if index else None
     after = tokens[index + 1].token_type if index + 1 < len(tokens) else None
     if before is not None and before not in _BEFORE_A_VALUE:
         return False
@@ -113,7 +115,7 @@ def _is_between_value_borders(tokens: Sequence[Token], named: Sequence[Token], i
         return False
     if after in _SIGNS and tokens[index].text.lower() in _BEFORE_A_SIGN:
         return False
-    return after is None or after in _BEHIND_A_VALUE
+    return after is None or after in _AFTER_A_VALUE
 
 
 def check_numbers(tokens: Sequence[Token], text: str) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from whyscan.predicate.syntax.tokens import ListLiteral
 
 MAX_CHARACTERS = 10_000_000
-_SHOWN = 80
+_MAX_SHOWN = 80
 DIALECTS = tuple(sorted(dialect.value for dialect in Dialects if dialect.value))
 
 _STATEMENT = {
@@ -87,8 +87,8 @@ def parse(text: str, dialect: str = "spark") -> Syntax:
 def sql_of(tree: exp.Expr, dialect: str) -> str:
     """The tree as text of its dialect, close to the original text."""
     # The generator warns about text that another dialect cannot run; this text is only shown.
-    written = tree.transform(_typed_literal, dialect)
-    text = written.sql(
+    restored = tree.transform(_typed_literal, dialect)
+    text = restored.sql(
         dialect=dialect, normalize_functions=False, unsupported_level=ErrorLevel.IGNORE
     )
     return text.replace(tokens_.CALL_MARK, "")
@@ -150,7 +150,7 @@ def tokenize(text: str, dialect: Dialect) -> list[Token]:
         )
     if not _is_unicode(text):
         raise SyntaxProblem(
-            f"the SQL holds bytes that are not UTF-8: {ascii(text)[:_SHOWN]}",
+            f"the SQL holds bytes that are not UTF-8: {ascii(text)[:_MAX_SHOWN]}",
             hint="write it in UTF-8, or the bytes as X'ff'",
         )
     try:
@@ -270,22 +270,22 @@ def check_tree_depth(tree: exp.Expr, text: str, span: TextSpan) -> None:
     """Refuse trees that are too deep for recursion, such as the chain of casts `a::int::int…`."""
     pending: list[tuple[exp.Expr, int, type | None]] = [(tree, 0, None)]
     while pending:
-        node, depth, around = pending.pop()
+        node, depth, parent = pending.pop()
         if depth > tokens_.MAX_DEPTH:
             raise SyntaxProblem("the SQL nests too deep", text=text, span=span)
-        below = around if isinstance(node, exp.Paren) else type(node)
+        below = parent if isinstance(node, exp.Paren) else type(node)
         pending.extend(
-            (child, depth + _added_depth(node, child, around), below)
+            (child, depth + _added_depth(node, child, parent), below)
             for child in node.iter_expressions()
         )
 
 
-def _added_depth(node: exp.Expr, child: exp.Expr, around: type | None) -> int:
+def _added_depth(node: exp.Expr, child: exp.Expr, parent: type | None) -> int:
     """1 if binding of `child` needs one more stack frame, 0 if a loop binds the chain."""
     if isinstance(node, exp.Paren | exp.If):
         return 0
     if isinstance(node, exp.And | exp.Or | exp.Not | exp.DPipe):
-        return int(type(node) is not around)
+        return int(type(node) is not parent)
     return int(not (isinstance(node, _LEFT_CHAINS) and child is node.this))
 
 

@@ -36,12 +36,12 @@ def without_literals(text: str, dialect: str) -> str:
     spans = list(_spans(text, dialect))
     if not spans:
         return HIDDEN
-    shown, end = "", 0
+    redacted, end = "", 0
     for start, stop, literal in spans:
-        gap = " " if shown and start > end else ""
-        shown += gap + (HIDDEN if literal else text[start:stop])
+        gap = " " if redacted and start > end else ""
+        redacted += gap + (HIDDEN if literal else text[start:stop])
         end = stop
-    return shown
+    return redacted
 
 
 def literals(text: str, dialect: str) -> Iterator[tuple[str, str, str]]:

@@ -125,8 +125,8 @@ class _Depth(Struct):
 
     def read(self, kind: TokenType, previous: TokenType | None) -> int:
         if kind in _OPENING or (kind is TokenType.LT and previous in _NESTED_TYPE):
-            plain = kind is TokenType.L_PAREN and previous not in _CALLED
-            self.open_costs.append(self.run + (1 if plain else MAX_BRACKETS // MAX_DEPTH))
+            is_plain = kind is TokenType.L_PAREN and previous not in _CALLED
+            self.open_costs.append(self.run + (1 if is_plain else MAX_BRACKETS // MAX_DEPTH))
             self.total += self.open_costs[-1]
             self.run = 0
         elif kind in _PREFIX:
@@ -329,20 +329,20 @@ def lift_lists(tokens: list[Token]) -> tuple[list[Token], dict[int, tuple[ListLi
     The parser would make a node for every value, which takes most of its time. The key of a list
     is the offset of the string that replaces it.
     """
-    kept: list[Token] = []
+    result: list[Token] = []
     lists: dict[int, tuple[ListLiteral, ...]] = {}
-    next_kept = 0
+    next_token = 0
     for opening in _openings(tokens):
-        if opening < next_kept:
+        if opening < next_token:
             continue
         items, end = _read_items(tokens, opening + 1)
         if len(items) >= SHORTEST_EXTRACTED_LIST:
             first = tokens[opening + 1]
             lists[first.start] = tuple(items)
-            kept += tokens[next_kept : opening + 1]
-            kept.append(_placeholder(first))
-            next_kept = end
-    return kept + tokens[next_kept:], lists
+            result += tokens[next_token : opening + 1]
+            result.append(_placeholder(first))
+            next_token = end
+    return result + tokens[next_token:], lists
 
 
 def _openings(tokens: Sequence[Token]) -> list[int]:
