@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Clock(Struct):
     """A clock that always shows the same time, in the time zone of the session.
 
-    `microseconds` counts from 1970-01-01 in UTC. `asked` becomes true when a predicate reads
+    `microseconds` counts from 1970-01-01 in UTC. `was_read` becomes true when a predicate reads
     the clock.
     """
 

@@ -190,7 +190,7 @@ class Call(Struct, frozen=True):
 class Opaque(Struct, frozen=True):
     """An expression that whyscan cannot interpret: it may be any value, NULL or an error.
 
-    `why` says the reason in words, for reports.
+    `reason` explains this in words, for reports.
     """
 
     sql: str
@@ -287,7 +287,7 @@ def columns_of(expression: Expression) -> tuple[Column, ...]:
 class Conjunct(Struct, frozen=True, eq=False):
     """One top-level AND fragment of a predicate. `sql` is its text in the user's dialect.
 
-    `joined`: the condition is not in the query; its values come from the other side of a join.
+    `from_join`: the condition is not in the query; its values come from the other side of a join.
     """
 
     expression: Expression
