@@ -124,10 +124,10 @@ def _statistics(name: str, rows: list[list[int]]) -> Interval:
         for end in (lowers, uppers)
     ]
     counts = pa.array([len(group) for group in rows], pa.int64())
-    told = ColumnStatistics(
+    statistics = ColumnStatistics(
         *ends, pa.array(nulls, pa.int64()), nan=pa.types.is_floating(column.type), attained=True
     )
-    return believe(kind, told, counts, len(rows)).interval
+    return believe(kind, statistics, counts, len(rows)).interval
 
 
 def _containers(rows: list[list[int]]) -> Containers:
@@ -235,12 +235,12 @@ class Engine:
 
 def wrong(predicate, answers, timezone: str = "UTC") -> list[str]:
     """Containers that hold a TRUE row and are dropped, and those `all` with another row in them."""
-    found = []
+    problems = []
     for layout, rows, dropped, full in verdicts(predicate, timezone):
         for at, group in enumerate(rows):
-            told = [answers[row] for row in group]
-            if dropped[at] and True in told:
-                found.append(f"{layout} {group} is dropped: {told}")
-            if full[at] and not all(answer is True or answer is RAISED for answer in told):
-                found.append(f"{layout} {group} is all: {told}")
-    return found
+            group_answers = [answers[row] for row in group]
+            if dropped[at] and True in group_answers:
+                problems.append(f"{layout} {group} is dropped: {group_answers}")
+            if full[at] and not all(answer is True or answer is RAISED for answer in group_answers):
+                problems.append(f"{layout} {group} is all: {group_answers}")
+    return problems

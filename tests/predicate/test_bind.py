@@ -150,10 +150,10 @@ def test_conjuncts_are_flat_and_keep_their_text():
 
 def test_a_list_is_sorted_and_distinct_in_the_type_of_its_column():
     (conjunct,) = bind("id IN (3, 1, 2, 3, NULL)", EVENTS).conjuncts
-    found = conjunct.expression
-    assert isinstance(found, In)
-    assert (found.values.to_pylist(), found.values.type) == ([1, 2, 3], pa.int64())
-    assert (found.null, found.nan) == (True, False)
+    expression = conjunct.expression
+    assert isinstance(expression, In)
+    assert (expression.values.to_pylist(), expression.values.type) == ([1, 2, 3], pa.int64())
+    assert (expression.null, expression.nan) == (True, False)
 
 
 @pytest.mark.parametrize("literal", ["{}", "'k{}'", "DATE '2024-01-{:02}'", "-{}", "{}.25"])
@@ -199,13 +199,13 @@ _metadata.file_block_start = 0      | where in its file a split begins    |
 
 
 @pytest.mark.parametrize("line", OPAQUE)
-def test_what_is_not_known_is_opaque_with_its_columns(line):
+def test_an_unknown_expression_is_opaque_with_its_columns(line):
     text, why, columns = (part.strip() for part in line.split("|"))
     (conjunct,) = bind(text, EVENTS).conjuncts
-    found = conjunct.expression
-    assert isinstance(found, Opaque)
-    assert found.why == why
-    assert ", ".join(".".join(c.path) for c in found.columns) == columns
+    expression = conjunct.expression
+    assert isinstance(expression, Opaque)
+    assert expression.why == why
+    assert ", ".join(".".join(c.path) for c in expression.columns) == columns
 
 
 def test_only_the_smallest_condition_is_opaque():

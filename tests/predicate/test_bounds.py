@@ -70,9 +70,9 @@ CHAINS = {
 
 @pytest.mark.parametrize(("text", "kind"), CHAINS.values(), ids=CHAINS.keys())
 def test_long_chains_are_flat(text, kind):
-    found = bind(text, EVENTS).expression
-    assert isinstance(found, kind)
-    assert len(found.operands) == 20_000
+    expression = bind(text, EVENTS).expression
+    assert isinstance(expression, kind)
+    assert len(expression.operands) == 20_000
 
 
 LISTS = {
@@ -86,9 +86,9 @@ LISTS = {
 
 @pytest.mark.parametrize("text", LISTS.values(), ids=LISTS.keys())
 def test_fifty_thousand_values_are_one_list(text):
-    found = bind(text, EVENTS).expression
-    found = found if isinstance(found, In) else found.operand
-    assert len(found.values) == MANY
+    expression = bind(text, EVENTS).expression
+    expression = expression if isinstance(expression, In) else expression.operand
+    assert len(expression.values) == MANY
 
 
 def test_a_text_beyond_the_limit_is_refused_before_it_is_read():

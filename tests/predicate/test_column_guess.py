@@ -31,5 +31,5 @@ SCHEMA = Schema(
     ],
 )
 def test_words_that_are_columns(text, names):
-    found = mentioned(text, SCHEMA)
-    assert (None if found is None else [column.path[0] for column in found]) == names
+    columns = mentioned(text, SCHEMA)
+    assert (None if columns is None else [column.path[0] for column in columns]) == names

@@ -361,10 +361,10 @@ name = "x"
 def shown(text, dialect):
     session = Session(dialect, "UTC", 1_709_294_400_000_000)
     conjuncts = bind(text, EVENTS, session).conjuncts
-    found = [c.expression for c in conjuncts]
-    if any(isinstance(expression, Opaque) for expression in found):
+    expressions = [c.expression for c in conjuncts]
+    if any(isinstance(expression, Opaque) for expression in expressions):
         return "?"
-    return " AND ".join(map(to_sql, found))
+    return " AND ".join(map(to_sql, expressions))
 
 
 def shared_cases():

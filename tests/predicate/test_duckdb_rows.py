@@ -23,7 +23,7 @@ ROWS = pa.table(
     }
 )
 
-ASKED = r"""
+PREDICATES = r"""
 CAST(d AS INT) = 2
 CAST(price AS INT) = 3
 CAST(price AS INT) = -2
@@ -83,15 +83,15 @@ def answer(connection, predicate, number):
         return RAISED
 
 
-@pytest.mark.parametrize("predicate", ASKED)
+@pytest.mark.parametrize("predicate", PREDICATES)
 def test_no_row_of_duckdbs_is_lost_and_no_all_is_false(lake, predicate):
     with duckdb.connect() as connection:
         answers = [answer(connection, predicate, number) for number in range(ROWS.num_rows)]
     report = whyscan.open(str(lake)).explain(predicate, dialect="duckdb", verbose=True).to_dict()
     verdicts = [file["verdict"] for file in sorted(report["files"], key=lambda f: f["path"])]
-    for found, verdict in zip(answers, verdicts, strict=True):
-        assert verdict != "none" or found is not True, (answers, verdicts)
-        assert verdict != "all" or found in (True, RAISED), (answers, verdicts)
+    for row_value, verdict in zip(answers, verdicts, strict=True):
+        assert verdict != "none" or row_value is not True, (answers, verdicts)
+        assert verdict != "all" or row_value in (True, RAISED), (answers, verdicts)
 
 
 def test_hours_are_hours_where_the_clock_is_put_forward(tmp_path):

@@ -138,10 +138,10 @@ def conditions(expression, values):
 def bound_or_none(predicate, dialect):
     """The predicate, unless it is refused or opaque: then nothing is pruned by it."""
     try:
-        found = bound(predicate, dialect)
+        bound_predicate = bound(predicate, dialect)
     except WhyscanError:
         return None
-    return None if is_opaque(found) else found
+    return None if is_opaque(bound_predicate) else bound_predicate
 
 
 def lost(expression, engine, dialect="duckdb", meaning=None):
@@ -150,15 +150,15 @@ def lost(expression, engine, dialect="duckdb", meaning=None):
     if bound_or_none(f"({expression}) IS NULL", dialect) is None:
         return []
     values = engine.values(meaning)
-    found = []
-    for asked, meant in zip(
+    problems = []
+    for condition, meant in zip(
         conditions(expression, values or []), conditions(meaning, values or []), strict=True
     ):
-        predicate = bound_or_none(asked, dialect)
+        predicate = bound_or_none(condition, dialect)
         answers = None if predicate is None or values is None else engine.values(meant)
         if answers is not None:
-            found += [(asked, problem) for problem in wrong(predicate, answers)[:1]]
-    return found
+            problems += [(condition, problem) for problem in wrong(predicate, answers)[:1]]
+    return problems
 
 
 @pytest.fixture(scope="module")

@@ -60,10 +60,10 @@ DIALECTS = {"spark": DialectFamily.SPARK, "duckdb": DialectFamily.DUCKDB}
 def escaped(predicate, dialect):
     """The error that is none of whyscan's; None where there is none."""
     try:
-        found = bound(predicate, dialect, "America/New_York")
-        if not is_opaque(found):
-            assert [to_sql(conjunct.expression) for conjunct in found.conjuncts]
-            list(verdicts(found, "America/New_York"))
+        bound_predicate = bound(predicate, dialect, "America/New_York")
+        if not is_opaque(bound_predicate):
+            assert [to_sql(conjunct.expression) for conjunct in bound_predicate.conjuncts]
+            list(verdicts(bound_predicate, "America/New_York"))
     except WhyscanError:
         return None
     except Exception as error:  # noqa: BLE001  any other is what this looks for
@@ -106,7 +106,7 @@ l * 99999999999999999999999999999999999999 > 1
 def test_no_foreign_error_escapes_the_binder_or_the_evaluator(case):
     dialect, predicates = CASES[case]
 
-    assert [found for predicate in predicates if (found := escaped(predicate, dialect))] == []
+    assert [error for predicate in predicates if (error := escaped(predicate, dialect))] == []
 
 
 @pytest.mark.parametrize("predicate", ONCE_RAISED)

@@ -655,7 +655,7 @@ flag AND 'true'
 def test_a_predicate_bound_and_rendered_selects_what_it_selected(spark):
     schema = Schema(tuple(f for f in EVENTS.fields if f.name not in NOT_IN_SPARK))
     bound = {text: bind(text, schema, PARIS).expression for text in PREDICATES}
-    assert [text for text, found in bound.items() if isinstance(found, Opaque)] == []
+    assert [text for text, expression in bound.items() if isinstance(expression, Opaque)] == []
     texts = [*PREDICATES, *map(to_sql, bound.values())]
     with zone_of(spark, PARIS.timezone):
         rows = rows_of(spark).selectExpr(*(f"boolean({text})" for text in texts)).collect()

@@ -63,8 +63,12 @@ COMMANDS = {"call", "execute", "explain", "fetch", "rename", "show"}
 
 
 def read_as_column(predicate, word):
-    found = bind(predicate, Schema((Field(word, INT), Field("a", INT)))).conjuncts[-1].expression
-    return not isinstance(found, Opaque) and (word,) in {c.path for c in columns_of(found)}
+    expression = (
+        bind(predicate, Schema((Field(word, INT), Field("a", INT)))).conjuncts[-1].expression
+    )
+    return not isinstance(expression, Opaque) and (word,) in {
+        c.path for c in columns_of(expression)
+    }
 
 
 @pytest.mark.parametrize("word", sorted(set(KEYWORDS) - NO_COLUMN - OF_THE_SESSION - COMMANDS))
