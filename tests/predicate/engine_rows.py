@@ -1,7 +1,7 @@
 # ruff: noqa: DTZ001  a wall clock has no zone
-"""Rows of every type: what DuckDB says of a condition on each, and which verdict we give.
+"""Rows of every type, the result of a condition in DuckDB for each row, and our verdicts.
 
-A container is one row, two neighbouring rows, or a partition of one row. The rows are edges:
+A container is one row, two neighbouring rows, or a partition of one row. The rows have edge cases:
 ends of weeks, months and years, halves, negative numbers, NaN, blanks, letters beyond ASCII.
 """
 
@@ -97,7 +97,7 @@ COUNT = 40
 
 
 def _column(kind: pa.DataType, values: list) -> pa.Array:
-    """The values over and over, so that two columns meet in many pairs."""
+    """The values, repeated up to COUNT, so that two columns have many pairs of values."""
     return pa.array([values[row % len(values)] for row in range(COUNT)], kind)
 
 
@@ -106,7 +106,7 @@ RAISED = "raised"
 
 
 def _statistics(name: str, rows: list[list[int]]) -> Interval:
-    """Bounds of each group of rows as a reader gives them, NaN among the values or not known."""
+    """The interval of each group of rows, as a reader of statistics gives it."""
     kind = COLUMNS[name][0]
     column = represented(ROWS[name].combine_chunks(), kind)
     lowers, uppers, nulls = [], [], []
@@ -167,12 +167,12 @@ PARTITIONS = _partitions()
 
 
 def bound(predicate: str, dialect: str, timezone: str = "UTC"):
-    """The predicate in our tree."""
+    """The bound predicate."""
     return bind(predicate, SCHEMA, Session(dialect=dialect, timezone=timezone, now=NOW))
 
 
 def is_opaque(predicate) -> bool:
-    """Nothing of it is interpreted."""
+    """Whether all conjuncts are opaque."""
     return all(isinstance(c.expression, Opaque) for c in predicate.conjuncts)
 
 
@@ -184,7 +184,7 @@ def _flags(truth, count):
 
 
 def verdicts(predicate, timezone: str = "UTC"):
-    """For each layout: the rows of each container, whether it is dropped, whether it is `all`."""
+    """For each layout its name and, per container, the rows, "is dropped" and "is all"."""
     (conjunct,) = predicate.conjuncts
     where = zones.zone(timezone)
     for name, (rows, containers) in LAYOUTS.items():
@@ -198,19 +198,19 @@ def verdicts(predicate, timezone: str = "UTC"):
 
 
 class Engine:
-    """DuckDB with the rows in it."""
+    """A DuckDB connection with a table of the rows."""
 
     def __init__(self, timezone: str = "UTC") -> None:
         self._connection = duckdb.connect()
         self._connection.execute(f"SET TimeZone = '{timezone}'")
         self._connection.register("source", ROWS)
-        # DuckDB may rewrite over a registered table; a table of its own keeps its order.
+        # A copy keeps the order of the rows; DuckDB may reorder a registered table.
         self._connection.execute(
             "CREATE TABLE grid AS SELECT row_number() OVER () - 1 AS at_, * FROM source"
         )
 
     def values(self, expression: str):
-        """The value for each row, RAISED where there is none; None where it is no expression."""
+        """The value for each row, RAISED for an error; None if DuckDB refuses the expression."""
         query = f"SELECT ({expression}) FROM grid ORDER BY at_"
         try:
             return [row[0] for row in self._connection.execute(query).fetchall()]
@@ -226,7 +226,7 @@ class Engine:
 
     def _value(self, expression: str, row: int):
         try:
-            # The condition is on a column, so that nothing is folded.
+            # The condition on a column keeps DuckDB from folding the expression.
             query = f"SELECT ({expression}) FROM (SELECT * FROM grid WHERE at_ = {row} LIMIT 1)"
             return self._connection.execute(query).fetchall()[0][0]
         except duckdb.Error:
@@ -234,7 +234,7 @@ class Engine:
 
 
 def wrong(predicate, answers, timezone: str = "UTC") -> list[str]:
-    """Containers that hold a TRUE row and are dropped, and those `all` with another row in them."""
+    """Dropped containers with a TRUE row, and `all` containers with a row that is not TRUE."""
     problems = []
     for layout, rows, dropped, full in verdicts(predicate, timezone):
         for at, group in enumerate(rows):

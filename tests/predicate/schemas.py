@@ -1,4 +1,4 @@
-"""The table that the predicates of these tests are bound to."""
+"""The schema for the predicates of these tests."""
 
 from whyscan.tree.types import (
     BIGINT,

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  a case is a line
-"""Predicates as Spark reads them, shown as the SQL of the bound tree: casts and types visible."""
+"""Predicates of Spark and the SQL of their bound trees, which shows casts and types."""
 
 import pyarrow as pa
 import pytest

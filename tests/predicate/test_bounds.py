@@ -1,5 +1,5 @@
 # ruff: noqa: E501  a case is a line
-"""Size and depth: long is fine, deep is refused, nothing crashes."""
+"""Long predicates bind, deep predicates raise SyntaxProblem, and no predicate crashes."""
 
 import pytest
 

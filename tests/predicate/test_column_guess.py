@@ -1,4 +1,4 @@
-"""Which columns a text seems to name: what is no plain word makes no guess at all."""
+"""The columns that a text seems to name. A name that is not a plain word gives no guess."""
 
 from __future__ import annotations
 

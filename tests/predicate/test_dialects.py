@@ -1,5 +1,5 @@
 # ruff: noqa: E501  a case is a line
-"""One meaning, six dialects: the Spark SQL of the bound tree, or opaque (`?`) where it differs."""
+"""Expressions in six dialects and their meaning as Spark SQL; `?` stands for opaque."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from whyscan.tree.rendering import to_sql
 
 SIX = ("spark", "trino", "duckdb", "postgres", "bigquery", "snowflake")
 
-# What every dialect reads alike.
+# Expressions with the same meaning in all dialects.
 SHARED = r"""
 id = 5                              | id = 5
 id <> 5 AND name = 'x'              | id <> 5 AND name = 'x'
@@ -38,7 +38,7 @@ my_udf(id) = 1                      | ?
 id = 1 OR my_udf(id) = 1            | id = 1 OR (my_udf(id) = 1)
 """
 
-# Where they differ: the text, then one line a dialect that is asked.
+# Expressions with different meanings: the text, then one line per dialect.
 OWN = r"""
 TIMESTAMP '2024-03-01 00:00:00' <= ntz
   spark      TIMESTAMP '2024-03-01 00:00:00Z' <= CAST(ntz AS TIMESTAMP)

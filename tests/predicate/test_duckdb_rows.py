@@ -1,4 +1,4 @@
-"""In DuckDB's dialect a file holds a matching row where DuckDB says so: its own engine is asked."""
+"""In DuckDB's dialect the verdict of each file agrees with the result of DuckDB for its row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 import whyscan
 
-# One row a file.
+# One row per file.
 ROWS = pa.table(
     {
         "i": pa.array([-7, 0, 2_000_000_000, None], pa.int32()),
@@ -75,7 +75,7 @@ RAISED = "raised"
 
 
 def answer(connection, predicate, number):
-    """TRUE, FALSE or NULL of one row; where the query fails, no row is at stake."""
+    """TRUE, FALSE or NULL for one row; RAISED if the query fails, because then no row is lost."""
     connection.register("rows", ROWS.slice(number, 1))
     try:
         return connection.execute(f"SELECT ({predicate}) FROM rows").fetchall()[0][0]

@@ -1,9 +1,9 @@
 # ruff: noqa: E501, SIM905  a case is a line, words are words
-"""Calls of a dialect, on rows of every type: no row that its engine finds is lost, no `all` is false.
+"""No matching row is lost and no `all` is wrong for the calls of a dialect on rows of every type.
 
-DuckDB is asked about its own dialect. For another dialect its documented meaning is written in
-DuckDB's words. What is asked is generated: the calls from the lists that bind them, their arguments
-from every type, the comparisons from the values that the engine gives.
+DuckDB computes the expected rows. For another dialect the case has the documented meaning as an
+expression of DuckDB. The cases are generated: calls from the tables of the binder, arguments of
+every type, comparisons with the values that DuckDB computes.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ AROUND = (
 )
 A_GROUP = 3
 DRAWS = 40
-"""So many expressions of a group are asked, of so many that are drawn from all that it has."""
+"""A test draws DRAWS expressions of a group and checks A_GROUP of them."""
 
 
 def groups():
-    """The expressions of DuckDB's dialect, by what they are made with."""
+    """The expressions of DuckDB's dialect, grouped by function or operator."""
     names = sorted({*dialect_calls._OF_FAMILY[DialectFamily.DUCKDB], *dialect_calls._COMMON})
     clocks = {"now", "current_timestamp", "current_date", "today"}
     for name in names:
@@ -99,7 +99,7 @@ def _calls(name):
 
 
 def written(value):
-    """A value of DuckDB's as a literal; None where it has no plain one."""
+    """The literal of a value of DuckDB; None if there is no simple literal."""
     match value:
         case bool():
             return str(value).lower()
@@ -122,7 +122,7 @@ def written(value):
 
 
 def conditions(expression, values):
-    """Comparisons of an expression with values that it has."""
+    """Comparisons of an expression with some of its values."""
     yield f"({expression}) IS NULL"
     present = [v for v in values if v is not None and v is not RAISED]
     if present and isinstance(present[0], bool):
@@ -136,7 +136,7 @@ def conditions(expression, values):
 
 
 def bound_or_none(predicate, dialect):
-    """The predicate, unless it is refused or opaque: then nothing is pruned by it."""
+    """The bound predicate; None if it is refused or opaque, because then it prunes nothing."""
     try:
         bound_predicate = bound(predicate, dialect)
     except WhyscanError:
@@ -145,7 +145,7 @@ def bound_or_none(predicate, dialect):
 
 
 def lost(expression, engine, dialect="duckdb", meaning=None):
-    """Conditions on the expression for which a container is judged wrongly."""
+    """Conditions on the expression for which a container gets a wrong verdict."""
     meaning = meaning or expression
     if bound_or_none(f"({expression}) IS NULL", dialect) is None:
         return []
@@ -180,7 +180,7 @@ def test_no_row_is_lost_in_duckdbs_dialect(engine, group):
     assert [problem for e in drawn for problem in lost(e, engine)] == []
 
 
-# Each was lost, or wrongly `all`, once.
+# Each of these expressions once lost a row or had a wrong `all`.
 ONCE_WRONG = r"""
 date_trunc('day', d)
 date_trunc('days', e)
@@ -206,7 +206,7 @@ def test_what_was_lost_once_is_not_lost_in_duckdbs_dialect(engine, expression):
     assert lost(expression, engine) == []
 
 
-# dialect | expression | its documented meaning in DuckDB's words
+# dialect | expression | its documented meaning as an expression of DuckDB
 DOCUMENTED = r"""
 trino     | date_trunc('day', d)              | d
 trino     | date_trunc('week', d)             | CAST(date_trunc('week', d) AS DATE)

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  a case is a line
-"""Every refusal says what is wrong, underlines where, and hints at what to do."""
+"""Every error has a message, underlines its place in the text and has a hint."""
 
 import pytest
 

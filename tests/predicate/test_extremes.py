@@ -1,8 +1,7 @@
 # ruff: noqa: SIM905  a case is a line, words are words
-"""Constants at the ends of their types, through all that is bound and folded: no foreign error.
+"""Constants at the limits of their types raise no errors other than those of whyscan.
 
-What the binder refuses is one of whyscan's own errors; what it does not refuse can be rendered and
-evaluated.
+A predicate that the binder accepts can be rendered and evaluated.
 """
 
 import itertools
@@ -58,7 +57,7 @@ DIALECTS = {"spark": DialectFamily.SPARK, "duckdb": DialectFamily.DUCKDB}
 
 
 def escaped(predicate, dialect):
-    """The error that is none of whyscan's; None where there is none."""
+    """The predicate and its error, if the error is not one of whyscan; else None."""
     try:
         bound_predicate = bound(predicate, dialect, "America/New_York")
         if not is_opaque(bound_predicate):
@@ -66,7 +65,7 @@ def escaped(predicate, dialect):
             list(verdicts(bound_predicate, "America/New_York"))
     except WhyscanError:
         return None
-    except Exception as error:  # noqa: BLE001  any other is what this looks for
+    except Exception as error:  # noqa: BLE001  the test looks for any other error
         return predicate, repr(error)
     return None
 

@@ -1,4 +1,4 @@
-"""Rendered SQL binds to the expression it was rendered from."""
+"""The rendered SQL of an expression binds to the same expression."""
 
 import math
 from decimal import Decimal
@@ -32,7 +32,7 @@ PARIS = Session("spark", "Europe/Paris", 0)
 
 
 def plain(value):
-    """A tree as tuples: In compares by identity, NaN by nothing."""
+    """A tree as tuples, because In compares by identity and NaN equals nothing."""
     match value:
         case In():
             return ("In", plain(value.operand), value.values.to_pylist(), value.null, value.nan)

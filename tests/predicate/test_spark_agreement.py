@@ -1,5 +1,5 @@
 # ruff: noqa: E501  a case is a line
-"""What binding computes is what Spark computes: parsing, coercion, types, whole predicates."""
+"""Binding gives the same results as Spark: literals, common types, types, predicates."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def zone_of(spark, name):
 
 
 def texts_of(spark, texts, *columns):
-    """Columns over a table of one text a row."""
+    """Expressions for a table with one text per row."""
     rows = ", ".join("(X'" + text.encode().hex() + "')" for text in texts)
     return spark.sql(
         f"SELECT s, {', '.join(columns)} FROM (SELECT string(b) s FROM VALUES {rows} t(b))"
@@ -238,7 +238,7 @@ ATOMS = (
 
 
 def analysed(spark, sql):
-    """The type of an expression as Spark names it; None where it refuses."""
+    """The type of an expression in Spark; None if Spark refuses it."""
     from pyspark.errors import AnalysisException
 
     try:

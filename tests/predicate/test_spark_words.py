@@ -1,5 +1,5 @@
 # ruff: noqa: SIM905  a case is a line, words are words
-"""Spark's words and operators: what its parser takes for a column, and what it refuses."""
+"""Keywords that Spark reads as columns, and operators that Spark refuses."""
 
 import pytest
 
@@ -9,8 +9,8 @@ from whyscan.predicate.syntax.session import Session
 from whyscan.tree.nodes import Opaque, columns_of
 from whyscan.tree.types import BOOLEAN, DATE, INT, STRING, Field, Schema
 
-# `SELECT keyword FROM sql_keywords()` of Spark 4.1. Its parser takes each for a column in all of
-# PLACES (measured), but for those of NO_COLUMN.
+# `SELECT keyword FROM sql_keywords()` of Spark 4.1. Its parser reads each as a column in all of
+# PLACES (measured), except those of NO_COLUMN.
 KEYWORDS = """
 add after aggregate all alter always analyze and anti any any_value archive array as asc at atomic
 authorization begin between bigint binary binding boolean both bucket buckets by byte cache call
@@ -56,9 +56,9 @@ PLACES = (
     "abs({}) = 1",
 )
 NO_COLUMN = set("false not null true".split())
-# Spark asks for a column of that name first; here they are the session's.
+# Spark looks for a column of that name first; whyscan reads a session function.
 OF_THE_SESSION = {"current_date", "current_timestamp", "current_user", "session_user"}
-# The tokenizer takes a text that begins with one of them for a command, so that quotes are needed.
+# The tokenizer reads a text that begins with one of these words as a command: quotes are needed.
 COMMANDS = {"call", "execute", "explain", "fetch", "rename", "show"}
 
 

@@ -1,4 +1,4 @@
-"""Conditions without a position in the text are shown near to what was written."""
+"""Conditions without a position in the text are shown in a form close to the original."""
 
 import pytest
 import sqlglot
