@@ -170,13 +170,13 @@ def add_interval_keeping_type(
     start = moment.expression
     whole_days = (
         interval.type == time_intervals.MONTHS
-        or time_intervals.interval_value(interval) % zones.DAY == 0
+        or time_intervals.integer_value(interval) % zones.DAY == 0
     )
     if type_of(start) == DATE and not whole_days:
         start = casts.implicit_cast(
             moment, TIMESTAMP if scope.dialect.is_spark else TIMESTAMP_NTZ, scope
         )
-    if type_of(start) == TIMESTAMP and _depends_on_calendar(interval, scope):
+    if type_of(start) == TIMESTAMP and _may_add_differently(interval, scope):
         raise Uninterpreted("days on a clock that is put forward and back")
     if isinstance(start, Literal):
         forward = interval if operation is Operation.ADD else time_intervals.negated(interval)
@@ -196,7 +196,7 @@ def add_interval(operation: Operation, moment: Operand, span: Operand, scope: Sc
     return result
 
 
-def _depends_on_calendar(interval: Literal, scope: Scope) -> bool:
+def _may_add_differently(interval: Literal, scope: Scope) -> bool:
     """Whether Spark and the dialect may add the interval with different results.
 
     Spark adds 25 hours as one calendar day and one hour; other dialects add 25 hours. A month is
@@ -206,7 +206,7 @@ def _depends_on_calendar(interval: Literal, scope: Scope) -> bool:
         return scope.clock_differs
     if scope.dialect.is_spark or not scope.clock.zone.transitions:
         return False
-    return abs(time_intervals.interval_value(interval)) >= zones.DAY
+    return abs(time_intervals.integer_value(interval)) >= zones.DAY
 
 
 def _add_days(operation: Operation, date: Operand, days: Operand, scope: Scope) -> Expression:
@@ -383,7 +383,7 @@ _INTEGERS_IN_POSTGRES = {
 
 
 def _require_integers(operands: tuple[Operand, ...], scope: Scope) -> None:
-    """Raise Uninterpreted for calls that are integers in Spark but not in Postgres (`hour`)."""
+    """Raise Uninterpreted for a call that returns an integer in Spark but not in Postgres."""
     if scope.dialect.family is not DialectFamily.POSTGRES:
         return
     for operand in operands:

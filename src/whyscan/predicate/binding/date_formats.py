@@ -53,7 +53,7 @@ def _translated(pattern: str, letters: dict[str, str]) -> str:
     return re.sub(r"%(.)", replace, pattern)
 
 
-def read_by_format(pattern: str, text: str) -> int | None:
+def parse_by_format(pattern: str, text: str) -> int | None:
     """Microseconds since 1970-01-01 of a text in a Java format; None if the text does not match.
 
     Each field occurs at most once and has a fixed number of digits. Other patterns raise

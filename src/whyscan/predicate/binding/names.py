@@ -146,7 +146,7 @@ def _unknown(
 
 
 def suggestion(name: str, names: Sequence[str], literal: str | None = None) -> str | None:
-    """A hint: a similar name, the literal that may be candidates, or all names if they are few."""
+    """A hint: a similar name, the literal that may be meant, or all names if they are few."""
     by_lower = {column_name.lower(): column_name for column_name in names}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     if near or literal is not None:

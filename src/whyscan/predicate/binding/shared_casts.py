@@ -83,7 +83,7 @@ def _is_shared(
         case (BooleanType() | IntegerType(), IntegerType() | FloatType() | DecimalType()):
             return True
         case (FloatType(), FloatType()):
-            # A double that is too large for a float is infinite in Spark, else an error.
+            # A double that is too large for a float is infinite in Spark, and an error in others.
             return failure is CastFailure.RAISE or source == target
         case (FloatType() | IntegerType(), BooleanType()):
             return True

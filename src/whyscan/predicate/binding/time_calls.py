@@ -218,11 +218,11 @@ def _read_literal(text: str, pattern: str, arguments: Arguments) -> int:
     scope = arguments.scope
     match scope.dialect.family:
         case DialectFamily.SPARK:
-            wall = date_formats.read_by_format(pattern, text)
+            wall = date_formats.parse_by_format(pattern, text)
             if wall is None:
                 raise scope.problem(f"{text!r} does not follow {pattern!r}", arguments.operand(0))
         case DialectFamily.POSTGRES | DialectFamily.SNOWFLAKE:
-            wall = date_formats.read_by_format(date_formats.java_from_oracle(pattern), text)
+            wall = date_formats.parse_by_format(date_formats.java_from_oracle(pattern), text)
         case _:
             wall = None
     if wall is None:

@@ -84,14 +84,14 @@ def total(intervals: list[Literal]) -> Literal:
     kinds = {interval.type for interval in intervals}
     if len(kinds) != 1:
         raise Uninterpreted("months and days in one interval")
-    return _literal(sum(interval_value(interval) for interval in intervals), kinds.pop())
+    return _literal(sum(integer_value(interval) for interval in intervals), kinds.pop())
 
 
 def negated(interval: Literal) -> Literal:
-    return Literal(-interval_value(interval), interval.type)
+    return Literal(-integer_value(interval), interval.type)
 
 
-def interval_value(literal: Literal) -> int:
+def integer_value(literal: Literal) -> int:
     """The integer of an interval, date or timestamp literal; NULL raises Uninterpreted."""
     if not isinstance(literal.value, int):
         raise Uninterpreted("a span of time that is NULL")
@@ -110,9 +110,9 @@ def add(moment: Literal, interval: Literal, clock: Clock) -> Literal:
         return moment
     match moment.type:
         case DateType():
-            result = _add_to_date(interval_value(moment), interval)
+            result = _add_to_date(integer_value(moment), interval)
         case TimestampType() as kind:
-            result = _add_to_timestamp(interval_value(moment), kind, interval, clock)
+            result = _add_to_timestamp(integer_value(moment), kind, interval, clock)
         case kind:
             raise Uninterpreted(f"an interval added to {kind}")
     fits = time_text.is_day if isinstance(moment.type, DateType) else time_text.fits
@@ -123,8 +123,8 @@ def add(moment: Literal, interval: Literal, clock: Clock) -> Literal:
 
 def _add_to_date(days: int, interval: Literal) -> int:
     if interval.type == MONTHS:
-        return time_text.add_months(days, interval_value(interval))
-    return days + interval_value(interval) // zones.DAY
+        return time_text.add_months(days, integer_value(interval))
+    return days + integer_value(interval) // zones.DAY
 
 
 def _add_to_timestamp(value: int, kind: TimestampType, interval: Literal, clock: Clock) -> int:
@@ -133,11 +133,11 @@ def _add_to_timestamp(value: int, kind: TimestampType, interval: Literal, clock:
     wall = zones.to_wall(microseconds, clock.zone) if kind.instant else microseconds
     day, time = divmod(wall, zones.DAY)
     if interval.type == MONTHS:
-        day, rest = time_text.add_months(day, interval_value(interval)), 0
+        day, rest = time_text.add_months(day, integer_value(interval)), 0
     else:
         # As in Spark, days are truncated towards zero; the rest is added to the instant.
-        days = int(Fraction(interval_value(interval), zones.DAY))
-        day, rest = day + days, interval_value(interval) - days * zones.DAY
+        days = int(Fraction(integer_value(interval), zones.DAY))
+        day, rest = day + days, integer_value(interval) - days * zones.DAY
         if days == 0:
             return (microseconds + rest) * scale + fraction
     result = day * zones.DAY + time
