@@ -120,14 +120,14 @@ MUTANTS = (
     Mutant(
         "a NaN bound is no evidence of NaN",
         "containers.py",
-        "either(told.nan, lower_is_nan, upper_is_nan),",
-        "told.nan,",
+        "either(statistics.nan, lower_is_nan, upper_is_nan),",
+        "statistics.nan,",
     ),
     Mutant(
         "a NaN bound is a bound",
         "containers.py",
-        "keep(opposite(upper_is_nan), told.upper),",
-        "told.upper,",
+        "keep(opposite(upper_is_nan), statistics.upper),",
+        "statistics.upper,",
     ),
     Mutant(
         "a container without rows may match",
@@ -219,8 +219,8 @@ MUTANTS = (
     Mutant(
         "CASE takes its branches without their conditions",
         "evaluate.py",
-        "reached = both(reached, either(found.false, found.null))",
-        "reached = both(reached, found.false)",
+        "reached = both(reached, either(tested.false, tested.null))",
+        "reached = both(reached, tested.false)",
     ),
     Mutant(
         "a prefix that is the upper bound is beyond it",

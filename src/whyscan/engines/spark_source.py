@@ -86,13 +86,13 @@ def planned(
 ) -> SourcePlan:
     """A whole plan as Spark reads it."""
     schema = spark_schema(everything.given.schema)
-    found = tuple(portions(everything, evidence, about_bytes, at_least))
-    return SourcePlan(schema, found, keep_undecided=keep_undecided)
+    planned_portions = tuple(portions(everything, evidence, about_bytes, at_least))
+    return SourcePlan(schema, planned_portions, keep_undecided=keep_undecided)
 
 
-def hand_over(what: SourcePlan, file: Path) -> None:
+def hand_over(plan: SourcePlan, file: Path) -> None:
     """Write down what was planned; the source that is given the option `handed_over` takes it."""
-    file.write_bytes(cloudpickle.dumps(what))  # type: ignore[no-untyped-call]
+    file.write_bytes(cloudpickle.dumps(plan))  # type: ignore[no-untyped-call]
 
 
 def _handed_over(file: Path) -> SourcePlan:
@@ -103,8 +103,8 @@ def _handed_over(file: Path) -> SourcePlan:
     folder = file.parent.stat()
     if folder.st_uid != os.getuid() or folder.st_mode & 0o077:
         raise UsageError(f"the option {HANDED_OVER} is not for users")
-    found: SourcePlan = cloudpickle.loads(file.read_bytes())
-    return found
+    plan: SourcePlan = cloudpickle.loads(file.read_bytes())
+    return plan
 
 
 class WhyscanDataSource(DataSource):
@@ -137,18 +137,18 @@ class WhyscanDataSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         """Who reads it; a schema of the user's own names the columns."""
         try:
-            found = self._planned or self._plan(schema.names)
+            plan = self._planned or self._plan(schema.names)
         except WhyscanError as error:
             raise _short(error) from None
-        if found.schema != schema:
+        if plan.schema != schema:
             raise UsageError(
                 f"the schema {schema.simpleString()} is not the table's,"
-                f" which is {found.schema.simpleString()}"
+                f" which is {plan.schema.simpleString()}"
             )
         # This object goes to every task along with the reader.
         self._planned = None
         _settle()
-        return _PortionReader(found)
+        return _PortionReader(plan)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802 - Spark's
         """Who says that there is none."""
@@ -157,10 +157,10 @@ class WhyscanDataSource(DataSource):
     def _plan(self, columns: Sequence[str] | None) -> SourcePlan:
         if (file := self.options.get(HANDED_OVER)) is not None:
             return _handed_over(Path(file))
-        asked = LoadOptions.of(self.options)
+        options = LoadOptions.of(self.options)
         with in_force(self.environment):
-            plan = asked.plan(columns if asked.columns is None else asked.columns)
-        sizes = asked.partition_bytes, asked.min_partitions
+            plan = options.plan(columns if options.columns is None else options.columns)
+        sizes = options.partition_bytes, options.min_partitions
         return planned(whole(plan), plan.evidence, *sizes)
 
 
@@ -221,10 +221,10 @@ class LoadOptions(Struct, frozen=True):
 
 
 def _places(options: Mapping[str, str]) -> tuple[str, ...]:
-    found = [options["path"]] if "path" in options else json.loads(options.get("paths", "[]"))
-    if not found:
+    places = [options["path"]] if "path" in options else json.loads(options.get("paths", "[]"))
+    if not places:
         raise UsageError("no table was named", hint='end with .load("s3://lake/events")')
-    return tuple(found)
+    return tuple(places)
 
 
 def _columns(text: str | None) -> tuple[str, ...] | None:
@@ -257,10 +257,10 @@ class _Partition(InputPartition):
 class _PortionReader(DataSourceReader):
     """Reads portions; to the tasks it goes without them, as each brings its own."""
 
-    def __init__(self, found: SourcePlan) -> None:
-        self._schema = found.schema
-        self._keep_undecided = found.keep_undecided
-        self._portions: tuple[Portion, ...] = found.portions
+    def __init__(self, plan: SourcePlan) -> None:
+        self._schema = plan.schema
+        self._keep_undecided = plan.keep_undecided
+        self._portions: tuple[Portion, ...] = plan.portions
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_portions": ()}
@@ -312,8 +312,8 @@ def _short(error: WhyscanError) -> WhyscanError:
 
     It is another object, as the traceback that one was raised with comes back with it.
     """
-    told = error.message if error.hint is None else f"{error.message} ({error.hint})"
+    message = error.message if error.hint is None else f"{error.message} ({error.hint})"
     short = type(error).__new__(type(error))
-    Exception.__init__(short, told)
+    Exception.__init__(short, message)
     vars(short).update(vars(error))
     return short

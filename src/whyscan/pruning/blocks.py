@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     Positions = npt.NDArray[np.int64]
     Flags = npt.NDArray[np.bool_]
 
-Told = TypeVar("Told")
-Found = TypeVar("Found")
+Source = TypeVar("Source")
+Result = TypeVar("Result")
 
 BLOCKS_AT_MOST = 1 << 14
 MEMBERS_AT_LEAST = 64
@@ -68,7 +68,7 @@ class Blocks(Struct, eq=False, dict=True):
 
     order: Positions
     begins: Positions
-    _found: dict[tuple[str, int], tuple[object, Any]] = field(default_factory=dict)
+    _results: dict[tuple[str, int], tuple[object, Any]] = field(default_factory=dict)
     _notes: dict[Hashable, Any] = field(default_factory=dict)
 
     @property
@@ -100,7 +100,10 @@ class Blocks(Struct, eq=False, dict=True):
             self.count,
             # The most that a member has, unknown where one's rows are.
             end(self._rows(containers), least=False),
-            statistics={path: self._hull(told) for path, told in _told(containers, columns)},
+            statistics={
+                path: self._hull(interval)
+                for path, interval in _column_intervals(containers, columns)
+            },
             buckets=tuple(
                 replace(b, lower=end(b.lower, least=True), upper=end(b.upper, least=False))
                 for b in containers.buckets
@@ -121,8 +124,8 @@ class Blocks(Struct, eq=False, dict=True):
             # The fewest that a member is known to have.
             end(self._rows(containers), least=False),
             statistics={
-                path: self._once("kernel", told, self._kernel_of)
-                for path, told in _told(containers, columns)
+                path: self._once("kernel", interval, self._kernel_of)
+                for path, interval in _column_intervals(containers, columns)
             },
             buckets=tuple(
                 replace(b, lower=end(b.lower, least=True), upper=end(b.upper, least=False))
@@ -136,12 +139,12 @@ class Blocks(Struct, eq=False, dict=True):
         A member whose bucket contradicts its bounds is such a one: with buckets all blocks are.
         """
         named = {column.path for column in columns}
-        found = np.full(self.count, any(b.source in named for b in containers.buckets))
+        flags = np.full(self.count, any(b.source in named for b in containers.buckets))
         if self._rows(containers) is not None:
-            found |= self._without(containers)
-        for _, told in _told(containers, columns):
-            found |= self._once("nothing", told, self._nothing)
-        return found
+            flags |= self._without(containers)
+        for _, interval in _column_intervals(containers, columns):
+            flags |= self._once("nothing", interval, self._nothing)
+        return flags
 
     def _rows(self, containers: Containers) -> pa.Array | None:
         """The containers' rows; None where nobody is known to have none: no verdict needs them."""
@@ -155,36 +158,36 @@ class Blocks(Struct, eq=False, dict=True):
             "empty", containers.rows, lambda _: self.any(opposite(containers.occupied))
         )
 
-    def _nothing(self, told: Interval) -> Flags:
-        return self.any(opposite(either(told.value, told.null, told.nan)))
+    def _nothing(self, interval: Interval) -> Flags:
+        return self.any(opposite(either(interval.value, interval.null, interval.nan)))
 
-    def some(self, what: str, told: Interval, mask: Callable[[Interval], Mask]) -> Flags:
+    def some(self, key: str, interval: Interval, mask: Callable[[Interval], Mask]) -> Flags:
         """The blocks with a member that a mask over a column says yes of."""
-        return self._once(what, told, lambda of: self.any(mask(of)))
+        return self._once(key, interval, lambda of: self.any(mask(of)))
 
     def forget(self) -> None:
         """Nothing that was worked out is kept any longer."""
-        self._found.clear()
+        self._results.clear()
         self._notes.clear()
 
-    def noted(self, key: Hashable, make: Callable[[], Found]) -> Found:
+    def noted(self, key: Hashable, make: Callable[[], Result]) -> Result:
         """What somebody noted of all these containers, for the next question."""
         if key not in self._notes:
             if len(self._notes) >= NOTES_AT_MOST:
                 self._notes.clear()
             self._notes[key] = make()
-        found: Found = self._notes[key]
-        return found
+        note: Result = self._notes[key]
+        return note
 
-    def _once(self, what: str, of: Told, work: Callable[[Told], Found]) -> Found:
+    def _once(self, key: str, source: Source, work: Callable[[Source], Result]) -> Result:
         """What the work makes of a column, worked out once."""
-        known = self._found.get((what, id(of)))
-        if known is None:
-            if len(self._found) >= KEPT_AT_MOST:
-                self._found.clear()
-            known = self._found[what, id(of)] = (of, work(of))
-        found: Found = known[1]
-        return found
+        entry = self._results.get((key, id(source)))
+        if entry is None:
+            if len(self._results) >= KEPT_AT_MOST:
+                self._results.clear()
+            entry = self._results[key, id(source)] = (source, work(source))
+        result: Result = entry[1]
+        return result
 
     def members(
         self, containers: Containers, columns: Sequence[Column], chosen: Positions
@@ -197,8 +200,8 @@ class Blocks(Struct, eq=False, dict=True):
 
         def of(source: Intervals) -> Intervals:
             return {
-                path: _mapped(_mapped(told, self.ordered), picked)
-                for path, told in source.items()
+                path: _mapped(_mapped(interval, self.ordered), picked)
+                for path, interval in source.items()
                 if path in named
             }
 
@@ -227,25 +230,25 @@ class Blocks(Struct, eq=False, dict=True):
         sizes = self.sizes[chosen]
         ends = sizes.cumsum()
         shift = self.begins[chosen] - (ends - sizes)
-        found: Positions = np.arange(int(sizes.sum()))
-        found += np.repeat(shift, sizes)
-        return found
+        positions: Positions = np.arange(int(sizes.sum()))
+        positions += np.repeat(shift, sizes)
+        return positions
 
     def any(self, mask: Mask) -> Flags:
         """The blocks in which the mask says yes of some member."""
         if isinstance(mask, bool):
             return np.full(self.count, mask)
         ordered = mask.take(self._indices).to_numpy(zero_copy_only=False)
-        found: Flags = np.logical_or.reduceat(ordered, self.begins[:-1])
-        return found
+        flags: Flags = np.logical_or.reduceat(ordered, self.begins[:-1])
+        return flags
 
     def sums(self, values: pa.Array) -> Positions:
         """The sum of each block; no value may be unknown."""
         return self._once("sums", values, self._summed)
 
     def _summed(self, values: pa.Array) -> Positions:
-        found: Positions = np.add.reduceat(self.ordered(values).to_numpy(), self.begins[:-1])
-        return found
+        totals: Positions = np.add.reduceat(self.ordered(values).to_numpy(), self.begins[:-1])
+        return totals
 
     def ordered(self, values: pa.Array) -> pa.Array:
         """The values block by block."""
@@ -314,8 +317,8 @@ class Blocks(Struct, eq=False, dict=True):
             extreme = np.minimum if kind == "min" else np.maximum
             return pa.array(extreme.reduceat(ordered.to_numpy(), self.begins[:-1]))
         table = pa.table({"block": self._numbers, "bound": ordered})
-        found = table.group_by("block", use_threads=False).aggregate([("bound", kind)])
-        return found[f"bound_{kind}"].combine_chunks()
+        grouped = table.group_by("block", use_threads=False).aggregate([("bound", kind)])
+        return grouped[f"bound_{kind}"].combine_chunks()
 
     def _end(self, values: Vector | None, *, least: bool, where: Mask = True) -> Vector | None:
         """The outermost bound of each block; unknown where it is of a member that has values."""
@@ -329,7 +332,9 @@ class Blocks(Struct, eq=False, dict=True):
         return choose(pa.array(unknown), pa.scalar(None, values.type), outermost)
 
 
-def _told(containers: Containers, columns: Sequence[Column]) -> Iterator[tuple[Path, Interval]]:
+def _column_intervals(
+    containers: Containers, columns: Sequence[Column]
+) -> Iterator[tuple[Path, Interval]]:
     """The columns of which something is known; any other may be anything."""
     for column in columns:
         if column.path in containers.partition or column.path in containers.statistics:
@@ -409,9 +414,9 @@ def _dense(values: pa.Array) -> Positions:
     ascending = values.take(pa.array(order[: len(values) - values.null_count]))
     steps = pc.not_equal(ascending[1:], ascending[:-1]).to_numpy(zero_copy_only=False)
     below = np.concatenate(([0], steps.cumsum()))
-    found = np.full(len(values), below[-1] + 1)
-    found[order[: len(below)]] = below
-    return found
+    ranks = np.full(len(values), below[-1] + 1)
+    ranks[order[: len(below)]] = below
+    return ranks
 
 
 def _cut(cells: Positions, ranked: Positions, pieces: int) -> Positions:
@@ -422,6 +427,6 @@ def _cut(cells: Positions, ranked: Positions, pieces: int) -> Positions:
     sizes = np.diff(np.concatenate((begins, [len(cells)])))
     within = np.arange(len(cells)) - np.repeat(begins, sizes)
     part = within * pieces // np.repeat(sizes, sizes)
-    found = np.empty_like(cells)
-    found[order] = sorted_cells * pieces + part
-    return found
+    numbers = np.empty_like(cells)
+    numbers[order] = sorted_cells * pieces + part
+    return numbers

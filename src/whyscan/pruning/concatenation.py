@@ -88,10 +88,10 @@ def _masks(parts: Sequence[Mask], counts: Sequence[int]) -> Mask:
 def _buckets(batches: Sequence[Containers], counts: Sequence[int]) -> tuple[Buckets, ...]:
     """One entry a source and number of buckets; files of another spec have any bucket."""
     keys = dict.fromkeys((b.source, b.count) for batch in batches for b in batch.buckets)
-    found = []
+    joined = []
     for source, number in keys:
         named = [_named(batch, source, number) for batch in batches]
-        found.append(
+        joined.append(
             Buckets(
                 source,
                 number,
@@ -99,7 +99,7 @@ def _buckets(batches: Sequence[Containers], counts: Sequence[int]) -> tuple[Buck
                 _vectors([n and n.upper for n in named], counts, arrow_type(INT)),
             )
         )
-    return tuple(found)
+    return tuple(joined)
 
 
 def _named(batch: Containers, source: Path, number: int) -> Buckets | None:

@@ -70,17 +70,17 @@ class Containers(Struct, frozen=True, dict=True):
 
     def interval(self, column: Column) -> Interval:
         """Partition value and statistics together; anything where neither speaks."""
-        told = [
+        intervals = [
             source[column.path]
             for source in (self.partition, self.statistics)
             if column.path in source
         ]
-        if not told:
+        if not intervals:
             return anything(column.type)
-        if len(told) == 1:
-            return told[0]
+        if len(intervals) == 1:
+            return intervals[0]
         if column.path not in self._met:
-            self._met[column.path] = meet(told[0], told[1])
+            self._met[column.path] = meet(intervals[0], intervals[1])
         return self._met[column.path]
 
     @lazy
@@ -169,16 +169,18 @@ class Believed(Struct, frozen=True):
     contradictions: int = field(default=0)
 
 
-def believe(kind: Type, told: ColumnStatistics, rows: pa.Array | None, count: int) -> Believed:
+def believe(
+    kind: Type, statistics: ColumnStatistics, rows: pa.Array | None, count: int
+) -> Believed:
     """Statistics as an interval.
 
     Bounds that contradict each other are dropped; nulls below zero or above the rows, and bounds
     of a value where NULL and NaN leave none, take all with them. A NaN bound says only that NaN
     is there.
     """
-    lower, upper, nan = _without_nan_bounds(kind, told)
-    nulls = told.null_count
-    only_nan = surely(_leave_none, nulls, told.nan_count, rows)
+    lower, upper, nan = _without_nan_bounds(kind, statistics)
+    nulls = statistics.null_count
+    only_nan = surely(_leave_none, nulls, statistics.nan_count, rows)
     crossed = surely(greater, lower, upper)
     wrong_counts = either(
         both(only_nan, either(known(lower), known(upper))),
@@ -201,9 +203,9 @@ def believe(kind: Type, told: ColumnStatistics, rows: pa.Array | None, count: in
     )
     exact = Exact(
         nulls,
-        both(told.attained, known(interval.lower)),
-        both(told.attained, known(interval.upper)),
-        keep(right, told.nan_count),
+        both(statistics.attained, known(interval.lower)),
+        both(statistics.attained, known(interval.upper)),
+        keep(right, statistics.nan_count),
     )
     return Believed(interval, exact, tally(wrong, count))
 
@@ -214,16 +216,16 @@ def _leave_none(nulls: pa.Array, nans: pa.Array, rows: pa.Array) -> pa.Array:
 
 
 def _without_nan_bounds(
-    kind: Type, told: ColumnStatistics
+    kind: Type, statistics: ColumnStatistics
 ) -> tuple[pa.Array | None, pa.Array | None, Mask]:
     if not _has_nan(kind):
-        return told.lower, told.upper, False
-    lower_is_nan = surely(pc.is_nan, told.lower)
-    upper_is_nan = surely(pc.is_nan, told.upper)
+        return statistics.lower, statistics.upper, False
+    lower_is_nan = surely(pc.is_nan, statistics.lower)
+    upper_is_nan = surely(pc.is_nan, statistics.upper)
     return (
-        keep(opposite(lower_is_nan), told.lower),
-        keep(opposite(upper_is_nan), told.upper),
-        either(told.nan, lower_is_nan, upper_is_nan),
+        keep(opposite(lower_is_nan), statistics.lower),
+        keep(opposite(upper_is_nan), statistics.upper),
+        either(statistics.nan, lower_is_nan, upper_is_nan),
     )
 
 

@@ -19,7 +19,7 @@ from whyscan.pruning.interval import Interval, anything, hull, of_literal, only_
 from whyscan.pruning.mask import Mask, both, either
 from whyscan.pruning.membership import member
 from whyscan.pruning.representable_values import compared_on_grid, listed_on_grid
-from whyscan.pruning.transforms import called, in_bucket, is_transform
+from whyscan.pruning.transforms import in_bucket, is_transform, transform_interval
 from whyscan.pruning.truth import Truth
 from whyscan.tree.nodes import (
     And,
@@ -61,12 +61,12 @@ class ContainerBatch(Struct, frozen=True):
 def evaluate(expression: Expression, containers: Containers, zone: Zone) -> Truth:
     """The truth values that rows of each container may give. No rows give none at all."""
     occupied = containers.occupied
-    found = truth_of(expression, ContainerBatch(containers, zone))
+    possible = truth_of(expression, ContainerBatch(containers, zone))
     return Truth(
-        lambda: both(occupied, found.true),
-        lambda: both(occupied, found.false),
-        lambda: both(occupied, found.null),
-        lambda: both(occupied, found.raises),
+        lambda: both(occupied, possible.true),
+        lambda: both(occupied, possible.false),
+        lambda: both(occupied, possible.null),
+        lambda: both(occupied, possible.raises),
     )
 
 
@@ -86,8 +86,8 @@ def truth_of(expression: Expression, batch: ContainerBatch) -> Truth:
             high = Comparison(Comparator.LESS_EQUAL, expression.operand, expression.high)
             return _conjunction(And((low, high)), batch)
         case In():
-            found = member(interval_of(expression.operand, batch), listed_on_grid(expression))
-            return _hashed(found, expression, batch)
+            listed = member(interval_of(expression.operand, batch), listed_on_grid(expression))
+            return _hashed(listed, expression, batch)
         case IsNull():
             return truth.is_null(interval_of(expression.operand, batch))
         case Like():
@@ -112,12 +112,12 @@ def interval_of(expression: Expression, batch: ContainerBatch) -> Interval:
         case Arithmetic():
             left, right = (interval_of(e, batch) for e in (expression.left, expression.right))
             return arithmetic(expression, left, right, batch.zone)
-        case Call(function="nullif", arguments=(one, other)) if _are_the_same(one, other):
-            return replace(only_null(expression.type), raises=interval_of(one, batch).raises)
+        case Call(function="nullif", arguments=(first, second)) if _are_the_same(first, second):
+            return replace(only_null(expression.type), raises=interval_of(first, batch).raises)
         case Call():
             arguments = [interval_of(e, batch) for e in expression.arguments]
             if is_transform(expression):
-                return called(expression, arguments, batch.containers)
+                return transform_interval(expression, arguments, batch.containers)
             return apply(expression, arguments, batch.zone)
         case Coalesce():
             return coalesced([interval_of(e, batch) for e in expression.operands])
@@ -131,12 +131,12 @@ def conjoin(
     expressions: Sequence[Expression], truths: Sequence[Truth], containers: Containers
 ) -> Truth:
     """AND, where conjuncts on one column must also be TRUE of one and the same value."""
-    found = truth.conjunction(truths)
+    each_alone = truth.conjunction(truths)
     return Truth(
-        lambda: both(found.true, may_satisfy_together(expressions, containers)),
-        lambda: found.false,
-        lambda: found.null,
-        lambda: found.raises,
+        lambda: both(each_alone.true, may_satisfy_together(expressions, containers)),
+        lambda: each_alone.false,
+        lambda: each_alone.null,
+        lambda: each_alone.raises,
     )
 
 
@@ -151,10 +151,10 @@ def _disjunction(expression: Or, batch: ContainerBatch) -> Truth:
     `c IS NULL OR NOT c LIKE 'x%'` is NULL only where c is, and there it is TRUE. Whether a row may
     be TRUE does not depend on it: one operand decides that alone.
     """
-    whole = truth.disjunction([truth_of(e, batch) for e in expression.operands])
+    combined = truth.disjunction([truth_of(e, batch) for e in expression.operands])
     column = next((c for e in expression.operands if (c := _tested_for_null(e)) is not None), None)
     if column is None:
-        return whole
+        return combined
     x = batch.containers.interval(column)
 
     @cache
@@ -167,10 +167,10 @@ def _disjunction(expression: Or, batch: ContainerBatch) -> Truth:
         return either(both(x.null, of(null)), both(x.present, of(value)))
 
     return Truth(
-        lambda: whole.true,
-        lambda: both(whole.false, by_turns(lambda found: found.false)),
-        lambda: both(whole.null, by_turns(lambda found: found.null)),
-        lambda: whole.raises,
+        lambda: combined.true,
+        lambda: both(combined.false, by_turns(lambda turn: turn.false)),
+        lambda: both(combined.null, by_turns(lambda turn: turn.null)),
+        lambda: combined.raises,
     )
 
 
@@ -198,31 +198,31 @@ def _comparison(expression: Comparison, batch: ContainerBatch) -> Truth:
     if _are_the_same(expression.left, expression.right):
         return compare_with_itself(expression.operator, left)
     right = interval_of(expression.right, batch)
-    found = compared_on_grid(compare(expression.operator, left, right), expression)
+    compared = compared_on_grid(compare(expression.operator, left, right), expression)
     if expression.operator in (Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL):
-        return _hashed(found, expression, batch)
+        return _hashed(compared, expression, batch)
     if expression.operator is Comparator.NOT_EQUAL:
         # FALSE is where both are equal: `NOT (x <> 5)` lands in the buckets of `x = 5`.
         equal = Comparison(Comparator.EQUAL, expression.left, expression.right)
-        return truth.negation(_hashed(truth.negation(found), equal, batch))
-    return found
+        return truth.negation(_hashed(truth.negation(compared), equal, batch))
+    return compared
 
 
-def _are_the_same(one: Expression, other: Expression) -> bool:
+def _are_the_same(first: Expression, second: Expression) -> bool:
     """Both have the same value in each row. What is opaque may be random."""
-    return one == other and not any(isinstance(node, Opaque) for node in walk(one))
+    return first == second and not any(isinstance(node, Opaque) for node in walk(first))
 
 
-def _hashed(found: Truth, expression: Comparison | In, batch: ContainerBatch) -> Truth:
+def _hashed(compared: Truth, expression: Comparison | In, batch: ContainerBatch) -> Truth:
     """An equality that is TRUE must also land in one of the container's buckets."""
     containers = batch.containers
     if not containers.buckets:
-        return found
+        return compared
     return Truth(
-        lambda: both(found.true, in_bucket(expression, containers)),
-        lambda: found.false,
-        lambda: found.null,
-        lambda: found.raises,
+        lambda: both(compared.true, in_bucket(expression, containers)),
+        lambda: compared.false,
+        lambda: compared.null,
+        lambda: compared.raises,
     )
 
 
@@ -231,28 +231,28 @@ def _case(expression: Case, batch: ContainerBatch) -> Interval:
 
     One may be where its condition may be TRUE while every earlier one may be something else.
     """
-    taken: list[Interval] = []
+    branches: list[Interval] = []
     reached: Mask = True
     raises: Mask = False
     for condition, value in expression.branches:
-        found = truth_of(condition, batch)
-        taken.append(restrict(interval_of(value, batch), both(reached, found.true)))
-        raises = either(raises, both(reached, found.raises))
-        reached = both(reached, either(found.false, found.null))
-    taken.append(restrict(interval_of(expression.otherwise, batch), reached))
-    return _union(taken, raises, expression)
+        tested = truth_of(condition, batch)
+        branches.append(restrict(interval_of(value, batch), both(reached, tested.true)))
+        raises = either(raises, both(reached, tested.raises))
+        reached = both(reached, either(tested.false, tested.null))
+    branches.append(restrict(interval_of(expression.otherwise, batch), reached))
+    return _union(branches, raises, expression)
 
 
-def _union(taken: Sequence[Interval], raises: Mask, expression: Case) -> Interval:
-    whole = taken[0]
-    for interval in taken[1:]:
-        whole = hull(whole, interval)
+def _union(branches: Sequence[Interval], raises: Mask, expression: Case) -> Interval:
+    union = branches[0]
+    for interval in branches[1:]:
+        union = hull(union, interval)
     return Interval(
         type_of(expression),
-        whole.lower,
-        whole.upper,
-        value=whole.value,
-        null=whole.null,
-        nan=whole.nan,
-        raises=either(whole.raises, raises),
+        union.lower,
+        union.upper,
+        value=union.value,
+        null=union.null,
+        nan=union.nan,
+        raises=either(union.raises, raises),
     )

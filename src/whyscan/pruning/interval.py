@@ -156,20 +156,20 @@ def meet(first: Interval, second: Interval) -> Interval:
 
 
 def _outer(
-    extreme: Extreme, one: tuple[Interval, Vector | None], two: tuple[Interval, Vector | None]
+    extreme: Extreme, left: tuple[Interval, Vector | None], right: tuple[Interval, Vector | None]
 ) -> Vector | None:
-    (first, a), (second, b) = one, two
+    (first, a), (second, b) = left, right
     if first.value is False:
         return b
     if second.value is False:
         return a
     if a is None and b is None:
         return None
-    left = choose(either(first.value, opposite(second.value)), a, b)
-    right = choose(either(second.value, opposite(first.value)), b, a)
-    if left is None or right is None:
+    a_or_b = choose(either(first.value, opposite(second.value)), a, b)
+    b_or_a = choose(either(second.value, opposite(first.value)), b, a)
+    if a_or_b is None or b_or_a is None:
         return None
-    return extreme(left, right)
+    return extreme(a_or_b, b_or_a)
 
 
 def inner(extreme: Extreme, a: Vector | None, b: Vector | None) -> Vector | None:
@@ -253,6 +253,6 @@ def may_differ(a: Interval, b: Interval) -> Mask:
     return either(may_be_less(a, b), may_be_less(b, a))
 
 
-def defined(interval: Interval, mask: Mask) -> Interval:
+def keep_bounds(interval: Interval, mask: Mask) -> Interval:
     """The same bounds, but unknown where the mask says no."""
     return replace(interval, lower=keep(mask, interval.lower), upper=keep(mask, interval.upper))

@@ -106,10 +106,10 @@ def _search_decimals(values: pa.Array, needles: Vector, side: str) -> Vector:
     )
     tie = is_value if side == "left" else pc.invert(is_value)
     common = pa.decimal256(76, max(values.type.scale, points.type.scale))
-    together = pa.concat_arrays([values.cast(common), points.cast(common)])
-    table = pa.table({"x": together, "tie": tie.cast(pa.int8())})
+    combined = pa.concat_arrays([values.cast(common), points.cast(common)])
+    table = pa.table({"x": combined, "tie": tie.cast(pa.int8())})
     order = pc.sort_indices(table, sort_keys=[("x", "ascending"), ("tie", "ascending")])
     counted = pc.cumulative_sum(is_value.take(order).cast(pa.uint64()))
     back = pc.sort_indices(order).slice(len(values))
-    found = pc.if_else(pc.is_valid(points), counted.take(back), pa.scalar(None, pa.uint64()))
-    return found if isinstance(needles, pa.Array) else found[0]
+    ranks = pc.if_else(pc.is_valid(points), counted.take(back), pa.scalar(None, pa.uint64()))
+    return ranks if isinstance(needles, pa.Array) else ranks[0]

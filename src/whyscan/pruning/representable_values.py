@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Value
 
 
-def compared_on_grid(found: Truth, comparison: Comparison) -> Truth:
+def compared_on_grid(truth: Truth, comparison: Comparison) -> Truth:
     """What is left of a comparison with a literal that the other side can never equal."""
     match comparison:
         case Comparison(left=operand, right=Literal(value)) if _is_off(operand, value):
@@ -28,18 +28,18 @@ def compared_on_grid(found: Truth, comparison: Comparison) -> Truth:
         case Comparison(left=Literal(value), right=operand) if _is_off(operand, value):
             pass
         case _:
-            return found
+            return truth
     match comparison.operator:
         case Comparator.EQUAL | Comparator.NULL_SAFE_EQUAL:
             return Truth(
-                lambda: False, lambda: found.false, lambda: found.null, lambda: found.raises
+                lambda: False, lambda: truth.false, lambda: truth.null, lambda: truth.raises
             )
         case Comparator.NOT_EQUAL:
             return Truth(
-                lambda: found.true, lambda: False, lambda: found.null, lambda: found.raises
+                lambda: truth.true, lambda: False, lambda: truth.null, lambda: truth.raises
             )
         case _:
-            return found
+            return truth
 
 
 def listed_on_grid(listed: In) -> In:

@@ -16,7 +16,7 @@ def column_below(expression: Expression) -> Column | None:
     return expression if isinstance(expression, Column) else None
 
 
-def alike(a: Type, b: Type) -> bool:
+def share_representation(a: Type, b: Type) -> bool:
     """Equal values of the two types have one representation."""
     match a, b:
         case (IntegerType(), IntegerType()) | (FloatType(), FloatType()):

@@ -13,11 +13,11 @@ def unscaled_of(value: Decimal, scale: int) -> int | None:
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
         return None
-    whole = int("".join(map(str, digits))) * (-1 if sign else 1)
+    coefficient = int("".join(map(str, digits))) * (-1 if sign else 1)
     factor: int = 10 ** abs(exponent + scale)
     if exponent + scale >= 0:
-        return whole * factor
-    return whole // factor if whole % factor == 0 else None
+        return coefficient * factor
+    return coefficient // factor if coefficient % factor == 0 else None
 
 
 def scaled_to(unscaled: int, scale: int) -> Decimal:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from whyscan.scan.column_finder import held
-from whyscan.scan.sources import Piece, ReadUnit, complaints, opened
+from whyscan.scan.sources import Piece, ReadUnit, errors_of_file, open_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -45,9 +45,9 @@ class AvroSource:
         import fastavro
 
         self._data = file
-        with complaints(file):
-            found = opened(file)
-            stream = io.BufferedReader(found) if isinstance(found, io.RawIOBase) else found
+        with errors_of_file(file):
+            source = open_bytes(file)
+            stream = io.BufferedReader(source) if isinstance(source, io.RawIOBase) else source
             self._reader = fastavro.reader(stream)
             schema: Any = self._reader.writer_schema
             self._named: dict[str, Any] = {}
@@ -71,7 +71,7 @@ class AvroSource:
         ]
         start = unit.start
         while True:
-            with complaints(self._data):
+            with errors_of_file(self._data):
                 records: list[Any] = list(islice(self._reader, _RECORDS))
                 arrays = {
                     column.leaves[0]: pa.array([r[field.name] for r in records], field.type)
@@ -91,8 +91,8 @@ class AvroSource:
     def _type(self, schema: Any) -> pa.DataType:
         match schema:
             case [*branches]:
-                (one,) = [b for b in branches if b != "null"] or ["null"]
-                return self._type(one)
+                (branch,) = [b for b in branches if b != "null"] or ["null"]
+                return self._type(branch)
             case str():
                 return _PLAIN[schema] if schema in _PLAIN else self._type(self._named[schema])
             case {"type": "record"}:

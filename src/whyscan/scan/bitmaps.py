@@ -51,12 +51,12 @@ class Vector(Struct, frozen=True):
         end = np.searchsorted(self.keys, (start + count - 1) // CONTAINER, side="right")
         if first >= end:
             return None
-        found = np.zeros(count, np.bool_)
+        deleted = np.zeros(count, np.bool_)
         for at in range(int(first), int(end)):
             begin = int(self.keys[at]) * CONTAINER - start
             low, high = max(begin, 0), min(begin + CONTAINER, count)
-            found[low:high] = self.containers[at].flags()[low - begin : high - begin]
-        return found
+            deleted[low:high] = self.containers[at].flags()[low - begin : high - begin]
+        return deleted
 
 
 class Values(Struct, frozen=True):
@@ -65,9 +65,9 @@ class Values(Struct, frozen=True):
     numbers: Halves
 
     def flags(self) -> Flags:
-        found = np.zeros(CONTAINER, np.bool_)
-        found[self.numbers] = True
-        return found
+        deleted = np.zeros(CONTAINER, np.bool_)
+        deleted[self.numbers] = True
+        return deleted
 
 
 class Bits(Struct, frozen=True):
@@ -85,10 +85,10 @@ class Runs(Struct, frozen=True):
     pairs: npt.NDArray[np.int64]
 
     def flags(self) -> Flags:
-        found = np.zeros(CONTAINER, np.bool_)
+        deleted = np.zeros(CONTAINER, np.bool_)
         for first, more in self.pairs.tolist():
-            found[first : first + more + 1] = True
-        return found
+            deleted[first : first + more + 1] = True
+        return deleted
 
 
 def read_vector(data: bytes) -> Vector:
@@ -142,11 +142,11 @@ def _bitmap(data: bytes, at: int) -> tuple[Numbers, list[Values | Bits | Runs], 
     at += _HEAD_BYTES * count
     if not has_runs or count >= _WITHOUT_OFFSETS:
         at += 4 * count
-    found: list[Values | Bits | Runs] = []
+    containers: list[Values | Bits | Runs] = []
     for fewer, runs in zip(heads[:, 1].tolist(), is_run.tolist(), strict=True):
         container, at = _runs(data, at) if runs else _values(data, at, fewer + 1)
-        found.append(container)
-    return heads[:, 0], found, at
+        containers.append(container)
+    return heads[:, 0], containers, at
 
 
 def _runs(data: bytes, at: int) -> tuple[Runs, int]:

@@ -37,12 +37,12 @@ def held(schema: Iterable[pa.Field]) -> tuple[FileColumn, ...]:
 
 def _numbered_leaves(fields: Iterable[pa.Field], first: int) -> Iterator[FileColumn]:
     for field in fields:
-        found = _held(field, first)
-        first = found.leaves[1]
-        yield found
+        column = _file_column(field, first)
+        first = column.leaves[1]
+        yield column
 
 
-def _held(field: pa.Field, first: int) -> FileColumn:
+def _file_column(field: pa.Field, first: int) -> FileColumn:
     inner = members_of(field.type)
     members = tuple(_numbered_leaves(inner, first))
     end = members[-1].leaves[1] if members else first + (0 if _is_empty(field.type) else 1)
@@ -94,16 +94,16 @@ class Finder(Struct, frozen=True):
     def member(self, among: Sequence[FileColumn], column: ReadColumn) -> FileColumn | None:
         """A column among those of one level."""
         if self.by_id and column.id is not None:
-            return next((one for one in among if one.id == column.id), None)
+            return next((candidate for candidate in among if candidate.id == column.id), None)
         return _named(among, column.in_files)
 
 
 def _named(among: Sequence[FileColumn], name: str) -> FileColumn | None:
     """Exactly spelled, else in any case, as Spark reads files."""
-    exact = next((one for one in among if one.name == name), None)
+    exact = next((candidate for candidate in among if candidate.name == name), None)
     if exact is not None:
         return exact
-    return next((one for one in among if one.name.lower() == name.lower()), None)
+    return next((candidate for candidate in among if candidate.name.lower() == name.lower()), None)
 
 
 def finder(columns: tuple[FileColumn, ...], naming: Naming) -> Finder:
@@ -122,28 +122,28 @@ def _has_ids(columns: Sequence[FileColumn]) -> bool:
 
 
 def _mapped(columns: Sequence[FileColumn], mapping: Sequence[MappedName]) -> tuple[FileColumn, ...]:
-    found = []
+    mapped = []
     for column in columns:
-        entry = next((one for one in mapping if column.name in one.names), None)
+        entry = next((name for name in mapping if column.name in name.names), None)
         if entry is not None:
             members = _mapped(column.members, entry.members)
             column = replace(column, id=entry.id, members=members)  # noqa: PLW2901 - the same one
-        found.append(column)
-    return tuple(found)
+        mapped.append(column)
+    return tuple(mapped)
 
 
-def wanted_leaves(found: FileColumn, column: ReadColumn, finder: Finder) -> Iterator[int]:
+def wanted_leaves(file_column: FileColumn, column: ReadColumn, finder: Finder) -> Iterator[int]:
     """The leaves that a column needs: of a struct with no wanted member one, to know its NULLs."""
-    if not pa.types.is_struct(column.type) or not found.members:
-        if column.members and len(column.members) == len(found.members):
-            for inner, stored in zip(found.members, column.members, strict=True):
-                yield from wanted_leaves(inner, stored, finder)
+    if not pa.types.is_struct(column.type) or not file_column.members:
+        if column.members and len(column.members) == len(file_column.members):
+            for inner, member in zip(file_column.members, column.members, strict=True):
+                yield from wanted_leaves(inner, member, finder)
         else:
-            yield from range(*found.leaves)
+            yield from range(*file_column.leaves)
         return
-    pairs = [(finder.member(found.members, member), member) for member in column.members]
-    chosen = [(one, member) for one, member in pairs if one is not None]
-    for one, member in chosen:
-        yield from wanted_leaves(one, member, finder)
+    pairs = [(finder.member(file_column.members, member), member) for member in column.members]
+    chosen = [(inner, member) for inner, member in pairs if inner is not None]
+    for inner, member in chosen:
+        yield from wanted_leaves(inner, member, finder)
     if not chosen:
-        yield found.leaves[0]
+        yield file_column.leaves[0]

@@ -81,11 +81,11 @@ class DeleteReader:
 
     def __init__(self, naming: Naming) -> None:
         self._naming = naming
-        self._held: dict[Any, Any] = {}
+        self._cache: dict[Any, Any] = {}
 
     def read(self, file: DataFile) -> Deleted:
         """The deletes of a data file."""
-        found: list[Positions] = [np.empty(0, np.int64)]
+        positions: list[Positions] = [np.empty(0, np.int64)]
         compared, vectors = [], []
         for delete in file.deletes:
             match delete:
@@ -94,17 +94,17 @@ class DeleteReader:
                 case VectorInFile():
                     vectors.append(_vector_in_file(delete))
                 case PositionDeletes():
-                    found.append(self._positions(delete))
+                    positions.append(self._positions(delete))
                 case EqualityDeletes():
                     compared.append(self._compared(delete))
-        return Deleted(np.unique(np.concatenate(found)), tuple(vectors), tuple(compared))
+        return Deleted(np.unique(np.concatenate(positions)), tuple(vectors), tuple(compared))
 
     def _once(self, key: Any, read: Callable[[], Any]) -> Any:
-        if key not in self._held:
-            while len(self._held) >= _KEPT_FILES:
-                self._held.pop(next(iter(self._held)), None)
-            self._held[key] = read()
-        return self._held.get(key) or read()
+        if key not in self._cache:
+            while len(self._cache) >= _KEPT_FILES:
+                self._cache.pop(next(iter(self._cache)), None)
+            self._cache[key] = read()
+        return self._cache.get(key) or read()
 
     def _positions(self, delete: PositionDeletes) -> Positions:
         def read() -> _ListedPositions:
@@ -114,11 +114,11 @@ class DeleteReader:
             return _ListedPositions(list(_within_limit(short, delete.file)))
 
         listed: _ListedPositions = self._once(delete.file.path, read)
-        mine = listed.of(delete.target)
-        if mine.null_count:
+        positions = listed.of(delete.target)
+        if positions.null_count:
             raise CorruptFile(delete.file.shown, "a deleted row has no position")
-        found: Positions = mine.to_numpy()
-        return found
+        result: Positions = positions.to_numpy()
+        return result
 
     def _compared(self, delete: EqualityDeletes) -> EqualityDeleteSet:
         columns = tuple(_chain(chain) for chain in delete.columns)
@@ -145,12 +145,12 @@ class _ListedPositions(Struct, frozen=True):
 
     def of(self, path: str) -> pa.ChunkedArray:
         """The rows of one data file."""
-        found = []
+        positions = []
         for paths, places in self.parts:
             number = pc.index(paths.dictionary, path).as_py()
             if number >= 0:
-                found.append(places.filter(pc.equal(paths.indices, number)))
-        return pa.chunked_array(found, pa.int64())
+                positions.append(places.filter(pc.equal(paths.indices, number)))
+        return pa.chunked_array(positions, pa.int64())
 
 
 def _within_limit(
@@ -170,10 +170,10 @@ _COPIES = 3
 
 def _chain(chain: Sequence[ReadColumn]) -> ReadColumn:
     """The top-level column with nothing but the one that a chain leads to."""
-    found = chain[-1]
+    pruned = chain[-1]
     for above in reversed(chain[:-1]):
-        found = above.only((found,))
-    return found
+        pruned = above.only((pruned,))
+    return pruned
 
 
 class EqualRows(Struct, frozen=True):
@@ -191,9 +191,9 @@ class EqualRows(Struct, frozen=True):
 
     def hit(self, columns: Sequence[pa.Array]) -> Flags:
         """The rows that equal one of them in every column, NULL being equal to NULL."""
-        codes, known = _coded([_plain(column) for column in columns], self.distinct)
-        found: Flags = known & np.isin(codes, self.codes)
-        return found
+        codes, coded = _coded([_plain(column) for column in columns], self.distinct)
+        hits: Flags = coded & np.isin(codes, self.codes)
+        return hits
 
 
 def _plain(column: pa.Array) -> pa.Array:
@@ -204,14 +204,14 @@ def _coded(
     columns: Sequence[pa.Array], distinct: Sequence[pa.Array]
 ) -> tuple[npt.NDArray[np.int64], Flags]:
     codes = np.zeros(len(columns[0]), np.int64)
-    known = np.ones(len(columns[0]), np.bool_)
+    coded = np.ones(len(columns[0]), np.bool_)
     for column, values in zip(columns, distinct, strict=True):
         at = pc.index_in(column, value_set=values).fill_null(-1).to_numpy(zero_copy_only=False)
         if len(values) and int(codes.max(initial=0)) > np.iinfo(np.int64).max // (len(values) + 1):
             raise TableError("equality deletes compare more values than can be numbered")
         codes = codes * len(values) + at
-        known &= at >= 0
-    return codes, known
+        coded &= at >= 0
+    return codes, coded
 
 
 def _vector(shown: str, content: bytes) -> Vector:
@@ -228,9 +228,9 @@ def _vector_in_file(delete: VectorInFile) -> Vector:
         where = f"{delete.length} bytes from {delete.start} on"
         raise CorruptFile(shown, f"the table says that a deletion vector has {where}")
     budget.check_stored(delete.length, shown)
-    asked = ByteRange(delete.path, delete.start, _SIZE + delete.length + _CHECKSUM)
-    content = next(delete.store.read_many([asked])).to_pybytes()
-    if len(content) != asked.length:
+    requested = ByteRange(delete.path, delete.start, _SIZE + delete.length + _CHECKSUM)
+    content = next(delete.store.read_many([requested])).to_pybytes()
+    if len(content) != requested.length:
         raise CorruptFile(shown, "it is shorter than its deletion vectors")
     size = int.from_bytes(content[:_SIZE], "big")
     vector, checksum = content[_SIZE:-_CHECKSUM], int.from_bytes(content[-_CHECKSUM:], "big")

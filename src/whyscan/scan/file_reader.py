@@ -30,13 +30,17 @@ class FileReader(Struct, frozen=True):
 
     def leaves(self, columns: Iterable[ReadColumn]) -> frozenset[int]:
         """Which leaves of the file some columns need."""
-        found = (
+        matches = (
             (self.finder.find(column), column)
             for column in columns
             if not self._is_constant(column)
         )
-        pairs = [(held, column) for held, column in found if held is not None]
-        return frozenset(leaf for held, c in pairs for leaf in wanted_leaves(held, c, self.finder))
+        pairs = [
+            (file_column, column) for file_column, column in matches if file_column is not None
+        ]
+        return frozenset(
+            leaf for file_column, c in pairs for leaf in wanted_leaves(file_column, c, self.finder)
+        )
 
     def shaped(self, piece: Piece, columns: Sequence[ReadColumn]) -> list[pa.Array]:
         """The columns of some rows in the table's types."""
@@ -47,10 +51,10 @@ class FileReader(Struct, frozen=True):
             raise CorruptFile(self.file.shown, str(error)) from None
 
     def _column(self, piece: Piece, column: ReadColumn, shaper: Shaper) -> pa.Array:
-        found = None if self._is_constant(column) else self.finder.find(column)
-        if found is None:
+        file_column = None if self._is_constant(column) else self.finder.find(column)
+        if file_column is None:
             return shaper.missing(column, (column.name,), piece.count)
-        return shaper.column(piece.arrays[found.leaves[0]], found, column)
+        return shaper.column(piece.arrays[file_column.leaves[0]], file_column, column)
 
     def _is_constant(self, column: ReadColumn) -> bool:
         return self.naming.constants_win and (column.name,) in self.file.constants

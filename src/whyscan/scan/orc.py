@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from whyscan.scan.column_finder import held
 from whyscan.scan.ranges import RangeFile
-from whyscan.scan.sources import ROWS_AT_MOST, Piece, ReadUnit, complaints, opened
+from whyscan.scan.sources import ROWS_AT_MOST, Piece, ReadUnit, errors_of_file, open_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -23,10 +23,10 @@ class OrcSource:
         from pyarrow import orc
 
         self._data = file
-        with complaints(file):
-            found = opened(file)
+        with errors_of_file(file):
+            source = open_bytes(file)
             self._file = orc.ORCFile(
-                pa.PythonFile(found) if isinstance(found, RangeFile) else found
+                pa.PythonFile(source) if isinstance(source, RangeFile) else source
             )
             self.columns = held(self._file.schema)
         self._start = 0
@@ -47,7 +47,7 @@ class OrcSource:
             yield Piece(0, self._file.nrows, {})
             return
         for stripe in range(self._file.nstripes):
-            with complaints(self._data):
+            with errors_of_file(self._data):
                 batch = self._file.read_stripe(stripe, columns=[c.name for c in chosen])
             for at in range(0, batch.num_rows, ROWS_AT_MOST):
                 part = batch.slice(at, ROWS_AT_MOST)

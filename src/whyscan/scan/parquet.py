@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from whyscan.errors import CorruptFile
 from whyscan.scan.column_finder import held
 from whyscan.scan.ranges import RangeFile
-from whyscan.scan.sources import Piece, ReadUnit, complaints, opened, rows_a_batch
+from whyscan.scan.sources import Piece, ReadUnit, errors_of_file, open_bytes, rows_a_batch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -23,8 +23,8 @@ class ParquetSource:
 
     def __init__(self, file: DataFile) -> None:
         self._data = file
-        with complaints(file):
-            self._bytes = opened(file)
+        with errors_of_file(file):
+            self._bytes = open_bytes(file)
             self._file = pq.ParquetFile(
                 self._bytes, coerce_int96_timestamp_unit="us", arrow_extensions_enabled=False
             )
@@ -46,19 +46,19 @@ class ParquetSource:
     def fetch(self, unit: ReadUnit, leaves: Collection[int]) -> None:
         """Ask the store for the column chunks, all at once."""
         if isinstance(self._bytes, RangeFile):
-            with complaints(self._data):
+            with errors_of_file(self._data):
                 self._bytes.fetch(self._chunks(unit, leaves))
 
     def _chunks(self, unit: ReadUnit, leaves: Collection[int]) -> list[tuple[int, int]]:
         group = self._footer.row_group(unit.ordinal)
-        found = []
+        ranges = []
         for leaf in leaves:
             chunk = group.column(leaf)
             start = chunk.data_page_offset
             if chunk.has_dictionary_page and chunk.dictionary_page_offset:
                 start = min(start, chunk.dictionary_page_offset)
-            found.append((start, start + chunk.total_compressed_size))
-        return found
+            ranges.append((start, start + chunk.total_compressed_size))
+        return ranges
 
     def pieces(self, unit: ReadUnit, leaves: Collection[int]) -> Iterator[Piece]:
         """The row group's rows in batches."""
@@ -72,7 +72,7 @@ class ParquetSource:
             return
         size = sum(group.column(leaf).total_uncompressed_size for leaf in chosen)
         start = unit.start
-        with complaints(self._data):
+        with errors_of_file(self._data):
             for batch in self._file.reader.iter_batches(
                 rows_a_batch(group.num_rows, size),
                 row_groups=[unit.ordinal],

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.scan.projection import ResultColumns, given
+from whyscan.scan.projection import ResultColumns, result_columns
 from whyscan.scan.tasks import Task, tasks
 from whyscan.tables.file_columns import (
     EqualityDeletes,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Column, Expression, Path
     from whyscan.tree.zones import Zone
 
-    Known = Mapping[Path, Interval]
+    PseudoColumns = Mapping[Path, Interval]
 
 PSEUDO = FILE_PATH[0]
 OPENING = 1 << 20
@@ -49,7 +49,7 @@ LEAST = 8 * OPENING
 class Portion(Struct, frozen=True):
     """Some tasks of a plan, and beside each its file in `reading`.
 
-    `known` are the pseudo-columns of each task's file, empty where no condition names one.
+    `pseudo_columns` are the pseudo-columns of each task's file, empty where no condition names one.
     """
 
     reading: FileReading
@@ -57,7 +57,7 @@ class Portion(Struct, frozen=True):
     given: ResultColumns
     conjuncts: tuple[Expression, ...]
     zone: Zone
-    known: tuple[Known, ...] = ()
+    pseudo_columns: tuple[PseudoColumns, ...] = ()
 
     def open_conditions(self, numbers: Iterable[int]) -> list[Expression]:
         """The conjuncts of those numbers, in the predicate's order."""
@@ -65,7 +65,7 @@ class Portion(Struct, frozen=True):
 
     def __reduce__(self) -> tuple[object, ...]:
         files, constants = _packed(self.reading.files)
-        rest = (self.tasks, self.given, self.conjuncts, self.zone, self.known)
+        rest = (self.tasks, self.given, self.conjuncts, self.zone, self.pseudo_columns)
         return _unpacked, (replace(self.reading, files=files), constants, rest)
 
 
@@ -80,16 +80,16 @@ def _packed(files: Sequence[DataFile]) -> tuple[tuple[DataFile, ...], Constants]
     takes four times as long.
     """
     stores: dict[int, Store] = {}
-    told: dict[Path, list[tuple[int, pa.Scalar]]] = {}
+    values_by_path: dict[Path, list[tuple[int, pa.Scalar]]] = {}
     for place, file in enumerate(files):
         for path, value in file.constants.items():
-            told.setdefault(path, []).append((place, value))
+            values_by_path.setdefault(path, []).append((place, value))
     constants = {
         path: (
             tuple(place for place, _ in values),
             pa.concat_arrays([pa.repeat(value, 1) for _, value in values]),
         )
-        for path, values in told.items()
+        for path, values in values_by_path.items()
     }
     return tuple(_sent(file, stores) for file in files), constants
 
@@ -117,12 +117,13 @@ def _fresh(store: Store, stores: dict[int, Store]) -> Store:
 
 
 def _unpacked(reading: FileReading, constants: Constants, rest: tuple[object, ...]) -> Portion:
-    told: list[dict[Path, pa.Scalar]] = [{} for _ in reading.files]
+    constants_by_file: list[dict[Path, pa.Scalar]] = [{} for _ in reading.files]
     for path, (places, values) in constants.items():
         for place, value in zip(places, values, strict=True):
-            told[place][path] = value
+            constants_by_file[place][path] = value
     files = tuple(
-        replace(file, constants=known) for file, known in zip(reading.files, told, strict=True)
+        replace(file, constants=file_constants)
+        for file, file_constants in zip(reading.files, constants_by_file, strict=True)
     )
     return Portion(replace(reading, files=files), *rest)  # type: ignore[arg-type]
 
@@ -132,15 +133,15 @@ def whole(plan: ScanPlan, columns: Sequence[Path] | None = None) -> Portion:
     chosen = tuple(tasks(plan.evidence))
     at = pa.array([task.at for task in chosen], pa.int64())
     reading = plan.snapshot.reading(plan.evidence.files, at, plan.zone)
-    asked = plan.options.projection if columns is None else columns
+    paths = plan.options.projection if columns is None else columns
     conjuncts = tuple(conjunct.expression for conjunct in plan.predicate.conjuncts)
     return Portion(
         reading,
         chosen,
-        given(reading.columns, asked),
+        result_columns(reading.columns, paths),
         conjuncts,
         plan.zone,
-        _known(plan.evidence, conjuncts, chosen),
+        _pseudo_columns(plan.evidence, conjuncts, chosen),
     )
 
 
@@ -159,9 +160,13 @@ def portions(
         joined = tuple(_joined(chosen))
         at = [places[task.at] for task in joined]
         files = tuple(everything.reading.files[place] for place in at)
-        known = tuple(everything.known[place] for place in at) if everything.known else ()
+        pseudo_columns = (
+            tuple(everything.pseudo_columns[place] for place in at)
+            if everything.pseudo_columns
+            else ()
+        )
         reading = replace(everything.reading, files=files)
-        yield replace(everything, reading=reading, tasks=joined, known=known)
+        yield replace(everything, reading=reading, tasks=joined, pseudo_columns=pseudo_columns)
 
 
 def _pieces(chosen: Sequence[Task], evidence: Evidence) -> Iterator[tuple[Task, int]]:
@@ -173,16 +178,16 @@ def _pieces(chosen: Sequence[Task], evidence: Evidence) -> Iterator[tuple[Task, 
             yield task, OPENING + (size or 0)
             continue
         for number, (ordinal, left) in enumerate(task.groups.items()):
-            taken = measured[task.at, ordinal] + (0 if number else OPENING)
-            yield replace(task, groups={ordinal: left}), taken
+            read_bytes = measured[task.at, ordinal] + (0 if number else OPENING)
+            yield replace(task, groups={ordinal: left}), read_bytes
 
 
 def _group_bytes(evidence: Evidence) -> dict[tuple[int, int], int]:
     """The bytes of the columns to read, of each surviving row group."""
-    groups, found = evidence.groups, evidence.group_judgement
-    if groups is None or found is None:
+    groups, judgement = evidence.groups, evidence.group_judgement
+    if groups is None or judgement is None:
         return {}
-    kept = pa.array(found.kept)
+    kept = pa.array(judgement.kept)
     ranges = groups.ranges.filter(kept)
     spans = pc.list_flatten(ranges).flatten().to_numpy().reshape(-1, 2)
     sizes = np.zeros(len(ranges), np.int64)
@@ -195,34 +200,34 @@ def _group_bytes(evidence: Evidence) -> dict[tuple[int, int], int]:
 def _filled(pieces: Sequence[tuple[Task, int]], aim: int) -> Iterator[list[Task]]:
     """Neighbours together, until they are as large as they should be."""
     chosen: list[Task] = []
-    held = 0
+    filled = 0
     for task, size in pieces:
-        if chosen and held + size > aim:
+        if chosen and filled + size > aim:
             yield chosen
-            chosen, held = [], 0
+            chosen, filled = [], 0
         chosen.append(task)
-        held += size
+        filled += size
     if chosen:
         yield chosen
 
 
 def _joined(chosen: Sequence[Task]) -> Iterator[Task]:
     """Row groups of one file as one task again."""
-    together: dict[int, Task] = {}
+    joined: dict[int, Task] = {}
     for task in chosen:
-        before = together.get(task.at)
+        before = joined.get(task.at)
         if before is not None and before.groups is not None and task.groups is not None:
             task = replace(task, groups=before.groups | task.groups)  # noqa: PLW2901 - the same one
-        together[task.at] = task
-    yield from together.values()
+        joined[task.at] = task
+    yield from joined.values()
 
 
-def _known(
+def _pseudo_columns(
     evidence: Evidence, conjuncts: Sequence[Expression], chosen: Sequence[Task]
-) -> tuple[Known, ...]:
+) -> tuple[PseudoColumns, ...]:
     """The pseudo-columns that conditions name, file by file."""
     named = dict.fromkeys(
-        column for one in conjuncts for column in columns_of(one) if column.path[0] == PSEUDO
+        column for e in conjuncts for column in columns_of(e) if column.path[0] == PSEUDO
     )
     if not named:
         return ()
@@ -231,15 +236,15 @@ def _known(
 
 def _constant(evidence: Evidence, column: Column, at: int) -> Interval:
     """A pseudo-column of one file."""
-    found = evidence.files.containers.take(pa.array([at])).interval(column)
+    interval = evidence.files.containers.take(pa.array([at])).interval(column)
     alone = {
         name: value[0].as_py()
         for name in ("value", "null", "nan")
-        if not isinstance(value := getattr(found, name), bool)
+        if not isinstance(value := getattr(interval, name), bool)
     }
     ends = {
         name: value[0]
         for name in ("lower", "upper")
-        if isinstance(value := getattr(found, name), pa.Array)
+        if isinstance(value := getattr(interval, name), pa.Array)
     }
-    return replace(found, **alone, **ends)
+    return replace(interval, **alone, **ends)

@@ -30,13 +30,15 @@ class ResultColumns(Struct, frozen=True):
 
     def batch(self, arrays: Arrays) -> pa.RecordBatch:
         """The result's rows of some top-level columns."""
-        found = [value_at(arrays, path) for path in self.paths]
-        return pa.RecordBatch.from_arrays(found, schema=self.schema)
+        columns = [value_at(arrays, path) for path in self.paths]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
 
-def given(columns: Sequence[ReadColumn], asked: Sequence[Path] | None) -> ResultColumns:
+def result_columns(
+    columns: Sequence[ReadColumn], requested: Sequence[Path] | None
+) -> ResultColumns:
     """The asked columns, or all of them in the table's order."""
-    paths = tuple(asked) if asked is not None else tuple((c.name,) for c in columns)
+    paths = tuple(requested) if requested is not None else tuple((c.name,) for c in columns)
     if not paths:
         raise UsageError("there is no column to read", hint="name one at least")
     fields = [pa.field(".".join(path), type_at(columns, path)) for path in paths]
@@ -45,26 +47,28 @@ def given(columns: Sequence[ReadColumn], asked: Sequence[Path] | None) -> Result
 
 def type_at(columns: Sequence[ReadColumn], path: Path) -> pa.DataType:
     """The type in which the column of that path is given."""
-    found = next((column for column in columns if column.name == path[0]), None)
-    if found is None:
+    column = next((c for c in columns if c.name == path[0]), None)
+    if column is None:
         raise UsageError(f"there is no column {'.'.join(path)} to read")
-    return found.type if len(path) == 1 else type_at(found.members, path[1:])
+    return column.type if len(path) == 1 else type_at(column.members, path[1:])
 
 
 def value_at(arrays: Arrays, path: Path) -> pa.Array:
     """A column, or a member: NULL where a struct around it is."""
-    found = arrays[path[0]]
+    array = arrays[path[0]]
     for name in path[1:]:
-        found = pc.struct_field(found, found.type.get_field_index(name))
-    return found
+        array = pc.struct_field(array, array.type.get_field_index(name))
+    return array
 
 
 def pruned(columns: Sequence[ReadColumn], paths: Iterable[Path]) -> tuple[ReadColumn, ...]:
     """The columns that paths lead into, structs with those members alone."""
-    asked: dict[str, list[Path]] = {}
+    wanted: dict[str, list[Path]] = {}
     for path in paths:
-        asked.setdefault(path[0], []).append(path[1:])
-    return tuple(_pruned(column, asked[column.name]) for column in columns if column.name in asked)
+        wanted.setdefault(path[0], []).append(path[1:])
+    return tuple(
+        _pruned(column, wanted[column.name]) for column in columns if column.name in wanted
+    )
 
 
 def _pruned(column: ReadColumn, below: Sequence[Path]) -> ReadColumn:

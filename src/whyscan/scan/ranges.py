@@ -32,24 +32,24 @@ class RangeFile(io.RawIOBase):
             raise missing(store, path)
         self._size = sizes[0]
         self._at = 0
-        self._held: dict[tuple[int, int], pa.Buffer] = {}
+        self._cache: dict[tuple[int, int], pa.Buffer] = {}
         tail = min(self._size, _TAIL)
         self.fetch([(self._size - tail, self._size)])
 
     def fetch(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Hold these (start, end) ranges."""
         joined = [piece for piece in _joined(ranges) if self._find(*piece) is None]
-        asked = [ByteRange(self._path, start, end - start) for start, end in joined]
-        for piece, content in zip(joined, self._store.read_many(asked), strict=True):
-            self._held[piece] = content
+        requested = [ByteRange(self._path, start, end - start) for start, end in joined]
+        for piece, content in zip(joined, self._store.read_many(requested), strict=True):
+            self._cache[piece] = content
 
     def release(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Hold them no longer."""
         for piece in _joined(ranges):
-            self._held.pop(piece, None)
+            self._cache.pop(piece, None)
 
     def _find(self, start: int, end: int) -> pa.Buffer | None:
-        for (first, last), content in list(self._held.items()):
+        for (first, last), content in list(self._cache.items()):
             if first <= start and end <= last and len(content) == last - first:
                 return content.slice(start - first, end - start)
         return None
@@ -58,8 +58,8 @@ class RangeFile(io.RawIOBase):
         end = min(self._at + len(into), self._size)
         if end <= self._at:
             return 0
-        found = self._find(self._at, end)
-        content = found or self._store.read(self._path, self._at, end - self._at)
+        cached = self._find(self._at, end)
+        content = cached or self._store.read(self._path, self._at, end - self._at)
         if len(content) != end - self._at:
             raise CorruptFile(self._store.shown(self._path), "it is shorter than its store said")
         into[: len(content)] = memoryview(content)

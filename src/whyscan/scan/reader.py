@@ -89,10 +89,10 @@ class _Opened(Struct, frozen=True):
     file: FileReader
     deleted: Deleted
     columns: tuple[ReadColumn, ...]
-    known: Mapping[Path, Interval]
+    pseudo_columns: Mapping[Path, Interval]
 
     def leaves(self) -> frozenset[int]:
-        compared = (c for one in self.deleted.compared for c in one.columns)
+        compared = (c for deletes in self.deleted.compared for c in deletes.columns)
         return self.file.leaves((*self.columns, *compared))
 
 
@@ -110,43 +110,47 @@ class _Scan(Struct, frozen=True):
         files = list(enumerate(reading.files))
         far = bool(files) and files[0][1].store.folder is None
 
-        def open_one(pair: tuple[int, DataFile]) -> _Opened:
+        def open_numbered(pair: tuple[int, DataFile]) -> _Opened:
             return self._opened(*pair, deletes)
 
-        opened = _ahead(files, open_one, _FILES_AHEAD if far else 0)
-        units = ((one, unit) for one in opened for unit in one.file.source.units(one.task.ordinals))
+        opened_files = _ahead(files, open_numbered, _FILES_AHEAD if far else 0)
+        units = (
+            (opened, unit)
+            for opened in opened_files
+            for unit in opened.file.source.units(opened.task.ordinals)
+        )
         with self.engine:
-            for one, unit in _ahead(units, _fetched, _UNITS_AHEAD if far else 0):
-                yield from self._unit(one, unit)
+            for opened, unit in _ahead(units, _fetched, _UNITS_AHEAD if far else 0):
+                yield from self._unit(opened, unit)
 
     def _opened(self, place: int, file: DataFile, deletes: DeleteReader) -> _Opened:
         portion, task = self.portion, self.portion.tasks[place]
         expressions = portion.open_conditions(task.open_anywhere())
         needed = (c.path for e in expressions for c in columns_of(e) if c.path[0] != PSEUDO)
         columns = pruned(portion.reading.columns, (*portion.given.paths, *needed))
-        known = portion.known[place] if portion.known else {}
+        pseudo_columns = portion.pseudo_columns[place] if portion.pseudo_columns else {}
         source = open_file(file, portion.reading.naming)
-        return _Opened(task, source, deletes.read(file), columns, known)
+        return _Opened(task, source, deletes.read(file), columns, pseudo_columns)
 
-    def _unit(self, one: _Opened, unit: ReadUnit) -> Iterator[pa.RecordBatch]:
-        left = self.portion.open_conditions(one.task.open_in(unit.ordinal))
-        leaves = one.leaves()
-        for piece in one.file.source.pieces(unit, leaves):
-            batch = self._batch(one, piece, left)
+    def _unit(self, opened: _Opened, unit: ReadUnit) -> Iterator[pa.RecordBatch]:
+        left = self.portion.open_conditions(opened.task.open_in(unit.ordinal))
+        leaves = opened.leaves()
+        for piece in opened.file.source.pieces(unit, leaves):
+            batch = self._batch(opened, piece, left)
             if batch.num_rows:
                 yield batch
 
-    def _batch(self, one: _Opened, piece: Piece, left: Sequence[Expression]) -> pa.RecordBatch:
-        piece = _without_deleted(one, piece)
-        arrays = one.file.shaped(piece, one.columns)
-        named = {c.name: array for c, array in zip(one.columns, arrays, strict=True)}
+    def _batch(self, opened: _Opened, piece: Piece, left: Sequence[Expression]) -> pa.RecordBatch:
+        piece = _without_deleted(opened, piece)
+        arrays = opened.file.shaped(piece, opened.columns)
+        named = {c.name: array for c, array in zip(opened.columns, arrays, strict=True)}
         batch = self.portion.given.batch(named)
         if not left or not piece.count:
             return batch
         rows = FileRows(
             piece.count,
             {c: value_at(named, c.path) for c in _named(left) if c.path[0] != PSEUDO},
-            one.known,
+            opened.pseudo_columns,
             self.portion.zone,
             self.engine,
         )
@@ -164,16 +168,16 @@ def _named(expressions: Sequence[Expression]) -> dict[Column, None]:
 
 
 def _fetched(pair: tuple[_Opened, ReadUnit]) -> tuple[_Opened, ReadUnit]:
-    one, unit = pair
-    one.file.source.fetch(unit, one.leaves())
+    opened, unit = pair
+    opened.file.source.fetch(unit, opened.leaves())
     return pair
 
 
-def _without_deleted(one: _Opened, piece: Piece) -> Piece:
+def _without_deleted(opened: _Opened, piece: Piece) -> Piece:
     """The rows that are still there."""
-    gone = one.deleted.by_position(piece.start, piece.count)
-    for compared in one.deleted.compared:
-        hit = compared.deletes(one.file.shaped(piece, compared.columns))
+    gone = opened.deleted.by_position(piece.start, piece.count)
+    for compared in opened.deleted.compared:
+        hit = compared.deletes(opened.file.shaped(piece, compared.columns))
         gone = hit if gone is None else gone | hit
     if gone is None or not gone.any():
         return piece

@@ -73,10 +73,10 @@ class FileRows(Struct, frozen=True):
 
     def containers(self) -> Containers:
         """A container a row."""
-        told = {
+        intervals = {
             column.path: as_interval(array, column.type) for column, array in self.values.items()
         }
-        return Containers(self.count, statistics={**told, **self.constants})
+        return Containers(self.count, statistics={**intervals, **self.constants})
 
     def at(self, chosen: Flags) -> FileRows:
         mask = pa.array(chosen)
@@ -93,8 +93,8 @@ class Ternary(Struct, frozen=True):
 
     @property
     def open(self) -> Flags:
-        found: Flags = ~(self.true | self.false | self.null)
-        return found
+        undecided: Flags = ~(self.true | self.false | self.null)
+        return undecided
 
     def negated(self) -> Ternary:
         return Ternary(self.false, self.true, self.null)
@@ -107,12 +107,12 @@ def matching(conjuncts: Sequence[Expression], rows: FileRows) -> Flags:
     such rows would not have been read.
     """
     judge = _Judge(rows)
-    found = [_judged(one, judge) for one in conjuncts]
+    outcomes = [_evaluated(conjunct, judge) for conjunct in conjuncts]
     possible: Flags = np.ones(rows.count, np.bool_)
-    for one in found:
-        possible &= ~(one.false | one.null)
-    for conjunct, one in zip(conjuncts, found, strict=True):
-        undecided = possible & one.open
+    for outcome in outcomes:
+        possible &= ~(outcome.false | outcome.null)
+    for conjunct, outcome in zip(conjuncts, outcomes, strict=True):
+        undecided = possible & outcome.open
         if undecided.any():
             possible[undecided] = _run(conjunct, rows.at(undecided))
     return possible
@@ -121,24 +121,24 @@ def matching(conjuncts: Sequence[Expression], rows: FileRows) -> Flags:
 def _run(conjunct: Expression, rows: FileRows) -> Flags:
     """The rows for which it is TRUE, where the evaluator alone could not say."""
     judge = _Runner(rows)
-    found = _judged(conjunct, judge)
-    if found.open.any():
+    outcome = _evaluated(conjunct, judge)
+    if outcome.open.any():
         raise EvaluationProblem(
             f"cannot evaluate {judge.culprit or to_sql(conjunct)} on the rows: "
-            f"{int(found.open.sum())} of {rows.count} may match or may raise an error",
+            f"{int(outcome.open.sum())} of {rows.count} may match or may raise an error",
             hint="plan without this condition, and filter what is read in an engine of your own",
         )
-    return found.true
+    return outcome.true
 
 
-def _judged(expression: Expression, atoms: _Judge) -> Ternary:
+def _evaluated(expression: Expression, atoms: _Judge) -> Ternary:
     match expression:
         case And():
-            return _all([_judged(e, atoms) for e in expression.operands])
+            return _all([_evaluated(e, atoms) for e in expression.operands])
         case Or():
-            return _all([_judged(e, atoms).negated() for e in expression.operands]).negated()
+            return _all([_evaluated(e, atoms).negated() for e in expression.operands]).negated()
         case Not():
-            return _judged(expression.operand, atoms).negated()
+            return _evaluated(expression.operand, atoms).negated()
         case _:
             return atoms.judge(expression)
 
@@ -146,9 +146,9 @@ def _judged(expression: Expression, atoms: _Judge) -> Ternary:
 def _all(operands: Sequence[Ternary]) -> Ternary:
     """AND: FALSE if any is, TRUE if all are, NULL if some are and the rest is TRUE."""
     true, false, null = operands[0].true, operands[0].false, operands[0].null
-    for one in operands[1:]:
-        null = (null & (one.true | one.null)) | (true & one.null)
-        true, false = true & one.true, false | one.false
+    for operand in operands[1:]:
+        null = (null & (operand.true | operand.null)) | (true & operand.null)
+        true, false = true & operand.true, false | operand.false
     return Ternary(true, false, null)
 
 
@@ -167,11 +167,11 @@ class _Judge:
         if encoded is None:
             return self._directly(atom, self._rows)
         values = {columns[0]: encoded.dictionary}
-        told = self._directly(
+        distinct = self._directly(
             atom, replace(self._rows, count=len(encoded.dictionary), values=values)
         )
         at = encoded.indices.to_numpy()
-        return Ternary(told.true[at], told.false[at], told.null[at])
+        return Ternary(distinct.true[at], distinct.false[at], distinct.null[at])
 
     def _few(self, column: Column) -> pa.DictionaryArray | None:
         """The column by its distinct values, NULL among them; None where most rows differ."""
@@ -183,8 +183,8 @@ class _Judge:
         return self._encoded[column]
 
     def _directly(self, atom: Expression, rows: FileRows) -> Ternary:
-        found = evaluate(atom, rows.containers(), rows.zone)
-        may = [flags(m, rows.count) for m in (found.true, found.false, found.null, found.raises)]
+        truth = evaluate(atom, rows.containers(), rows.zone)
+        may = [flags(m, rows.count) for m in (truth.true, truth.false, truth.null, truth.raises)]
         alone: Flags = np.sum(may, axis=0, dtype=np.int8) == 1
         return Ternary(may[0] & alone, may[1] & alone, may[2] & alone)
 
@@ -195,19 +195,23 @@ class _Runner(_Judge):
     culprit: str | None = None
 
     def _directly(self, atom: Expression, rows: FileRows) -> Ternary:
-        known = super()._directly(atom, rows)
-        undecided = known.open
+        outcome = super()._directly(atom, rows)
+        undecided = outcome.open
         if not undecided.any():
-            return known
+            return outcome
         ran = _answers(atom, rows.at(undecided))
         if ran is None:
             self.culprit = self.culprit or to_sql(atom)
-            return known
+            return outcome
         null = ran.is_null().to_numpy(zero_copy_only=False)
         true = pc.fill_null(ran, fill_value=False).to_numpy(zero_copy_only=False)
-        for whole, part in ((known.true, true), (known.false, ~true & ~null), (known.null, null)):
-            whole[undecided] = part
-        return known
+        for target, part in (
+            (outcome.true, true),
+            (outcome.false, ~true & ~null),
+            (outcome.null, null),
+        ):
+            target[undecided] = part
+        return outcome
 
 
 def _is_quick(atom: Expression) -> bool:

@@ -37,13 +37,14 @@ class Shaper(Struct, frozen=True):
     finder: Finder
     constants: Mapping[Path, pa.Scalar]
 
-    def column(self, array: pa.Array, found: FileColumn, column: ReadColumn) -> pa.Array:
+    def column(self, array: pa.Array, file_column: FileColumn, column: ReadColumn) -> pa.Array:
         """A top-level column that the file holds."""
         try:
-            return self._shaped(array, found, column, (column.name,))
+            return self._shaped(array, file_column, column, (column.name,))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
             raise Unshapeable(
-                f"its column {found.name} cannot be read as {column.type}: {_first_line(error)}"
+                f"its column {file_column.name} cannot be read as {column.type}:"
+                f" {_first_line(error)}"
             ) from None
 
     def missing(self, column: ReadColumn, path: Path, count: int) -> pa.Array:
@@ -60,54 +61,62 @@ class Shaper(Struct, frozen=True):
     def _has_filled(self, path: Path) -> bool:
         """A member whose value metadata says: then there is a struct around it."""
         depth = len(path)
-        return any(known[:depth] == path and len(known) > depth for known in self.constants)
+        return any(
+            constant[:depth] == path and len(constant) > depth for constant in self.constants
+        )
 
     def _shaped(
-        self, array: pa.Array, found: FileColumn, column: ReadColumn, path: Path
+        self, array: pa.Array, file_column: FileColumn, column: ReadColumn, path: Path
     ) -> pa.Array:
         if pa.types.is_dictionary(array.type):
             array = array.dictionary_decode()
         if pa.types.is_struct(column.type):
-            return self._struct(array, found, column, path)
+            return self._struct(array, file_column, column, path)
         if pa.types.is_map(column.type):
-            return self._map(array, found, column, path)
+            return self._map(array, file_column, column, path)
         if pa.types.is_list(column.type):
-            return self._list(array, found, column, path)
+            return self._list(array, file_column, column, path)
         return widened(array, column.type)
 
     def _struct(
-        self, array: pa.Array, found: FileColumn, column: ReadColumn, path: Path
+        self, array: pa.Array, file_column: FileColumn, column: ReadColumn, path: Path
     ) -> pa.Array:
         if not pa.types.is_struct(array.type):
             raise pa.ArrowTypeError(f"it is {array.type}")
-        _refuse_shredded(found, column)
-        stored = {field.name: at for at, field in enumerate(array.type)}
+        _refuse_shredded(file_column, column)
+        positions = {field.name: at for at, field in enumerate(array.type)}
         members = []
         for member in column.members:
-            inner = self.finder.member(found.members, member)
+            inner = self.finder.member(file_column.members, member)
             below = (*path, member.name)
-            if inner is None or inner.name not in stored:
+            if inner is None or inner.name not in positions:
                 members.append(self.missing(member, below, len(array)))
             else:
-                members.append(self._shaped(array.field(stored[inner.name]), inner, member, below))
+                members.append(
+                    self._shaped(array.field(positions[inner.name]), inner, member, below)
+                )
         mask = array.is_null() if array.null_count else None
         return pa.StructArray.from_arrays(members, fields=list(column.type), mask=mask)
 
-    def _list(self, array: pa.Array, found: FileColumn, column: ReadColumn, path: Path) -> pa.Array:
+    def _list(
+        self, array: pa.Array, file_column: FileColumn, column: ReadColumn, path: Path
+    ) -> pa.Array:
         if not is_list(array.type):
             raise pa.ArrowTypeError(f"it is {array.type}")
         if not pa.types.is_list(array.type):
             array = array.cast(pa.list_(array.type.value_field))
         (element,) = column.members
-        inner = self._shaped(array.values, found.members[0], element, (*path, "element"))
+        inner = self._shaped(array.values, file_column.members[0], element, (*path, "element"))
         return with_children(array, column.type, inner)
 
-    def _map(self, array: pa.Array, found: FileColumn, column: ReadColumn, path: Path) -> pa.Array:
+    def _map(
+        self, array: pa.Array, file_column: FileColumn, column: ReadColumn, path: Path
+    ) -> pa.Array:
         if not pa.types.is_map(array.type):
             raise pa.ArrowTypeError(f"it is {array.type}")
         key, value = column.members
-        keys = self._shaped(array.keys, found.members[0], key, (*path, "key"))
-        values = self._shaped(array.items, found.members[1], value, (*path, "value"))
+        keys = self._shaped(array.keys, file_column.members[0], key, (*path, "key"))
+        values = self._shaped(array.items, file_column.members[1], value, (*path, "value"))
         fields = [column.type.key_field, column.type.item_field]
         entries = pa.StructArray.from_arrays([keys, values], fields=fields)
         return with_children(array, column.type, entries)
@@ -121,10 +130,10 @@ def with_children(array: pa.Array, kind: pa.DataType, children: pa.Array) -> pa.
     )
 
 
-def _refuse_shredded(found: FileColumn, column: ReadColumn) -> None:
+def _refuse_shredded(file_column: FileColumn, column: ReadColumn) -> None:
     """A variant whose values stand in columns of their own would lose them."""
     if {m.name for m in column.members} == {"metadata", "value"} and any(
-        m.name == _SHREDDED for m in found.members
+        m.name == _SHREDDED for m in file_column.members
     ):
         raise pa.ArrowNotImplementedError("it is a shredded variant")
 

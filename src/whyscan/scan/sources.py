@@ -78,7 +78,7 @@ def open_source(file: DataFile) -> OpenedFile:
             raise TableError(f"{file.shown} is of the format {file.format}, which cannot be read")
 
 
-def opened(file: DataFile) -> Any:
+def open_bytes(file: DataFile) -> Any:
     """The bytes of a file: on disk, or in its store by ranges."""
     if file.store.folder is None:
         return RangeFile(file.store, file.path)
@@ -89,7 +89,7 @@ def opened(file: DataFile) -> Any:
 
 
 @contextmanager
-def complaints(file: DataFile) -> Iterator[None]:
+def errors_of_file(file: DataFile) -> Iterator[None]:
     """What a reader stumbles over in a file is that file's error."""
     try:
         yield

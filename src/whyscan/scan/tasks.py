@@ -37,7 +37,7 @@ class Task(Struct, frozen=True):
 
     def open_anywhere(self) -> frozenset[int]:
         groups = [self.open] if self.groups is None else self.groups.values()
-        return frozenset(number for one in groups for number in one)
+        return frozenset(number for numbers in groups for number in numbers)
 
 
 def tasks(evidence: Evidence) -> Iterator[Task]:
@@ -52,13 +52,13 @@ def tasks(evidence: Evidence) -> Iterator[Task]:
 
 def _groups(evidence: Evidence) -> dict[int, dict[int, Open]]:
     """For each opened file its surviving row groups."""
-    groups, found = evidence.groups, evidence.group_judgement
-    if groups is None or found is None:
+    groups, judgement = evidence.groups, evidence.group_judgement
+    if groups is None or judgement is None:
         return {}
     collected: dict[int, dict[int, Open]] = {at: {} for at in groups.opened.to_pylist()}
     owners, ordinals = groups.owners.to_pylist(), groups.ordinal.to_pylist()
-    for number in np.flatnonzero(found.kept).tolist():
-        collected[owners[number]][ordinals[number]] = _open(found.conjunct_every, number)
+    for number in np.flatnonzero(judgement.kept).tolist():
+        collected[owners[number]][ordinals[number]] = _open(judgement.conjunct_every, number)
     return collected
 
 

@@ -37,7 +37,7 @@ def test_every_match_begins_as_it_is_said(pattern, written):
     for text in (*written, *(start + end for start in found.texts for end in ("", "a", "\nb"))):
         matches, starts = matcher.search(text) is not None, text.startswith(found.texts)
         assert starts or not matches, f"{pattern!r} matches {text!r}, which begins otherwise"
-        assert matches or not (starts and found.whole), f"{pattern!r} does not match {text!r}"
+        assert matches or not (starts and found.complete), f"{pattern!r} does not match {text!r}"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_every_match_begins_as_it_is_said(pattern, written):
 )
 def test_a_pattern_is_read(pattern, expected):
     found = beginnings(pattern)
-    assert (found.texts, found.whole) == expected
+    assert (found.texts, found.complete) == expected
 
 
 @pytest.mark.parametrize(

@@ -125,8 +125,8 @@ def _in_both(a: Domain, b: Domain) -> Ranges | Points:
 def _in_either(a: Domain, b: Domain) -> Ranges | Points:
     if isinstance(a.values, tuple) or isinstance(b.values, tuple):
         return ranges.union(_from_end_to_end(a), _from_end_to_end(b))
-    together = pc.unique(pa.concat_arrays([a.values, b.values]))
-    return together.take(pc.sort_indices(together))
+    values = pc.unique(pa.concat_arrays([a.values, b.values]))
+    return values.take(pc.sort_indices(values))
 
 
 def _from_end_to_end(domain: Domain) -> Ranges:

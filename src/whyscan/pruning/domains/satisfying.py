@@ -25,7 +25,7 @@ from whyscan.pruning.domains import ranges
 from whyscan.pruning.domains.domain import Domain
 from whyscan.pruning.domains.ranges import EVERYTHING, Key, Ranges, complement, key_of
 from whyscan.pruning.functions.text.like import Wildcard, parsed
-from whyscan.pruning.same_representation import alike, column_below
+from whyscan.pruning.same_representation import column_below, share_representation
 from whyscan.tree.nodes import (
     And,
     Between,
@@ -154,14 +154,14 @@ def _compared(
 ) -> Domains:
     operator = comparison.operator
     match comparison.left, comparison.right:
-        case other, Literal() as literal:
+        case operand, Literal() as literal:
             pass
-        case Literal() as literal, other:
+        case Literal() as literal, operand:
             operator = _FLIPPED.get(operator, operator)
         case _:
             return ANY
-    column = column_below(other)
-    if column is None or not alike(column.type, literal.type):
+    column = column_below(operand)
+    if column is None or not share_representation(column.type, literal.type):
         return ANY
     domain = reading(operator, literal, column.type)
     return ANY if domain is None else {column: domain}
@@ -226,8 +226,8 @@ def _not_listed(expression: In, kind: Type) -> Domain:
     if expression.null:
         return Domain.none(kind)
     values = _listed(expression, kind).values
-    others = complement(values) if isinstance(values, tuple) else EVERYTHING
-    return Domain(kind, others, nan=isinstance(kind, FloatType) and not expression.nan)
+    remaining = complement(values) if isinstance(values, tuple) else EVERYTHING
+    return Domain(kind, remaining, nan=isinstance(kind, FloatType) and not expression.nan)
 
 
 def _like(expression: Like, kind: Type) -> Domain:

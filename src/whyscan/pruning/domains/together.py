@@ -30,14 +30,16 @@ def may_satisfy_together(operands: Sequence[Expression], containers: Containers)
     shared = {column for column, count in times.items() if count >= _SEVERAL}
     if not shared:
         return True
-    told = [
+    domains_by_conjunct = [
         where_true(operand)
         for operand, columns in zip(operands, named, strict=True)
         if not shared.isdisjoint(columns)
     ]
     return all_of(
         _may_be_one_value(
-            column, [told_of[column] for told_of in told if column in told_of], containers
+            column,
+            [domains[column] for domains in domains_by_conjunct if column in domains],
+            containers,
         )
         for column in shared
     )

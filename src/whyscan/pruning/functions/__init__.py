@@ -50,18 +50,18 @@ def apply(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
 
 def arithmetic(expression: Arithmetic, left: Interval, right: Interval, zone: Zone) -> Interval:
     """An operation of two operands, times or numbers."""
-    found = temporal_arithmetic(expression, left, right, zone)
-    if found is not None:
-        return found
+    temporal = temporal_arithmetic(expression, left, right, zone)
+    if temporal is not None:
+        return temporal
     outcome = of_numbers(expression.operation, left, right, expression.type)
     return unevaluated(outcome) if expression.operation in _NEVER_NULL else outcome
 
 
 def cast(interval: Interval, expression: Cast, zone: Zone) -> Interval:
     """The interval as another type."""
-    found = temporal_cast(interval, expression.type, expression.failure, zone)
-    if found is not None:
-        return found
+    temporal = temporal_cast(interval, expression.type, expression.failure, zone)
+    if temporal is not None:
+        return temporal
     outcome = plain_cast(interval, expression.type, expression.failure)
     if expression.failure is CastFailure.NULL or isinstance(interval.type, StringType):
         return outcome

@@ -87,12 +87,12 @@ def plain_cast(x: Interval, target: Type, failure: CastFailure) -> Interval:
         return x
     if isinstance(x.type, NullType):
         return replace(only_null(target), raises=x.raises)
-    found = _converted(x, target)
-    if found is None:
+    converted = _converted(x, target)
+    if converted is None:
         return anything(target, raises=True)
     if failure is CastFailure.RAISE:
-        return found
-    return replace(found, null=either(found.null, found.raises), raises=x.raises)
+        return converted
+    return replace(converted, null=either(converted.null, converted.raises), raises=x.raises)
 
 
 def _converted(x: Interval, target: Type) -> Interval | None:
@@ -138,10 +138,10 @@ def _float_to_integer(x: Interval, target: IntegerType) -> Interval:
     least, greatest = (pa.scalar(float(end.as_py())) for end in extremes(target))
     escapes = either(surely(less, lower, least), surely(less, greatest, upper))
     inside = both(may(less_equal, lower, greatest), may(less_equal, least, upper))
-    whole = strict(target, [x])
+    result = strict(target, [x])
     first, last = (least_of(greatest_of(end, least), greatest) for end in (lower, upper))
     return replace(
-        whole,
+        result,
         lower=saturated(first),
         upper=saturated(last),
         value=both(x.value, inside),
@@ -174,9 +174,9 @@ def _float_to_decimal(x: Interval, target: DecimalType) -> Interval:
         greatest_of(least_of(end, limit), pc.negate(limit)).cast(room)
         for end in (outward(lower, -np.inf), outward(upper, np.inf))
     )
-    found = fitted(strict(target, [x]), (first, last), target)
+    result = fitted(strict(target, [x]), (first, last), target)
     infinite = either(contains(x, pa.scalar(np.inf)), contains(x, pa.scalar(-np.inf)))
-    return replace(found, null=either(x.null, x.nan, infinite))
+    return replace(result, null=either(x.null, x.nan, infinite))
 
 
 def _to_float(x: Interval, target: FloatType) -> Interval | None:
@@ -275,28 +275,28 @@ def _parsed(x: Interval, target: IntegerType | DecimalType | FloatType, grammar:
     if written is None:
         return _unread(x, target)
     digits = pc.replace_substring_regex(written.cast(pa.string()), r"^\+", "")
-    whole = _unread(x, target, unread=opposite(surely(pc.is_valid, written)))
+    result = _unread(x, target, unread=opposite(surely(pc.is_valid, written)))
     match target:
         case IntegerType():
-            return _point(whole, digits.cast(pa.int64()), target)
+            return _point(result, digits.cast(pa.int64()), target)
         case DecimalType():
             exact = digits.cast(pa.decimal256(WIDE_DIGITS, TEXT_SCALE))
-            return _point(whole, decimals.half_up(exact, target.scale), target)
+            return _point(result, decimals.half_up(exact, target.scale), target)
         case FloatType():
             narrow = pa.float64() if target.bits == DOUBLE.bits else pa.float32()
             number = digits.cast(narrow).cast(pa.float64())
-            return replace(whole, lower=number, upper=number)
+            return replace(result, lower=number, upper=number)
 
 
-def _point(whole: Interval, end: Vector, target: IntegerType | DecimalType) -> Interval:
-    return fitted(whole, (end, end), target)
+def _point(result: Interval, end: Vector, target: IntegerType | DecimalType) -> Interval:
+    return fitted(result, (end, end), target)
 
 
 def _unread(x: Interval, target: Type, *, unread: Mask = True) -> Interval:
     """Anything at all, or an error, where the text was not read."""
-    whole = strict(target, [x], raises=both(x.value, unread))
+    result = strict(target, [x], raises=both(x.value, unread))
     nan = isinstance(target, FloatType) and both(x.value, unread)
-    return replace(whole, nan=nan)
+    return replace(result, nan=nan)
 
 
 def _matched(x: Interval, grammar: str) -> Vector | None:
@@ -314,8 +314,8 @@ def _parsed_boolean(x: Interval, target: BooleanType) -> Interval:
         return _unread(x, target)
     word = pc.ascii_lower(written.cast(pa.string(), safe=False))
     true, false = (pc.is_in(word, value_set=words) for words in (TRUE_WORDS, FALSE_WORDS))
-    known = surely(pc.or_, true, false)
-    end = keep(known, true)
-    other = both(surely(pc.is_valid, written), opposite(known))
-    read = replace(_unread(x, target, unread=opposite(known)), lower=end, upper=end)
-    return replace(read, value=both(read.value, opposite(other)))
+    recognised = surely(pc.or_, true, false)
+    end = keep(recognised, true)
+    wrong_word = both(surely(pc.is_valid, written), opposite(recognised))
+    read = replace(_unread(x, target, unread=opposite(recognised)), lower=end, upper=end)
+    return replace(read, value=both(read.value, opposite(wrong_word)))

@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 def coalesced(intervals: Sequence[Interval]) -> Interval:
     """The first that is not NULL: each counts only where all before it may be NULL."""
-    whole = intervals[-1]
+    result = intervals[-1]
     for earlier in reversed(intervals[:-1]):
-        whole = _union(replace(earlier, null=False), restrict(whole, earlier.null))
-    return whole
+        result = _union(replace(earlier, null=False), restrict(result, earlier.null))
+    return result
 
 
-def _union(one: Interval, other: Interval) -> Interval:
+def _union(first: Interval, second: Interval) -> Interval:
     """Either of two; a bare NULL takes the type of the other."""
-    return hull(other, one) if isinstance(one.type, NullType) else hull(one, other)
+    return hull(second, first) if isinstance(first.type, NullType) else hull(first, second)
 
 
 def _coalesce(kind: Type, *arguments: Interval) -> Interval:
@@ -56,22 +56,24 @@ def _nullif(kind: Type, a: Interval, b: Interval) -> Interval:
     )
 
 
-def _if(kind: Type, condition: Interval, one: Interval, other: Interval) -> Interval:
+def _if(kind: Type, condition: Interval, if_true: Interval, otherwise: Interval) -> Interval:
     """if(c, a, b): a where c is TRUE, b where it is FALSE or NULL."""
-    found = of_boolean(condition)
-    return _chosen(kind, condition, (found.true, one), (either(found.false, found.null), other))
+    truth = of_boolean(condition)
+    return _chosen(
+        kind, condition, (truth.true, if_true), (either(truth.false, truth.null), otherwise)
+    )
 
 
-def _nvl2(kind: Type, x: Interval, one: Interval, other: Interval) -> Interval:
+def _nvl2(kind: Type, x: Interval, if_present: Interval, if_null: Interval) -> Interval:
     """nvl2(x, a, b): a where x is not NULL, else b."""
-    return _chosen(kind, x, (x.present, one), (x.null, other))
+    return _chosen(kind, x, (x.present, if_present), (x.null, if_null))
 
 
 def _chosen(
-    kind: Type, tested: Interval, one: tuple[Mask, Interval], other: tuple[Mask, Interval]
+    kind: Type, tested: Interval, first: tuple[Mask, Interval], second: tuple[Mask, Interval]
 ) -> Interval:
-    whole = _union(restrict(one[1], one[0]), restrict(other[1], other[0]))
-    return replace(whole, type=kind, raises=either(whole.raises, tested.raises))
+    union = _union(restrict(first[1], first[0]), restrict(second[1], second[0]))
+    return replace(union, type=kind, raises=either(union.raises, tested.raises))
 
 
 def _isnan(kind: Type, x: Interval) -> Interval:
@@ -122,9 +124,9 @@ def _greatest(kind: Type, *arguments: Interval) -> Interval:
     for x in arguments:
         sure = both(x.value, opposite(x.null))
         lower = inner(greatest, lower, keep(sure, x.lower))
-    whole = _extreme(kind, arguments, (lower, upper), any_of(x.nan for x in arguments))
+    result = _extreme(kind, arguments, (lower, upper), any_of(x.nan for x in arguments))
     only_nan = any_of(both(x.nan, opposite(x.value), opposite(x.null)) for x in arguments)
-    return replace(whole, value=both(whole.value, opposite(only_nan)))
+    return replace(result, value=both(result.value, opposite(only_nan)))
 
 
 def _extreme(
@@ -144,10 +146,10 @@ def _extreme(
 
 
 def _hulls(arguments: Sequence[Interval]) -> tuple[Vector | None, Vector | None]:
-    whole = arguments[0]
+    union = arguments[0]
     for x in arguments[1:]:
-        whole = _union(whole, x)
-    return whole.lower, whole.upper
+        union = _union(union, x)
+    return union.lower, union.upper
 
 
 CONDITIONAL: Mapping[str, FunctionRule] = MappingProxyType(

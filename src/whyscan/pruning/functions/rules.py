@@ -152,17 +152,17 @@ def contains(x: Interval, point: pa.Scalar) -> Mask:
 
 def least_of(*vectors: Vector) -> Vector:
     """The least in each container; NaN counts for nothing, unknown makes unknown."""
-    return pc.min_element_wise(*alike(*vectors), skip_nulls=False)
+    return pc.min_element_wise(*with_common_type(*vectors), skip_nulls=False)
 
 
 def greatest_of(*vectors: Vector) -> Vector:
     """The greatest in each container; NaN counts for nothing, unknown makes unknown."""
-    return pc.max_element_wise(*alike(*vectors), skip_nulls=False)
+    return pc.max_element_wise(*with_common_type(*vectors), skip_nulls=False)
 
 
 def fitted(x: Interval, bounds: tuple[Vector, Vector], kind: IntegerType | DecimalType) -> Interval:
     """`x` with exact bounds that may leave the type: what lies outside it raises."""
-    least, greatest, lower, upper = alike(*extremes(kind), *bounds)
+    least, greatest, lower, upper = with_common_type(*extremes(kind), *bounds)
     escapes = either(may(less, lower, least), may(less, greatest, upper))
     inside = both(may(less_equal, lower, greatest), may(less_equal, least, upper))
     first, last = (least_of(greatest_of(end, least), greatest) for end in (lower, upper))
@@ -176,16 +176,16 @@ def fitted(x: Interval, bounds: tuple[Vector, Vector], kind: IntegerType | Decim
     )
 
 
-def unevaluated(found: Interval) -> Interval:
+def unevaluated(result: Interval) -> Interval:
     """What can only raise has the value at the near end of its type: Spark need not evaluate it.
 
     `CAST(l AS INT) < 9999999999` is TRUE of every int, and no l is looked at (measured).
     """
-    stuck = both(found.raises, opposite(found.present))
-    return found if stuck is False else replace(found, value=either(found.value, stuck))
+    stuck = both(result.raises, opposite(result.present))
+    return result if stuck is False else replace(result, value=either(result.value, stuck))
 
 
-def alike(*vectors: Vector) -> tuple[Vector, ...]:
+def with_common_type(*vectors: Vector) -> tuple[Vector, ...]:
     """Numbers in one Arrow type: decimals meet in 76 digits."""
     if all(v.type == vectors[0].type for v in vectors):
         return vectors

@@ -12,7 +12,7 @@ from whyscan.pruning.transforms.preimage import (
     partition_interval,
     preimage,
 )
-from whyscan.pruning.transforms.system_functions import called, is_transform
+from whyscan.pruning.transforms.system_functions import is_transform, transform_interval
 from whyscan.pruning.transforms.transform import (
     Bucket,
     Day,
@@ -40,7 +40,6 @@ __all__ = [
     "Unknown",
     "Void",
     "Year",
-    "called",
     "exactness",
     "forward",
     "in_bucket",
@@ -51,4 +50,5 @@ __all__ = [
     "preimage",
     "result_type",
     "supports",
+    "transform_interval",
 ]

@@ -12,7 +12,7 @@ from whyscan.pruning.functions.rules import mapped
 from whyscan.pruning.functions.time.kernels import ticks_of
 from whyscan.pruning.mask import Mask, Vector, all_of, both, either, may, opposite, surely
 from whyscan.pruning.membership import any_within, below, search, up_to
-from whyscan.pruning.same_representation import alike, column_below
+from whyscan.pruning.same_representation import column_below, share_representation
 from whyscan.pruning.transforms.forward import forward
 from whyscan.pruning.transforms.transform import Bucket
 from whyscan.tree import arrow
@@ -28,10 +28,10 @@ def in_bucket(expression: Comparison | In, containers: Containers) -> Mask:
 
     Whatever else the expression is, it may be TRUE anywhere.
     """
-    asked = _column_and_values(expression)
-    if asked is None:
+    column_and_values = _column_and_values(expression)
+    if column_and_values is None:
         return True
-    column, values = asked
+    column, values = column_and_values
     fields = [b for b in containers.buckets if b.source == column.path]
     return all_of(_may_hold(b, containers.interval(column), values) for b in fields)
 
@@ -70,16 +70,24 @@ def _column_and_values(expression: Comparison | In) -> tuple[Column, pa.Array] |
         case In():
             column = column_below(expression.operand)
             return None if column is None else (column, expression.values)
-        case Comparison(Comparator.EQUAL | Comparator.NULL_SAFE_EQUAL, Literal() as literal, other):
-            return _column_and_value(other, literal)
-        case Comparison(Comparator.EQUAL | Comparator.NULL_SAFE_EQUAL, other, Literal() as literal):
-            return _column_and_value(other, literal)
+        case Comparison(
+            Comparator.EQUAL | Comparator.NULL_SAFE_EQUAL, Literal() as literal, operand
+        ):
+            return _column_and_value(operand, literal)
+        case Comparison(
+            Comparator.EQUAL | Comparator.NULL_SAFE_EQUAL, operand, Literal() as literal
+        ):
+            return _column_and_value(operand, literal)
         case _:
             return None
 
 
 def _column_and_value(operand: Expression, literal: Literal) -> tuple[Column, pa.Array] | None:
     column = column_below(operand)
-    if column is None or literal.value is None or not alike(column.type, literal.type):
+    if (
+        column is None
+        or literal.value is None
+        or not share_representation(column.type, literal.type)
+    ):
         return None
     return column, arrow.array([literal.value], literal.type)

@@ -104,18 +104,18 @@ def preimage(
 def exactness(transform: Transform, source: Type, partition: Interval) -> Mask:
     """Every value of the preimage has that partition value, so that both say the same."""
     lower, upper = preimage(transform, source, partition.lower, partition.upper)
-    known = both(surely(pc.is_valid, lower), surely(pc.is_valid, upper))
+    bounded = both(surely(pc.is_valid, lower), surely(pc.is_valid, upper))
     match transform:
         case Day() if isinstance(source, DateType):
-            return known
+            return bounded
         case Year() | Month() | Day() | Hour():
             above_zero = surely(lambda v: pc.greater(ticks_of(v), 0), partition.lower)
-            return both(known, above_zero)
+            return both(bounded, above_zero)
         case Truncate() if isinstance(source, BinaryType):
             # The upper end is the first value behind the prefix: one point too many.
             return False
         case _:
-            return known
+            return bounded
 
 
 def _temporal(
@@ -198,8 +198,8 @@ def _once(kernel: Kernel) -> Kernel:
 
     def over_distinct(values: Vector) -> Vector:
         encoded = _array(values).dictionary_encode()
-        found = kernel(encoded.dictionary).take(encoded.indices)
-        return found if isinstance(values, pa.Array) else found[0]
+        results = kernel(encoded.dictionary).take(encoded.indices)
+        return results if isinstance(values, pa.Array) else results[0]
 
     return over_distinct
 
@@ -241,8 +241,8 @@ def _last_decimal(values: Vector, width: int, scale: int) -> Vector:
 
 def _last_text(values: Vector, width: int) -> Vector:
     """v and the byte 0xff, which no UTF-8 holds: behind all that starts with v."""
-    whole = pc.less(count_characters(values), width)
-    return pc.if_else(whole, values, joined(values, ABOVE))
+    is_complete = pc.less(count_characters(values), width)
+    return pc.if_else(is_complete, values, joined(values, ABOVE))
 
 
 def _last_binary(values: Vector, width: int) -> Vector:

@@ -57,7 +57,9 @@ def is_transform(call: Call) -> bool:
     return call.function in UNITS or call.function in ("system.bucket", "system.truncate")
 
 
-def called(call: Call, arguments: Sequence[Interval], containers: Containers) -> Interval:
+def transform_interval(
+    call: Call, arguments: Sequence[Interval], containers: Containers
+) -> Interval:
     """Where the partition values lie that a transform gives for the containers' rows."""
     x, unit = arguments[-1], UNITS.get(call.function)
     if unit is not None:
@@ -112,15 +114,15 @@ def _bucket(call: Call, x: Interval, count: int, containers: Containers) -> Inte
     return strict(INT, [x], (lower, upper))
 
 
-def _or_else(end: Vector | None, other: Vector | None) -> Vector | None:
-    if end is None or other is None:
-        return other if end is None else end
-    return pc.coalesce(end, other)
+def _or_else(end: Vector | None, default: Vector | None) -> Vector | None:
+    if end is None or default is None:
+        return default if end is None else end
+    return pc.coalesce(end, default)
 
 
 def _forward(transform: Transform, source: Type, values: Vector) -> Vector | None:
     """The partition values of some values; of one value, one."""
     if isinstance(values, pa.Scalar):
-        found = forward(transform, source, pa.repeat(values, 1))
-        return None if found is None else found[0]
+        partition_values = forward(transform, source, pa.repeat(values, 1))
+        return None if partition_values is None else partition_values[0]
     return forward(transform, source, values)

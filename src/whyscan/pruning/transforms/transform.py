@@ -118,8 +118,8 @@ def parse_transform(text: str) -> Transform:
 
 
 def _width(parameter: str, text: str) -> int:
-    found = _WIDTH.fullmatch(parameter)
-    width = int(found[1]) if found else 0
+    matched = _WIDTH.fullmatch(parameter)
+    width = int(matched[1]) if matched else 0
     if not 0 < width <= _GREATEST_WIDTH:
         raise TableError(
             f"cannot read the partition transform {text!r}",

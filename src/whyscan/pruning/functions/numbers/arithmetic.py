@@ -47,19 +47,19 @@ def numeric(operation: Operation, left: Interval, right: Interval, kind: Type) -
 
 def integers(operation: Operation, left: Interval, right: Interval, kind: IntegerType) -> Interval:
     """Whole numbers: exact, and an error where the result leaves the type."""
-    whole = strict(kind, [left, right])
+    result = strict(kind, [left, right])
     a, b = ends(left), ends(right)
     match operation:
         case Operation.ADD | Operation.SUBTRACT | Operation.MULTIPLY:
             bounds = corners(decimals.KERNELS[operation], operation, *_roomy(operation, a, b))
-            return fitted(whole, bounds, kind)
+            return fitted(result, bounds, kind)
         case Operation.QUOTIENT:
             bounds = corners(_quotient, operation, a, without_zero(b))
-            found = _without_overflow(fitted(whole, bounds, kind), left, right)
-            return by_divisor(found, left, right, b)
+            quotient = _without_overflow(fitted(result, bounds, kind), left, right)
+            return by_divisor(quotient, left, right, b)
         case Operation.REMAINDER:
             bounds = remainder(a, without_zero(b), number(1, a[0]))
-            return by_divisor(fitted(whole, bounds, kind), left, right, b)
+            return by_divisor(fitted(result, bounds, kind), left, right, b)
         case Operation.DIVIDE:
             return anything(kind, raises=True)
 
@@ -82,12 +82,12 @@ def _quotient(a: Vector, b: Vector) -> Vector:
     return pc.if_else(overflow, GREATEST, divided)
 
 
-def _without_overflow(found: Interval, left: Interval, right: Interval) -> Interval:
+def _without_overflow(quotient: Interval, left: Interval, right: Interval) -> Interval:
     """The least bigint div -1 raises."""
     overflow = both(contains(left, LEAST), contains(right, MINUS_ONE))
     nothing_else = both(overflow, left.point(), right.point())
     return replace(
-        found,
-        value=both(found.value, opposite(nothing_else)),
-        raises=either(found.raises, overflow),
+        quotient,
+        value=both(quotient.value, opposite(nothing_else)),
+        raises=either(quotient.raises, overflow),
     )

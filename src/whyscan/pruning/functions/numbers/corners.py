@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from whyscan.pruning.functions.rules import alike, as_vector, greatest_of, least_of
-from whyscan.pruning.interval import Interval, defined
+from whyscan.pruning.functions.rules import as_vector, greatest_of, least_of, with_common_type
+from whyscan.pruning.interval import Interval, keep_bounds
 from whyscan.pruning.mask import Mask, Vector, both, either, opposite, surely
 from whyscan.tree.nodes import Operation
 
@@ -57,11 +57,11 @@ def without_zero(divisor: Ends) -> Ends:
 
 def without(mask: Mask, divisor: Ends) -> Ends:
     """The divisor, and one where the mask says yes."""
-    yes, one = as_vector(mask), _other_than_zero(divisor[0])
+    yes, one = as_vector(mask), _nonzero(divisor[0])
     return pc.if_else(yes, one, divisor[0]), pc.if_else(yes, one, divisor[1])
 
 
-def by_divisor(found: Interval, left: Interval, right: Interval, divisor: Ends) -> Interval:
+def by_divisor(result: Interval, left: Interval, right: Interval, divisor: Ends) -> Interval:
     """A division's outcome where the divisor may be zero: an error or anything.
 
     Where the divisor is nothing but zero, an error and nothing else.
@@ -70,12 +70,12 @@ def by_divisor(found: Interval, left: Interval, right: Interval, divisor: Ends) 
     may_be_zero = both(right.value, zero_between(divisor))
     only_zero = both(surely(pc.equal, divisor[0], zero), surely(pc.equal, divisor[1], zero))
     return replace(
-        defined(found, opposite(may_be_zero)),
+        keep_bounds(result, opposite(may_be_zero)),
         value=both(
-            either(found.value, both(left.value, right.value, may_be_zero)), opposite(only_zero)
+            either(result.value, both(left.value, right.value, may_be_zero)), opposite(only_zero)
         ),
-        nan=both(found.nan, either(opposite(only_zero), right.nan)),
-        raises=either(found.raises, both(left.present, may_be_zero)),
+        nan=both(result.nan, either(opposite(only_zero), right.nan)),
+        raises=either(result.raises, both(left.present, may_be_zero)),
     )
 
 
@@ -94,11 +94,11 @@ def remainder(left: Ends, divisor: Ends, unit: pa.Scalar) -> Ends:
     upper = least_of(greatest_of(b, zero), most)
     first, last = (pc.call_function("remainder", [end, c]) for end in (a, b))
     rises = pc.and_(pc.equal(c, d), pc.equal(pc.subtract(a, first), pc.subtract(b, last)))
-    first, last, lower, upper = alike(first, last, lower, upper)
+    first, last, lower, upper = with_common_type(first, last, lower, upper)
     return pc.if_else(rises, first, lower), pc.if_else(rises, last, upper)
 
 
-def _other_than_zero(like: Vector) -> pa.Scalar:
+def _nonzero(like: Vector) -> pa.Scalar:
     """1, or a half where the type has no room before the point."""
     if pa.types.is_decimal(like.type) and like.type.precision == like.type.scale:
         return pa.scalar(Decimal("0.5"), like.type)

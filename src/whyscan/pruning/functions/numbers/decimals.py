@@ -29,7 +29,7 @@ from whyscan.pruning.functions.rules import (
     least_of,
     strict,
 )
-from whyscan.pruning.interval import Interval, anything, defined, greater
+from whyscan.pruning.interval import Interval, anything, greater, keep_bounds
 from whyscan.pruning.mask import Mask, Vector, both, either, opposite, surely
 from whyscan.tree.nodes import Operation
 from whyscan.tree.types import BIGINT, DecimalType, IntegerType
@@ -75,23 +75,23 @@ def _division(
     a, b = compact(ends(left)), compact(without(long, without_zero(divisor)))
     if _digits(operation, a[0].type, b[0].type) > WIDE_DIGITS:
         return anything(kind, raises=True)
-    whole = strict(kind, [left, right])
+    unbounded = strict(kind, [left, right])
     match (operation, kind):
         case (Operation.DIVIDE, DecimalType()):
-            found = _rounded(whole, corners(_divided, operation, a, b), kind)
+            result = _rounded(unbounded, corners(_divided, operation, a, b), kind)
         case (Operation.REMAINDER, DecimalType()):
-            found = _remainder(whole, a, b, kind)
+            result = _remainder(unbounded, a, b, kind)
         case (Operation.QUOTIENT, IntegerType()):
-            found = _wrapped(whole, corners(quotient, operation, a, b))
+            result = _wrapped(unbounded, corners(quotient, operation, a, b))
         case _:
             return anything(kind, raises=True)
-    vague = both(whole.value, long)
-    found = replace(
-        defined(found, opposite(vague)),
-        value=either(found.value, vague),
-        raises=either(found.raises, vague),
+    vague = both(unbounded.value, long)
+    result = replace(
+        keep_bounds(result, opposite(vague)),
+        value=either(result.value, vague),
+        raises=either(result.raises, vague),
     )
-    return by_divisor(found, left, right, divisor)
+    return by_divisor(result, left, right, divisor)
 
 
 def _is_long(divisor: Ends) -> Mask:
@@ -144,21 +144,21 @@ def _dividend_scale(a: pa.DataType, b: pa.DataType) -> int:
 
 def _digits(operation: Operation, a: pa.DataType, b: pa.DataType) -> int:
     """The digits of Arrow's result, by its rules for decimals."""
-    whole: int = a.precision - a.scale
+    whole_digits: int = a.precision - a.scale
     match operation:
         case Operation.MULTIPLY:
             return int(a.precision + b.precision + 1)
         case Operation.DIVIDE:
-            return int(whole + b.scale + _dividend_scale(a, b) + b.precision + 1)
+            return int(whole_digits + b.scale + _dividend_scale(a, b) + b.precision + 1)
         case Operation.QUOTIENT:
-            return int(whole + b.scale + max(6, a.scale + b.precision + 1))
+            return int(whole_digits + b.scale + max(6, a.scale + b.precision + 1))
         case _:
-            return int(max(whole, b.precision - b.scale) + max(a.scale, b.scale) + 1)
+            return int(max(whole_digits, b.precision - b.scale) + max(a.scale, b.scale) + 1)
 
 
-def _rounded(whole: Interval, bounds: Ends, kind: DecimalType) -> Interval:
+def _rounded(result: Interval, bounds: Ends, kind: DecimalType) -> Interval:
     lower, upper = (half_up(end, kind.scale) for end in bounds)
-    return fitted(whole, (lower, upper), kind)
+    return fitted(result, (lower, upper), kind)
 
 
 def _slackened(bounds: Ends, kind: DecimalType) -> Ends:
@@ -178,7 +178,7 @@ def _brought_near(values: Vector, room: pa.DataType) -> Vector:
     return inside.cast(room)
 
 
-def _remainder(whole: Interval, a: Ends, b: Ends, kind: DecimalType) -> Interval:
+def _remainder(result: Interval, a: Ends, b: Ends, kind: DecimalType) -> Interval:
     first, second = a[0].type, b[0].type
     scale = max(first.scale, second.scale)
     common = pa.decimal256(_digits(Operation.ADD, first, second), scale)
@@ -187,15 +187,15 @@ def _remainder(whole: Interval, a: Ends, b: Ends, kind: DecimalType) -> Interval
     rest = remainder((c, d), (e, f), unit)
     # BigDecimal.remainder refuses a quotient of more digits than its context has.
     impossible = _digits(Operation.QUOTIENT, first, second) > PRODUCT_DIGITS
-    found = _rounded(whole, rest, kind)
-    return replace(found, raises=either(found.raises, both(found.value, impossible)))
+    rounded = _rounded(result, rest, kind)
+    return replace(rounded, raises=either(rounded.raises, both(rounded.value, impossible)))
 
 
-def _wrapped(whole: Interval, bounds: Ends) -> Interval:
+def _wrapped(result: Interval, bounds: Ends) -> Interval:
     """`div` outside the bigints wraps around without an error (measured): unknown there."""
-    found = fitted(whole, bounds, BIGINT)
-    inside = opposite(both(found.raises, opposite(whole.raises)))
-    return replace(defined(found, inside), value=whole.value, raises=whole.raises)
+    fitting = fitted(result, bounds, BIGINT)
+    inside = opposite(both(fitting.raises, opposite(result.raises)))
+    return replace(keep_bounds(fitting, inside), value=result.value, raises=result.raises)
 
 
 def compact(pair: Ends) -> Ends:
@@ -213,8 +213,8 @@ def _whole_digits(pair: Ends) -> int:
 def magnitude(pair: Ends) -> Decimal:
     """How far from zero the furthest end of any container lies; 0 without containers."""
     # copy_abs, because abs rounds to the 28 digits of Python's context.
-    found = (Decimal(end or 0) for vector in pair for end in _least_and_greatest(vector))
-    return max(end.copy_abs() for end in found)
+    extremes = (Decimal(end or 0) for vector in pair for end in _least_and_greatest(vector))
+    return max(end.copy_abs() for end in extremes)
 
 
 def _least_and_greatest(values: Vector) -> tuple[int | Decimal | None, ...]:

@@ -51,8 +51,8 @@ def arithmetic(operation: Operation, left: Interval, right: Interval, kind: Floa
             nan = both(_infinite(a), _infinite(b))
             return by_divisor(_computed(left, right, bounds, nan, kind), left, right, b)
         case Operation.REMAINDER:
-            found = _computed(left, right, _remainder(a, without_zero(b)), _infinite(a), kind)
-            return by_divisor(found, left, right, b)
+            result = _computed(left, right, _remainder(a, without_zero(b)), _infinite(a), kind)
+            return by_divisor(result, left, right, b)
         case Operation.QUOTIENT:
             return anything(kind, raises=True)
 
@@ -61,14 +61,14 @@ def _computed(
     left: Interval, right: Interval, bounds: Ends, nan: Mask, kind: FloatType
 ) -> Interval:
     """Bounds that are NaN are unknown; `nan`: values may meet in one, two points surely do."""
-    whole = strict(kind, [left, right])
+    result = strict(kind, [left, right])
     lower, upper = (pc.is_nan(end) for end in bounds)
     return replace(
-        whole,
+        result,
         lower=pc.if_else(lower, MINUS_INFINITY, rounded(bounds[0], kind)),
         upper=pc.if_else(upper, INFINITY, rounded(bounds[1], kind)),
-        value=both(whole.value, opposite(both(nan, left.point(), right.point()))),
-        nan=either(whole.nan, both(whole.value, nan)),
+        value=both(result.value, opposite(both(nan, left.point(), right.point()))),
+        nan=either(result.nan, both(result.value, nan)),
     )
 
 
@@ -92,18 +92,18 @@ def saturated(values: Vector) -> Vector:
     """Doubles as 64-bit integers towards zero; those beyond become the nearest."""
     above, below = pc.greater_equal(values, 2.0**63), pc.less_equal(values, -(2.0**63))
     inside = pc.if_else(pc.or_(above, below), 0.0, values)
-    whole = pc.cast(inside, pa.int64(), safe=False)
-    return pc.if_else(above, 2**63 - 1, pc.if_else(below, -(2**63), whole))
+    integers = pc.cast(inside, pa.int64(), safe=False)
+    return pc.if_else(above, 2**63 - 1, pc.if_else(below, -(2**63), integers))
 
 
 def outward(values: Vector, towards: float) -> Vector:
     """Doubles a few units of the last place further on; unknown stays unknown."""
     if isinstance(values, pa.Scalar):
         return outward(pa.array([values.as_py()], pa.float64()), towards)[0]
-    found = values.to_numpy(zero_copy_only=False)
+    numbers = values.to_numpy(zero_copy_only=False)
     for _ in range(ULPS):
-        found = np.nextafter(found, towards)
-    return pc.if_else(values.is_valid(), pa.array(found), pa.scalar(None, pa.float64()))
+        numbers = np.nextafter(numbers, towards)
+    return pc.if_else(values.is_valid(), pa.array(numbers), pa.scalar(None, pa.float64()))
 
 
 def _product(a: Vector, b: Vector) -> Vector:

@@ -34,11 +34,11 @@ from whyscan.pruning.functions.rules import (
 from whyscan.pruning.interval import (
     Interval,
     anything,
-    defined,
     greater,
     greatest,
     hull,
     inner,
+    keep_bounds,
     least,
     less,
     less_equal,
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 ZERO = pa.scalar(0.0)
 ZERO_INTEGER = pa.scalar(0)
-ONE_INTEGER = pa.scalar(1)
+INTEGER_1 = pa.scalar(1)
 WHOLE = pa.decimal128(MAX_DECIMAL_DIGITS, 0)
 NEGATED_DIGITS = 34
 MOST_PLACES = 300
@@ -70,8 +70,8 @@ def _negative(kind: Type, x: Interval) -> Interval:
             return decreasing(x, kind, pc.negate)
         case IntegerType() | DecimalType() if x.type == kind:
             lower, upper = _exact(x)
-            found = fitted(strict(kind, [x]), (pc.negate(upper), pc.negate(lower)), kind)
-            return _vague(found, _rounds(kind, lower, upper))
+            negated = fitted(strict(kind, [x]), (pc.negate(upper), pc.negate(lower)), kind)
+            return _vague(negated, _rounds(kind, lower, upper))
         case _:
             return anything(kind, raises=True)
 
@@ -98,10 +98,10 @@ def _rounds(kind: Type, lower: Vector, upper: Vector) -> Mask:
     return opposite(short)
 
 
-def _vague(found: Interval, mask: Mask) -> Interval:
+def _vague(result: Interval, mask: Mask) -> Interval:
     """The same, but any value or an error where the mask says yes."""
     return replace(
-        defined(found, opposite(mask)), raises=either(found.raises, both(found.value, mask))
+        keep_bounds(result, opposite(mask)), raises=either(result.raises, both(result.value, mask))
     )
 
 
@@ -146,8 +146,10 @@ def _to_whole(kind: Type, x: Interval, of_doubles: Kernel, of_decimals: Kernel) 
         case (IntegerType(), IntegerType()):
             return replace(x, type=kind)
         case (FloatType(), IntegerType()):
-            whole = increasing(x, kind, lambda end: saturated(of_doubles(end)))
-            return hull(whole, Interval(kind, ZERO_INTEGER, ZERO_INTEGER, value=x.nan, null=False))
+            rounded = increasing(x, kind, lambda end: saturated(of_doubles(end)))
+            return hull(
+                rounded, Interval(kind, ZERO_INTEGER, ZERO_INTEGER, value=x.nan, null=False)
+            )
         case (DecimalType(), DecimalType()):
             return increasing(x, kind, of_decimals)
         case _:
@@ -156,9 +158,9 @@ def _to_whole(kind: Type, x: Interval, of_doubles: Kernel, of_decimals: Kernel) 
 
 def _floored(values: Vector) -> Vector:
     """Cut off behind the point, and one less below zero; why not `pc.floor`: decimals.py."""
-    whole = decimals.truncated(values, 0).cast(WHOLE)
-    less_one = pc.subtract(whole.cast(pa.decimal256(WHOLE.precision, 0)), Decimal(1)).cast(WHOLE)
-    return pc.if_else(greater(whole, values), less_one, whole)
+    integers = decimals.truncated(values, 0).cast(WHOLE)
+    less_one = pc.subtract(integers.cast(pa.decimal256(WHOLE.precision, 0)), Decimal(1)).cast(WHOLE)
+    return pc.if_else(greater(integers, values), less_one, integers)
 
 
 def _round(kind: Type, x: Interval, places: Interval | None = None) -> Interval:
@@ -230,11 +232,9 @@ def _of_doubles(rule: Callable[..., Interval]) -> Callable[..., Interval]:
 def _sqrt(kind: Type, x: Interval) -> Interval:
     """sqrt(x): rising; NaN below zero. IEEE rounds it correctly, so that points are exact."""
     lower, upper = ends(x)
-    whole = strict(
-        kind, [x], (pc.sqrt(greatest_of(lower, ZERO)), pc.sqrt(greatest_of(upper, ZERO)))
-    )
+    root = strict(kind, [x], (pc.sqrt(greatest_of(lower, ZERO)), pc.sqrt(greatest_of(upper, ZERO))))
     return replace(
-        whole,
+        root,
         value=both(x.value, may(less_equal, ZERO, upper)),
         nan=either(x.nan, both(x.value, may(less, lower, ZERO))),
     )
@@ -250,9 +250,9 @@ def _logarithm(kernel: Kernel) -> Callable[[Type, Interval], Interval]:
 
     def rule(kind: Type, x: Interval) -> Interval:
         lower, upper = (keep(surely(less, ZERO, end), end) for end in ends(x))
-        whole = strict(kind, [x], (mapped(kernel, lower), mapped(kernel, upper)))
+        logarithm = strict(kind, [x], (mapped(kernel, lower), mapped(kernel, upper)))
         return replace(
-            _widened(whole),
+            _widened(logarithm),
             value=both(x.value, may(less, ZERO, x.upper)),
             null=either(x.null, both(x.value, may(less_equal, x.lower, ZERO))),
         )
@@ -300,7 +300,7 @@ def _pmod(kind: Type, x: Interval, divisor: Interval) -> Interval:
     positive = surely(less, ZERO_INTEGER, least)
     if positive is False:
         return anything(kind, raises=True)
-    lower, upper = (pc.if_else(as_vector(positive), end, ONE_INTEGER) for end in (least, most))
+    lower, upper = (pc.if_else(as_vector(positive), end, INTEGER_1) for end in (least, most))
     a, b = ends(x)
     first, last = (pc.call_function("modulo", [end, lower]) for end in (a, b))
     block, other = (
@@ -308,17 +308,17 @@ def _pmod(kind: Type, x: Interval, divisor: Interval) -> Interval:
     )
     rises = both(surely(pc.equal, lower, upper), surely(pc.equal, block, other))
     mask = as_vector(rises)
-    whole = strict(
+    result = strict(
         kind,
         [x, divisor],
         (pc.if_else(mask, first, ZERO_INTEGER), pc.if_else(mask, last, pc.subtract(upper, 1))),
     )
     other = opposite(positive)
     return replace(
-        defined(whole, positive),
-        value=either(whole.value, other),
-        null=either(whole.null, other),
-        raises=either(whole.raises, other),
+        keep_bounds(result, positive),
+        value=either(result.value, other),
+        null=either(result.null, other),
+        raises=either(result.raises, other),
     )
 
 
@@ -360,7 +360,7 @@ def _bits_of_either(x: Interval, y: Interval) -> tuple[Vector | None, Vector | N
     return keep(sure, inner(greatest, x.lower, y.lower)), keep(sure, _ones(x.upper, y.upper))
 
 
-def _bits_of_one(x: Interval, y: Interval) -> tuple[Vector | None, Vector | None]:
+def _differing_bits(x: Interval, y: Interval) -> tuple[Vector | None, Vector | None]:
     """x ^ y of what is not negative: not negative, and no longer than the longer."""
     sure = both(_not_negative(x), _not_negative(y))
     return keep(sure, ZERO_INTEGER), keep(sure, _ones(x.upper, y.upper))
@@ -386,7 +386,7 @@ def _invert_bits(kind: Type, x: Interval) -> Interval:
 NUMERIC: Mapping[str, FunctionRule] = MappingProxyType(
     {
         "&": FunctionRule(_bits(pc.bit_wise_and, _common_bits), 2),
-        "^": FunctionRule(_bits(pc.bit_wise_xor, _bits_of_one), 2),
+        "^": FunctionRule(_bits(pc.bit_wise_xor, _differing_bits), 2),
         "abs": FunctionRule(_abs, 1),
         "bround": FunctionRule(_bround, 1, 2),
         "ceil": FunctionRule(_ceil, 1),

@@ -45,9 +45,9 @@ def _cased(kind: Type, x: Interval, kernel: Kernel) -> Interval:
     exact = both(x.point(), surely(_is_plain, x.lower))
     point = None if exact is False else _mapped(keep(exact, x.lower), kernel)
     # Without both bounds the prefix is empty, and to begin with nothing is to be anything.
-    told = both(known(x.lower), known(x.upper))
+    bounded = both(known(x.lower), known(x.upper))
     ends = (choose(exact, point, prefix), choose(exact, point, joined(prefix, ABOVE)))
-    return strict(kind, [x], (keep(told, ends[0]), keep(told, ends[1])))
+    return strict(kind, [x], (keep(bounded, ends[0]), keep(bounded, ends[1])))
 
 
 def _is_plain(values: Vector) -> Vector:

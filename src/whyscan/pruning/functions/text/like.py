@@ -40,7 +40,7 @@ LONGEST_PATTERN = 100
 class Wildcard(Enum):
     """What stands for other text."""
 
-    ONE = "_"
+    SINGLE = "_"
     MANY = "%"
 
 
@@ -54,7 +54,7 @@ class LikePattern(Struct, frozen=True):
     """A parsed pattern. `known` says that the tokens are all of it."""
 
     tokens: tuple[Token, ...]
-    known: bool = True
+    complete: bool = True
 
     @property
     def prefix(self) -> bytes:
@@ -76,12 +76,12 @@ def like(x: Interval, expression: Like) -> Truth:
     pattern = parsed(expression.pattern.translate(ASCII_LOWER), expression.escape)
     if pattern is None:
         return ANY
-    found = _matches(lowered(STRING, x), _ascii(pattern))
+    lowered_match = _matches(lowered(STRING, x), _ascii(pattern))
     return Truth(
-        lambda: both(found.true, _may_begin_with(x, _ascii(pattern).prefix.decode())),
-        lambda: found.false,
-        lambda: found.null,
-        lambda: found.raises,
+        lambda: both(lowered_match.true, _may_begin_with(x, _ascii(pattern).prefix.decode())),
+        lambda: lowered_match.false,
+        lambda: lowered_match.null,
+        lambda: lowered_match.raises,
     )
 
 
@@ -129,27 +129,27 @@ def parsed(text: str, escape: str | None) -> LikePattern | None:
 
 def _ascii(pattern: LikePattern) -> LikePattern:
     """The pattern up to its first letter that is not ASCII: lower case is not ours to say."""
-    known = tuple(takewhile(lambda t: isinstance(t, Wildcard) or t.isascii(), pattern.tokens))
-    return LikePattern(known, known=len(known) == len(pattern.tokens))
+    tokens = tuple(takewhile(lambda t: isinstance(t, Wildcard) or t.isascii(), pattern.tokens))
+    return LikePattern(tokens, complete=len(tokens) == len(pattern.tokens))
 
 
 def _matches(x: Interval, pattern: LikePattern | None) -> Truth:
     if pattern is None:
         return ANY
-    if pattern.known and not pattern.rest:
-        return compare(Comparator.EQUAL, x, _one(pattern.prefix))
+    if pattern.complete and not pattern.rest:
+        return compare(Comparator.EQUAL, x, _text_point(pattern.prefix))
     prefixed = starts_with(x, pattern.prefix)
-    only_prefix = pattern.known and all(token is Wildcard.MANY for token in pattern.rest)
+    only_prefix = pattern.complete and all(token is Wildcard.MANY for token in pattern.rest)
     matched = None if only_prefix else _matched_points(x, pattern)
     return Truth(
-        lambda: both(prefixed.true, may(lambda found: found, matched)),
+        lambda: both(prefixed.true, may(lambda matches: matches, matched)),
         lambda: prefixed.false if only_prefix else both(x.value, may(pc.invert, matched)),
         lambda: x.null,
         lambda: x.raises,
     )
 
 
-def _one(text: bytes) -> Interval:
+def _text_point(text: bytes) -> Interval:
     point = pa.scalar(text, pa.binary())
     return between(STRING, point, point)
 
@@ -157,7 +157,7 @@ def _one(text: bytes) -> Interval:
 def _matched_points(x: Interval, pattern: LikePattern) -> Vector | None:
     """Whether the pattern matches, for points; unknown elsewhere."""
     single = x.point()
-    if single is False or not pattern.known or len(pattern.tokens) > LONGEST_PATTERN:
+    if single is False or not pattern.complete or len(pattern.tokens) > LONGEST_PATTERN:
         return None
     expression = "".join(_byte_pattern(token) for token in pattern.tokens)
     return pc.match_substring_regex(keep(single, x.lower), pattern=f"(?s)^{expression}$")
@@ -165,7 +165,7 @@ def _matched_points(x: Interval, pattern: LikePattern) -> Vector | None:
 
 def _byte_pattern(token: Token) -> str:
     match token:
-        case Wildcard.ONE:
+        case Wildcard.SINGLE:
             return CHARACTER
         case Wildcard.MANY:
             return ".*"

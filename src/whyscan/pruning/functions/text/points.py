@@ -29,22 +29,22 @@ def on_points(function: Callable[..., Plain | None]) -> Callable[..., Interval]:
     """
 
     def rule(kind: Type, *arguments: Interval) -> Interval:
-        whole = strict(kind, arguments)
+        unknown = strict(kind, arguments)
         varying = [i for i, x in enumerate(arguments) if constant(x) is None]
         texts = all(isinstance(x.type, StringType | IntegerType) for x in arguments)
         if len(varying) > 1 or not texts or all_points(arguments) is False:
-            return whole
+            return unknown
         index = varying[0] if varying else 0
         fixed = [plain_value(constant(x)) for x in arguments]
 
         def result(point: object) -> Plain | bytes | None:
-            given = [*fixed[:index], plain_value(point), *fixed[index + 1 :]]
-            found = None if None in given else function(*given)
-            return found.encode() if isinstance(found, str) else found
+            values = [*fixed[:index], plain_value(point), *fixed[index + 1 :]]
+            result = None if None in values else function(*values)
+            return result.encode() if isinstance(result, str) else result
 
         argument = arguments[index]
         point = by_distinct(result, keep(argument.point(), argument.lower), arrow_type(kind))
-        return replace(whole, lower=point, upper=point)
+        return replace(unknown, lower=point, upper=point)
 
     return rule
 

@@ -33,7 +33,7 @@ class Beginnings(Struct, frozen=True):
     """A match begins with one of `texts`. `whole`: what begins so matches."""
 
     texts: tuple[str, ...]
-    whole: bool
+    complete: bool
 
 
 class _Unread(Exception):
@@ -115,10 +115,10 @@ def _piece(pattern: str, at: int) -> tuple[tuple[str, ...] | None, int]:
     """The text that a piece stands for, None for several, and the position behind it."""
     letter = pattern[at]
     if letter == "[":
-        found = _CLASS.match(pattern, at)
-        if found is None:
+        character_class = _CLASS.match(pattern, at)
+        if character_class is None:
             raise _Unread
-        return None, found.end()
+        return None, character_class.end()
     if letter == "\\":
         escaped = pattern[at + 1 : at + 2]
         if not escaped or not escaped.isascii():
@@ -137,17 +137,17 @@ def _read_group(pattern: str, at: int, branch: _Branch, depth: int) -> int:
     if end >= len(pattern):
         raise _Unread
     behind = end + 1
-    anchored = all(one.anchored for one in inner)
-    if any(one.anchored for one in inner) and (
+    anchored = all(alternative.anchored for alternative in inner)
+    if any(alternative.anchored for alternative in inner) and (
         not anchored or not branch.empty or _is_quantified(pattern, behind)
     ):
         raise _Unread
     branch.anchored = branch.anchored or anchored
-    texts = tuple(dict.fromkeys(text for one in inner for text in one.texts))
+    texts = tuple(dict.fromkeys(text for alternative in inner for text in alternative.texts))
     if len(texts) > MOST_BEGINNINGS:
         raise _Unread
     behind = _quantified(pattern, behind, branch, texts)
-    if not all(one.open for one in inner):
+    if not all(alternative.open for alternative in inner):
         branch.close()
     return behind
 
@@ -176,9 +176,9 @@ def _quantifier_end(pattern: str, at: int) -> int:
     if not _is_quantified(pattern, at):
         return at
     if pattern[at] == "{":
-        found = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}").match(pattern, at)
-        if found is None:
+        repetition = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}").match(pattern, at)
+        if repetition is None:
             raise _Unread
-        at = found.end() - 1
+        at = repetition.end() - 1
     at += 1
     return at + 1 if pattern[at : at + 1] in ("?", "+") else at

@@ -72,14 +72,14 @@ def _rlike(kind: Type, x: Interval, pattern: Interval) -> Interval:
     start = beginnings(text) if isinstance(text, str) and isinstance(x.type, StringType) else None
     if start is None:
         return replace(strict(kind, [x, pattern]), raises=True)
-    found = disjunction([starts_with(x, beginning.encode()) for beginning in start.texts])
-    whole = to_boolean(found)
-    if not start.whole:
-        whole = replace(
-            to_boolean(Truth(lambda: found.true, lambda: x.value, lambda: x.null, lambda: True)),
+    prefixed = disjunction([starts_with(x, beginning.encode()) for beginning in start.texts])
+    result = to_boolean(prefixed)
+    if not start.complete:
+        result = replace(
+            to_boolean(Truth(lambda: prefixed.true, lambda: x.value, lambda: x.null, lambda: True)),
             raises=True,
         )
-    return replace(whole, type=kind)
+    return replace(result, type=kind)
 
 
 def _left(kind: Type, x: Interval, length: Interval) -> Interval:
@@ -95,9 +95,9 @@ def _concat(kind: Type, *parts: Interval) -> Interval:
 
     'a' < 'ab', yet 'a' || 'z' > 'ab' || 'a'. A text is never above itself with more behind it.
     """
-    whole = strict(kind, parts)
+    result = strict(kind, parts)
     if not all(isinstance(part.type, StringType) for part in parts):
-        return whole
+        return result
     lower: Vector = pa.scalar(b"")
     upper: Vector = lower
     exact: Mask = True
@@ -107,7 +107,7 @@ def _concat(kind: Type, *parts: Interval) -> Interval:
         lower = _chosen(exact, joined(lower, first), lower)
         upper = _chosen(exact, joined(upper, last), closed)
         exact = both(exact, part.point())
-    return replace(whole, lower=lower, upper=upper)
+    return replace(result, lower=lower, upper=upper)
 
 
 def _text_ends(x: Interval) -> tuple[Vector, Vector]:
@@ -117,8 +117,8 @@ def _text_ends(x: Interval) -> tuple[Vector, Vector]:
     return lower, upper
 
 
-def _chosen(mask: Mask, one: Vector, other: Vector) -> Vector:
-    return pc.if_else(as_vector(mask), one, other)
+def _chosen(mask: Mask, if_yes: Vector, if_no: Vector) -> Vector:
+    return pc.if_else(as_vector(mask), if_yes, if_no)
 
 
 def _length(kind: Type, x: Interval) -> Interval:
@@ -141,8 +141,8 @@ def _startswith(kind: Type, x: Interval, prefix: Interval) -> Interval:
     """startswith(x, p): as x LIKE 'p%'."""
     text = constant(prefix)
     if isinstance(text, bytes) and isinstance(x.type, StringType):
-        found = to_boolean(starts_with(x, text))
-        return replace(found, type=kind, raises=either(found.raises, prefix.raises))
+        prefixed = to_boolean(starts_with(x, text))
+        return replace(prefixed, type=kind, raises=either(prefixed.raises, prefix.raises))
     return strict(kind, [x, prefix])
 
 

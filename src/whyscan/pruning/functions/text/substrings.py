@@ -78,10 +78,10 @@ def head(x: Interval, count: int) -> tuple[Vector | None, Vector | None]:
     if x.upper is None:
         return lower, None
     head = first_characters(x.upper, counted)
-    whole = equal(head, x.upper)
+    complete = equal(head, x.upper)
     if counted == count:
-        whole = pc.or_(whole, has_characters(x.upper, count))
-    return lower, pc.if_else(whole, head, joined(head, ABOVE))
+        complete = pc.or_(complete, has_characters(x.upper, count))
+    return lower, pc.if_else(complete, head, joined(head, ABOVE))
 
 
 def _common_length(x: Interval) -> Vector | None:
@@ -201,16 +201,16 @@ def _by_prefix(
 
 
 def _first_of(prefix: object, read: Callable[[bytes], tuple[bytes, bool] | None]) -> object:
-    found = read(prefix) if isinstance(prefix, bytes) else None
-    return None if found is None else found[0]
+    beginning = read(prefix) if isinstance(prefix, bytes) else None
+    return None if beginning is None else beginning[0]
 
 
 def _last_of(prefix: object, read: Callable[[bytes], tuple[bytes, bool] | None]) -> object:
-    found = read(prefix) if isinstance(prefix, bytes) else None
-    if found is None:
+    beginning = read(prefix) if isinstance(prefix, bytes) else None
+    if beginning is None:
         return None
-    text, whole = found
-    return text if whole else text + ABOVE.as_py()
+    text, complete = beginning
+    return text if complete else text + ABOVE.as_py()
 
 
 def _nth_part(prefix: bytes, separator: bytes, count: int) -> tuple[bytes, bool] | None:

@@ -63,23 +63,23 @@ def joined(*parts: Vector) -> Vector:
 def shared_prefix(lower: Vector, upper: Vector) -> Vector:
     """The ASCII prefix that both have, and so has every text between them; empty if unknown."""
     if isinstance(lower, pa.Scalar) and isinstance(upper, pa.Scalar):
-        return shared_prefix(_one(lower), upper)[0]
+        return shared_prefix(_one_element(lower), upper)[0]
     first, second = np.broadcast_arrays(_letters(lower), _letters(upper))
     # NUL pads the shorter text, so that it ends the prefix as it ends a text.
-    alike = (first == second) & (first <= LAST_ASCII) & (first > 0)
-    prefix = np.where(np.logical_and.accumulate(alike, axis=1), first, 0)
+    same = (first == second) & (first <= LAST_ASCII) & (first > 0)
+    prefix = np.where(np.logical_and.accumulate(same, axis=1), first, 0)
     texts = np.ascontiguousarray(prefix, np.uint8).view(f"S{LONGEST_PREFIX}")
     return pa.array(texts.ravel().tolist(), pa.binary())
 
 
-def _one(value: pa.Scalar) -> pa.Array:
+def _one_element(value: pa.Scalar) -> pa.Array:
     return pa.array([value.as_py()], value.type)
 
 
 def _letters(values: Vector) -> npt.NDArray[np.uint8]:
     """One row of bytes a text, cut or padded with NUL to the longest prefix."""
     if isinstance(values, pa.Scalar):
-        return _letters(_one(values))
+        return _letters(_one_element(values))
     head = pc.binary_slice(pc.fill_null(values, b""), 0, LONGEST_PREFIX)
     texts = np.array(head.to_pylist(), f"S{LONGEST_PREFIX}")
     return texts.view(np.uint8).reshape(len(texts), LONGEST_PREFIX)

@@ -152,8 +152,8 @@ def _months_later(months: int, per_second: int, bounds: Bounds) -> Bounds:
         days = floor_divide(ticks, a_day)
         target = gregorian.plus_months(days, months)
         joined = pc.equal(gregorian.plus_months(pc.add(days, neighbour), months), target)
-        own = pc.subtract(ticks, pc.multiply(days, a_day))
-        at = choose(both(several, unknown_as(joined, verdict=True)), pa.scalar(time), own)
+        time_of_day = pc.subtract(ticks, pc.multiply(days, a_day))
+        at = choose(both(several, unknown_as(joined, verdict=True)), pa.scalar(time), time_of_day)
         return plus(times(target, a_day), at)
 
     return (

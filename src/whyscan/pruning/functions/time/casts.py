@@ -89,8 +89,8 @@ def temporal_cast(
 
 def as_type(interval: Interval, target: Type, zone: Zone) -> Interval:
     """An argument as the type that its function takes; anything where there is no such cast."""
-    found = temporal_cast(interval, target, CastFailure.RAISE, zone)
-    return anything(target, raises=True) if found is None else found
+    converted = temporal_cast(interval, target, CastFailure.RAISE, zone)
+    return anything(target, raises=True) if converted is None else converted
 
 
 def failing(interval: Interval, mask: Mask, failure: CastFailure) -> Interval:
@@ -119,9 +119,9 @@ def _dates_to_timestamps(interval: Interval, kind: TimestampType, zone: Zone) ->
 
 def _retimed(interval: Interval, kind: TimestampType, zone: Zone) -> Interval:
     """Another unit, rounded down, then through the zone's clock."""
-    given = clock_type(interval)
-    same = replace(given, unit=kind.unit)
-    scaled = monotone(lambda ticks: rescaled(ticks, given, same), same, interval)
+    source = clock_type(interval)
+    same = replace(source, unit=kind.unit)
+    scaled = monotone(lambda ticks: rescaled(ticks, source, same), same, interval)
     return to_instant(scaled, zone) if kind.instant else to_local(scaled, zone)
 
 
@@ -140,8 +140,8 @@ def _read(interval: Interval, kind: Type, failure: CastFailure, zone: Zone) -> I
         local = of_ticks(wall, (micros, micros), [interval])
         return overflow(_retimed(local, kind, zone), failure)
     days = mapped(read_dates, single)
-    found = of_ticks(kind, (days, days), [interval])
-    return failing(found, open_ended(found), failure)
+    dates = of_ticks(kind, (days, days), [interval])
+    return failing(dates, open_ended(dates), failure)
 
 
 def _to_number(
@@ -153,16 +153,16 @@ def _to_number(
         case FloatType():
             return monotone(lambda micros: _fractional_seconds(micros, kind), kind, interval)
         case DecimalType():
-            found = monotone(lambda micros: _decimal_seconds(micros, kind), kind, interval)
-            return overflow(found, failure)
+            seconds = monotone(lambda micros: _decimal_seconds(micros, kind), kind, interval)
+            return overflow(seconds, failure)
 
 
 def _to_seconds(interval: Interval, kind: IntegerType, failure: CastFailure) -> Interval:
     def seconds(micros: Vector) -> Vector:
         return contained(floor_divide(micros, MICROS_A_SECOND), kind.least, kind.greatest)
 
-    found = monotone(seconds, kind, interval)
-    return found if kind.bits == 64 else overflow(found, failure)  # noqa: PLR2004  bigint holds all
+    result = monotone(seconds, kind, interval)
+    return result if kind.bits == 64 else overflow(result, failure)  # noqa: PLR2004  bigint holds all
 
 
 def _fractional_seconds(micros: Vector, kind: FloatType) -> Vector:
@@ -189,9 +189,11 @@ def seconds_to_micros(interval: Interval, failure: CastFailure) -> Interval:
         case FloatType():
             return _fractional_to_micros(interval, failure)
         case DecimalType():
-            found = _mapped(decimal_micros, interval)
-            whole = opposite(open_ended(found))
-            return replace(found, lower=keep(whole, found.lower), upper=keep(whole, found.upper))
+            micros = _mapped(decimal_micros, interval)
+            bounded = opposite(open_ended(micros))
+            return replace(
+                micros, lower=keep(bounded, micros.lower), upper=keep(bounded, micros.upper)
+            )
         case _:
             return _mapped(_saturated, interval)
 
@@ -209,8 +211,8 @@ def _saturated(seconds: Vector) -> Vector:
 
 
 def _fractional_to_micros(interval: Interval, failure: CastFailure) -> Interval:
-    found = _mapped(fractional_micros, interval)
-    lost = failing(found, open_ended(found), failure)
+    micros = _mapped(fractional_micros, interval)
+    lost = failing(micros, open_ended(micros), failure)
     if failure is CastFailure.RAISE:
         return replace(lost, raises=either(lost.raises, interval.nan))
     return replace(lost, null=either(lost.null, interval.nan))

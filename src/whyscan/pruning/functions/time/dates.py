@@ -94,8 +94,8 @@ def make_date(call: Call, arguments: Sequence[Interval], _: Zone) -> Interval:
     days = _within_reach(arguments[2], LONGEST_MONTH)
     first, last = (paired(_month_of, y, m) for y, m in zip(years, months, strict=True))
     bounds = paired(_nearest_day, first, days[0]), paired(_nearest_day, last, days[1])
-    found = overflowing(call.type, bounds, arguments)
-    return failing(found, opposite(_exist(arguments)), CastFailure.RAISE)
+    dates = overflowing(call.type, bounds, arguments)
+    return failing(dates, opposite(_exist(arguments)), CastFailure.RAISE)
 
 
 def _within_reach(numbers: Interval, most: int) -> tuple[Vector, Vector]:
@@ -140,9 +140,9 @@ def _exist(arguments: Sequence[Interval]) -> Mask:
 
 def _within(interval: Interval, greatest: int) -> Mask:
     """Every value is from 1 to greatest."""
-    one, most = pa.scalar(1, pa.int64()), pa.scalar(greatest, pa.int64())
+    first, last = pa.scalar(1, pa.int64()), pa.scalar(greatest, pa.int64())
     return both(
-        surely(pc.greater_equal, interval.lower, one), surely(pc.less_equal, interval.upper, most)
+        surely(pc.greater_equal, interval.lower, first), surely(pc.less_equal, interval.upper, last)
     )
 
 

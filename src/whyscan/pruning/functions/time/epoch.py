@@ -87,13 +87,13 @@ def timestamp_seconds(call: Call, arguments: Sequence[Interval], zone: Zone) -> 
     (count,) = arguments
     match count.type:
         case FloatType():
-            found = _converted(fractional_micros, count)
-            lost = failing(found, open_ended(found), CastFailure.NULL)
+            moments = _converted(fractional_micros, count)
+            lost = failing(moments, open_ended(moments), CastFailure.NULL)
             return replace(lost, null=either(lost.null, count.nan))
         case DecimalType():
-            found = _converted(decimal_micros, count)
+            moments = _converted(decimal_micros, count)
             finer = count.type.scale > MICROS_DIGITS
-            return failing(found, either(finer, open_ended(found)), CastFailure.RAISE)
+            return failing(moments, either(finer, open_ended(moments)), CastFailure.RAISE)
         case _:
             return made_of(MICROS_A_SECOND)(call, arguments, zone)
 

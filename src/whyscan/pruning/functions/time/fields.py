@@ -102,13 +102,13 @@ def _clock(step: int, count: int) -> Rule:
 
 
 def _cycled(
-    call: Call, argument: Interval, kernels: tuple[Kernel, Kernel], whole: tuple[int, int]
+    call: Call, argument: Interval, kernels: tuple[Kernel, Kernel], limits: tuple[int, int]
 ) -> Interval:
     """[f(a), f(b)] where both ends lie in one period, else all that the field can be."""
     field, period = kernels
     lower, upper = bounds_of(argument)
     same = surely(pc.equal, mapped(period, lower), mapped(period, upper))
-    least, greatest = (pa.scalar(end, pa.int64()) for end in whole)
+    least, greatest = (pa.scalar(end, pa.int64()) for end in limits)
     bounds = choose(same, mapped(field, lower), least), choose(same, mapped(field, upper), greatest)
     return of_ticks(call.type, bounds, [argument])
 
@@ -119,8 +119,8 @@ def _cast_to(kind: Type, failure: CastFailure = CastFailure.RAISE) -> Rule:
     def rule(_: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
         if len(arguments) > 1 and isinstance(arguments[0].type, StringType):
             return anything(kind, raises=True)
-        found = temporal_cast(arguments[0], kind, failure, zone)
-        return anything(kind, raises=True) if found is None else found
+        converted = temporal_cast(arguments[0], kind, failure, zone)
+        return anything(kind, raises=True) if converted is None else converted
 
     return rule
 
@@ -146,10 +146,12 @@ def _formatted(moments: Interval, how: Expression, zone: Zone) -> Interval:
     """Text by a literal pattern: NULL for NULL, anything for one that we do not write."""
     if isinstance(how, Literal) and how.value is None:
         return replace(only_null(STRING), raises=moments.raises)
-    found = pattern(how.value) if isinstance(how, Literal) and isinstance(how.value, str) else None
-    if found is None:
+    date_pattern = (
+        pattern(how.value) if isinstance(how, Literal) and isinstance(how.value, str) else None
+    )
+    if date_pattern is None:
         return anything(STRING, raises=True)
-    return written(to_local(moments, zone), found)
+    return written(to_local(moments, zone), date_pattern)
 
 
 def _extract(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
@@ -163,19 +165,19 @@ def _extract(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
 
 def _from_utc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
     """`from_utc_timestamp(ts, zone)`: what another zone's clock shows, as if it were UTC."""
-    moments, other = as_type(arguments[0], TIMESTAMP, zone), _named_zone(call.arguments[1])
-    if other is None:
+    moments, target_zone = as_type(arguments[0], TIMESTAMP, zone), _named_zone(call.arguments[1])
+    if target_zone is None:
         return anything(TIMESTAMP, raises=True)
-    return overflowing(TIMESTAMP, bounds_of(to_local(moments, other)), [moments])
+    return overflowing(TIMESTAMP, bounds_of(to_local(moments, target_zone)), [moments])
 
 
 def _to_utc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
     """`to_utc_timestamp(ts, zone)`: when another zone's clock shows what UTC's does."""
-    moments, other = as_type(arguments[0], TIMESTAMP, zone), _named_zone(call.arguments[1])
-    if other is None:
+    moments, source_zone = as_type(arguments[0], TIMESTAMP, zone), _named_zone(call.arguments[1])
+    if source_zone is None:
         return anything(TIMESTAMP, raises=True)
     shown = replace(moments, type=TIMESTAMP_NTZ)
-    return overflowing(TIMESTAMP, bounds_of(to_instant(shown, other)), [moments])
+    return overflowing(TIMESTAMP, bounds_of(to_instant(shown, source_zone)), [moments])
 
 
 def _named_zone(expression: Expression) -> Zone | None:

@@ -104,8 +104,8 @@ def pattern(text: str) -> DatePattern | None:
             parts.append(PatternField(_LETTERS[token[0]], len(token[0])))
         else:
             return None
-    found = DatePattern(tuple(parts))
-    return found if end == len(text) and found.fields() else None
+    date_pattern = DatePattern(tuple(parts))
+    return date_pattern if end == len(text) and date_pattern.fields() else None
 
 
 _DATE_PARTS = (

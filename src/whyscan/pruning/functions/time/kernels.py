@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from whyscan.pruning.functions.rules import mapped, strict
-from whyscan.pruning.interval import Interval, defined
+from whyscan.pruning.interval import Interval, keep_bounds
 from whyscan.pruning.mask import Mask, Vector, all_of, both, either, opposite, surely
 from whyscan.tree.types import DateType, TimestampType, Type
 
@@ -163,14 +163,14 @@ def monotone(kernel: Kernel, kind: Type, argument: Interval) -> Interval:
 
 def overflowing(kind: Type, bounds: Bounds, arguments: Sequence[Interval]) -> Interval:
     """A result that raises on overflow. A bound that is unknown may stand for one that does."""
-    whole = of_ticks(kind, bounds, arguments)
-    return replace(whole, raises=either(whole.raises, both(whole.value, open_ended(whole))))
+    result = of_ticks(kind, bounds, arguments)
+    return replace(result, raises=either(result.raises, both(result.value, open_ended(result))))
 
 
 def wrapping(kind: Type, bounds: Bounds, arguments: Sequence[Interval]) -> Interval:
     """A result that wraps around on overflow: one bound that may do so leaves neither."""
-    whole = of_ticks(kind, bounds, arguments)
-    return defined(whole, opposite(open_ended(whole)))
+    result = of_ticks(kind, bounds, arguments)
+    return keep_bounds(result, opposite(open_ended(result)))
 
 
 def open_ended(interval: Interval) -> Mask:

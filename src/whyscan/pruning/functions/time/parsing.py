@@ -37,35 +37,35 @@ def read_dates(texts: Vector) -> Vector:
 
 def read_timestamps(texts: Vector) -> Vector:
     """Microseconds of `2024-03-01 12:00:00.5` or shorter; unknown for any other text."""
-    found = pc.extract_regex(texts, _TIMESTAMP)
-    seconds = _number(found, "hour", 0, 23, 3600)
+    fields = pc.extract_regex(texts, _TIMESTAMP)
+    seconds = _number(fields, "hour", 0, 23, 3600)
     for name, factor in (("minute", 60), ("second", 1)):
-        seconds = pc.add(seconds, _number(found, name, 0, 59, factor))
-    micros = plus(pc.multiply(seconds, MICROS_A_SECOND), _fraction(found))
-    return plus(pc.multiply(_days(found), MICROS_A_DAY), micros)
+        seconds = pc.add(seconds, _number(fields, name, 0, 59, factor))
+    micros = plus(pc.multiply(seconds, MICROS_A_SECOND), _fraction(fields))
+    return plus(pc.multiply(_days(fields), MICROS_A_DAY), micros)
 
 
-def _days(found: Vector) -> Vector:
+def _days(fields: Vector) -> Vector:
     months = pc.add(
-        _number(found, "year", 0, 9999, gregorian.MONTHS_A_YEAR), _number(found, "month", 1, 12)
+        _number(fields, "year", 0, 9999, gregorian.MONTHS_A_YEAR), _number(fields, "month", 1, 12)
     )
     months = pc.subtract(months, gregorian.EPOCH_YEAR * gregorian.MONTHS_A_YEAR + 1)
-    days = pc.add(gregorian.month_start(months), pc.subtract(_number(found, "day", 1, 31), 1))
+    days = pc.add(gregorian.month_start(months), pc.subtract(_number(fields, "day", 1, 31), 1))
     exists = pc.less_equal(days, gregorian.month_end(months))
     return pc.if_else(exists, days, pa.scalar(None, INT64))
 
 
-def _fraction(found: Vector) -> Vector:
-    digits = pc.binary_slice(_text(found, "part"), 0, 6).cast(pa.string())
+def _fraction(fields: Vector) -> Vector:
+    digits = pc.binary_slice(_text(fields, "part"), 0, 6).cast(pa.string())
     return pc.utf8_rpad(digits, 6, "0").cast(INT64)
 
 
-def _number(found: Vector, name: str, least: int, greatest: int, factor: int = 1) -> Vector:
+def _number(fields: Vector, name: str, least: int, greatest: int, factor: int = 1) -> Vector:
     """A part that may be missing, times a factor; unknown outside its range."""
-    text = _text(found, name)
+    text = _text(fields, name)
     digits = pc.if_else(pc.equal(text, b""), str(least).encode(), text)
     return pc.multiply(contained(digits.cast(INT64), least, greatest), factor)
 
 
-def _text(found: Vector, name: str) -> Vector:
-    return pc.struct_field(found, name)
+def _text(fields: Vector, name: str) -> Vector:
+    return pc.struct_field(fields, name)
