@@ -1,1 +1,1 @@
-"""Who reads through us: engines that take a plan's rows for a table's."""
+"""Engines that read tables through whyscan: they receive the rows of a plan."""

@@ -1,11 +1,11 @@
-"""The data source `whyscan`: Spark reads what a plan keeps, through the reader of scan/.
+"""The data source `whyscan`: Spark reads the rows of a plan, through the reader of scan/.
 
 >>> spark.dataSource.register(WhyscanDataSource)
 >>> spark.read.format("whyscan").option("predicate", "age > 40").load("s3://lake/events")
 
-`load` plans, so that a DataFrame is one version of a table for as long as it lives. Spark's own
-filters are never taken over (`pushFilters`): Spark 4.1 to 4.3 then scans one DataFrame twice with
-the filters of the second scan alone, and returns wrong rows.
+`load` makes the plan, so a DataFrame always reads the same version of the table. The source takes
+no filters from Spark (`pushFilters`): with them, Spark 4.1 to 4.3 scans one DataFrame twice with
+the filters of the second scan only, and returns wrong rows.
 """
 
 from __future__ import annotations
@@ -66,9 +66,10 @@ _OPTIONS = (
 
 
 class SourcePlan(Struct, frozen=True):
-    """What is to be read: the schema that Spark was told, and who reads what.
+    """A plan for Spark: the schema that Spark sees, and one portion per task.
 
-    `keep_undecided`: rows that nobody but Spark can judge are given, as it applies the predicate.
+    `keep_undecided`: rows that only Spark can decide are returned, because Spark applies the
+    predicate again.
     """
 
     schema: StructType
@@ -84,21 +85,22 @@ def planned(
     *,
     keep_undecided: bool = False,
 ) -> SourcePlan:
-    """A whole plan as Spark reads it."""
+    """A whole plan, divided into portions for Spark's tasks."""
     schema = spark_schema(everything.given.schema)
     planned_portions = tuple(portions(everything, evidence, about_bytes, at_least))
     return SourcePlan(schema, planned_portions, keep_undecided=keep_undecided)
 
 
 def hand_over(plan: SourcePlan, file: Path) -> None:
-    """Write down what was planned; the source that is given the option `handed_over` takes it."""
+    """Write a plan to a file; the option `handed_over` makes the source read it."""
     file.write_bytes(cloudpickle.dumps(plan))  # type: ignore[no-untyped-call]
 
 
 def _handed_over(file: Path) -> SourcePlan:
-    """What `hand_over` wrote. A pickle runs code: only a folder that nobody else enters holds one.
+    """The plan that `hand_over` wrote, from a folder that only this user can enter.
 
-    `OPTIONS` of SQL could name any file, and Spark itself writes none into such a folder.
+    A pickle can run code, and `OPTIONS` of SQL can name any file. Spark writes no file into such a
+    folder.
     """
     folder = file.parent.stat()
     if folder.st_uid != os.getuid() or folder.st_mode & 0o077:
@@ -108,10 +110,11 @@ def _handed_over(file: Path) -> SourcePlan:
 
 
 class WhyscanDataSource(DataSource):
-    """A table of which a predicate's rows are read; docs/spark.md has the options.
+    """The data source: the rows of a table that match a predicate. docs/spark.md has its options.
 
-    `environment` are variables of whoever registered it: Spark plans in a process that may know
-    none of them. What they open is in the portions, which go to executors.
+    `environment` has the environment variables of the process that registered the source: Spark
+    plans in another process that may lack them. Portions carry the resulting credentials to the
+    executors.
     """
 
     environment: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -122,11 +125,11 @@ class WhyscanDataSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What follows `format` or `USING`."""
+        """The name for `format` or `USING`."""
         return NAME
 
     def schema(self) -> StructType:
-        """The columns that are read."""
+        """The schema of the columns to read."""
         try:
             self._planned = self._plan(None)
         except WhyscanError as error:
@@ -135,7 +138,7 @@ class WhyscanDataSource(DataSource):
         return self._planned.schema
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Who reads it; a schema of the user's own names the columns."""
+        """The reader of the plan. A schema that the user sets names the columns."""
         try:
             plan = self._planned or self._plan(schema.names)
         except WhyscanError as error:
@@ -145,13 +148,13 @@ class WhyscanDataSource(DataSource):
                 f"the schema {schema.simpleString()} is not the table's,"
                 f" which is {plan.schema.simpleString()}"
             )
-        # This object goes to every task along with the reader.
+        # Spark sends this object to every task together with the reader.
         self._planned = None
         _settle()
         return _PortionReader(plan)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802 - Spark's
-        """Who says that there is none."""
+        """A reader that refuses to stream."""
         return _NoStream()
 
     def _plan(self, columns: Sequence[str] | None) -> SourcePlan:
@@ -165,13 +168,16 @@ class WhyscanDataSource(DataSource):
 
 
 def knowing(environment: Mapping[str, str]) -> type[WhyscanDataSource]:
-    """The source with variables for its stores: Spark pickles it with them, and shows neither."""
+    """The data source with environment variables for its stores.
+
+    Spark pickles the class together with the variables, and shows neither.
+    """
     named = WhyscanDataSource.__name__
     return type(named, (WhyscanDataSource,), {"environment": dict(environment)})
 
 
 class LoadOptions(Struct, frozen=True):
-    """The options of a load, read."""
+    """The parsed options of `load`."""
 
     places: tuple[str, ...]
     predicate: str
@@ -210,7 +216,7 @@ class LoadOptions(Struct, frozen=True):
         )
 
     def plan(self, columns: Sequence[str] | None) -> ScanPlan:
-        # Tasks import this file, and plan nothing.
+        # Tasks import this file but do not plan: the imports are lazy.
         from whyscan.planning.plan.planner import make_plan
         from whyscan.planning.plan.request import bind_request
         from whyscan.tables import open_snapshot
@@ -228,7 +234,7 @@ def _places(options: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _columns(text: str | None) -> tuple[str, ...] | None:
-    """`id, age`, or a JSON list where a name has a comma in it."""
+    """The names in `id, age`, or in a JSON list if a name contains a comma."""
     if text is None:
         return None
     if text.lstrip().startswith("["):
@@ -247,7 +253,7 @@ def _number(options: Mapping[str, str], key: str) -> int | None:
 
 
 class _Partition(InputPartition):
-    """What one task reads."""
+    """The portion that one task reads."""
 
     def __init__(self, portion: Portion) -> None:
         super().__init__(None)
@@ -255,7 +261,7 @@ class _Partition(InputPartition):
 
 
 class _PortionReader(DataSourceReader):
-    """Reads portions; to the tasks it goes without them, as each brings its own."""
+    """Reads portions. It is pickled without them, because each task brings its own portion."""
 
     def __init__(self, plan: SourcePlan) -> None:
         self._schema = plan.schema
@@ -266,11 +272,11 @@ class _PortionReader(DataSourceReader):
         return self.__dict__ | {"_portions": ()}
 
     def partitions(self) -> Sequence[InputPartition]:
-        """A task a portion."""
+        """One partition per portion."""
         return [_Partition(portion) for portion in self._portions]
 
     def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
-        """The rows of a portion; None is Spark's word for a plan without any."""
+        """The rows of a portion. Spark passes None for a plan without portions."""
         if not isinstance(partition, _Partition):
             return
         rows = read_portion(partition.portion, keep_undecided=self._keep_undecided)
@@ -282,35 +288,36 @@ class _PortionReader(DataSourceReader):
 
 
 class _NoStream(DataSourceStreamReader):
-    """Refuses when it is asked to begin: an error of `streamReader` is lost in one of Spark's."""
+    """Refuses when the stream starts: Spark hides an error of `streamReader` in one of its own."""
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
-        """Where a stream would begin."""
+        """The start of the stream: an error."""
         return self.latestOffset()
 
     def latestOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
-        """Where it would end, which Spark asks first."""
+        """The end of the stream, which Spark requests first: an error."""
         raise UsageError("whyscan reads a table as it is, and no stream of it: use spark.read")
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:  # noqa: ARG002 - Spark's
-        """Nothing: it never began."""
+        """No rows: the stream never starts."""
         return iter(())
 
 
 @cache
 def _settle() -> None:
-    """Once a process: what is loaded stays.
+    """Exclude all loaded objects from garbage collection, once per process.
 
-    Spark looks for garbage after every task, among all objects of all modules: with ours that
-    took as long as a small task itself.
+    Spark collects garbage after every task. With the objects of whyscan's modules that took as long
+    as a small task itself.
     """
     gc.freeze()
 
 
 def _short(error: WhyscanError) -> WhyscanError:
-    """The error without the way it came, and with its hint: Spark prints a traceback, and no hint.
+    """The error without its traceback and with its hint in the message.
 
-    It is another object, as the traceback that one was raised with comes back with it.
+    Spark prints a traceback and no hint. The result is a new object, because an error that was
+    raised keeps its traceback.
     """
     message = error.message if error.hint is None else f"{error.message} ({error.hint})"
     short = type(error).__new__(type(error))

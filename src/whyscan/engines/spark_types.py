@@ -1,13 +1,13 @@
-"""Rows in the types that Spark has.
+"""Converts Arrow columns to the types of Spark.
 
 | column | in Spark |
 |---|---|
 | booleans, integers, floats, decimals, text, bytes, dates, structs, lists, maps | the same |
-| timestamp of any precision | to the microsecond, finer digits cut off towards the past |
+| timestamp of any precision | in microseconds; finer digits are rounded down |
 | uuid | its text |
 | bytes of a fixed length | bytes |
 | variant | a struct of its two parts, `metadata` and `value` |
-| time, intervals | none: the column must be left out |
+| time, intervals | no type: the column must be left out |
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _DIGITS = 38
 
 
 def spark_schema(schema: pa.Schema) -> spark.StructType:
-    """The columns in Spark's types. Every one may be NULL: nobody promised otherwise."""
+    """The columns in Spark's types. Every column is nullable."""
     return spark.StructType(
         [spark.StructField(field.name, _spark_type(field.type, field.name)) for field in schema]
     )
@@ -74,13 +74,13 @@ def _spark_type(kind: pa.DataType, name: str) -> spark.DataType:
 
 
 class SparkBatches:
-    """Batches with exactly the Arrow schema that Spark takes for a schema of its own."""
+    """Batches with exactly the Arrow schema that Spark expects for its schema."""
 
     def __init__(self, schema: spark.StructType) -> None:
         self._schema = to_arrow_schema(schema)
 
     def of(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same rows."""
+        """The same rows in that schema."""
         for batch in batches:
             columns = zip(batch.columns, self._schema, strict=True)
             arrays = [_converted(array, field.type) for array, field in columns]
@@ -110,7 +110,7 @@ def _converted(array: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _texts(array: pa.Array) -> pa.Array:
-    """Each uuid as `8-4-4-4-12` digits."""
+    """Each uuid as text: `8-4-4-4-12` hexadecimal digits."""
     digits = [None if value is None else value.hex() for value in array.storage.to_pylist()]
     return pa.array(
         [

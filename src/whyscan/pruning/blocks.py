@@ -1,16 +1,17 @@
-"""Containers in blocks: a batch of containers is a container.
+"""Blocks: groups of containers that are evaluated as one container.
 
-Its interval is the hull of its members', and what they have in common is their kernel. The law is
-monotone: what is impossible for the hull is impossible for every member, and what is possible for
-the kernel is possible for every member, so that most members need not be looked at.
+The *hull* of a block contains the interval of every member; the *kernel* is what the intervals of
+all members have in common. Evaluation is monotone: what is impossible for the hull is impossible
+for every member, and what is possible for the kernel is possible for every member. So most members
+need no evaluation of their own.
 
-| the hull's verdict | the kernel's | a member's |
+| verdict of the hull | verdict of the kernel | verdict of a member |
 |---|---|---|
 | none | | none |
-| all | | all, if no member is without rows, or without anything that a column may be |
+| all | | all, if every member has rows and each column may be something in it |
 | some | some | some |
 | some | all | some or all |
-| some | none | anything |
+| some | none | any |
 """
 
 from __future__ import annotations
@@ -57,13 +58,14 @@ MEMBERS_AT_LEAST = 64
 KEPT_AT_MOST = 1024
 NOTES_AT_MOST = 1 << 14
 SPANS_AT_MOST = 64
-"""So many pieces of an array are joined; of more, its values are taken one by one."""
+"""Up to this many slices of an array are joined; more slices are taken value by value."""
 
 
 class Blocks(Struct, eq=False, dict=True):
-    """`order` are the positions of containers, block by block; block `i` begins at `begins[i]`.
+    """The blocks of a batch of containers.
 
-    What is worked out of a column is kept, beside the column itself.
+    `order` has the positions of the containers, block by block; block `i` begins at `begins[i]`.
+    What is computed from a column is cached, together with the column itself.
     """
 
     order: Positions
@@ -85,11 +87,11 @@ class Blocks(Struct, eq=False, dict=True):
 
     @lazy
     def _numbers(self) -> pa.Array:
-        """The block of each container, in the order."""
+        """The block number of each container, in block order."""
         return pa.array(np.repeat(np.arange(self.count), self.sizes))
 
     def hulls(self, containers: Containers, columns: Sequence[Column]) -> Containers:
-        """One container a block, with what is known of the columns in all of its members."""
+        """One container per block: the hull of its members' intervals, for these columns."""
 
         def end(values: Vector | None, *, least: bool) -> Vector | None:
             if values is None:
@@ -98,7 +100,7 @@ class Blocks(Struct, eq=False, dict=True):
 
         return Containers(
             self.count,
-            # The most that a member has, unknown where one's rows are.
+            # The greatest number of rows of a member; unknown if one member's number is.
             end(self._rows(containers), least=False),
             statistics={
                 path: self._hull(interval)
@@ -111,7 +113,7 @@ class Blocks(Struct, eq=False, dict=True):
         )
 
     def kernels(self, containers: Containers, columns: Sequence[Column]) -> Containers:
-        """One container a block, with what may be of the columns in each of its members."""
+        """One container per block: what the intervals of all its members have in common."""
 
         def end(values: Vector | None, *, least: bool) -> Vector | None:
             if values is None:
@@ -121,7 +123,7 @@ class Blocks(Struct, eq=False, dict=True):
 
         return Containers(
             self.count,
-            # The fewest that a member is known to have.
+            # The least number of rows that a member is known to have.
             end(self._rows(containers), least=False),
             statistics={
                 path: self._once("kernel", interval, self._kernel_of)
@@ -134,9 +136,10 @@ class Blocks(Struct, eq=False, dict=True):
         )
 
     def hollow(self, containers: Containers, columns: Sequence[Column]) -> Flags:
-        """The blocks with a member that has no rows, or in which a column can be nothing at all.
+        """The blocks with a member that has no rows, or with a column that cannot be anything.
 
-        A member whose bucket contradicts its bounds is such a one: with buckets all blocks are.
+        A member whose bucket contradicts its bounds can be nothing, too. So if a column has
+        buckets, every block counts.
         """
         named = {column.path for column in columns}
         flags = np.full(self.count, any(b.source in named for b in containers.buckets))
@@ -147,7 +150,7 @@ class Blocks(Struct, eq=False, dict=True):
         return flags
 
     def _rows(self, containers: Containers) -> pa.Array | None:
-        """The containers' rows; None where nobody is known to have none: no verdict needs them."""
+        """The rows of the containers; None if none is known to be empty: no verdict needs them."""
         if containers.rows is None or not self._without(containers).any():
             return None
         return containers.rows
@@ -162,16 +165,16 @@ class Blocks(Struct, eq=False, dict=True):
         return self.any(opposite(either(interval.value, interval.null, interval.nan)))
 
     def some(self, key: str, interval: Interval, mask: Callable[[Interval], Mask]) -> Flags:
-        """The blocks with a member that a mask over a column says yes of."""
+        """The blocks in which a mask over a column says yes for some member."""
         return self._once(key, interval, lambda of: self.any(mask(of)))
 
     def forget(self) -> None:
-        """Nothing that was worked out is kept any longer."""
+        """Clear the cache."""
         self._results.clear()
         self._notes.clear()
 
     def noted(self, key: Hashable, make: Callable[[], Result]) -> Result:
-        """What somebody noted of all these containers, for the next question."""
+        """The cached value for a key; `make` computes it the first time."""
         if key not in self._notes:
             if len(self._notes) >= NOTES_AT_MOST:
                 self._notes.clear()
@@ -180,7 +183,7 @@ class Blocks(Struct, eq=False, dict=True):
         return note
 
     def _once(self, key: str, source: Source, work: Callable[[Source], Result]) -> Result:
-        """What the work makes of a column, worked out once."""
+        """The result of `work` on a column, computed once and cached."""
         entry = self._results.get((key, id(source)))
         if entry is None:
             if len(self._results) >= KEPT_AT_MOST:
@@ -192,7 +195,7 @@ class Blocks(Struct, eq=False, dict=True):
     def members(
         self, containers: Containers, columns: Sequence[Column], chosen: Positions
     ) -> Containers:
-        """The containers of the chosen blocks, which ascend, block by block."""
+        """The containers of the chosen blocks, block by block. `chosen` is ascending."""
         count = int(self.sizes[chosen].sum())
         picked = self._picked(chosen)
         rows = self._rows(containers)
@@ -217,7 +220,7 @@ class Blocks(Struct, eq=False, dict=True):
         )
 
     def spans(self, chosen: Positions) -> list[tuple[int, int]]:
-        """Where the members of the chosen blocks stand in the order, neighbours joined."""
+        """Where the members of the chosen blocks are in the order; adjacent blocks are joined."""
         if not len(chosen):
             return []
         breaks = np.flatnonzero(np.diff(chosen) > 1) + 1
@@ -226,7 +229,7 @@ class Blocks(Struct, eq=False, dict=True):
         return list(zip(self.begins[first].tolist(), self.begins[last + 1].tolist(), strict=True))
 
     def places(self, chosen: Positions) -> Positions:
-        """The same, place by place."""
+        """The positions in the order of each member of the chosen blocks."""
         sizes = self.sizes[chosen]
         ends = sizes.cumsum()
         shift = self.begins[chosen] - (ends - sizes)
@@ -235,7 +238,7 @@ class Blocks(Struct, eq=False, dict=True):
         return positions
 
     def any(self, mask: Mask) -> Flags:
-        """The blocks in which the mask says yes of some member."""
+        """The blocks in which the mask says yes for some member."""
         if isinstance(mask, bool):
             return np.full(self.count, mask)
         ordered = mask.take(self._indices).to_numpy(zero_copy_only=False)
@@ -243,7 +246,7 @@ class Blocks(Struct, eq=False, dict=True):
         return flags
 
     def sums(self, values: pa.Array) -> Positions:
-        """The sum of each block; no value may be unknown."""
+        """The sum per block. No value may be unknown."""
         return self._once("sums", values, self._summed)
 
     def _summed(self, values: pa.Array) -> Positions:
@@ -251,14 +254,14 @@ class Blocks(Struct, eq=False, dict=True):
         return totals
 
     def ordered(self, values: pa.Array) -> pa.Array:
-        """The values block by block."""
+        """The values in block order."""
         return self._once("ordered", values, lambda of: of.take(self._indices))
 
     def _part(self, values: Vector | None, picked: Callable[[pa.Array], pa.Array]) -> Vector | None:
         return picked(self.ordered(values)) if isinstance(values, pa.Array) else values
 
     def _picked(self, chosen: Positions) -> Callable[[pa.Array], pa.Array]:
-        """How the members of the chosen blocks are taken from a column in order."""
+        """A function that takes the members of the chosen blocks from a column in block order."""
         spans = self.spans(chosen)
         if not spans:
             return lambda values: values.slice(0, 0)
@@ -304,11 +307,11 @@ class Blocks(Struct, eq=False, dict=True):
         )
 
     def _innermost(self, values: Vector | None, *, least: bool) -> Vector | None:
-        """The innermost bound of each block that is known."""
+        """The innermost bound per block, among the bounds that are known."""
         return self._extreme(values, "max" if least else "min")
 
     def _extreme(self, values: Vector | None, kind: str) -> Vector | None:
-        """The least or the greatest of each block; what is unknown is left out."""
+        """The least or the greatest value per block, among the values that are known."""
         if not isinstance(values, pa.Array):
             return values
         ordered = self.ordered(values)
@@ -321,7 +324,7 @@ class Blocks(Struct, eq=False, dict=True):
         return grouped[f"bound_{kind}"].combine_chunks()
 
     def _end(self, values: Vector | None, *, least: bool, where: Mask = True) -> Vector | None:
-        """The outermost bound of each block; unknown where it is of a member that has values."""
+        """The outermost bound per block; unknown if a member with values has an unknown bound."""
         if not isinstance(values, pa.Array):
             return values
         bounds = choose(where, values, None)
@@ -335,19 +338,19 @@ class Blocks(Struct, eq=False, dict=True):
 def _column_intervals(
     containers: Containers, columns: Sequence[Column]
 ) -> Iterator[tuple[Path, Interval]]:
-    """The columns of which something is known; any other may be anything."""
+    """The columns with partition values or statistics, each with its interval."""
     for column in columns:
         if column.path in containers.partition or column.path in containers.statistics:
             yield column.path, containers.interval(column)
 
 
 def _unknown(values: pa.Array, where: Mask) -> Mask:
-    """Where there may be a value, and nobody knows the bound."""
+    """Where a value is possible and its bound is unknown."""
     return both(opposite(known(values)), where)
 
 
 def _mapped(interval: Interval, change: Callable[[pa.Array], pa.Array]) -> Interval:
-    """The same with every column changed."""
+    """The interval with `change` applied to each of its arrays."""
 
     def values(of: Vector | None) -> Vector | None:
         return change(of) if isinstance(of, pa.Array) else of
@@ -369,10 +372,10 @@ def _mapped(interval: Interval, change: Callable[[pa.Array], pa.Array]) -> Inter
 
 
 def arranged(containers: Containers, columns: Sequence[Column]) -> Blocks:
-    """Blocks whose members lie near each other by the columns, those with few values first.
+    """Blocks whose members have similar values of the columns; columns with few values come first.
 
-    Each column cuts every block that those before it made: at its values where they are few, else
-    into equal parts by its lower bound.
+    Each column splits every block that the columns before it made: at its distinct values if they
+    are few, else into equal parts by its lower bound.
     """
     count = containers.count
     target = max(1, min(BLOCKS_AT_MOST, count // MEMBERS_AT_LEAST))
@@ -395,11 +398,11 @@ def arranged(containers: Containers, columns: Sequence[Column]) -> Blocks:
 
 
 def _ranks(lower: Vector | None) -> Positions | None:
-    """The rank of each bound among all, unknown ones last; None where all are the same."""
+    """The rank of each bound, unknown bounds last; None if all bounds are equal."""
     if not isinstance(lower, pa.Array) or lower.null_count == len(lower):
         return None
     if pa.types.is_binary(lower.type):
-        # Text has few values more often than not, and is slow to sort.
+        # Text often has few distinct values, and is slow to sort.
         encoded = lower.dictionary_encode()
         codes = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy()
         ranks = np.append(_dense(encoded.dictionary), len(encoded.dictionary))[codes]
@@ -409,7 +412,7 @@ def _ranks(lower: Vector | None) -> Positions | None:
 
 
 def _dense(values: pa.Array) -> Positions:
-    """The rank of each value, equal ones having the same; behind them that of what is unknown."""
+    """The rank of each value. Equal values have the same rank; unknown ones have the last."""
     order = pc.sort_indices(values).to_numpy()
     ascending = values.take(pa.array(order[: len(values) - values.null_count]))
     steps = pc.not_equal(ascending[1:], ascending[:-1]).to_numpy(zero_copy_only=False)
@@ -420,7 +423,7 @@ def _dense(values: pa.Array) -> Positions:
 
 
 def _cut(cells: Positions, ranked: Positions, pieces: int) -> Positions:
-    """Every cell into so many equal parts by the rank."""
+    """Split every cell into `pieces` equal parts by rank."""
     order = np.lexsort((ranked, cells))
     sorted_cells = cells[order]
     begins = np.flatnonzero(np.diff(sorted_cells, prepend=-1))

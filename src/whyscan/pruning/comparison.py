@@ -1,4 +1,6 @@
-"""Comparisons of two intervals, column against literal or expression against expression.
+"""Comparisons of two intervals: which truth values `a operator b` may have.
+
+The intervals may be those of columns, literals or any other expressions.
 
 | operator | TRUE possible | FALSE possible |
 |---|---|---|
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def compare(operator: Comparator, a: Interval, b: Interval) -> Truth:
-    """`a operator b`, three-valued."""
+    """`a operator b` with three-valued logic."""
     match operator:
         case Comparator.EQUAL:
             return _ordered(a, b, may_be_equal, may_differ)
@@ -50,7 +52,7 @@ def compare(operator: Comparator, a: Interval, b: Interval) -> Truth:
 
 
 def compare_with_itself(operator: Comparator, a: Interval) -> Truth:
-    """`a operator a`: of one and the same value, NaN included."""
+    """`a operator a`: both sides have the same value in every row. NaN equals itself."""
     if operator is Comparator.NULL_SAFE_EQUAL:
         return Truth(lambda: True, lambda: False, lambda: False, lambda: a.raises)
     same = operator in (Comparator.EQUAL, Comparator.LESS_EQUAL, Comparator.GREATER_EQUAL)
@@ -67,7 +69,7 @@ def _less(a: Interval, b: Interval) -> Truth:
 
 
 def _ordered(a: Interval, b: Interval, if_true: Possibility, if_false: Possibility) -> Truth:
-    """NULL on either side is NULL; otherwise the two possibilities say."""
+    """NULL if a side is NULL; otherwise `if_true` and `if_false` give the masks."""
     return Truth(
         lambda: if_true(a, b),
         lambda: if_false(a, b),
@@ -77,9 +79,10 @@ def _ordered(a: Interval, b: Interval, if_true: Possibility, if_false: Possibili
 
 
 def _null_safe_equal(a: Interval, b: Interval) -> Truth:
-    """Never NULL: two NULLs are equal, one is not.
+    """a <=> b is never NULL: two NULLs are equal, a NULL and a value are not.
 
-    Spark does not evaluate what its type keeps from being equal: then an error is a FALSE.
+    Spark may skip an operand that its type keeps from being equal. The error of that operand then
+    becomes FALSE.
     """
     return Truth(
         lambda: either(may_be_equal(a, b), both(a.null, b.null)),

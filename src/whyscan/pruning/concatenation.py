@@ -1,4 +1,4 @@
-"""Several batches of containers as one: what one batch does not know stays unknown in it."""
+"""Concatenation of batches of containers. A column that one batch lacks is unknown in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def concatenate(batches: Sequence[Containers]) -> Containers:
-    """The containers of each batch, one batch behind the other."""
+    """The containers of all batches, in the order of the batches."""
     if len(batches) == 1:
         return batches[0]
     counts = [batch.count for batch in batches]
@@ -86,7 +86,7 @@ def _masks(parts: Sequence[Mask], counts: Sequence[int]) -> Mask:
 
 
 def _buckets(batches: Sequence[Containers], counts: Sequence[int]) -> tuple[Buckets, ...]:
-    """One entry a source and number of buckets; files of another spec have any bucket."""
+    """One entry per source column and bucket count; files of another spec may have any bucket."""
     keys = dict.fromkeys((b.source, b.count) for batch in batches for b in batch.buckets)
     joined = []
     for source, number in keys:

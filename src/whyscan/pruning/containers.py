@@ -1,7 +1,8 @@
-"""A batch of containers as the evaluator sees it: for each column, an interval a container.
+"""A batch of containers as the evaluator sees it: one interval per column and container.
 
-Readers fill it; nothing here knows of a format. Partition values and statistics are kept
-apart, because the report credits them apart; `interval` is what both say together.
+The table readers fill it; this file does not depend on a table format. Partition values and
+statistics stay separate, because the report counts separately what each of them pruned;
+`Containers.interval` combines both.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ NOTHING: Intervals = {}
 
 
 class Buckets(Struct, frozen=True):
-    """A bucket partition field: each container's bucket numbers lie in [lower, upper].
+    """A bucket partition field: the bucket numbers of each container lie in [lower, upper].
 
-    Hashing has no preimage interval, so the literal of an `=` or `IN` is hashed forward.
+    A hash has no preimage interval, so the literal of an `=` or `IN` is hashed instead.
     """
 
     source: Path
@@ -55,9 +56,11 @@ class Buckets(Struct, frozen=True):
 
 
 class Containers(Struct, frozen=True, dict=True):
-    """`count` containers: their rows (unknown: a null slot, or None) and what is known of them.
+    """`count` containers with their rows, partition values and statistics.
 
-    `blocks` put them together for many questions; what they say does not depend on it.
+    `rows` is the number of rows of each container: a null slot, or None, where it is unknown.
+    `blocks` groups the containers so that many predicates are evaluated faster; it changes no
+    result.
     """
 
     count: int
@@ -69,7 +72,7 @@ class Containers(Struct, frozen=True, dict=True):
     blocks: Blocks | None = None
 
     def interval(self, column: Column) -> Interval:
-        """Partition value and statistics together; anything where neither speaks."""
+        """Partition value and statistics combined; anything if both are absent."""
         intervals = [
             source[column.path]
             for source in (self.partition, self.statistics)
@@ -88,7 +91,7 @@ class Containers(Struct, frozen=True, dict=True):
         return {}
 
     def of(self, columns: Iterable[Column]) -> Containers:
-        """The same containers with nothing but what is known of these columns."""
+        """The same containers with the partition values and statistics of these columns only."""
         paths = {column.path for column in columns}
         return replace(
             self,
@@ -98,7 +101,7 @@ class Containers(Struct, frozen=True, dict=True):
         )
 
     def by_partition(self) -> Containers:
-        """The same containers with nothing but their partition values."""
+        """The same containers with their partition values only."""
         return self._by_partition
 
     @lazy
@@ -106,7 +109,7 @@ class Containers(Struct, frozen=True, dict=True):
         return replace(self, statistics=NOTHING)
 
     def by_statistics(self) -> Containers:
-        """The same containers with nothing but their statistics."""
+        """The same containers with their statistics only."""
         return self._by_statistics
 
     @lazy
@@ -114,7 +117,7 @@ class Containers(Struct, frozen=True, dict=True):
         return replace(self, partition=NOTHING, buckets=())
 
     def without_nan(self) -> Containers:
-        """The same containers, on the user's word that no value is NaN."""
+        """The same containers without NaN, because the user says that no value is NaN."""
         return self._without_nan
 
     @lazy
@@ -127,11 +130,11 @@ class Containers(Struct, frozen=True, dict=True):
 
     @lazy
     def occupied(self) -> Mask:
-        """Some row may be there: a container without rows matches no predicate."""
+        """The containers that may have rows: a container without rows matches no predicate."""
         return may(lambda rows: pc.greater(rows, 0), self.rows)
 
     def take(self, indices: pa.Array) -> Containers:
-        """The containers at `indices`, in that order, repeated as often as named."""
+        """The containers at `indices`, in that order. An index may occur several times."""
         return Containers(
             count=len(indices),
             rows=None if self.rows is None else self.rows.take(indices),
@@ -146,11 +149,11 @@ class Containers(Struct, frozen=True, dict=True):
 
 
 class ColumnStatistics(Struct, frozen=True):
-    """What a format records of one column, container by container, before anybody believes it.
+    """The statistics of one column as a format records them, one slot per container, unchecked.
 
-    Null slots are unknown; None is unknown everywhere. `nan` is the evidence: may a row be NaN?
-    `nan_count` is how many are, where somebody counted. `attained`: the bounds, where there are
-    some, are values of rows, neither cut nor widened.
+    A null slot is unknown; None is unknown in all containers. `nan`: a row may be NaN. `nan_count`:
+    how many rows are NaN, where the writer counted them. `attained`: the bounds are values of rows,
+    neither truncated nor widened.
     """
 
     lower: pa.Array | None = None
@@ -162,7 +165,7 @@ class ColumnStatistics(Struct, frozen=True):
 
 
 class Believed(Struct, frozen=True):
-    """An interval and how many containers had a statistic dropped because it cannot be true."""
+    """A column's interval, and how many containers lost a statistic that contradicts itself."""
 
     interval: Interval
     exact: Exact
@@ -172,11 +175,11 @@ class Believed(Struct, frozen=True):
 def believe(
     kind: Type, statistics: ColumnStatistics, rows: pa.Array | None, count: int
 ) -> Believed:
-    """Statistics as an interval.
+    """Statistics of one column, checked and turned into an interval.
 
-    Bounds that contradict each other are dropped; nulls below zero or above the rows, and bounds
-    of a value where NULL and NaN leave none, take all with them. A NaN bound says only that NaN
-    is there.
+    Bounds that cross each other are dropped. All statistics of a container are dropped if its
+    number of NULLs is below zero or above its rows, or if it has bounds although its rows are only
+    NaN and NULL. A bound that is NaN says only that some row is NaN.
     """
     lower, upper, nan = _without_nan_bounds(kind, statistics)
     nulls = statistics.null_count
@@ -186,7 +189,7 @@ def believe(
         both(only_nan, either(known(lower), known(upper))),
         surely(lambda n: pc.less(n, 0), nulls),
         surely(pc.greater, nulls, rows),
-        # Bounds, crossed or not, are those of a value.
+        # Bounds, crossed or not, prove that some row has a value.
         both(crossed, surely(pc.equal, nulls, rows)),
     )
     wrong = either(crossed, wrong_counts)
@@ -211,7 +214,7 @@ def believe(
 
 
 def _leave_none(nulls: pa.Array, nans: pa.Array, rows: pa.Array) -> pa.Array:
-    """Some rows are NaN, and all others NULL."""
+    """Some rows are NaN, and all other rows are NULL."""
     return pc.and_(pc.greater(nans, 0), pc.equal(nans, pc.subtract(rows, nulls)))
 
 

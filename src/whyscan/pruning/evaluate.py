@@ -1,6 +1,6 @@
-"""The interpreter: a predicate over a batch of containers gives a truth set for each.
+"""The interpreter: evaluates a predicate over containers, to one truth set per container.
 
-Two functions that call each other: `truth_of` for predicates, `interval_of` for values.
+`truth_of` evaluates predicates and `interval_of` evaluates values; they call each other.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ if TYPE_CHECKING:
 
 
 class ContainerBatch(Struct, frozen=True):
-    """What an evaluation looks at: containers, and the zone in which instants are shown."""
+    """The input of an evaluation: the containers, and the time zone in which instants are shown."""
 
     containers: Containers
     zone: Zone
 
 
 def evaluate(expression: Expression, containers: Containers, zone: Zone) -> Truth:
-    """The truth values that rows of each container may give. No rows give none at all."""
+    """The truth values that rows of each container may have; none for a container without rows."""
     occupied = containers.occupied
     possible = truth_of(expression, ContainerBatch(containers, zone))
     return Truth(
@@ -71,7 +71,7 @@ def evaluate(expression: Expression, containers: Containers, zone: Zone) -> Trut
 
 
 def truth_of(expression: Expression, batch: ContainerBatch) -> Truth:
-    """A predicate's truth set."""
+    """The truth set of a predicate."""
     match expression:
         case And():
             return _conjunction(expression, batch)
@@ -99,7 +99,7 @@ def truth_of(expression: Expression, batch: ContainerBatch) -> Truth:
 
 
 def interval_of(expression: Expression, batch: ContainerBatch) -> Interval:
-    """Where an expression's values lie."""
+    """The interval of the values of an expression."""
     match expression:
         case Column():
             return batch.containers.interval(expression)
@@ -130,7 +130,7 @@ def interval_of(expression: Expression, batch: ContainerBatch) -> Interval:
 def conjoin(
     expressions: Sequence[Expression], truths: Sequence[Truth], containers: Containers
 ) -> Truth:
-    """AND, where conjuncts on one column must also be TRUE of one and the same value."""
+    """AND. Conjuncts on the same column must be TRUE for one common value of that column."""
     each_alone = truth.conjunction(truths)
     return Truth(
         lambda: both(each_alone.true, may_satisfy_together(expressions, containers)),
@@ -146,10 +146,10 @@ def _conjunction(expression: And, batch: ContainerBatch) -> Truth:
 
 
 def _disjunction(expression: Or, batch: ContainerBatch) -> Truth:
-    """OR, where a column that is tested for NULL is looked at as NULL and as a value by turns.
+    """OR. If an operand tests a column for NULL, evaluate with the column NULL and not NULL.
 
-    `c IS NULL OR NOT c LIKE 'x%'` is NULL only where c is, and there it is TRUE. Whether a row may
-    be TRUE does not depend on it: one operand decides that alone.
+    `c IS NULL OR NOT c LIKE 'x%'` is NULL only if c is NULL, and for such a row it is TRUE. The
+    possibility of TRUE needs no second evaluation: one operand alone decides it.
     """
     combined = truth.disjunction([truth_of(e, batch) for e in expression.operands])
     column = next((c for e in expression.operands if (c := _tested_for_null(e)) is not None), None)
@@ -175,7 +175,7 @@ def _disjunction(expression: Or, batch: ContainerBatch) -> Truth:
 
 
 def _disjoined(expression: Or, batch: ContainerBatch, column: Column, x: Interval) -> Truth:
-    """The OR over containers in which a column lies there."""
+    """The OR over the same containers, with the interval `x` for one column."""
     containers = batch.containers
     statistics = {path: i for path, i in containers.statistics.items() if path != column.path}
     turned = replace(
@@ -202,19 +202,19 @@ def _comparison(expression: Comparison, batch: ContainerBatch) -> Truth:
     if expression.operator in (Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL):
         return _hashed(compared, expression, batch)
     if expression.operator is Comparator.NOT_EQUAL:
-        # FALSE is where both are equal: `NOT (x <> 5)` lands in the buckets of `x = 5`.
+        # FALSE means that both are equal: `NOT (x <> 5)` uses the buckets of `x = 5`.
         equal = Comparison(Comparator.EQUAL, expression.left, expression.right)
         return truth.negation(_hashed(truth.negation(compared), equal, batch))
     return compared
 
 
 def _are_the_same(first: Expression, second: Expression) -> bool:
-    """Both have the same value in each row. What is opaque may be random."""
+    """Both expressions have the same value in each row. An opaque expression may be random."""
     return first == second and not any(isinstance(node, Opaque) for node in walk(first))
 
 
 def _hashed(compared: Truth, expression: Comparison | In, batch: ContainerBatch) -> Truth:
-    """An equality that is TRUE must also land in one of the container's buckets."""
+    """An equality can be TRUE only if its value falls into one of the container's buckets."""
     containers = batch.containers
     if not containers.buckets:
         return compared
@@ -227,9 +227,10 @@ def _hashed(compared: Truth, expression: Comparison | In, batch: ContainerBatch)
 
 
 def _case(expression: Case, batch: ContainerBatch) -> Interval:
-    """The hull of the branches that may be taken.
+    """The hull of the branches that a row may take.
 
-    One may be where its condition may be TRUE while every earlier one may be something else.
+    A row may take a branch if its condition may be TRUE and every earlier condition may be FALSE or
+    NULL.
     """
     branches: list[Interval] = []
     reached: Mask = True

@@ -1,7 +1,7 @@
-"""What is more than a bound: counts of NULLs and NaNs, and bounds that some row has.
+"""Exact statistics: the number of NULLs and NaNs, and which bounds are values of rows.
 
-Pruning needs none of it. An answer from metadata alone does: `min(x)` is a bound only where a row
-has it.
+Pruning does not need them. An answer from metadata alone does: `min(x)` is the lower bound only if
+some row has this value.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Exact(Struct, frozen=True):
-    """One column in a batch of containers, of all rows that were written, deleted or not.
+    """Exact statistics of one column, for all rows that were written, including deleted rows.
 
-    `nulls` and `nans` are null where nobody counted, None where nobody did anywhere. `lower` and
-    `upper` say that some row has the bound which the statistics record.
+    `nulls` and `nans` have a null slot where the writer did not count, and are None if no writer
+    counted. `lower` and `upper`: some row has the bound that the statistics record.
     """
 
     nulls: pa.Array | None = None
@@ -32,7 +32,7 @@ class Exact(Struct, frozen=True):
     nans: pa.Array | None = None
 
     def where(self, mask: Mask) -> Exact:
-        """The same, but bounds are those of rows only where the mask says yes."""
+        """The same, but a bound is a value of a row only where the mask says yes."""
         return Exact(self.nulls, both(self.lower, mask), both(self.upper, mask), self.nans)
 
     def take(self, indices: pa.Array) -> Exact:
@@ -48,7 +48,7 @@ NOTHING = Exact()
 
 
 def concatenated(parts: Sequence[Mapping[Path, Exact]], counts: Sequence[int]) -> dict[Path, Exact]:
-    """One batch behind the other; nothing is exact of a column that a batch does not tell of."""
+    """The exact statistics of several batches. A column that a batch lacks has none there."""
     paths = dict.fromkeys(path for part in parts for path in part)
     return {path: _concatenated([p.get(path, NOTHING) for p in parts], counts) for path in paths}
 

@@ -1,8 +1,9 @@
-"""Where the values of an expression lie, in every container of a batch at once.
+"""Intervals: between which values an expression lies, for every container of a batch at once.
 
-An interval keeps four things apart that are easily confused: a row may be *a value* between
-two bounds, *NULL*, *NaN*, or may *raise*. A bound contains the values; it need not be one of
-them. An unknown bound is a null slot, or None where it is unknown in all containers.
+An interval keeps four facts apart. A row of a container may be a *value* between two bounds,
+*NULL*, *NaN*, or it may *raise* an error. A bound contains the values; no row needs to have the
+bound as its value. An unknown bound is a null slot of the array, or None if it is unknown in every
+container.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ if TYPE_CHECKING:
 
 
 class Interval(Struct, frozen=True):
-    """One expression over a batch of containers.
+    """The possible values of one expression, for each container of a batch.
 
-    `lower` and `upper` have the Arrow type of `type` (see tree/arrow.py) and are inclusive.
-    `value` says that some row may be neither NULL nor NaN. Where NULLs were not `counted`, `null`
-    is yes for want of a number.
+    `lower` and `upper` are inclusive and have the Arrow type of `type` (see tree/arrow.py).
+    `value`: some row may be neither NULL nor NaN. `counted` is no where the format has no number of
+    NULLs; there `null` is yes, because a NULL is possible.
     """
 
     type: Type
@@ -60,36 +61,37 @@ class Interval(Struct, frozen=True):
 
     @property
     def is_point(self) -> bool:
-        """Both bounds are one wherever they are known."""
+        """Both bounds are the same object, so they are equal wherever they are known."""
         return self.lower is self.upper
 
     def point(self) -> Mask:
-        """Both bounds are known and equal: every value is this one."""
+        """Both bounds are known and equal: every value of the container is this one value."""
         if self.is_point:
             return known(self.lower)
         return surely(equal, self.lower, self.upper)
 
 
 def anything(kind: Type, *, raises: Mask = False) -> Interval:
-    """Nothing is known: any value, NULL, and NaN where the type has one."""
+    """The interval that excludes nothing: any value, NULL, and NaN if the type has NaN."""
     return Interval(kind, None, None, nan=isinstance(kind, FloatType), raises=raises)
 
 
 def only_null(kind: Type) -> Interval:
-    """Every row is NULL."""
+    """The interval of a column in which every row is NULL."""
     return Interval(kind, None, None, value=False, null=True)
 
 
 def between(kind: Type, lower: Vector | None, upper: Vector | None) -> Interval:
-    """Values from lower to upper and nothing else: no NULL, no NaN."""
+    """The interval of values from lower to upper: no NULL, no NaN."""
     return Interval(kind, lower, upper, null=False)
 
 
 def points(kind: Type, values: pa.Array, null: Mask) -> Interval:
-    """One value per container: that point, or NULL where the mask says yes, or NaN.
+    """The interval with one value per container: that value, or NULL where `null` is yes, or NaN.
 
-    A slot that is null although the mask says no is a value that is not known: any value.
-    The masks are made by kernels of mask.py alone: these give a constant where all agree.
+    A slot that is null although `null` is no holds a value that could not be read: any value is
+    possible there. The masks come from the kernels of mask.py, which give a constant where all
+    containers agree.
     """
     nan = surely(pc.is_nan, values) if pa.types.is_floating(values.type) else False
     point = keep(opposite(nan), values)
@@ -105,7 +107,7 @@ def points(kind: Type, values: pa.Array, null: Mask) -> Interval:
 
 
 def of_literal(literal: Literal) -> Interval:
-    """A literal is an interval of one point, or NULL, or NaN."""
+    """The interval of a literal: one point, only NULL, or only NaN."""
     if literal.value is None or isinstance(literal.type, NullType):
         return only_null(literal.type)
     if isinstance(literal.value, float) and literal.value != literal.value:
@@ -115,7 +117,7 @@ def of_literal(literal: Literal) -> Interval:
 
 
 def restrict(interval: Interval, mask: Mask) -> Interval:
-    """The same where the mask says yes; nothing at all, not even an error, elsewhere."""
+    """The same interval where the mask says yes; elsewhere no value, NULL, NaN or error."""
     return replace(
         interval,
         value=both(interval.value, mask),
@@ -126,7 +128,7 @@ def restrict(interval: Interval, mask: Mask) -> Interval:
 
 
 def hull(first: Interval, second: Interval) -> Interval:
-    """The least interval that contains both. One that can be no value adds no bounds."""
+    """The smallest interval that contains both. An interval without values adds no bounds."""
     return Interval(
         first.type,
         _outer(least, (first, first.lower), (second, second.lower)),
@@ -139,7 +141,7 @@ def hull(first: Interval, second: Interval) -> Interval:
 
 
 def meet(first: Interval, second: Interval) -> Interval:
-    """What both say. Where their bounds contradict each other the first is believed."""
+    """The interval that both intervals allow. Where their bounds cross, the first one wins."""
     lower = inner(greatest, first.lower, second.lower)
     upper = inner(least, first.upper, second.upper)
     crossed = surely(greater, lower, upper)
@@ -173,27 +175,27 @@ def _outer(
 
 
 def inner(extreme: Extreme, a: Vector | None, b: Vector | None) -> Vector | None:
-    """The tighter of two bounds, `extreme` being which; an unknown one does not count."""
+    """The tighter of two bounds; `extreme` picks it. An unknown bound is ignored."""
     if a is None or b is None:
         return b if a is None else a
     return pc.coalesce(extreme(a, b), a, b)
 
 
 def least(a: Vector, b: Vector) -> Vector:
-    """The lesser of two bounds, unknown where either is. Arrow has none for booleans."""
+    """The lesser of two bounds, unknown where one is. Arrow has no such boolean kernel."""
     if pa.types.is_boolean(a.type):
         return pc.and_(a, b)
     return pc.min_element_wise(a, b, skip_nulls=False)
 
 
 def greatest(a: Vector, b: Vector) -> Vector:
-    """The greater of two bounds, unknown where either is."""
+    """The greater of two bounds, unknown where one of them is."""
     if pa.types.is_boolean(a.type):
         return pc.or_(a, b)
     return pc.max_element_wise(a, b, skip_nulls=False)
 
 
-# Comparison kernels. Decimals of different scales meet in 76 digits: in 38 they may overflow.
+# Comparison kernels. Decimals of different scales are cast to 76 digits: 38 digits may overflow.
 
 
 def _comparable(a: Vector, b: Vector) -> tuple[Vector, Vector]:
@@ -204,43 +206,43 @@ def _comparable(a: Vector, b: Vector) -> tuple[Vector, Vector]:
 
 
 def less(a: Vector, b: Vector) -> Vector:
-    """a < b, unknown where either is."""
+    """a < b, unknown where an operand is."""
     return pc.less(*_comparable(a, b))
 
 
 def less_equal(a: Vector, b: Vector) -> Vector:
-    """a <= b, unknown where either is."""
+    """a <= b, unknown where an operand is."""
     return pc.less_equal(*_comparable(a, b))
 
 
 def greater(a: Vector, b: Vector) -> Vector:
-    """a > b, unknown where either is."""
+    """a > b, unknown where an operand is."""
     return less(b, a)
 
 
 def equal(a: Vector, b: Vector) -> Vector:
-    """a = b, unknown where either is."""
+    """a = b, unknown where an operand is."""
     return pc.equal(*_comparable(a, b))
 
 
-# How a row of one may stand to a row of the other, both not NULL. NaN is the greatest value
-# and equal to itself, as Spark, Trino and DuckDB hold it.
+# Which order is possible between a row of a and a row of b, both not NULL. NaN is the greatest
+# value and equals itself, as in Spark, Trino and DuckDB.
 
 
 def may_be_less(a: Interval, b: Interval) -> Mask:
-    """Some a < some b: the least a below the greatest b, or b is NaN and a is not."""
+    """Some value of a may be < some value of b: lower(a) < upper(b), or b is NaN and a is not."""
     values = both(a.value, b.value, may(less, a.lower, b.upper))
     return either(values, both(a.value, b.nan))
 
 
 def may_be_less_equal(a: Interval, b: Interval) -> Mask:
-    """Some a <= some b."""
+    """Some value of a may be <= some value of b."""
     values = both(a.value, b.value, may(less_equal, a.lower, b.upper))
     return either(values, both(a.present, b.nan))
 
 
 def may_be_equal(a: Interval, b: Interval) -> Mask:
-    """Some a = some b: the bounds overlap, or both may be NaN."""
+    """Some value of a may equal some value of b: their bounds overlap, or both may be NaN."""
     if a.is_point and b.is_point:
         overlap = may(equal, a.lower, b.lower)
     else:
@@ -249,10 +251,10 @@ def may_be_equal(a: Interval, b: Interval) -> Mask:
 
 
 def may_differ(a: Interval, b: Interval) -> Mask:
-    """Some a <> some b: not the same one point."""
+    """Some value of a may differ from some value of b: they are not the same single point."""
     return either(may_be_less(a, b), may_be_less(b, a))
 
 
 def keep_bounds(interval: Interval, mask: Mask) -> Interval:
-    """The same bounds, but unknown where the mask says no."""
+    """The same interval with its bounds where the mask says yes, and unknown bounds elsewhere."""
     return replace(interval, lower=keep(mask, interval.lower), upper=keep(mask, interval.upper))

@@ -1,6 +1,7 @@
-"""One yes or no a container: a constant where all containers agree, else an Arrow array.
+"""Masks: one yes or no per container. A mask is a constant where all containers agree.
 
-Masks answer "may this be?". They hold no nulls: what a kernel could not know becomes yes.
+A mask says what is possible. It holds no nulls: if a kernel cannot know, the answer is the one that
+prunes nothing.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 
 Mask: TypeAlias = bool | pa.BooleanArray
 Vector: TypeAlias = pa.Array | pa.Scalar
-"""Values of one type: one a container, or one scalar for them all."""
+"""Values of one type: one per container, or one scalar for all containers."""
 
 
 def settled(mask: pa.BooleanArray) -> Mask:
-    """The mask, as a constant where all containers agree: counting bits costs next to nothing."""
+    """The mask, as a constant where all containers agree. Counting the bits is cheap."""
     yes = mask.true_count
     if yes == len(mask):
         return True
@@ -27,7 +28,7 @@ def settled(mask: pa.BooleanArray) -> Mask:
 
 
 def all_of(masks: Iterable[Mask]) -> Mask:
-    """Yes where all are; yes for no masks at all. Asks no further once nothing is left."""
+    """Yes where every mask is; yes for no masks. Stops as soon as the answer is no everywhere."""
     answer: Mask = True
     for mask in masks:
         if mask is False:
@@ -40,7 +41,7 @@ def all_of(masks: Iterable[Mask]) -> Mask:
 
 
 def any_of(masks: Iterable[Mask]) -> Mask:
-    """Yes where any is; no for no masks at all. Asks no further once all are in."""
+    """Yes where some mask is; no for no masks. Stops as soon as the answer is yes everywhere."""
     answer: Mask = False
     for mask in masks:
         if mask is True:
@@ -53,36 +54,36 @@ def any_of(masks: Iterable[Mask]) -> Mask:
 
 
 def both(*masks: Mask) -> Mask:
-    """Yes where all are."""
+    """Yes where every mask is."""
     return all_of(masks)
 
 
 def either(*masks: Mask) -> Mask:
-    """Yes where any is."""
+    """Yes where some mask is."""
     return any_of(masks)
 
 
 def opposite(mask: Mask) -> Mask:
-    """Yes where it is no."""
+    """Yes where the mask is no."""
     return (not mask) if isinstance(mask, bool) else pc.invert(mask)
 
 
 def may(kernel: Callable[..., Vector], *operands: Vector | None) -> Mask:
-    """What the kernel says, and yes wherever an operand is unknown."""
+    """The result of the kernel, and yes where an operand is unknown."""
     if any(operand is None for operand in operands):
         return True
     return unknown_as(kernel(*operands), verdict=True)
 
 
 def surely(kernel: Callable[..., Vector], *operands: Vector | None) -> Mask:
-    """What the kernel says, and no wherever an operand is unknown."""
+    """The result of the kernel, and no where an operand is unknown."""
     if any(operand is None for operand in operands):
         return False
     return unknown_as(kernel(*operands), verdict=False)
 
 
 def unknown_as(result: Vector, *, verdict: bool) -> Mask:
-    """A kernel's answer with its nulls read as `verdict`."""
+    """The result of a kernel as a mask, with `verdict` for its nulls."""
     if isinstance(result, pa.Scalar):
         answer = result.as_py()
         return verdict if answer is None else bool(answer)
@@ -90,7 +91,7 @@ def unknown_as(result: Vector, *, verdict: bool) -> Mask:
 
 
 def known(values: Vector | None) -> Mask:
-    """Where there is a value at all."""
+    """Yes where the slot has a value."""
     if values is None:
         return False
     if isinstance(values, pa.Scalar):
@@ -99,7 +100,7 @@ def known(values: Vector | None) -> Mask:
 
 
 def choose(mask: Mask, chosen: Vector | None, other: Vector | None) -> Vector | None:
-    """`chosen` where the mask says yes, else `other`; None stays "unknown everywhere"."""
+    """`chosen` where the mask says yes, else `other`. None means unknown in every container."""
     if isinstance(mask, bool):
         return chosen if mask else other
     like = other if chosen is None else chosen
@@ -112,26 +113,26 @@ def choose(mask: Mask, chosen: Vector | None, other: Vector | None) -> Vector | 
 
 
 def keep(mask: Mask, values: Vector | None) -> Vector | None:
-    """The values where the mask says yes, unknown elsewhere."""
+    """The values where the mask says yes; unknown elsewhere."""
     return choose(mask, values, None)
 
 
 def materialise(mask: Mask, count: int) -> pa.BooleanArray:
-    """The mask as an array of `count` answers."""
+    """The mask as an array of `count` booleans."""
     if isinstance(mask, bool):
         return pa.repeat(pa.scalar(mask), count)
     return mask
 
 
 def written_out(values: Vector | None, count: int, kind: pa.DataType) -> pa.Array:
-    """The values as an array of `count`, null where they are unknown."""
+    """The values as an array of `count` slots, null where they are unknown."""
     if values is None:
         return pa.nulls(count, kind)
     return values if isinstance(values, pa.Array) else pa.repeat(values, count)
 
 
 def tally(mask: Mask, count: int) -> int:
-    """How many of `count` containers say yes."""
+    """The number of containers, out of `count`, where the mask says yes."""
     if isinstance(mask, bool):
         return count if mask else 0
     return int(mask.true_count)

@@ -1,4 +1,4 @@
-"""`x IN (…)`: thousands of values against thousands of containers, by binary search."""
+"""`x IN (…)`: compares thousands of values with thousands of containers by binary search."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def member(x: Interval, listed: In) -> Truth:
-    """TRUE on a hit; on a miss FALSE, or NULL where the list holds a NULL."""
+    """TRUE if a value is in the list; else FALSE, or NULL if the list contains NULL."""
 
     def hit() -> Mask:
         values = both(x.value, any_within(x.lower, x.upper, listed.values))
@@ -35,14 +35,14 @@ def member(x: Interval, listed: In) -> Truth:
 
 
 def any_within(lower: Vector | None, upper: Vector | None, values: pa.Array) -> Mask:
-    """Some listed value lies between the bounds, unknown bounds being open ends."""
+    """Some listed value lies between the bounds. An unknown bound excludes nothing."""
     if not len(values):
         return False
     return may(pc.less, below(lower, values), up_to(upper, values))
 
 
 def all_within(lower: Vector | None, upper: Vector | None, values: pa.Array) -> Mask:
-    """Every value that lies between the bounds is listed: one point, or a run of integers."""
+    """Every value between the bounds is listed: a single point, or a run of integers."""
     if not len(values):
         return False
     hits = may_count(lower, upper, values)
@@ -55,14 +55,14 @@ def all_within(lower: Vector | None, upper: Vector | None, values: pa.Array) -> 
 
 
 def may_count(lower: Vector | None, upper: Vector | None, values: pa.Array) -> Vector | None:
-    """How many listed values lie between the bounds; None where a bound is unknown everywhere."""
+    """The number of listed values between the bounds; None if a bound is unknown everywhere."""
     if lower is None or upper is None:
         return None
     return pc.subtract(up_to(upper, values).cast(pa.int64()), below(lower, values).cast(pa.int64()))
 
 
 def _covers(lower: Vector, upper: Vector, hits: Vector) -> Vector:
-    """hits = upper - lower + 1, without the overflow of a wide interval: the list is short."""
+    """hits = upper - lower + 1. A wide interval is excluded first, as its width may overflow."""
     low, high = (pc.cast(_integers(v), pa.float64(), safe=False) for v in (lower, upper))
     near = pc.less(pc.subtract(high, low), 1e9)
     steps = pc.subtract(_integers(upper), _integers(lower))
@@ -74,14 +74,14 @@ def _integers(values: Vector) -> Vector:
 
 
 def below(lower: Vector | None, values: pa.Array) -> Vector:
-    """How many listed values lie below the bound; none where it is unknown."""
+    """The number of listed values below the bound; 0 where the bound is unknown."""
     if lower is None:
         return pa.scalar(0, pa.uint64())
     return pc.fill_null(search(values, lower, "left"), pa.scalar(0, pa.uint64()))
 
 
 def up_to(upper: Vector | None, values: pa.Array) -> Vector:
-    """How many listed values lie at or below the bound; all of them where it is unknown."""
+    """The number of listed values at or below the bound; all where the bound is unknown."""
     everything = pa.scalar(len(values), pa.uint64())
     if upper is None:
         return everything
@@ -89,16 +89,16 @@ def up_to(upper: Vector | None, values: pa.Array) -> Vector:
 
 
 def search(values: pa.Array, needles: Vector, side: str) -> Vector:
-    """How many of the sorted values stand before each needle."""
+    """The number of sorted values before each needle."""
     if pa.types.is_decimal(values.type):
         return _search_decimals(values, needles, side)
     return pc.search_sorted(values, needles, side=side)
 
 
 def _search_decimals(values: pa.Array, needles: Vector, side: str) -> Vector:
-    """Arrow has no binary search over decimals: sort values and needles together and count.
+    """The same for decimals, by sorting: Arrow has no binary search over decimals.
 
-    On `left` a needle stands before the values that equal it, on `right` behind them.
+    With side `left` a needle comes before the values that equal it, with `right` after them.
     """
     points = needles if isinstance(needles, pa.Array) else pa.array([needles.as_py()], needles.type)
     is_value = pa.concat_arrays(

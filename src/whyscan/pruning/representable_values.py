@@ -1,7 +1,8 @@
-"""Values of a type lie on a grid: whole numbers, or so many places.
+"""Literals that no value of a type can equal.
 
-A literal between two of them equals neither, wherever the bounds are: `i = 5.5` of an integer is
-never TRUE, and `i <> 5.5` never FALSE. Spark's optimiser knows that too.
+The values of a type form a grid: integers, or decimals with a fixed number of places. A literal
+between two grid points equals no value, whatever the bounds are: for an integer `i = 5.5` is never
+TRUE, and `i <> 5.5` never FALSE. Spark's optimiser uses the same rule.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def compared_on_grid(truth: Truth, comparison: Comparison) -> Truth:
-    """What is left of a comparison with a literal that the other side can never equal."""
+    """The truth of a comparison, without equality if the literal cannot equal the other side."""
     match comparison:
         case Comparison(left=operand, right=Literal(value)) if _is_off(operand, value):
             pass
@@ -43,7 +44,7 @@ def compared_on_grid(truth: Truth, comparison: Comparison) -> Truth:
 
 
 def listed_on_grid(listed: In) -> In:
-    """A list without the values that the operand can never equal."""
+    """The IN list without the values that the operand can never equal."""
     if _grid(listed.operand) is None:
         return listed
     on = [not _is_off(listed.operand, value) for value in listed.values.to_pylist()]
@@ -63,9 +64,10 @@ def _is_off(operand: Expression, value: Value) -> bool:
 
 
 def _grid(expression: Expression) -> Type | None:
-    """The type that a widened expression has its values from; None for any other.
+    """The type before a widening cast, whose values the expression has; None for other expressions.
 
-    Not floats: to DuckDB and Trino `f = 5.2` is TRUE of the float that is nearest to 5.2.
+    Floats are left out: for DuckDB and Trino `f = 5.2` is TRUE for the float that is nearest to
+    5.2.
     """
     if not isinstance(expression, Cast):
         return None
@@ -79,7 +81,7 @@ def _grid(expression: Expression) -> Type | None:
 
 
 def _has_places(value: Decimal, places: int) -> bool:
-    """Digits other than zero behind so many places; exact at any length."""
+    """The decimal has nonzero digits after the first `places` places."""
     _, digits, exponent = value.as_tuple()
     beyond = -int(exponent) - places
     return beyond > 0 and any(digits[-beyond:])

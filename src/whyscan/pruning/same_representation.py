@@ -1,4 +1,4 @@
-"""When a cast changes a type and nothing else: the value stays, and so does how Arrow holds it."""
+"""Casts that change only the type: the value and its Arrow representation stay the same."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from whyscan.tree.types import DecimalType, FloatType, IntegerType, Type
 
 
 def column_below(expression: Expression) -> Column | None:
-    """The column itself, or below casts to wider types; None for anything else."""
+    """The column itself, or the column below casts to wider types; None for other expressions."""
     while isinstance(expression, Cast):
         inner = expression.operand
         if not isinstance(inner, Cast | Column) or not _widens(inner.type, expression.type):
@@ -17,7 +17,7 @@ def column_below(expression: Expression) -> Column | None:
 
 
 def share_representation(a: Type, b: Type) -> bool:
-    """Equal values of the two types have one representation."""
+    """Equal values of the two types have the same representation."""
     match a, b:
         case (IntegerType(), IntegerType()) | (FloatType(), FloatType()):
             return True

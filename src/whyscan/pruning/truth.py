@@ -1,7 +1,7 @@
-"""The set of SQL truth values still possible, container by container.
+"""Truth sets: the SQL truth values that are still possible, for each container.
 
-Each of the four questions is answered when somebody asks: pruning needs only `true`, and the
-other three would cost as much again.
+A truth set computes each of its four masks on first use: pruning needs only `true`, and the other
+three masks would cost as much again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(IntEnum):
-    """What a predicate makes of a container."""
+    """How many rows of a container can match a predicate: none, some or all."""
 
     NONE = 0
     SOME = 1
@@ -31,7 +31,11 @@ class Verdict(IntEnum):
 
 
 class Truth(Struct, frozen=True, dict=True):
-    """May a row be TRUE, FALSE, NULL, or raise? Given as questions, kept as answers."""
+    """Four masks: some row may make the predicate TRUE, FALSE or NULL, or may raise an error.
+
+    The fields are functions that compute the masks; the properties call them once and cache the
+    result.
+    """
 
     if_true: Callable[[], Mask]
     if_false: Callable[[], Mask]
@@ -56,12 +60,12 @@ class Truth(Struct, frozen=True, dict=True):
 
 
 def fixed(*, true: Mask = False, false: Mask = False, null: Mask = False) -> Truth:
-    """A truth set that is known."""
+    """A truth set whose masks are already computed. It never raises."""
     return Truth(lambda: true, lambda: false, lambda: null, lambda: False)
 
 
 ANY = Truth(lambda: True, lambda: True, lambda: True, lambda: True)
-"""What we cannot interpret: all three, or an error."""
+"""The truth set of an expression that whyscan cannot interpret: all three values, or an error."""
 
 
 def negation(a: Truth) -> Truth:
@@ -70,7 +74,7 @@ def negation(a: Truth) -> Truth:
 
 
 def conjunction(operands: Sequence[Truth]) -> Truth:
-    """a AND b: TRUE if all are, FALSE if any is, NULL if none is FALSE and some is NULL."""
+    """a AND b: TRUE if all are TRUE, FALSE if any is, NULL if none is FALSE and some is NULL."""
     return Truth(
         lambda: all_of(a.true for a in operands),
         lambda: any_of(a.false for a in operands),
@@ -88,7 +92,7 @@ def disjunction(operands: Sequence[Truth]) -> Truth:
 
 
 def is_null(interval: Interval) -> Truth:
-    """x IS NULL: never NULL itself."""
+    """x IS NULL: TRUE where x may be NULL, FALSE where x may be present, never NULL itself."""
     return Truth(
         lambda: interval.null,
         lambda: interval.present,
@@ -98,7 +102,7 @@ def is_null(interval: Interval) -> Truth:
 
 
 def of_boolean(interval: Interval) -> Truth:
-    """A boolean expression as a predicate: TRUE unless its upper bound is FALSE, and so on."""
+    """The truth set of a boolean expression: TRUE is possible unless its upper bound is FALSE."""
     return Truth(
         lambda: both(interval.value, may(lambda upper: upper, interval.upper)),
         lambda: both(interval.value, may(pc.invert, interval.lower)),
@@ -108,7 +112,7 @@ def of_boolean(interval: Interval) -> Truth:
 
 
 def to_boolean(truth: Truth) -> Interval:
-    """A predicate as a boolean expression: [FALSE, TRUE] where both are possible."""
+    """The interval of a predicate used as a value: [FALSE, TRUE] where both are possible."""
     return Interval(
         BOOLEAN,
         _bound(opposite(truth.false)),
@@ -134,6 +138,6 @@ def matches_all(truth: Truth) -> Mask:
 
 
 def verdicts(truth: Truth, count: int) -> pa.Array:
-    """One `Verdict` a container, as int8."""
+    """One `Verdict` per container, as int8."""
     every = materialise(matches_all(truth), count).cast(pa.int8())
     return pc.add(materialise(truth.true, count).cast(pa.int8()), every)

@@ -1,6 +1,6 @@
-"""Decimals by their unscaled integer: 14.20 of scale 2 is 1420.
+"""Decimals as their unscaled integer: 14.20 with scale 2 is 1420.
 
-Python's own arithmetic would round them to 28 digits.
+Python's decimal arithmetic would round them to 28 digits.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from decimal import Decimal
 
 
 def unscaled_of(value: Decimal, scale: int) -> int | None:
-    """The integer of last digits; None where the scale has no room for the fraction."""
+    """The unscaled integer; None if the value has more places than the scale."""
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
         return None
@@ -21,5 +21,5 @@ def unscaled_of(value: Decimal, scale: int) -> int | None:
 
 
 def scaled_to(unscaled: int, scale: int) -> Decimal:
-    """The decimal of so many last digits."""
+    """The decimal with this unscaled integer and scale."""
     return Decimal((int(unscaled < 0), tuple(map(int, str(abs(unscaled)))), -scale))

@@ -1,4 +1,4 @@
-"""Reading a plan: the rows of its files as Arrow, without those that were deleted."""
+"""Reads the rows of a plan's files as Arrow batches, without the deleted rows."""
 
 from whyscan.scan.reader import read, schema
 

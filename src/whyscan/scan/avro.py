@@ -1,4 +1,4 @@
-"""Avro data files: records to Arrow, some thousands at a time."""
+"""Reads Avro data files: records to Arrow, some thousands at a time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LOGICAL = {
 
 
 class AvroSource:
-    """One file: its rows lie one behind the other, so that all columns are decoded."""
+    """An open Avro file. Its format stores rows, so all columns are decoded."""
 
     def __init__(self, file: DataFile) -> None:
         import fastavro
@@ -55,12 +55,12 @@ class AvroSource:
             self.columns = held(self._fields)
 
     def units(self, ordinals: Sequence[int] | None) -> Iterator[ReadUnit]:
-        """The file as a whole."""
+        """One unit: the whole file."""
         del ordinals
         yield ReadUnit(0, 0)
 
     def fetch(self, unit: ReadUnit, leaves: Collection[int]) -> None:
-        """Blocks are read when they are decoded."""
+        """Nothing to do: blocks are read when they are decoded."""
 
     def pieces(self, unit: ReadUnit, leaves: Collection[int]) -> Iterator[Piece]:
         """The records in batches."""
@@ -126,4 +126,4 @@ class AvroSource:
         return pa.field(name, self._type(schema), metadata=metadata)
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to do: the file needs no closing."""

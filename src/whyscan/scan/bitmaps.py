@@ -1,8 +1,8 @@
-"""Deletion vectors: which rows of a file are deleted, out of Roaring bitmaps.
+"""Deletion vectors: the deleted rows of a file as Roaring bitmaps.
 
-Delta's vectors and Iceberg's blobs `deletion-vector-v1` are the same bytes: a magic number, how
-many bitmaps, and for each the upper 32 bits of its positions before a bitmap of the lower ones
-(github.com/RoaringBitmap/RoaringFormatSpec).
+Delta's vectors and Iceberg's blobs `deletion-vector-v1` have the same bytes: a magic number, the
+number of bitmaps, and for each bitmap the upper 32 bits of its positions and then a bitmap of the
+lower 32 bits (github.com/RoaringBitmap/RoaringFormatSpec).
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ _ARRAY_AT_MOST = 4_096
 _BITMAP_BYTES = 8_192
 _HEAD_BYTES = 4
 CONTAINER = 1 << 16
-"""So many rows are one container of a bitmap."""
+"""The number of rows of one container of a bitmap."""
 
 
 class MalformedBitmap(ValueError):
-    """The bytes are no deletion vector."""
+    """The bytes are not a deletion vector."""
 
 
 class Vector(Struct, frozen=True):
-    """The deleted rows of one file, as the vector stores them: a few bytes may name many rows.
+    """The deleted rows of one file, still compressed: a few bytes may name many rows.
 
-    `keys` are the numbers of the containers in order: container `n` is about `CONTAINER` rows from
-    row `n * CONTAINER` on.
+    `keys` are the sorted numbers of the containers: container `n` has `CONTAINER` rows from row `n
+    * CONTAINER` on.
     """
 
     keys: Numbers
     containers: tuple[Values | Bits | Runs, ...]
 
     def flags(self, start: int, count: int) -> Flags | None:
-        """Which of `count` rows from `start` on are deleted; None for none."""
+        """One boolean per row for `count` rows from `start` on: deleted. None if no row is."""
         first = np.searchsorted(self.keys, start // CONTAINER)
         end = np.searchsorted(self.keys, (start + count - 1) // CONTAINER, side="right")
         if first >= end:
@@ -60,7 +60,7 @@ class Vector(Struct, frozen=True):
 
 
 class Values(Struct, frozen=True):
-    """A container of few rows: their numbers in it."""
+    """A container with few deleted rows: their numbers in the container."""
 
     numbers: Halves
 
@@ -71,7 +71,7 @@ class Values(Struct, frozen=True):
 
 
 class Bits(Struct, frozen=True):
-    """A container of many rows: a bit for each row."""
+    """A container with many deleted rows: one bit per row."""
 
     packed: npt.NDArray[np.uint8]
 
@@ -80,7 +80,7 @@ class Bits(Struct, frozen=True):
 
 
 class Runs(Struct, frozen=True):
-    """A container of rows in a row: the first of each run, and how many follow it."""
+    """A container with runs of deleted rows: the first row of each run, and how many follow."""
 
     pairs: npt.NDArray[np.int64]
 
@@ -92,7 +92,7 @@ class Runs(Struct, frozen=True):
 
 
 def read_vector(data: bytes) -> Vector:
-    """A vector by its bytes; it takes about as much memory as they do."""
+    """The deletion vector in these bytes; it takes about as much memory as they do."""
     try:
         return _vector(data)
     except (struct.error, ValueError, IndexError) as error:
@@ -118,7 +118,7 @@ def _vector(data: bytes) -> Vector:
 
 
 def _bitmap(data: bytes, at: int) -> tuple[Numbers, list[Values | Bits | Runs], int]:
-    """One 32-bit bitmap: the numbers of its containers, the containers, and where it ends."""
+    """One 32-bit bitmap: the numbers of its containers, the containers, and its end position."""
     (cookie,) = struct.unpack_from("<I", data, at)
     at += 4
     has_runs = cookie & 0xFFFF == _WITH_RUNS
@@ -132,7 +132,7 @@ def _bitmap(data: bytes, at: int) -> tuple[Numbers, list[Values | Bits | Runs], 
         at += 4
     else:
         raise MalformedBitmap(f"a bitmap begins with {cookie}")
-    # Checked before memory is taken for so many.
+    # Checked before memory is allocated for them.
     if count > CONTAINER or _HEAD_BYTES * count > len(data) - at:
         raise MalformedBitmap(f"a bitmap claims {count} containers in {len(data) - at} bytes")
     is_run = np.zeros(count, np.bool_)
@@ -158,7 +158,7 @@ def _runs(data: bytes, at: int) -> tuple[Runs, int]:
 
 
 def _values(data: bytes, at: int, count: int) -> tuple[Values | Bits, int]:
-    """A sorted array where there are few, else a bit each."""
+    """A container: a sorted array if it has few rows, else one bit per row."""
     if count <= _ARRAY_AT_MOST:
         return Values(np.frombuffer(data, "<u2", count, at)), at + 2 * count
     return Bits(np.frombuffer(data, np.uint8, _BITMAP_BYTES, at)), at + _BITMAP_BYTES

@@ -1,4 +1,4 @@
-"""The columns that a data file holds, and which of them a table's columns are."""
+"""Finds the columns of a table in the schema of a data file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _ID_KEYS = (b"PARQUET:field_id", b"iceberg.id")
 
 
 class FileColumn(Struct, frozen=True):
-    """A column of a file, or what lies in one; `leaves` are the first of its leaves and the end.
+    """A column of a file, or a nested column. `leaves` is its range of leaf numbers.
 
-    `members` are those of a struct, the element of a list, or the key and the value of a map.
+    `members` are the fields of a struct, the element of a list, or the key and value of a map.
     """
 
     name: str
@@ -31,7 +31,7 @@ class FileColumn(Struct, frozen=True):
 
 
 def held(schema: Iterable[pa.Field]) -> tuple[FileColumn, ...]:
-    """The columns of a file's schema in Arrow."""
+    """The columns of a file, from its Arrow schema."""
     return tuple(_numbered_leaves(schema, 0))
 
 
@@ -54,7 +54,7 @@ def _is_empty(kind: pa.DataType) -> bool:
 
 
 def members_of(kind: pa.DataType) -> Sequence[pa.Field]:
-    """What lies in a column of that type."""
+    """The nested fields of a type."""
     if pa.types.is_dictionary(kind):
         return members_of(kind.value_type)
     if pa.types.is_struct(kind):
@@ -67,7 +67,7 @@ def members_of(kind: pa.DataType) -> Sequence[pa.Field]:
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """A list in any of the forms that Arrow has."""
+    """The type is one of Arrow's list types."""
     return bool(
         pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
     )
@@ -82,24 +82,24 @@ def _id(field: pa.Field) -> int | None:
 
 
 class Finder(Struct, frozen=True):
-    """Finds a table's columns among those that a file holds."""
+    """Finds columns of a table among the columns of a file."""
 
     columns: tuple[FileColumn, ...]
     by_id: bool
 
     def find(self, column: ReadColumn) -> FileColumn | None:
-        """The top-level column, None where the file is without it."""
+        """The top-level column of the file; None if the file lacks it."""
         return self.member(self.columns, column)
 
     def member(self, among: Sequence[FileColumn], column: ReadColumn) -> FileColumn | None:
-        """A column among those of one level."""
+        """The column among the columns of one level; None if it is missing."""
         if self.by_id and column.id is not None:
             return next((candidate for candidate in among if candidate.id == column.id), None)
         return _named(among, column.in_files)
 
 
 def _named(among: Sequence[FileColumn], name: str) -> FileColumn | None:
-    """Exactly spelled, else in any case, as Spark reads files."""
+    """The column with this exact name, else with this name in any case, as Spark reads files."""
     exact = next((candidate for candidate in among if candidate.name == name), None)
     if exact is not None:
         return exact
@@ -107,7 +107,7 @@ def _named(among: Sequence[FileColumn], name: str) -> FileColumn | None:
 
 
 def finder(columns: tuple[FileColumn, ...], naming: Naming) -> Finder:
-    """How a file's columns are found: a file without ids gets them from the table's mapping."""
+    """The finder of a file. A file without ids gets them from the table's name mapping."""
     if not naming.by_id or _has_ids(columns):
         return Finder(columns, naming.by_id)
     if naming.mapping is not None:
@@ -133,7 +133,7 @@ def _mapped(columns: Sequence[FileColumn], mapping: Sequence[MappedName]) -> tup
 
 
 def wanted_leaves(file_column: FileColumn, column: ReadColumn, finder: Finder) -> Iterator[int]:
-    """The leaves that a column needs: of a struct with no wanted member one, to know its NULLs."""
+    """The leaves that a column needs. A struct without a wanted member needs one, for its NULLs."""
     if not pa.types.is_struct(column.type) or not file_column.members:
         if column.members and len(column.members) == len(file_column.members):
             for inner, member in zip(file_column.members, column.members, strict=True):

@@ -1,4 +1,4 @@
-"""Rows that were deleted: by position, by deletion vector, by equality."""
+"""The deleted rows of data files: by position, by deletion vector or by equality."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _PATH = ReadColumn("file_path", pa.string(), id=2_147_483_546)
 _POSITION = ReadColumn("pos", pa.int64(), id=2_147_483_545)
 _SIZE = _CHECKSUM = 4
 _KEPT_FILES = 8
-"""So many delete files are held: a few stand for many data files."""
+"""The number of delete files in the cache: one delete file often serves many data files."""
 
 
 class EqualityDeleteSet(Struct, frozen=True):
-    """Equality deletes as they apply to a data file.
+    """Equality deletes for one data file.
 
-    `columns` are the ones to read for them, each pruned to the member that is compared, and
-    `paths` lead to it.
+    `columns` are the columns to read, each pruned to the member that is compared; `paths` lead to
+    that member.
     """
 
     columns: tuple[ReadColumn, ...]
@@ -59,14 +59,14 @@ class EqualityDeleteSet(Struct, frozen=True):
 
 
 class Deleted(Struct, frozen=True):
-    """What is deleted of one data file: positions in order, vectors, and rows that equal others."""
+    """The deleted rows of one data file: sorted positions, vectors and equality deletes."""
 
     positions: Positions
     vectors: tuple[Vector, ...]
     compared: tuple[EqualityDeleteSet, ...]
 
     def by_position(self, start: int, count: int) -> Flags | None:
-        """Which of some rows are; None for none."""
+        """One boolean per row: deleted by position or vector. None if no row is."""
         deleted = [flags for v in self.vectors if (flags := v.flags(start, count)) is not None]
         first, end = np.searchsorted(self.positions, (start, start + count))
         if first < end:
@@ -77,14 +77,14 @@ class Deleted(Struct, frozen=True):
 
 
 class DeleteReader:
-    """Reads what data files name as their deletes; what several name is read once."""
+    """Reads the delete files of data files. A delete file of several data files is read once."""
 
     def __init__(self, naming: Naming) -> None:
         self._naming = naming
         self._cache: dict[Any, Any] = {}
 
     def read(self, file: DataFile) -> Deleted:
-        """The deletes of a data file."""
+        """The deleted rows of a data file."""
         positions: list[Positions] = [np.empty(0, np.int64)]
         compared, vectors = [], []
         for delete in file.deletes:
@@ -109,7 +109,7 @@ class DeleteReader:
     def _positions(self, delete: PositionDeletes) -> Positions:
         def read() -> _ListedPositions:
             parts = open_file(delete.file, self._naming).everything([_PATH, _POSITION])
-            # Few paths stand for many rows: they are held once a part.
+            # Few paths serve many rows: a dictionary holds each path once per array.
             short = ([paths.dictionary_encode(), places] for paths, places in parts)
             return _ListedPositions(list(_within_limit(short, delete.file)))
 
@@ -139,12 +139,12 @@ class DeleteReader:
 
 
 class _ListedPositions(Struct, frozen=True):
-    """A file of position deletes in parts: the paths of data files, and rows of them."""
+    """The content of a position delete file: pairs of arrays, data file paths and row positions."""
 
     parts: Sequence[Sequence[pa.Array]]
 
     def of(self, path: str) -> pa.ChunkedArray:
-        """The rows of one data file."""
+        """The deleted positions of one data file."""
         positions = []
         for paths, places in self.parts:
             number = pc.index(paths.dictionary, path).as_py()
@@ -156,7 +156,7 @@ class _ListedPositions(Struct, frozen=True):
 def _within_limit(
     parts: Iterable[Sequence[pa.Array]], file: DataFile
 ) -> Iterator[Sequence[pa.Array]]:
-    """The same parts, until what they take together exceeds the memory limit."""
+    """The same arrays; an error as soon as they exceed the memory limit together."""
     size = 0
     for part in parts:
         size += sum(column.nbytes for column in part)
@@ -165,11 +165,11 @@ def _within_limit(
 
 
 _COPIES = 3
-"""Deletes are held as they are read, one behind the other, and in order."""
+"""Deletes are in memory three times: as they are read, concatenated, and sorted."""
 
 
 def _chain(chain: Sequence[ReadColumn]) -> ReadColumn:
-    """The top-level column with nothing but the one that a chain leads to."""
+    """The top-level column, pruned to the member at the end of the chain."""
     pruned = chain[-1]
     for above in reversed(chain[:-1]):
         pruned = above.only((pruned,))
@@ -177,7 +177,7 @@ def _chain(chain: Sequence[ReadColumn]) -> ReadColumn:
 
 
 class EqualRows(Struct, frozen=True):
-    """Rows as numbers: each column's value by its place among the distinct ones."""
+    """Deleted rows as one integer per row, a code of the values in all compared columns."""
 
     distinct: tuple[pa.Array, ...]
     codes: npt.NDArray[np.int64]
@@ -190,7 +190,7 @@ class EqualRows(Struct, frozen=True):
         return cls(distinct, np.unique(codes))
 
     def hit(self, columns: Sequence[pa.Array]) -> Flags:
-        """The rows that equal one of them in every column, NULL being equal to NULL."""
+        """One boolean per row: it equals a deleted row in every column. NULL equals NULL."""
         codes, coded = _coded([_plain(column) for column in columns], self.distinct)
         hits: Flags = coded & np.isin(codes, self.codes)
         return hits
@@ -222,7 +222,10 @@ def _vector(shown: str, content: bytes) -> Vector:
 
 
 def _vector_in_file(delete: VectorInFile) -> Vector:
-    """Its size, the vector, and the vector's CRC-32: alike in Delta's files and in Puffin's."""
+    """A deletion vector from a file: its size, its bytes and their CRC-32.
+
+    Delta's files and Iceberg's Puffin files have the same layout.
+    """
     shown = delete.store.shown(delete.path)
     if delete.length < 0 or delete.start < 0:
         where = f"{delete.length} bytes from {delete.start} on"

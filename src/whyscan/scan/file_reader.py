@@ -1,4 +1,4 @@
-"""One data file: its own columns found, read and shaped into the table's."""
+"""Reads one data file, and shapes its columns into the columns of the table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class FileReader(Struct, frozen=True):
-    """An opened file, and how the table's columns are found in it."""
+    """An open file with the finder of its columns."""
 
     file: DataFile
     naming: Naming
@@ -29,7 +29,7 @@ class FileReader(Struct, frozen=True):
     finder: Finder
 
     def leaves(self, columns: Iterable[ReadColumn]) -> frozenset[int]:
-        """Which leaves of the file some columns need."""
+        """The leaves of the file that these columns need."""
         matches = (
             (self.finder.find(column), column)
             for column in columns
@@ -43,7 +43,7 @@ class FileReader(Struct, frozen=True):
         )
 
     def shaped(self, piece: Piece, columns: Sequence[ReadColumn]) -> list[pa.Array]:
-        """The columns of some rows in the table's types."""
+        """The columns of a piece in the types of the table."""
         shaper = Shaper(self.finder, self.file.constants)
         try:
             return [self._column(piece, column, shaper) for column in columns]
@@ -60,7 +60,7 @@ class FileReader(Struct, frozen=True):
         return self.naming.constants_win and (column.name,) in self.file.constants
 
     def everything(self, columns: Sequence[ReadColumn]) -> Iterator[list[pa.Array]]:
-        """The columns of all rows, for files that are read whole."""
+        """The columns of all rows of the file."""
         leaves = self.leaves(columns)
         for unit in self.source.units(None):
             self.source.fetch(unit, leaves)

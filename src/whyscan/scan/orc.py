@@ -1,4 +1,4 @@
-"""ORC data files, stripe by stripe."""
+"""Reads ORC data files, stripe by stripe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class OrcSource:
-    """One file."""
+    """An open ORC file."""
 
     def __init__(self, file: DataFile) -> None:
         from pyarrow import orc
@@ -32,15 +32,15 @@ class OrcSource:
         self._start = 0
 
     def units(self, ordinals: Sequence[int] | None) -> Iterator[ReadUnit]:
-        """The file as a whole: the rows of a stripe are known when it was read."""
+        """One unit, the whole file: a stripe's number of rows is known only after reading it."""
         del ordinals
         yield ReadUnit(0, 0)
 
     def fetch(self, unit: ReadUnit, leaves: Collection[int]) -> None:
-        """Stripes are read when they are decoded."""
+        """Nothing to do: stripes are read when they are decoded."""
 
     def pieces(self, unit: ReadUnit, leaves: Collection[int]) -> Iterator[Piece]:
-        """The rows of one stripe after another."""
+        """The rows, stripe by stripe."""
         chosen = [c for c in self.columns if any(c.leaves[0] <= i < c.leaves[1] for i in leaves)]
         start = unit.start
         if not chosen:
@@ -56,4 +56,4 @@ class OrcSource:
             start += batch.num_rows
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to do: the file needs no closing."""

@@ -1,4 +1,4 @@
-"""Parquet data files: row group by row group, only the column chunks that are needed."""
+"""Reads Parquet data files: row group by row group, only the needed column chunks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ParquetSource:
-    """One file. What lies in a store far away is fetched before it is decoded."""
+    """An open Parquet file. Column chunks in a remote store are fetched before decoding."""
 
     def __init__(self, file: DataFile) -> None:
         self._data = file
@@ -36,7 +36,7 @@ class ParquetSource:
             raise CorruptFile(file.shown, "its schema does not count its columns")
 
     def units(self, ordinals: Sequence[int] | None) -> Iterator[ReadUnit]:
-        """The row groups."""
+        """One unit per row group."""
         count = len(self._starts) - 1
         for ordinal in range(count) if ordinals is None else ordinals:
             if not 0 <= ordinal < count:
@@ -44,7 +44,7 @@ class ParquetSource:
             yield ReadUnit(ordinal, self._starts[ordinal])
 
     def fetch(self, unit: ReadUnit, leaves: Collection[int]) -> None:
-        """Ask the store for the column chunks, all at once."""
+        """Read the column chunks from the store, all at once."""
         if isinstance(self._bytes, RangeFile):
             with errors_of_file(self._data):
                 self._bytes.fetch(self._chunks(unit, leaves))
@@ -61,7 +61,7 @@ class ParquetSource:
         return ranges
 
     def pieces(self, unit: ReadUnit, leaves: Collection[int]) -> Iterator[Piece]:
-        """The row group's rows in batches."""
+        """The rows of a row group in batches."""
         chosen = sorted(leaves)
         keys = [
             c.leaves[0] for c in self.columns if any(c.leaves[0] <= i < c.leaves[1] for i in chosen)
@@ -84,7 +84,7 @@ class ParquetSource:
         self._count(unit, leaves)
 
     def _count(self, unit: ReadUnit, leaves: Collection[int]) -> None:
-        """What was read of a disk; a store counts for itself."""
+        """Count the bytes that were read from disk; a store counts its own reads."""
         chunks = self._chunks(unit, leaves)
         if isinstance(self._bytes, RangeFile):
             self._bytes.release(chunks)

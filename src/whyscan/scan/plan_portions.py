@@ -1,7 +1,7 @@
-"""A plan in portions: some of its files each, with all that reading them takes.
+"""Divides a plan into portions: some of its files with everything that reading them needs.
 
-A portion can be sent to another process. It holds nothing of the other files, so that what
-travels grows with what is read there.
+A portion can be sent to another process. It contains nothing about other files, so its size depends
+only on what that process reads.
 """
 
 from __future__ import annotations
@@ -41,15 +41,16 @@ if TYPE_CHECKING:
 
 PSEUDO = FILE_PATH[0]
 OPENING = 1 << 20
-"""To open a file takes about as long as to read so many bytes."""
+"""Opening a file takes about as long as reading this many bytes."""
 LEAST = 8 * OPENING
-"""Less does not pay for a process of its own."""
+"""The least size of a portion: fewer bytes are not worth a process."""
 
 
 class Portion(Struct, frozen=True):
-    """Some tasks of a plan, and beside each its file in `reading`.
+    """Some tasks of a plan, with the file of each task in `reading`.
 
-    `pseudo_columns` are the pseudo-columns of each task's file, empty where no condition names one.
+    `pseudo_columns` has the pseudo-columns of each task's file; it is empty if no condition uses
+    one.
     """
 
     reading: FileReading
@@ -60,7 +61,7 @@ class Portion(Struct, frozen=True):
     pseudo_columns: tuple[PseudoColumns, ...] = ()
 
     def open_conditions(self, numbers: Iterable[int]) -> list[Expression]:
-        """The conjuncts of those numbers, in the predicate's order."""
+        """The conjuncts with these numbers, in the order of the predicate."""
         return [self.conjuncts[number] for number in sorted(numbers)]
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -69,15 +70,15 @@ class Portion(Struct, frozen=True):
         return _unpacked, (replace(self.reading, files=files), constants, rest)
 
 
-# Of each column, the places of the files that metadata says its value of, and the values.
+# For each column: the positions of the files whose value metadata records, and these values.
 Constants = dict["Path", tuple[tuple[int, ...], pa.Array]]
 
 
 def _packed(files: Sequence[DataFile]) -> tuple[tuple[DataFile, ...], Constants]:
-    """Files without their constants, and those column by column.
+    """The files without their constants, and the constants as one array per column.
 
-    A scalar is pickled as a value of Python, where no date has a year 10000, and an array a file
-    takes four times as long.
+    A pickled scalar is a Python value, and Python has no date in the year 10000. One array per file
+    would take four times as long.
     """
     stores: dict[int, Store] = {}
     values_by_path: dict[Path, list[tuple[int, pa.Scalar]]] = {}
@@ -95,7 +96,7 @@ def _packed(files: Sequence[DataFile]) -> tuple[tuple[DataFile, ...], Constants]
 
 
 def _sent(file: DataFile, stores: dict[int, Store]) -> DataFile:
-    """A file whose store knows nothing of what was read of it here."""
+    """The file with a new store that carries no cache and no counts of this process."""
     deletes = tuple(_sent_delete(delete, stores) for delete in file.deletes)
     return replace(file, store=_fresh(file.store, stores), constants={}, deletes=deletes)
 
@@ -129,7 +130,7 @@ def _unpacked(reading: FileReading, constants: Constants, rest: tuple[object, ..
 
 
 def whole(plan: ScanPlan, columns: Sequence[Path] | None = None) -> Portion:
-    """A plan as one portion; `columns` None are those that were planned, or all."""
+    """The whole plan as one portion. `columns` None means the planned columns, or all."""
     chosen = tuple(tasks(plan.evidence))
     at = pa.array([task.at for task in chosen], pa.int64())
     reading = plan.snapshot.reading(plan.evidence.files, at, plan.zone)
@@ -148,9 +149,9 @@ def whole(plan: ScanPlan, columns: Sequence[Path] | None = None) -> Portion:
 def portions(
     everything: Portion, evidence: Evidence, about_bytes: int, at_least: int
 ) -> Iterator[Portion]:
-    """A whole plan in few portions of about as many bytes, `at_least` so many where that pays.
+    """The plan in portions of about `about_bytes`, at least `at_least` if they get large enough.
 
-    A large file may be in several, each with row groups of its own.
+    A large file may be in several portions, each with other row groups of it.
     """
     places = {task.at: place for place, task in enumerate(everything.tasks)}
     pieces = list(_pieces(everything.tasks, evidence))
@@ -170,7 +171,7 @@ def portions(
 
 
 def _pieces(chosen: Sequence[Task], evidence: Evidence) -> Iterator[tuple[Task, int]]:
-    """Row groups one by one, else whole files, with the bytes that reading them takes."""
+    """One task per row group, or per file without row groups, with the bytes to read."""
     sizes = evidence.files.bytes.take(pa.array([t.at for t in chosen], pa.int64())).to_pylist()
     measured = _group_bytes(evidence)
     for task, size in zip(chosen, sizes, strict=True):
@@ -183,7 +184,7 @@ def _pieces(chosen: Sequence[Task], evidence: Evidence) -> Iterator[tuple[Task, 
 
 
 def _group_bytes(evidence: Evidence) -> dict[tuple[int, int], int]:
-    """The bytes of the columns to read, of each surviving row group."""
+    """The bytes to read per surviving row group, by file and ordinal."""
     groups, judgement = evidence.groups, evidence.group_judgement
     if groups is None or judgement is None:
         return {}
@@ -198,7 +199,7 @@ def _group_bytes(evidence: Evidence) -> dict[tuple[int, int], int]:
 
 
 def _filled(pieces: Sequence[tuple[Task, int]], aim: int) -> Iterator[list[Task]]:
-    """Neighbours together, until they are as large as they should be."""
+    """Lists of adjacent tasks, each list about as large as `aim`."""
     chosen: list[Task] = []
     filled = 0
     for task, size in pieces:
@@ -212,7 +213,7 @@ def _filled(pieces: Sequence[tuple[Task, int]], aim: int) -> Iterator[list[Task]
 
 
 def _joined(chosen: Sequence[Task]) -> Iterator[Task]:
-    """Row groups of one file as one task again."""
+    """The row groups of one file as one task."""
     joined: dict[int, Task] = {}
     for task in chosen:
         before = joined.get(task.at)
@@ -225,7 +226,7 @@ def _joined(chosen: Sequence[Task]) -> Iterator[Task]:
 def _pseudo_columns(
     evidence: Evidence, conjuncts: Sequence[Expression], chosen: Sequence[Task]
 ) -> tuple[PseudoColumns, ...]:
-    """The pseudo-columns that conditions name, file by file."""
+    """The pseudo-columns that conditions use, one mapping per file."""
     named = dict.fromkeys(
         column for e in conjuncts for column in columns_of(e) if column.path[0] == PSEUDO
     )
@@ -235,7 +236,7 @@ def _pseudo_columns(
 
 
 def _constant(evidence: Evidence, column: Column, at: int) -> Interval:
-    """A pseudo-column of one file."""
+    """The interval of a pseudo-column for one file."""
     interval = evidence.files.containers.take(pa.array([at])).interval(column)
     alone = {
         name: value[0].as_py()

@@ -1,4 +1,4 @@
-"""Which columns are read: those that are given, and those that only conditions need."""
+"""Which columns are read: the columns of the result, and the columns that conditions need."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class ResultColumns(Struct, frozen=True):
-    """The columns of the result: the paths in the order that was asked, and their schema.
+    """The columns of the result: their paths in the requested order, and their schema.
 
-    A member of a struct is a column of its own, and is called as it was asked for: `a.b`.
+    A member of a struct is a column with the dotted name that was requested: `a.b`.
     """
 
     paths: tuple[Path, ...]
     schema: pa.Schema
 
     def batch(self, arrays: Arrays) -> pa.RecordBatch:
-        """The result's rows of some top-level columns."""
+        """A batch of the result, from the arrays of top-level columns."""
         columns = [value_at(arrays, path) for path in self.paths]
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
@@ -37,7 +37,7 @@ class ResultColumns(Struct, frozen=True):
 def result_columns(
     columns: Sequence[ReadColumn], requested: Sequence[Path] | None
 ) -> ResultColumns:
-    """The asked columns, or all of them in the table's order."""
+    """The requested columns, or all columns in the order of the table."""
     paths = tuple(requested) if requested is not None else tuple((c.name,) for c in columns)
     if not paths:
         raise UsageError("there is no column to read", hint="name one at least")
@@ -46,7 +46,7 @@ def result_columns(
 
 
 def type_at(columns: Sequence[ReadColumn], path: Path) -> pa.DataType:
-    """The type in which the column of that path is given."""
+    """The type of the column with this path."""
     column = next((c for c in columns if c.name == path[0]), None)
     if column is None:
         raise UsageError(f"there is no column {'.'.join(path)} to read")
@@ -54,7 +54,7 @@ def type_at(columns: Sequence[ReadColumn], path: Path) -> pa.DataType:
 
 
 def value_at(arrays: Arrays, path: Path) -> pa.Array:
-    """A column, or a member: NULL where a struct around it is."""
+    """A column or a member of a struct: NULL where a struct around it is NULL."""
     array = arrays[path[0]]
     for name in path[1:]:
         array = pc.struct_field(array, array.type.get_field_index(name))
@@ -62,7 +62,7 @@ def value_at(arrays: Arrays, path: Path) -> pa.Array:
 
 
 def pruned(columns: Sequence[ReadColumn], paths: Iterable[Path]) -> tuple[ReadColumn, ...]:
-    """The columns that paths lead into, structs with those members alone."""
+    """The columns that the paths lead into; structs keep only the members on a path."""
     wanted: dict[str, list[Path]] = {}
     for path in paths:
         wanted.setdefault(path[0], []).append(path[1:])

@@ -1,4 +1,4 @@
-"""A file of a store as something to read and seek in; what was fetched ahead is not asked for."""
+"""A file of a store that can be read and seeked. Ranges that were fetched come from a cache."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from whyscan.tables.storage.store import Store
 
 _NEAR = 1 << 16
-"""Two ranges with no more than this between them are one request."""
+"""Two ranges with a gap of at most this size become one request."""
 
 _TAIL = 1 << 16
 
 
 class RangeFile(io.RawIOBase):
-    """Random access by byte ranges."""
+    """Random access to a file of a store by byte ranges."""
 
     def __init__(self, store: Store, path: str) -> None:
         super().__init__()
@@ -37,14 +37,14 @@ class RangeFile(io.RawIOBase):
         self.fetch([(self._size - tail, self._size)])
 
     def fetch(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """Hold these (start, end) ranges."""
+        """Read these (start, end) ranges into the cache."""
         joined = [piece for piece in _joined(ranges) if self._find(*piece) is None]
         requested = [ByteRange(self._path, start, end - start) for start, end in joined]
         for piece, content in zip(joined, self._store.read_many(requested), strict=True):
             self._cache[piece] = content
 
     def release(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """Hold them no longer."""
+        """Remove these ranges from the cache."""
         for piece in _joined(ranges):
             self._cache.pop(piece, None)
 
@@ -85,7 +85,7 @@ class RangeFile(io.RawIOBase):
 
 
 def missing(store: Store, path: str) -> TableError:
-    """A file that the table names and its folder does not have."""
+    """The error for a file that the table names and the store lacks."""
     return TableError(
         f"{store.shown(path)} is missing, and the plan reads it",
         hint="was it vacuumed? a newer version of the table may be whole",

@@ -1,7 +1,7 @@
-"""The rows of a plan: its files one after another, a few rows at a time.
+"""Reads the rows of a plan, file by file, in batches.
 
-Nothing but the plan's files is opened, and of them nothing but the row groups and columns that
-are asked for, that the rest of the predicate needs, or that deletes compare.
+It opens only the plan's files. From each file it reads only the row groups of the plan, and only
+the columns of the result, of the open conditions and of equality deletes.
 """
 
 from __future__ import annotations
@@ -39,16 +39,15 @@ if TYPE_CHECKING:
 
 _FILES_AHEAD = 8
 _UNITS_AHEAD = 4
-"""In a store far away so many files are opened, and so many row groups fetched, before they are
-needed."""
+"""In a remote store, this many files are opened and this many row groups fetched in advance."""
 
 
 def read(
     plan: ScanPlan, columns: Sequence[Path] | None = None, limit_rows: int | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows that match, in batches; `columns` None are those that were planned, or all.
+    """The matching rows in batches. `columns` None means the planned columns, or all.
 
-    After `limit_rows` rows nothing more is read.
+    Reading stops after `limit_rows` rows.
     """
     left = limit_rows
     if left is not None and left <= 0:
@@ -63,27 +62,27 @@ def read(
 
 
 def read_portion(portion: Portion, *, keep_undecided: bool = False) -> Iterator[pa.RecordBatch]:
-    """The rows of a portion that match.
+    """The matching rows of a portion.
 
-    `keep_undecided`: where nobody here can tell which rows match, they are all given, for one
-    who applies the predicate again.
+    `keep_undecided`: return the rows for which the predicate cannot be decided, too. The caller
+    must then apply the predicate again.
     """
     return _Scan(portion, DuckDBConnection(), keep_undecided).batches()
 
 
 def schema(plan: ScanPlan, columns: Sequence[Path] | None = None) -> pa.Schema:
-    """The schema of what `read` gives."""
+    """The schema of the batches that `read` returns."""
     return whole(plan, columns).given.schema
 
 
 def to_reader(plan: ScanPlan) -> pa.RecordBatchReader:
-    """The matching rows as a stream that knows its schema."""
+    """The matching rows as an Arrow stream with its schema."""
     portion = whole(plan)
     return pa.RecordBatchReader.from_batches(portion.given.schema, read_portion(portion))
 
 
 class _Opened(Struct, frozen=True):
-    """A file that is open, what of it is deleted, the columns to read, and its pseudo-columns."""
+    """An open file with its task, its deleted rows, the columns to read and its pseudo-columns."""
 
     task: Task
     file: FileReader
@@ -97,14 +96,14 @@ class _Opened(Struct, frozen=True):
 
 
 class _Scan(Struct, frozen=True):
-    """A portion, and how its files are read."""
+    """A portion that is being read."""
 
     portion: Portion
     engine: DuckDBConnection
     keep_undecided: bool
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Batches that are not empty."""
+        """The batches of the portion. No batch is empty."""
         reading = self.portion.reading
         deletes = DeleteReader(reading.naming)
         files = list(enumerate(reading.files))
@@ -174,7 +173,7 @@ def _fetched(pair: tuple[_Opened, ReadUnit]) -> tuple[_Opened, ReadUnit]:
 
 
 def _without_deleted(opened: _Opened, piece: Piece) -> Piece:
-    """The rows that are still there."""
+    """The piece without its deleted rows."""
     gone = opened.deleted.by_position(piece.start, piece.count)
     for compared in opened.deleted.compared:
         hit = compared.deletes(opened.file.shaped(piece, compared.columns))
@@ -187,7 +186,7 @@ def _without_deleted(opened: _Opened, piece: Piece) -> Piece:
 
 
 def _ahead(items: Iterable[T], work: Callable[[T], R], width: int) -> Iterator[R]:
-    """What `work` makes of the items in their order; `width` of them are begun before."""
+    """The results of `work` in the order of the items; up to `width` items are worked on ahead."""
     if not width:
         yield from map(work, items)
         return

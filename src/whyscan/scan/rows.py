@@ -1,8 +1,9 @@
-"""What a predicate makes of rows: a row is a container whose bounds are its values.
+"""Evaluates a predicate on rows: a row is a container whose bounds are its values.
 
-The same evaluator judges rows and files, so that reading cannot disagree with planning. What it
-leaves open is run in DuckDB; what cannot be run either is an error, never a guess. AND, OR and NOT
-are looked at here: a row that one operand decides needs no other.
+The evaluator that plans files also decides rows, so that reading and planning agree. DuckDB runs
+the conditions that the evaluator cannot decide. A condition that DuckDB cannot run is an error,
+never a guess. AND, OR and NOT are evaluated row by row: a row that one operand decides needs no
+other operand.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ _RUN = (BooleanType, DateType, IntegerType, StringType)
 
 
 class FileRows(Struct, frozen=True):
-    """Rows of one file: values of columns, in any Arrow type of theirs, and what is constant."""
+    """Rows of one file: an Arrow array per column, and an interval per constant column."""
 
     count: int
     values: Mapping[Column, pa.Array]
@@ -72,7 +73,7 @@ class FileRows(Struct, frozen=True):
     engine: DuckDBConnection = field(default_factory=DuckDBConnection)
 
     def containers(self) -> Containers:
-        """A container a row."""
+        """One container per row."""
         intervals = {
             column.path: as_interval(array, column.type) for column, array in self.values.items()
         }
@@ -85,7 +86,7 @@ class FileRows(Struct, frozen=True):
 
 
 class Ternary(Struct, frozen=True):
-    """What is known of each row: TRUE, FALSE, NULL, or none of them yet."""
+    """One truth value per row: TRUE, FALSE, NULL, or not decided yet."""
 
     true: Flags
     false: Flags
@@ -101,10 +102,10 @@ class Ternary(Struct, frozen=True):
 
 
 def matching(conjuncts: Sequence[Expression], rows: FileRows) -> Flags:
-    """The rows for which all of them are TRUE.
+    """The rows for which every conjunct is TRUE.
 
-    A row that one of them excludes is out whatever the others are, an error included: a file of
-    such rows would not have been read.
+    A row that one conjunct excludes does not match, even if another conjunct raises an error: a
+    file of such rows is pruned, too.
     """
     judge = _Judge(rows)
     outcomes = [_evaluated(conjunct, judge) for conjunct in conjuncts]
@@ -119,7 +120,7 @@ def matching(conjuncts: Sequence[Expression], rows: FileRows) -> Flags:
 
 
 def _run(conjunct: Expression, rows: FileRows) -> Flags:
-    """The rows for which it is TRUE, where the evaluator alone could not say."""
+    """The rows for which the conjunct is TRUE, where the evaluator alone cannot decide."""
     judge = _Runner(rows)
     outcome = _evaluated(conjunct, judge)
     if outcome.open.any():
@@ -144,7 +145,7 @@ def _evaluated(expression: Expression, atoms: _Judge) -> Ternary:
 
 
 def _all(operands: Sequence[Ternary]) -> Ternary:
-    """AND: FALSE if any is, TRUE if all are, NULL if some are and the rest is TRUE."""
+    """AND: FALSE if any is FALSE, TRUE if all are, NULL if some are NULL and the others TRUE."""
     true, false, null = operands[0].true, operands[0].false, operands[0].null
     for operand in operands[1:]:
         null = (null & (operand.true | operand.null)) | (true & operand.null)
@@ -153,7 +154,7 @@ def _all(operands: Sequence[Ternary]) -> Ternary:
 
 
 class _Judge:
-    """Judges by the evaluator alone. Of a column with few values each is looked at once."""
+    """Decides rows with the evaluator. In a column with few values, each is evaluated once."""
 
     def __init__(self, rows: FileRows) -> None:
         self._rows = rows
@@ -174,7 +175,7 @@ class _Judge:
         return Ternary(distinct.true[at], distinct.false[at], distinct.null[at])
 
     def _few(self, column: Column) -> pa.DictionaryArray | None:
-        """The column by its distinct values, NULL among them; None where most rows differ."""
+        """The column as a dictionary of its values and NULL; None if most rows differ."""
         if column not in self._encoded:
             array = self._rows.values[column]
             plain = array.storage if isinstance(array, pa.ExtensionArray) else array
@@ -190,7 +191,7 @@ class _Judge:
 
 
 class _Runner(_Judge):
-    """Judges by the evaluator, and runs what it leaves open; `culprit` is what cannot be run."""
+    """Decides rows with the evaluator, then with DuckDB; `culprit` is what DuckDB cannot run."""
 
     culprit: str | None = None
 
@@ -215,7 +216,7 @@ class _Runner(_Judge):
 
 
 def _is_quick(atom: Expression) -> bool:
-    """A column beside literals: comparing all rows is quicker than looking for distinct ones."""
+    """A column compared with literals: this is faster than finding the distinct values."""
     match atom:
         case Comparison() | Between() | IsNull():
             return all(isinstance(part, Column | Literal) for part in children(atom))
@@ -224,7 +225,7 @@ def _is_quick(atom: Expression) -> bool:
 
 
 def _is_repetitive(array: pa.Array) -> bool:
-    """By a sample from its middle."""
+    """Fewer than half of the values of a sample from the middle are distinct."""
     sample = array.slice(max(0, (len(array) - _SAMPLE) // 2), _SAMPLE)
     if pa.types.is_nested(array.type) or len(array) < _SAMPLE:
         return False
@@ -232,7 +233,7 @@ def _is_repetitive(array: pa.Array) -> bool:
 
 
 def _answers(atom: Expression, rows: FileRows) -> pa.Array | None:
-    """The expression run on each row; None where DuckDB may mean something else."""
+    """The result of the expression for each row; None if DuckDB may have other semantics."""
     columns = columns_of(atom)
     names = {column.path: f"c{i}" for i, column in enumerate(columns)}
     sql = to_duckdb(atom, names)
@@ -256,7 +257,7 @@ def _sent(array: pa.Array, kind: Type) -> pa.Array:
 
 
 def as_interval(array: pa.Array, kind: Type) -> Interval:
-    """Each value as an interval of one point, or NULL, or NaN."""
+    """One interval per value: a point, NULL, or NaN."""
     point = represented(array, kind)
     null: Mask = array.is_null() if array.null_count else False
     present: Mask = array.is_valid() if array.null_count else True
@@ -266,7 +267,7 @@ def as_interval(array: pa.Array, kind: Type) -> Interval:
 
 
 def represented(array: pa.Array, kind: Type) -> Vector | None:
-    """Values as the evaluator holds them (tree/arrow.py); None for those without an order."""
+    """The values as the evaluator holds them (tree/arrow.py); None for a type without an order."""
     target = arrow_type(kind)
     if pa.types.is_null(target):
         return None
@@ -280,9 +281,9 @@ def represented(array: pa.Array, kind: Type) -> Vector | None:
 
 
 def _in_steps(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """Moments in another unit: finer digits are cut off towards the past, as Spark does.
+    """Timestamps in another unit. Finer digits are rounded down, as Spark does.
 
-    What 64 bits of the finer unit do not hold is not known.
+    A timestamp that does not fit into 64 bits of the finer unit is unknown.
     """
     steps = array.view(pa.int64())
     has, wanted = _PER_SECOND[array.type.unit], _PER_SECOND[target.unit]

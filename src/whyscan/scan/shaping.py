@@ -1,8 +1,8 @@
-"""What a file holds, in the shape that the table gives it: renamed, widened, put in order, filled.
+"""Shapes columns of a file into columns of the table: renamed, widened, ordered and filled.
 
-| a column that a file does not have | is |
+| a column that is missing in the file | gets |
 |---|---|
-| of which metadata says a value | that value |
+| with a value in metadata | that value |
 | with a default | the default |
 | any other | NULL |
 """
@@ -28,7 +28,7 @@ _SHREDDED = "typed_value"
 
 
 class Unshapeable(ValueError):
-    """A file holds a column as something that the table's type cannot be made of."""
+    """A column of a file cannot be converted to the type of the table."""
 
 
 class Shaper(Struct, frozen=True):
@@ -38,7 +38,7 @@ class Shaper(Struct, frozen=True):
     constants: Mapping[Path, pa.Scalar]
 
     def column(self, array: pa.Array, file_column: FileColumn, column: ReadColumn) -> pa.Array:
-        """A top-level column that the file holds."""
+        """A top-level column that is in the file."""
         try:
             return self._shaped(array, file_column, column, (column.name,))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
@@ -48,7 +48,7 @@ class Shaper(Struct, frozen=True):
             ) from None
 
     def missing(self, column: ReadColumn, path: Path, count: int) -> pa.Array:
-        """A column that the file does not hold."""
+        """A column that is missing in the file."""
         if path in self.constants:
             return pa.repeat(self.constants[path], count)
         if column.default is not None:
@@ -59,7 +59,7 @@ class Shaper(Struct, frozen=True):
         return pa.nulls(count, column.type)
 
     def _has_filled(self, path: Path) -> bool:
-        """A member whose value metadata says: then there is a struct around it."""
+        """Metadata has the value of a member, so the struct around it is not NULL."""
         depth = len(path)
         return any(
             constant[:depth] == path and len(constant) > depth for constant in self.constants
@@ -123,7 +123,7 @@ class Shaper(Struct, frozen=True):
 
 
 def with_children(array: pa.Array, kind: pa.DataType, children: pa.Array) -> pa.Array:
-    """The same lists, of other elements."""
+    """The same lists with other elements."""
     validity, offsets = array.buffers()[:2]
     return pa.Array.from_buffers(
         kind, len(array), [validity, offsets], offset=array.offset, children=[children]
@@ -131,7 +131,7 @@ def with_children(array: pa.Array, kind: pa.DataType, children: pa.Array) -> pa.
 
 
 def _refuse_shredded(file_column: FileColumn, column: ReadColumn) -> None:
-    """A variant whose values stand in columns of their own would lose them."""
+    """Raise for a shredded variant: its values are in columns that would be lost."""
     if {m.name for m in column.members} == {"metadata", "value"} and any(
         m.name == _SHREDDED for m in file_column.members
     ):
@@ -139,7 +139,7 @@ def _refuse_shredded(file_column: FileColumn, column: ReadColumn) -> None:
 
 
 def widened(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Values of a file in the table's type: the same values, or an error."""
+    """The same values in the type of the table, or an error."""
     if array.type == kind:
         return array
     if isinstance(kind, pa.UuidType):
@@ -159,9 +159,9 @@ def _storage(array: pa.Array) -> pa.Array:
 
 
 def _moments(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Another unit, and whatever the file says of zones: stored is always UTC, or a wall clock.
+    """Timestamps in another unit. A zone in the file has no effect: files hold UTC or local time.
 
-    Finer digits are cut off towards the past, as Spark does.
+    Finer digits are rounded down, as Spark does.
     """
     plain = array.cast(pa.timestamp(array.type.unit)) if array.type.tz is not None else array
     if array.type.unit == "ns" and kind.unit == "us":

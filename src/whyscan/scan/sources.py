@@ -1,4 +1,4 @@
-"""Data files, opened: which columns they hold, and some of them, a few rows at a time."""
+"""Open data files of any format: their columns, and their rows in pieces."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 ROWS_AT_MOST = 1 << 17
 ROWS_AT_LEAST = 1 << 10
 BYTES_ABOUT = 1 << 26
-"""A batch has so many rows as take about this many bytes."""
+"""About the size of a batch."""
 
 
 class Piece(Struct, frozen=True):
-    """Rows in the order of their file, from `start` on; columns by the first of their leaves."""
+    """Consecutive rows of a file from `start` on; `arrays` by the first leaf of each column."""
 
     start: int
     count: int
@@ -33,7 +33,7 @@ class Piece(Struct, frozen=True):
 
 
 class ReadUnit(Struct, frozen=True):
-    """A part of a file that is read in one go: a row group, a stripe, or a whole file."""
+    """A range of a file that is read at once: a row group, or the whole file."""
 
     ordinal: int
     start: int
@@ -45,22 +45,22 @@ class OpenedFile(Protocol):
     @property
     def columns(self) -> tuple[FileColumn, ...]: ...
     def units(self, ordinals: Sequence[int] | None) -> Iterator[ReadUnit]:
-        """The parts of those numbers, None being all."""
+        """The units with these ordinals; None means all."""
         ...
 
     def fetch(self, unit: ReadUnit, leaves: Collection[int]) -> None:
-        """Have the bytes of some columns at hand; for stores that are far away."""
+        """Load the bytes of these leaves, if the file is in a remote store."""
         ...
 
     def pieces(self, unit: ReadUnit, leaves: Collection[int]) -> Iterator[Piece]:
-        """The rows of a part, with at least the columns of those leaves."""
+        """The rows of a unit, with at least the columns of these leaves."""
         ...
 
     def close(self) -> None: ...
 
 
 def open_source(file: DataFile) -> OpenedFile:
-    """A data file by its format."""
+    """Open a data file by its format."""
     match file.format:
         case "parquet":
             from whyscan.scan.parquet import ParquetSource
@@ -79,7 +79,7 @@ def open_source(file: DataFile) -> OpenedFile:
 
 
 def open_bytes(file: DataFile) -> Any:
-    """The bytes of a file: on disk, or in its store by ranges."""
+    """The bytes of a file: a memory map of a local file, or ranges of a remote one."""
     if file.store.folder is None:
         return RangeFile(file.store, file.path)
     place = Path(file.store.folder, file.path)
@@ -90,7 +90,7 @@ def open_bytes(file: DataFile) -> Any:
 
 @contextmanager
 def errors_of_file(file: DataFile) -> Iterator[None]:
-    """What a reader stumbles over in a file is that file's error."""
+    """Turn the errors of a reader into a `CorruptFile` error of this file."""
     try:
         yield
     except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, EOFError) as error:
@@ -101,6 +101,6 @@ def errors_of_file(file: DataFile) -> Iterator[None]:
 
 
 def rows_a_batch(rows: int, size: int) -> int:
-    """How many of `rows` that take `size` bytes are read at once."""
+    """The number of rows per batch, for `rows` rows that take `size` bytes."""
     fitting = BYTES_ABOUT * max(rows, 1) // max(size, 1)
     return max(ROWS_AT_LEAST, min(ROWS_AT_MOST, fitting))

@@ -1,4 +1,4 @@
-"""A plan as what to read of each file: its row groups, and the conditions that are open in them."""
+"""Tasks: which row groups of each file a plan reads, and which conditions are open in them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Task(Struct, frozen=True):
-    """One file: `at` is its position among the plan's, `open` the numbers of its open conjuncts.
+    """The task of one file: its position in the plan, and the numbers of its open conjuncts.
 
-    `groups` are the row groups to read with their own open conjuncts; None where the footer was
-    not opened, and all are read.
+    `groups` has the row groups to read, each with its open conjuncts. It is None if the footer was
+    not read; then all row groups are read.
     """
 
     at: int
@@ -41,7 +41,7 @@ class Task(Struct, frozen=True):
 
 
 def tasks(evidence: Evidence) -> Iterator[Task]:
-    """The files that must be read, in the table's order."""
+    """One task per file that must be read, in the order of the table."""
     groups = _groups(evidence)
     every = evidence.judgement.conjunct_every
     for at in np.flatnonzero(evidence.judgement.kept).tolist():
@@ -51,7 +51,7 @@ def tasks(evidence: Evidence) -> Iterator[Task]:
 
 
 def _groups(evidence: Evidence) -> dict[int, dict[int, Open]]:
-    """For each opened file its surviving row groups."""
+    """The surviving row groups of each file whose footer was read."""
     groups, judgement = evidence.groups, evidence.group_judgement
     if groups is None or judgement is None:
         return {}

@@ -1,8 +1,8 @@
-"""Conjuncts on one column must be TRUE of one and the same value.
+"""Domains: the sets of values for which all conjuncts on one column are TRUE.
 
-`x > 5` and `x < 3` may each be TRUE in a container that reaches from 0 to 9, and never both. So the
-conjuncts of an AND are read as sets of values, column by column, and their intersection is what
-the container must overlap. The words are those of Trino's `spi.predicate`.
+In a container with values from 0 to 9, `x > 5` and `x < 3` may each be TRUE, but never both for the
+same row. So each conjunct of an AND gives a set of values per column, and the container must
+overlap the intersection of these sets. The names are those of Trino's `spi.predicate`.
 """
 
 from whyscan.pruning.domains.domain import Domain

@@ -1,4 +1,4 @@
-"""A domain: the set of values of one column that a predicate leaves, NULL and NaN apart."""
+"""A domain: the set of values of one column that a predicate allows, with NULL and NaN."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Points: TypeAlias = pa.Array
 
 
 class Domain(Struct, frozen=True):
-    """Some of the values of a type, and whether NaN and NULL are among them.
+    """A set of values of a type, and whether NaN and NULL belong to it.
 
-    A domain may hold more than the predicate allows, never less.
+    A domain may contain more values than the predicate allows, never fewer.
     """
 
     type: Type
@@ -53,7 +53,7 @@ class Domain(Struct, frozen=True):
 
     @classmethod
     def listed(cls, kind: Type, values: pa.Array, *, nan: bool) -> Domain:
-        """The values of a list: as ranges while they are few."""
+        """The values of an IN list; as ranges if they are few."""
         few = _few(values, kind)
         return cls(kind, values if few is None else few, nan=nan)
 
@@ -63,12 +63,12 @@ class Domain(Struct, frozen=True):
 
     @property
     def is_one_range(self) -> bool:
-        """Just values, with no gap."""
+        """The domain is one range of values, without NaN and NULL."""
         single = isinstance(self.values, tuple) and len(self.values) == 1
         return single and not self.nan and not self.null
 
     def intersection(self, other: Domain) -> Domain:
-        """In both."""
+        """The values that are in both domains."""
         return Domain(
             self.type,
             _in_both(self, other),
@@ -77,7 +77,7 @@ class Domain(Struct, frozen=True):
         )
 
     def union(self, other: Domain) -> Domain:
-        """In one or the other."""
+        """The values that are in at least one of the domains."""
         return Domain(
             self.type,
             _in_either(self, other),
@@ -104,7 +104,7 @@ def _few(values: pa.Array, kind: Type) -> Ranges | None:
 
 
 def _plain(values: pa.Array) -> list[Key]:
-    """Arrow values as literals hold them: temporal ones as integers."""
+    """Arrow values as literals hold them: dates and timestamps as integers."""
     if pa.types.is_date32(values.type):
         values = values.cast(pa.int32())
     elif pa.types.is_timestamp(values.type):
@@ -130,7 +130,7 @@ def _in_either(a: Domain, b: Domain) -> Ranges | Points:
 
 
 def _from_end_to_end(domain: Domain) -> Ranges:
-    """Points as the one range that holds them: a superset."""
+    """Points as one range from the first to the last point, which is a superset."""
     if isinstance(domain.values, tuple):
         return domain.values
     if not len(domain.values):
@@ -151,14 +151,14 @@ def _any_at(values: Ranges | Points, kind: Type, points: Points) -> Mask:
 def _any_within(
     values: Ranges | Points, kind: Type, lower: Vector | None, upper: Vector | None
 ) -> Mask:
-    """Some value lies between the bounds, unknown bounds being open ends."""
+    """Some value lies between the bounds. An unknown bound excludes nothing."""
     if not isinstance(values, tuple):
         return any_within(lower, upper, values)
     return any_of(_crosses(item, kind, lower, upper) for item in values)
 
 
 def _crosses(item: ValueRange, kind: Type, lower: Vector | None, upper: Vector | None) -> Mask:
-    """It begins at or below the upper bound, and ends above the lower one."""
+    """The range begins at or below the upper bound and ends above the lower bound."""
     return both(
         may(less_equal, _scalar(item.low, kind), upper),
         may(less, lower, _scalar(item.high, kind)),

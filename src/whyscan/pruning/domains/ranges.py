@@ -1,8 +1,8 @@
-"""Sets of values as ranges, each from a value up to, and without, another.
+"""Sets of values as half-open ranges: each includes its lower end and excludes its upper end.
 
-Every type has a next value: integers and dates by one, decimals by one in the last digit, doubles
-by their last bit, strings by one more NUL. So `x <= 5` is `x < 6`, and `x > 5 AND x < 6` is empty
-where the type says so, with no flag for open or closed ends.
+Every type has a next value: integers and dates add one, decimals add one in the last digit, doubles
+change their last bit, strings append a NUL. So `x <= 5` is `x < 6`, and `x > 5 AND x < 6` is empty
+for integers; a range needs no flag for open or closed ends.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ decimal the unscaled one), a float that is not NaN, or bytes (of a string its UT
 
 
 class ValueRange(Struct, frozen=True):
-    """Values from `low` on and below `high`; None is an open end."""
+    """The values >= `low` and < `high`; None is an open end."""
 
     low: Key | None
     high: Key | None
@@ -55,7 +55,7 @@ NOTHING: Ranges = ()
 _GREATEST_UNSCALED: int = 10**MAX_DECIMAL_DIGITS - 1
 
 FEW = 32
-"""As many ranges as are worth telling apart; each costs two comparisons a container."""
+"""The greatest number of ranges in a set: each costs two comparisons per container."""
 
 
 def below(key: Key) -> Ranges:
@@ -84,12 +84,12 @@ def above(key: Key, kind: Type) -> Ranges:
 
 
 def starting_with(prefix: bytes) -> Ranges:
-    """Every UTF-8 text with the prefix: no UTF-8 holds the byte 0xff."""
+    """All UTF-8 texts with the prefix: no UTF-8 text contains the byte 0xff."""
     return (ValueRange(prefix, prefix + b"\xff"),)
 
 
 def union(first: Ranges, second: Ranges) -> Ranges:
-    """In one or the other. More than a few are one range from end to end: a superset."""
+    """The values in at least one set. More than `FEW` ranges become one range, a superset."""
     merged: list[ValueRange] = []
     for item in sorted((*first, *second), key=lambda r: (r.low is not None, r.low)):
         if merged and _meet(merged[-1], item):
@@ -102,7 +102,7 @@ def union(first: Ranges, second: Ranges) -> Ranges:
 
 
 def complement(ranges: Ranges) -> Ranges:
-    """The gaps between, before and behind."""
+    """The gaps before, between and after the ranges."""
     gaps = []
     start: Key | None = None
     for item in ranges:
@@ -115,7 +115,7 @@ def complement(ranges: Ranges) -> Ranges:
 
 
 def intersection(first: Ranges, second: Ranges) -> Ranges:
-    """In both, pair by pair."""
+    """The values that are in both sets."""
     common = tuple(
         ValueRange(_later_start(a.low, b.low), _earlier(a.high, b.high))
         for a in first
@@ -126,7 +126,7 @@ def intersection(first: Ranges, second: Ranges) -> Ranges:
 
 
 def _meet(earlier: ValueRange, later: ValueRange) -> bool:
-    """Nothing lies between them. The earlier one starts first."""
+    """No value lies between the two ranges. `earlier` starts first."""
     return earlier.high is None or later.low is None or later.low <= earlier.high
 
 
@@ -151,7 +151,7 @@ def _later_start(a: Key | None, b: Key | None) -> Key | None:
 
 
 def successor(key: Key, kind: Type) -> Key | None:
-    """The next value of the type; None behind the last one."""
+    """The next value of the type; None after the last one."""
     match kind:
         case StringType() | BinaryType() | UuidType():
             return key + b"\0"
@@ -174,7 +174,7 @@ def _greatest(kind: Type) -> int:
 
 
 def key_of(value: Value, kind: Type) -> Key | None:
-    """A literal's value as a key; None where the type has no order, or no such value."""
+    """The value of a literal as a key; None if the type has no order or no such value."""
     match kind, value:
         case FloatType(), float() | int():
             return None if math.isnan(value) else float(value)
@@ -191,7 +191,7 @@ def key_of(value: Value, kind: Type) -> Key | None:
 
 
 def value_of(key: Key, kind: Type) -> Value:
-    """A key as a literal's value again."""
+    """The literal's value of a key."""
     if isinstance(kind, DecimalType):
         return scaled_to(key, kind.scale)
     value: Value = key

@@ -1,17 +1,17 @@
-"""Which values make a predicate TRUE or FALSE, column by column.
+"""The values for which a predicate is TRUE or FALSE, as one domain per column.
 
 | predicate | TRUE for | FALSE for |
 |---|---|---|
 | x > v | the values above v, and NaN | the values up to v |
 | x <> v | all but v, and NaN | v |
-| x IN (…) | the listed | the others; nothing where NULL is listed |
+| x IN (…) | the listed values | all other values; none if NULL is listed |
 | x IS NULL | NULL | all but NULL |
 | x <=> v | v | all but v, and NULL |
-| x LIKE 'ab%' | what starts with ab | what does not |
-| a AND b | in both | in one or the other |
-| NOT a | where a is FALSE | where a is TRUE |
+| x LIKE 'ab%' | texts that start with ab | all other texts |
+| a AND b | the values in both domains | the values in one of the domains |
+| NOT a | the values for which a is FALSE | the values for which a is TRUE |
 
-A column that is not named may have any value. What cannot be read gives no columns at all.
+A column without a domain may have any value. A predicate that cannot be read gives no domains.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from whyscan.tree.nodes import (
 from whyscan.tree.types import BOOLEAN, BooleanType, FloatType, StringType, Type
 
 Domains: TypeAlias = Mapping[Column, Domain]
-"""Domains by column; a column that is absent has them all."""
+"""One domain per column; a column that is absent may have any value."""
 
 Reading: TypeAlias = Callable[[Expression], Domains]
 
@@ -66,7 +66,7 @@ _NEGATED = {
 
 
 def where_true(expression: Expression) -> Domains:
-    """The values for which the predicate is TRUE, or more."""
+    """The values for which the predicate is TRUE, or a superset."""
     match expression:
         case Comparison():
             return _compared(expression, _true_of)
@@ -91,7 +91,7 @@ def where_true(expression: Expression) -> Domains:
 
 
 def where_false(expression: Expression) -> Domains:
-    """The values for which the predicate is FALSE, or more."""
+    """The values for which the predicate is FALSE, or a superset."""
     match expression:
         case Comparison():
             return _compared(expression, _false_of)
@@ -129,7 +129,7 @@ def _in_both(a: Domains, b: Domains) -> Domains:
 
 
 def _in_either(a: Domains, b: Domains) -> Domains:
-    """Column by column, which is a superset: (1, 2) or (3, 4) allows (1, 4)."""
+    """The union per column, which is a superset: (1, 2) or (3, 4) allows (1, 4)."""
     return {c: a[c].union(b[c]) for c in a.keys() & b.keys()}
 
 
@@ -168,7 +168,7 @@ def _compared(
 
 
 def _true_of(operator: Comparator, literal: Literal, kind: Type) -> Domain | None:
-    """`x operator literal` is TRUE; None where the type has no order."""
+    """The values for which `x operator literal` is TRUE; None if the type has no order."""
     if literal.value is None:
         null_safe = operator is Comparator.NULL_SAFE_EQUAL
         return Domain.only_null(kind) if null_safe else Domain.none(kind)
@@ -179,7 +179,7 @@ def _true_of(operator: Comparator, literal: Literal, kind: Type) -> Domain | Non
 
 
 def _false_of(operator: Comparator, literal: Literal, kind: Type) -> Domain | None:
-    """`x operator literal` is FALSE. `<=>` is so for NULL too, but against NULL itself."""
+    """The values for which `x operator literal` is FALSE. `<=>` against a value includes NULL."""
     if operator is not Comparator.NULL_SAFE_EQUAL:
         return _true_of(_NEGATED[operator], literal, kind)
     if literal.value is None:
@@ -222,7 +222,7 @@ def _listed(expression: In, kind: Type) -> Domain:
 
 
 def _not_listed(expression: In, kind: Type) -> Domain:
-    """All but the listed, or more where they are many."""
+    """All values but the listed ones; a superset if many values are listed."""
     if expression.null:
         return Domain.none(kind)
     values = _listed(expression, kind).values
@@ -243,7 +243,7 @@ def _not_like(expression: Like, kind: Type) -> Domain:
 
 
 def _matched(expression: Like, kind: Type) -> tuple[Ranges, bool] | None:
-    """What the pattern matches, and whether it matches all of that; None where nobody can say."""
+    """The texts that the pattern matches, and whether it matches all of them; None if unknown."""
     if expression.ignore_case or not isinstance(kind, StringType):
         return None
     pattern = parsed(expression.pattern, expression.escape)

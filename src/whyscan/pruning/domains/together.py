@@ -1,4 +1,4 @@
-"""The conjuncts of an AND, taken together."""
+"""Conjuncts of an AND that share a column must be TRUE for one common value."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _SEVERAL = 2
 
 
 def may_satisfy_together(operands: Sequence[Expression], containers: Containers) -> Mask:
-    """Some value of each column may make every conjunct on it TRUE, if each alone may be TRUE.
+    """Each column may have a value for which every conjunct on it is TRUE.
 
-    A column that one conjunct alone speaks of is left to that conjunct.
+    The caller has checked that each conjunct alone may be TRUE. So a column that only one conjunct
+    uses is not checked.
     """
     named = [columns_of(operand) for operand in operands]
     times = Counter(column for columns in named for column in columns)
@@ -51,7 +52,7 @@ def _may_be_one_value(column: Column, domains: list[Domain], containers: Contain
     common = reduce(Domain.intersection, domains)
     if common.is_none:
         return False
-    # Helly: of ranges, the container's among them, that meet two by two all meet in one value.
+    # Helly's theorem: if each two of these ranges and the container's overlap, all of them do.
     if all(domain.is_one_range for domain in domains):
         return True
     return common.overlaps(containers.interval(column))

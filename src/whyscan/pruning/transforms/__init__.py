@@ -1,7 +1,8 @@
-"""Partition transforms, read backwards: from a partition value to where its source lies.
+"""Partition transforms: from a partition value to the interval of its source column.
 
-`preimage` is the law, `partition_interval` adds what NULL says, `forward` goes the other way for
-literals, and `in_bucket` does so for the one transform that cannot be read backwards.
+`preimage` maps a partition value to bounds of the source, and `partition_interval` adds NULL.
+`forward` maps values of the source to partition values. `in_bucket` uses it for bucket, the one
+transform that has no preimage.
 """
 
 from whyscan.pruning.transforms.buckets import in_bucket

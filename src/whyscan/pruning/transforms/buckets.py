@@ -1,4 +1,4 @@
-"""Bucket partitions: a literal is hashed forward, because a hash has no preimage interval."""
+"""Bucket partitions: the literals of a predicate are hashed, because a hash has no preimage."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def in_bucket(expression: Comparison | In, containers: Containers) -> Mask:
-    """`column = v` and `column IN (v, …)` can be TRUE only where some v falls into a bucket.
+    """`column = v` and `column IN (v, …)` can be TRUE only if some v falls into a bucket.
 
-    Whatever else the expression is, it may be TRUE anywhere.
+    Any other expression may be TRUE in every container.
     """
     column_and_values = _column_and_values(expression)
     if column_and_values is None:
@@ -50,10 +50,10 @@ def _may_hold(buckets: Buckets, x: Interval, values: pa.Array) -> Mask:
 
 
 def _same_value(bucket: Vector, x: Interval, numbers: pa.Array, values: pa.Array) -> Mask:
-    """Some value falls into the bucket and lies between the column's bounds as well.
+    """Some value falls into the bucket and also lies between the bounds of the column.
 
-    Those between the bounds are a run of the sorted values: of the values by bucket and place,
-    a run again.
+    The values between the bounds are a run of the sorted values. So among the values sorted by
+    bucket and then by position, they are a run of each bucket.
     """
     width = pa.scalar(len(values), pa.int64())
     places = pa.array(np.arange(len(values)))

@@ -1,4 +1,4 @@
-"""Transforms applied: from values of the source to the partition each of them falls into."""
+"""Applies partition transforms: from values of the source to their partition values."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ _POSITIVE = 0x7FFFFFFF
 def forward(transform: Transform, source: Type, values: pa.Array) -> pa.Array | None:
     """The partition values of source values; NULL stays NULL.
 
-    None where the transform is unknown or not defined on the type. Nothing wraps: an hour beyond
-    32 bits is given as it is, and what the type has no room for is a null slot.
+    None if the transform is unknown or not defined on the type. Nothing wraps around: an hour
+    beyond 32 bits is returned as it is, and a value that the type cannot hold is a null slot.
     """
     if not supports(transform, source):
         return None
@@ -79,12 +79,12 @@ def _units(transform: Temporal, source: Type, steps: pa.Array) -> pa.Array:
 
 
 def steps_in_a_day(source: Type) -> int:
-    """How many steps of a date or timestamp a day has."""
+    """The number of steps of a date or timestamp per day."""
     return SECONDS_A_DAY * source.unit.per_second if isinstance(source, TimestampType) else 1
 
 
 def steps_in_an_hour(source: Type) -> int:
-    """How many steps of a timestamp an hour has."""
+    """The number of steps of a timestamp per hour."""
     return steps_in_a_day(source) // 24
 
 

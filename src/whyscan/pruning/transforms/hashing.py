@@ -4,8 +4,8 @@
 |---|---|
 | integers, dates, timestamps | the value as a little-endian 64-bit integer |
 | timestamps of nanoseconds | the same, in microseconds rounded down |
-| decimals | the unscaled value, big-endian two's complement, as few bytes as it takes |
-| strings, binaries, uuids | their own |
+| decimals | the unscaled value, big-endian two's complement, in the least number of bytes |
+| strings, binaries, uuids | the bytes themselves |
 
 See Appendix B of the specification.
 """
@@ -40,7 +40,7 @@ _NANOSECONDS_IN_A_MICROSECOND = 1_000
 
 
 def hashed(source: Type, values: pa.Array) -> pa.Array | None:
-    """The signed 32-bit hashes of values; None for a type that has no hash."""
+    """The signed 32-bit hashes of values; None if the type has no hash."""
     match source:
         case IntegerType():
             return hash_of_longs(values)
@@ -57,7 +57,7 @@ def hashed(source: Type, values: pa.Array) -> pa.Array | None:
 
 
 def hash_of_longs(values: pa.Array) -> pa.Array:
-    """Murmur3 of eight bytes each: two rounds over the halves, then the finish."""
+    """Murmur3 of eight bytes per value: two rounds over the halves, then the finish."""
     bits = values.view(pa.uint64())
     low = pc.bit_wise_and(bits, pa.scalar(_LOW, pa.uint64())).cast(pa.uint32())
     high = pc.shift_right(bits, pa.scalar(32, pa.uint64())).cast(pa.uint32())

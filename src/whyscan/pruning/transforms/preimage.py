@@ -1,17 +1,18 @@
-"""Preimages: from a partition value back to where its source lies.
+"""Preimages: where the source column lies, for a partition value.
 
 | partition value | the source lies in |
 |---|---|
 | identity v | [v, v] |
-| year, month, day, hour v | from the start of the unit to the last step of it |
+| year, month, day, hour v | from the first to the last step of the unit |
 | truncate[W] v, a number | [v, v + W - 1], in steps of the last digit |
 | truncate[W] v, a string of W code points | every string that starts with v |
-| truncate[W] v, a shorter one | [v, v] |
+| truncate[W] v, a shorter string | [v, v] |
 | bucket, void, unknown | anywhere |
 
-A manifest's summary is the same with two ends. Before 1970 writers err: old ones rounded towards
-zero, so that a unit at or below 0 reaches down by one more; Iceberg's Java library still takes the
-last step of a unit's first second for the unit before, so that a unit reaches up to it.
+The summary of a manifest has two partition values, one for each end. Writers make errors before
+1970. Old writers rounded towards zero, so the source of a unit at or below 0 may lie one unit
+lower. Iceberg's Java library still puts the last step of a unit's first second into the unit
+before, so the source of a unit may lie up to that step.
 """
 
 from __future__ import annotations
@@ -59,17 +60,16 @@ if TYPE_CHECKING:
     from whyscan.pruning.functions.rules import Kernel
 
 Bounds: TypeAlias = tuple[Vector | None, Vector | None]
-"""The lower and the upper end; None, or a null slot, where it is unknown."""
+"""The lower and the upper bound; None, or a null slot, where it is unknown."""
 
 UNKNOWN: Bounds = (None, None)
 _BYTES = pa.array([bytes([byte]) for byte in range(256)], pa.binary())
 
 
 def partition_interval(transform: Transform, source: Type, partition: Interval) -> Interval:
-    """Where the source lies, by the interval of its partition values.
+    """The interval of the source column, from the interval of its partition values.
 
-    The transforms of the specification give NULL for NULL and for nothing else; void and unknown
-    ones do not.
+    The transforms of the specification give NULL only for NULL; void and unknown transforms do not.
     """
     if isinstance(transform, Void | Unknown) or not supports(transform, source):
         return anything(source)
@@ -80,14 +80,14 @@ def partition_interval(transform: Transform, source: Type, partition: Interval) 
 
 
 def of_partition_values(kind: Type, values: pa.Array) -> Interval:
-    """One partition value a container: that point, or NULL, or NaN."""
+    """The interval with one partition value per container: that point, NULL, or NaN."""
     return points(kind, values, settled(values.is_null()))
 
 
 def preimage(
     transform: Transform, source: Type, lower: Vector | None, upper: Vector | None
 ) -> Bounds:
-    """The bounds of the source whose partition values lie in [lower, upper]."""
+    """The bounds of the source for partition values in [lower, upper]."""
     if not supports(transform, source):
         return UNKNOWN
     match transform:
@@ -102,7 +102,7 @@ def preimage(
 
 
 def exactness(transform: Transform, source: Type, partition: Interval) -> Mask:
-    """Every value of the preimage has that partition value, so that both say the same."""
+    """Every source value in the preimage has that partition value."""
     lower, upper = preimage(transform, source, partition.lower, partition.upper)
     bounded = both(surely(pc.is_valid, lower), surely(pc.is_valid, upper))
     match transform:
@@ -112,7 +112,7 @@ def exactness(transform: Transform, source: Type, partition: Interval) -> Mask:
             above_zero = surely(lambda v: pc.greater(ticks_of(v), 0), partition.lower)
             return both(bounded, above_zero)
         case Truncate() if isinstance(source, BinaryType):
-            # The upper end is the first value behind the prefix: one point too many.
+            # The upper bound is the first value after the prefix: one value too many.
             return False
         case _:
             return bounded
@@ -134,14 +134,14 @@ def _temporal(
 
 def _reaching_down(transform: Temporal, source: Type, units: Vector) -> Vector:
     if isinstance(transform, Day) and isinstance(source, DateType):
-        return units  # A day of a date is the date: there was nothing to round.
+        return units  # The day of a date is the date itself: no writer rounded it.
     return pc.subtract(units, pc.less_equal(units, 0).cast(pa.int64()))
 
 
 def _never_wrapped(source: Type, first: Vector | None, last: Vector | None) -> Mask:
-    """No hour between the two is a later or earlier one that wrapped around its 32 bits.
+    """No hour between the two bounds wrapped around its 32 bits.
 
-    Timestamps of microseconds reach 2,562,047,788 hours, an int 2,147,483,647 of them.
+    Timestamps in microseconds reach hour 2,562,047,788; an int reaches 2,147,483,647.
     """
     hour = steps_in_an_hour(source)
     latest, earliest = BIGINT.greatest // hour, BIGINT.least // hour
@@ -152,7 +152,7 @@ def _never_wrapped(source: Type, first: Vector | None, last: Vector | None) -> M
 
 
 def _start(transform: Temporal, source: Type, units: Vector) -> Vector:
-    """The first step of a unit of time; unknown where the source's type does not reach it."""
+    """The first step of a unit of time; unknown if the type of the source cannot hold it."""
     units = contained(units, INT.least - 1, INT.greatest + 1)
     match transform:
         case Hour():
@@ -167,10 +167,10 @@ def _start(transform: Temporal, source: Type, units: Vector) -> Vector:
 
 
 def _end(transform: Temporal, source: Type, units: Vector) -> Vector:
-    """The last step of a unit, or what Iceberg's Java library takes for one of its steps.
+    """The last step of a unit, or the later step that Iceberg's Java library puts into the unit.
 
-    DateTimeUtil adds one step to a negative time and forgets to carry it into the seconds:
-    1969-12-27 01:00:00.999999 is its hour 00.
+    For a negative time, DateTimeUtil adds one step and does not carry it into the seconds: it
+    computes hour 00 for 1969-12-27 01:00:00.999999.
     """
     following = _start(transform, source, pc.add(units, 1))
     last = pc.subtract(following, 1)
@@ -211,10 +211,11 @@ def _array(values: Vector) -> pa.Array:
 def _on_the_grid(
     source: IntegerType, width: int, lower: Vector | None, upper: Vector | None
 ) -> Mask:
-    """Both ends are multiples of the width, and no value between them wrapped around.
+    """Both bounds are multiples of the width, and no value between them wrapped around.
 
-    The floor of the least integers lies below what the type holds. Writers let it wrap to the top,
-    where it is a multiple of no width, but may hide below a greater upper end.
+    The floor of the least integers is below the least value of the type. Writers let it wrap around
+    to the greatest values. There it is a multiple of no width, but a greater upper bound may hide
+    it.
     """
     return both(
         surely(lambda v: pc.equal(pc.modulo(v, width), 0), lower),
@@ -231,7 +232,7 @@ def _last_integer(values: Vector, width: int) -> Vector:
 
 
 def _last_decimal(values: Vector, width: int, scale: int) -> Vector:
-    """v + W - 1 in the last digit; unknown where it takes more digits than there are."""
+    """v + W - 1 in the last digit; unknown if it has too many digits."""
     kind = pa.decimal128(MAX_DECIMAL_DIGITS, scale)
     limit = pa.scalar(scaled_to(10**MAX_DECIMAL_DIGITS - width, scale), kind)
     fitting = pc.if_else(pc.less_equal(values, limit), values, pa.scalar(None, values.type))
@@ -240,15 +241,15 @@ def _last_decimal(values: Vector, width: int, scale: int) -> Vector:
 
 
 def _last_text(values: Vector, width: int) -> Vector:
-    """v and the byte 0xff, which no UTF-8 holds: behind all that starts with v."""
+    """v followed by the byte 0xff, which no UTF-8 contains: above all texts that start with v."""
     is_complete = pc.less(count_characters(values), width)
     return pc.if_else(is_complete, values, joined(values, ABOVE))
 
 
 def _last_binary(values: Vector, width: int) -> Vector:
-    """The first binary behind all that start with v: v with its last byte below 0xff raised.
+    """The first binary after all that start with v: the last byte below 0xff plus one.
 
-    Unknown where every byte is 0xff.
+    Unknown if every byte is 0xff.
     """
     kept = pc.replace_substring_regex(values, r"\xff+\z", "")
     last = pc.index_in(pc.binary_slice(kept, -1), value_set=_BYTES)

@@ -1,12 +1,12 @@
-"""Partition transforms that a predicate calls: `system.days(ts) = DATE '2024-03-01'`.
+"""Partition transforms as functions in a predicate: `system.days(ts) = DATE '2024-03-01'`.
 
 | function | law |
 |---|---|
-| system.years, months, days, hours | never fall; before 1970 Java may give the unit before |
-| system.truncate | never falls, but for the least integers, which wrap around |
-| system.bucket | the buckets of a partition field of the same number; points by their hash |
+| system.years, months, days, hours | never decrease; before 1970 Java may give the unit before |
+| system.truncate | never decreases, except for the least integers, which wrap around |
+| system.bucket | the buckets of a partition field with this count; a point by its hash |
 
-They read instants in UTC, whatever the session's zone is.
+They read instants in UTC, whatever the time zone of the session is.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ UNITS: dict[str, Temporal] = {
 
 
 def is_transform(call: Call) -> bool:
-    """Whether the function is one of Iceberg's transforms."""
+    """The function is one of Iceberg's transforms."""
     return call.function in UNITS or call.function in ("system.bucket", "system.truncate")
 
 
 def transform_interval(
     call: Call, arguments: Sequence[Interval], containers: Containers
 ) -> Interval:
-    """Where the partition values lie that a transform gives for the containers' rows."""
+    """The interval of the partition values that a transform gives for the rows of each container."""
     x, unit = arguments[-1], UNITS.get(call.function)
     if unit is not None:
         return _units(unit, x) if supports(unit, x.type) else anything(call.type, raises=True)
@@ -121,7 +121,7 @@ def _or_else(end: Vector | None, default: Vector | None) -> Vector | None:
 
 
 def _forward(transform: Transform, source: Type, values: Vector) -> Vector | None:
-    """The partition values of some values; of one value, one."""
+    """The partition values of some values; one partition value for a scalar."""
     if isinstance(values, pa.Scalar):
         partition_values = forward(transform, source, pa.repeat(values, 1))
         return None if partition_values is None else partition_values[0]

@@ -1,4 +1,4 @@
-"""Partition transforms as values: what a partition field does to its source column."""
+"""Partition transforms: what a partition field does to its source column."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class Hour(Struct, frozen=True):
 
 
 class Truncate(Struct, frozen=True):
-    """A number down to a multiple of `width`, or the first `width` of a string or a binary.
+    """A number rounded down to a multiple of `width`, or the first `width` of a string or binary.
 
-    Decimals are counted in their last digit, strings in code points, binaries in bytes.
+    The unit is the last digit for decimals, the code point for strings and the byte for binaries.
     """
 
     width: int
@@ -70,7 +70,7 @@ class Truncate(Struct, frozen=True):
 
 
 class Bucket(Struct, frozen=True):
-    """A hash of the source, modulo `count`."""
+    """A hash of the source value, modulo `count`."""
 
     count: int
 
@@ -79,14 +79,14 @@ class Bucket(Struct, frozen=True):
 
 
 class Void(Struct, frozen=True):
-    """Always NULL, whatever the source: what is left of a dropped partition field."""
+    """Always NULL: the transform of a dropped partition field."""
 
     def __str__(self) -> str:
         return "void"
 
 
 class Unknown(Struct, frozen=True):
-    """A transform that we have never heard of: its values say nothing about the source."""
+    """A transform that whyscan does not know: its values say nothing about the source."""
 
     name: str
 
@@ -107,7 +107,7 @@ _GREATEST_WIDTH = INT.greatest
 
 
 def parse_transform(text: str) -> Transform:
-    """A transform by its name in table metadata; a name of the future is kept as `Unknown`."""
+    """The transform with this name in table metadata; an unknown name gives `Unknown`."""
     lowered = text.strip().lower()
     if lowered in _PLAIN:
         return _PLAIN[lowered]
@@ -129,7 +129,7 @@ def _width(parameter: str, text: str) -> int:
 
 
 def supports(transform: Transform, source: Type) -> bool:
-    """Whether the transform is defined on values of the type."""
+    """The transform is defined on values of this type."""
     match transform:
         case IdentityTransform() | Void() | Unknown() | Bucket():
             return True
@@ -142,7 +142,7 @@ def supports(transform: Transform, source: Type) -> bool:
 
 
 def result_type(transform: Transform, source: Type) -> Type:
-    """The type of the partition values. Days are dates; the other units of time are counted."""
+    """The type of the partition values: dates for days, integers for the other units of time."""
     if not supports(transform, source):
         raise TableError(f"a column of type {source} cannot be partitioned by {transform}")
     match transform:
