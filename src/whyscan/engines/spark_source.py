@@ -113,8 +113,8 @@ class WhyscanDataSource(DataSource):
     """The data source: the rows of a table that match a predicate. docs/spark.md has its options.
 
     `environment` has the environment variables of the process that registered the source: Spark
-    plans in another process that may lack them. Portions carry the resulting credentials to the
-    executors.
+    plans in another process that may lack them. The stores that they open are in the portions,
+    which go to the executors.
     """
 
     environment: ClassVar[Mapping[str, str]] = MappingProxyType({})

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 
 class Task(Struct, frozen=True):
-    """The task of one file: its position in the plan, and the numbers of its open conjuncts.
+    """What to read of one file. `at` is the position of the file in the plan.
 
-    `groups` has the row groups to read, each with its open conjuncts. It is None if the footer was
-    not read; then all row groups are read.
+    `open` has the numbers of the conjuncts that are open in the file. `groups` has the row groups
+    to read, each with its open conjuncts. It is None if the footer was not read; then all row
+    groups are read.
     """
 
     at: int

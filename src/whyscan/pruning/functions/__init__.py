@@ -1,6 +1,6 @@
-"""The catalogue of functions: where f(x) lies when x lies in an interval.
+"""The catalogue of functions: the interval of f(x) from the interval of x.
 
-What is not in it gives anything at all, and may raise.
+A function that is not in the catalogue may have any value and may raise.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Zone", "apply", "arithmetic", "cast", "coalesced", "like"]
 
-# Of what may be NULL Spark asks whether it is, and so meets the error.
+# Spark tests other operations for NULL: it evaluates them and so raises their error.
 _NEVER_NULL = {Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY}
 
 PLAIN: Mapping[str, FunctionRule] = MappingProxyType({**NUMERIC, **TEXT, **CONDITIONAL})
 
 
 def apply(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-    """A function call; one that is not in the catalogue may be anything or raise."""
+    """A function call. A function that is not in the catalogue may have any value or raise."""
     entry = PLAIN.get(call.function)
     if entry is not None and entry.takes(len(arguments)):
         return entry.rule(call.type, *arguments)
@@ -49,7 +49,7 @@ def apply(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
 
 
 def arithmetic(expression: Arithmetic, left: Interval, right: Interval, zone: Zone) -> Interval:
-    """An operation of two operands, times or numbers."""
+    """An operation with two operands, times or numbers."""
     temporal = temporal_arithmetic(expression, left, right, zone)
     if temporal is not None:
         return temporal
@@ -58,7 +58,7 @@ def arithmetic(expression: Arithmetic, left: Interval, right: Interval, zone: Zo
 
 
 def cast(interval: Interval, expression: Cast, zone: Zone) -> Interval:
-    """The interval as another type."""
+    """The interval cast to another type."""
     temporal = temporal_cast(interval, expression.type, expression.failure, zone)
     if temporal is not None:
         return temporal

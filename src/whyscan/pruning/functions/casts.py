@@ -6,15 +6,15 @@
 | decimal, double | integer | towards zero; an error outside the target, and for NaN |
 | decimal of over 18 digits | below bigint | as a double first: 0.9999999999999999999 is 1 |
 | decimal | decimal | half up at the new scale; an error beyond the precision |
-| integer, decimal | double, float | the nearest; NaN never |
+| integer, decimal | double, float | the nearest; never NaN |
 | double | decimal | half up; an error beyond the precision, NULL for NaN and infinities |
-| number | boolean | FALSE for zero alone |
+| number | boolean | FALSE only for zero |
 | boolean | number, string | 0 and 1, 'false' and 'true' |
-| string | number, boolean | not monotone: exact on points that are plainly written |
-| integer, decimal | string | not monotone: exact on points |
+| string | number, boolean | not monotone: exact for points in a plain notation |
+| integer, decimal | string | not monotone: exact for points |
 | string | binary | the same bytes |
 
-`try_cast` makes the errors of the conversion itself NULL.
+`try_cast` turns the errors of the conversion itself into NULL.
 """
 
 from __future__ import annotations
@@ -60,29 +60,29 @@ from whyscan.tree.types import (
 
 EXACT_INTEGER = 2**53
 EXACT_POWER_OF_TEN = 22
-"""Whole numbers up to the first and 10 to the second are doubles: their quotient rounds once."""
+"""Integers up to the first and powers of ten up to the second are doubles: division rounds once."""
 
 LONG_DIGITS = 18
-"""Spark holds decimals of so many digits as longs."""
+"""Spark holds decimals with up to this many digits as longs."""
 
 INTEGER_TEXT = r"[+-]?[0-9]{1,18}"
 DECIMAL_TEXT = r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?"
 DOUBLE_TEXT = r"[+-]?[0-9]{1,300}(?:\.[0-9]{1,300})?(?:[eE][+-]?[0-9]{1,3})?"
 TEXT_SCALE = 18
-"""As many places as a decimal's text may have to be read here."""
+"""The greatest number of places of a decimal's text that is read."""
 
 PLAIN_PLACES = 6
-"""With no more of them Arrow writes a decimal out, as Spark does; with more, `1E-7`."""
+"""Up to this many places Arrow writes a decimal as Spark does; with more it writes `1E-7`."""
 
 WORD = r"(?:[!-~\x80-\xff](?:[ -~\x80-\xff]*[!-~\x80-\xff])?)?"
-"""Text without blanks at its ends and without control characters, which Spark cuts off."""
+"""Text without blanks at its ends and without control characters, which Spark removes."""
 
 TRUE_WORDS = pa.array(["t", "true", "y", "yes", "1"])
 FALSE_WORDS = pa.array(["f", "false", "n", "no", "0"])
 
 
 def plain_cast(x: Interval, target: Type, failure: CastFailure) -> Interval:
-    """A cast that no time zone has a say in. What we do not know may be anything."""
+    """A cast that needs no time zone. A cast without a rule may have any value."""
     if x.type == target:
         return x
     if isinstance(x.type, NullType):
@@ -133,7 +133,7 @@ def _to_integer(x: Interval, target: IntegerType) -> Interval | None:
 
 
 def _float_to_integer(x: Interval, target: IntegerType) -> Interval:
-    """Towards zero. The bounds of the bigints, taken as doubles, are themselves inside."""
+    """Towards zero. The bounds of bigint, as doubles, count as inside."""
     lower, upper = (pc.trunc(end) for end in ends(x))
     least, greatest = (pa.scalar(float(end.as_py())) for end in extremes(target))
     escapes = either(surely(less, lower, least), surely(less, greatest, upper))
@@ -195,12 +195,12 @@ def _to_float(x: Interval, target: FloatType) -> Interval | None:
 
 
 def _number(values: Vector, narrow: pa.DataType) -> Vector:
-    """Integers round once, to the type itself."""
+    """Integers as floats, rounded once to the type itself."""
     return pc.cast(values.cast(pa.int64()), narrow, safe=False).cast(pa.float64())
 
 
 def _decimal_to_float(x: Interval, target: FloatType) -> Interval:
-    """The nearest double where one division gives it, else a little further out."""
+    """The nearest double where one division gives it, else a bound a little further out."""
     lower, upper = (
         None if end is None else rounded(_nearest(end, towards, target), target)
         for end, towards in ((x.lower, -np.inf), (x.upper, np.inf))
@@ -230,7 +230,7 @@ def _to_boolean(x: Interval, target: BooleanType) -> Interval | None:
 
 
 def _is_not_zero(x: Interval, target: BooleanType) -> Interval:
-    """TRUE for all but zero, for NaN too."""
+    """TRUE for all values except zero; TRUE for NaN."""
     lower, upper = ends(x)
     zero = number(0, lower)
     may_be_zero = both(x.value, surely(less_equal, lower, zero), surely(less_equal, zero, upper))
@@ -265,12 +265,12 @@ def _text(values: Vector) -> Vector:
     return values.cast(pa.string()).cast(pa.binary())
 
 
-# Text to values. Spark reads more than these patterns (signs of infinity, suffixes, other white
-# space): a text that they do not cover may be any value or an error.
+# Text to values. Spark reads more notations than these patterns (infinity, suffixes, other white
+# space): a text that the patterns do not cover may be any value or an error.
 
 
 def _parsed(x: Interval, target: IntegerType | DecimalType | FloatType, grammar: str) -> Interval:
-    """The number that a point plainly spells."""
+    """The number that a point spells in plain notation."""
     written = _matched(x, grammar)
     if written is None:
         return _unread(x, target)
@@ -293,14 +293,14 @@ def _point(result: Interval, end: Vector, target: IntegerType | DecimalType) -> 
 
 
 def _unread(x: Interval, target: Type, *, unread: Mask = True) -> Interval:
-    """Anything at all, or an error, where the text was not read."""
+    """Any value or an error, where the text was not read."""
     result = strict(target, [x], raises=both(x.value, unread))
     nan = isinstance(target, FloatType) and both(x.value, unread)
     return replace(result, nan=nan)
 
 
 def _matched(x: Interval, grammar: str) -> Vector | None:
-    """What a point spells between blanks; unknown where it is no point or spells something else."""
+    """The text of a point without blanks; unknown if it is no point or does not match."""
     text = keep(x.point(), x.lower)
     if text is None:
         return None

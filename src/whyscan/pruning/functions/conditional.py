@@ -1,4 +1,4 @@
-"""Functions that choose among their arguments, and so are not strict."""
+"""Functions that choose among their arguments. They are not strict."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def coalesced(intervals: Sequence[Interval]) -> Interval:
-    """The first that is not NULL: each counts only where all before it may be NULL."""
+    """The first argument that is not NULL: an argument counts where all before it may be NULL."""
     result = intervals[-1]
     for earlier in reversed(intervals[:-1]):
         result = _union(replace(earlier, null=False), restrict(result, earlier.null))
@@ -37,7 +37,7 @@ def coalesced(intervals: Sequence[Interval]) -> Interval:
 
 
 def _union(first: Interval, second: Interval) -> Interval:
-    """Either of two; a bare NULL takes the type of the other."""
+    """The hull of two intervals; a bare NULL takes the type of the other interval."""
     return hull(second, first) if isinstance(first.type, NullType) else hull(first, second)
 
 
@@ -46,7 +46,7 @@ def _coalesce(kind: Type, *arguments: Interval) -> Interval:
 
 
 def _nullif(kind: Type, a: Interval, b: Interval) -> Interval:
-    """nullif(a, b): NULL where a = b, else a."""
+    """nullif(a, b): NULL if a = b, else a."""
     return replace(
         a,
         type=kind,
@@ -57,7 +57,7 @@ def _nullif(kind: Type, a: Interval, b: Interval) -> Interval:
 
 
 def _if(kind: Type, condition: Interval, if_true: Interval, otherwise: Interval) -> Interval:
-    """if(c, a, b): a where c is TRUE, b where it is FALSE or NULL."""
+    """if(c, a, b): a if c is TRUE, b if c is FALSE or NULL."""
     truth = of_boolean(condition)
     return _chosen(
         kind, condition, (truth.true, if_true), (either(truth.false, truth.null), otherwise)
@@ -65,7 +65,7 @@ def _if(kind: Type, condition: Interval, if_true: Interval, otherwise: Interval)
 
 
 def _nvl2(kind: Type, x: Interval, if_present: Interval, if_null: Interval) -> Interval:
-    """nvl2(x, a, b): a where x is not NULL, else b."""
+    """nvl2(x, a, b): a if x is not NULL, else b."""
     return _chosen(kind, x, (x.present, if_present), (x.null, if_null))
 
 
@@ -90,7 +90,7 @@ def _isnan(kind: Type, x: Interval) -> Interval:
 
 
 def _nanvl(kind: Type, a: Interval, b: Interval) -> Interval:
-    """nanvl(a, b): a, or b where a is NaN."""
+    """nanvl(a, b): a, or b if a is NaN."""
     return replace(hull(replace(a, nan=False), restrict(b, a.nan)), type=kind)
 
 
@@ -103,9 +103,9 @@ def _isnotnull(kind: Type, x: Interval) -> Interval:
 
 
 def _least(kind: Type, *arguments: Interval) -> Interval:
-    """least(a, …) skips NULL: no more than any argument that surely is a value.
+    """least(a, …) ignores NULL: it is at most any argument that is certainly a value.
 
-    NaN is the greatest: it is the least only where every argument is NaN or NULL.
+    NaN is the greatest value: the result is NaN only if every argument is NaN or NULL.
     """
     lower, upper = _hulls(arguments)
     for x in arguments:
@@ -116,9 +116,9 @@ def _least(kind: Type, *arguments: Interval) -> Interval:
 
 
 def _greatest(kind: Type, *arguments: Interval) -> Interval:
-    """greatest(a, …) skips NULL: no less than any argument that surely is not NULL.
+    """greatest(a, …) ignores NULL: it is at least any argument that is certainly not NULL.
 
-    One NaN makes it NaN, so that bounds speak of arguments that are all values.
+    One NaN makes the result NaN, so the bounds are those of arguments that are all values.
     """
     lower, upper = _hulls(arguments)
     for x in arguments:

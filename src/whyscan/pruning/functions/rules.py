@@ -1,8 +1,8 @@
-"""How intervals pass through a function: the combinators that the catalogue is written in.
+"""Combinators for the rules of the catalogue: how an interval passes through a function.
 
-A function maps the ends of an interval only where it is monotone on the whole of it; a
-function that is not maps single points. A strict function is NULL where an argument is, and
-raises where an argument does.
+A rule maps the bounds of an interval only if the function is monotone on the whole interval; other
+functions map single points. A strict function is NULL if an argument is NULL, and raises if an
+argument raises.
 """
 
 from __future__ import annotations
@@ -36,19 +36,20 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
 WIDE_DIGITS = 76
-"""What decimal256 holds: room for the product of any two numbers that occur."""
+"""The digits of decimal256: enough for the product of any two numbers that occur."""
 
 Kernel: TypeAlias = Callable[..., Vector]
 """A function of Arrow vectors: scalars for constants, null slots where an operand has one."""
 
 Rule: TypeAlias = "Callable[[Call, Sequence[Interval], Zone], Interval]"
-"""Where a call's value lies, from where its arguments lie."""
+"""The interval of a call, from the intervals of its arguments."""
 
 
 class FunctionRule(Struct, frozen=True):
-    """A function of the catalogue that needs no zone: its rule takes the type, then arguments.
+    """A function of the catalogue that needs no time zone. `rule` takes the type and the arguments.
 
-    It has `least` to `most` arguments: just `least` unless told, any number for None.
+    The function has `least` to `most` arguments: exactly `least` by default, any number if `most`
+    is None.
     """
 
     rule: Callable[..., Interval]
@@ -66,7 +67,7 @@ def strict(
     *,
     raises: Mask = False,
 ) -> Interval:
-    """A value if all arguments are, NULL if any is. `raises`: what the function adds to theirs."""
+    """A value if all arguments are, NULL if any is. `raises`: the errors of the function itself."""
     return Interval(
         kind,
         *bounds,
@@ -78,17 +79,17 @@ def strict(
 
 
 def increasing(x: Interval, kind: Type, kernel: Kernel) -> Interval:
-    """x <= y gives f(x) <= f(y): ends to ends. NULL stays NULL, NaN stays NaN."""
+    """x <= y gives f(x) <= f(y): the bounds are mapped. NULL stays NULL, NaN stays NaN."""
     return strict(kind, [x], (mapped(kernel, x.lower), mapped(kernel, x.upper)))
 
 
 def decreasing(x: Interval, kind: Type, kernel: Kernel) -> Interval:
-    """x <= y gives f(x) >= f(y): the ends change places."""
+    """x <= y gives f(x) >= f(y): the mapped bounds change places."""
     return strict(kind, [x], (mapped(kernel, x.upper), mapped(kernel, x.lower)))
 
 
 def pointwise(kind: Type, arguments: Sequence[Interval], kernel: Kernel) -> Interval:
-    """f(x, …) where every argument is one point, unknown elsewhere. The kernel sees nulls there."""
+    """f(x, …) where every argument is one point; unknown elsewhere, where the kernel sees nulls."""
     single = all_points(arguments)
     if single is False:
         return strict(kind, arguments)
@@ -102,7 +103,7 @@ def as_vector(mask: Mask) -> Vector:
 
 
 def mapped(kernel: Kernel, end: Vector | None) -> Vector | None:
-    """The kernel's result; unknown stays unknown."""
+    """The result of the kernel; unknown stays unknown."""
     return None if end is None else kernel(end)
 
 
@@ -112,7 +113,7 @@ def all_points(arguments: Sequence[Interval]) -> Mask:
 
 
 def constant(x: Interval) -> object:
-    """The one value that an argument has in every container; None where it has several.
+    """The value of an argument that is the same in every container; None otherwise.
 
     A literal argument is a scalar point; NULL and NaN literals have no bounds.
     """
@@ -138,7 +139,7 @@ def extremes(kind: Type) -> tuple[pa.Scalar, pa.Scalar]:
 
 
 def ends(x: Interval) -> tuple[Vector, Vector]:
-    """Both bounds, the extremes of the type where one is unknown."""
+    """Both bounds; the extremes of the type where a bound is unknown."""
     least, greatest = extremes(x.type)
     lower = least if x.lower is None else pc.coalesce(x.lower, least)
     upper = greatest if x.upper is None else pc.coalesce(x.upper, greatest)
@@ -151,17 +152,17 @@ def contains(x: Interval, point: pa.Scalar) -> Mask:
 
 
 def least_of(*vectors: Vector) -> Vector:
-    """The least in each container; NaN counts for nothing, unknown makes unknown."""
+    """The least value per container; NaN is ignored, an unknown value makes it unknown."""
     return pc.min_element_wise(*with_common_type(*vectors), skip_nulls=False)
 
 
 def greatest_of(*vectors: Vector) -> Vector:
-    """The greatest in each container; NaN counts for nothing, unknown makes unknown."""
+    """The greatest value per container; NaN is ignored, an unknown value makes it unknown."""
     return pc.max_element_wise(*with_common_type(*vectors), skip_nulls=False)
 
 
 def fitted(x: Interval, bounds: tuple[Vector, Vector], kind: IntegerType | DecimalType) -> Interval:
-    """`x` with exact bounds that may leave the type: what lies outside it raises."""
+    """`x` with these exact bounds. A value outside the type raises."""
     least, greatest, lower, upper = with_common_type(*extremes(kind), *bounds)
     escapes = either(may(less, lower, least), may(less, greatest, upper))
     inside = both(may(less_equal, lower, greatest), may(less_equal, least, upper))
@@ -177,16 +178,16 @@ def fitted(x: Interval, bounds: tuple[Vector, Vector], kind: IntegerType | Decim
 
 
 def unevaluated(result: Interval) -> Interval:
-    """What can only raise has the value at the near end of its type: Spark need not evaluate it.
+    """An expression that can only raise has the nearest value of its type: Spark may skip it.
 
-    `CAST(l AS INT) < 9999999999` is TRUE of every int, and no l is looked at (measured).
+    `CAST(l AS INT) < 9999999999` is TRUE for every int, so Spark evaluates no l (measured).
     """
     stuck = both(result.raises, opposite(result.present))
     return result if stuck is False else replace(result, value=either(result.value, stuck))
 
 
 def with_common_type(*vectors: Vector) -> tuple[Vector, ...]:
-    """Numbers in one Arrow type: decimals meet in 76 digits."""
+    """The numbers in one Arrow type; different decimals become decimals with 76 digits."""
     if all(v.type == vectors[0].type for v in vectors):
         return vectors
     scales = [v.type.scale if pa.types.is_decimal(v.type) else 0 for v in vectors]
@@ -194,13 +195,13 @@ def with_common_type(*vectors: Vector) -> tuple[Vector, ...]:
 
 
 def wide(values: Vector) -> Vector:
-    """Integers and decimals with all the room there is before the point."""
+    """Integers and decimals with 76 digits."""
     scale = values.type.scale if pa.types.is_decimal(values.type) else 0
     return values.cast(pa.decimal256(WIDE_DIGITS, scale))
 
 
 def narrowed(values: Vector, kind: IntegerType | DecimalType) -> Vector:
-    """Exact numbers that are known to fit, in the Arrow type of `kind`."""
+    """Exact numbers that fit into `kind`, in its Arrow type."""
     target = (
         pa.int64()
         if isinstance(kind, IntegerType)

@@ -60,7 +60,7 @@ def is_transform(call: Call) -> bool:
 def transform_interval(
     call: Call, arguments: Sequence[Interval], containers: Containers
 ) -> Interval:
-    """The interval of the partition values that a transform gives for the rows of each container."""
+    """The interval of the partition values that a transform gives for each container's rows."""
     x, unit = arguments[-1], UNITS.get(call.function)
     if unit is not None:
         return _units(unit, x) if supports(unit, x.type) else anything(call.type, raises=True)

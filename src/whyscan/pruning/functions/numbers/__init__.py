@@ -1,1 +1,1 @@
-"""Functions of numbers: where f(x) lies when x lies between two numbers."""
+"""Functions of numbers: the interval of f(x) from the interval of x."""

@@ -1,4 +1,4 @@
-"""`+ - * / div %` on numbers. ANSI: overflow and division by zero raise."""
+"""`+ - * / div %` on numbers. ANSI mode: overflow and division by zero raise."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ONE, MINUS_ONE = pa.scalar(1), pa.scalar(-1)
 
 
 def numeric(operation: Operation, left: Interval, right: Interval, kind: Type) -> Interval:
-    """`left operation right` for operands of one family of numbers."""
+    """`left operation right` for two integers, two floats or two decimals."""
     match (left.type, right.type, kind):
         case (IntegerType(), IntegerType(), IntegerType()):
             return integers(operation, left, right, kind)
@@ -46,7 +46,7 @@ def numeric(operation: Operation, left: Interval, right: Interval, kind: Type) -
 
 
 def integers(operation: Operation, left: Interval, right: Interval, kind: IntegerType) -> Interval:
-    """Whole numbers: exact, and an error where the result leaves the type."""
+    """Integers: the result is exact, and an error outside the type."""
     result = strict(kind, [left, right])
     a, b = ends(left), ends(right)
     match operation:
@@ -65,7 +65,7 @@ def integers(operation: Operation, left: Interval, right: Interval, kind: Intege
 
 
 def _roomy(operation: Operation, left: Ends, right: Ends) -> tuple[Ends, Ends]:
-    """The operands where the result is exact: in 64 bits if it surely fits, else in decimals."""
+    """The operands in a type where the result is exact: 64 bits if it fits, else decimals."""
     a, b = (decimals.magnitude(pair) for pair in (left, right))
     reach = a * b if operation is Operation.MULTIPLY else a + b
     if reach < 1 << 63:
@@ -76,7 +76,7 @@ def _roomy(operation: Operation, left: Ends, right: Ends) -> tuple[Ends, Ends]:
 
 
 def _quotient(a: Vector, b: Vector) -> Vector:
-    """a div b, towards zero; the greatest bigint for the one quotient that is no bigint."""
+    """a div b, towards zero; the greatest bigint for the one quotient that overflows."""
     overflow = pc.and_(pc.equal(a, LEAST), pc.equal(b, MINUS_ONE))
     divided = pc.divide(a, pc.if_else(overflow, ONE, b))
     return pc.if_else(overflow, GREATEST, divided)

@@ -1,13 +1,13 @@
-"""Two intervals through one operation: where its extremes lie.
+"""The least and the greatest result of an operation on two intervals.
 
 | operation | lower | upper |
 |---|---|---|
-| a + b | lowest + lowest | highest + highest |
-| a - b | lowest - highest | highest - lowest |
+| a + b | lower + lower | upper + upper |
+| a - b | lower - upper | upper - lower |
 | a * b, a / b, a div b | the least of the four corners | the greatest |
-| a % b | from a towards zero, and nearer to it than b | likewise |
+| a % b | between 0 and a, and nearer to 0 than b | likewise |
 
-A divisor that may be zero may raise, and leaves the bounds of the rest unknown.
+A divisor that may be zero may raise, and makes the bounds unknown.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ def zero_between(divisor: Ends) -> Mask:
 
 
 def without_zero(divisor: Ends) -> Ends:
-    """The divisor, and one where it may be zero: a kernel must not see a zero at all."""
+    """The divisor, replaced by 1 where it may be zero: a kernel must not divide by zero."""
     return without(zero_between(divisor), divisor)
 
 
 def without(mask: Mask, divisor: Ends) -> Ends:
-    """The divisor, and one where the mask says yes."""
+    """The divisor, replaced by 1 where the mask says yes."""
     yes, one = as_vector(mask), _nonzero(divisor[0])
     return pc.if_else(yes, one, divisor[0]), pc.if_else(yes, one, divisor[1])
 
 
 def by_divisor(result: Interval, left: Interval, right: Interval, divisor: Ends) -> Interval:
-    """A division's outcome where the divisor may be zero: an error or anything.
+    """The result of a division: an error or any value where the divisor may be zero.
 
-    Where the divisor is nothing but zero, an error and nothing else.
+    Where the divisor can only be zero, the result is only an error.
     """
     zero = number(0, divisor[0])
     may_be_zero = both(right.value, zero_between(divisor))
@@ -80,12 +80,12 @@ def by_divisor(result: Interval, left: Interval, right: Interval, divisor: Ends)
 
 
 def remainder(left: Ends, divisor: Ends, unit: pa.Scalar) -> Ends:
-    """a % b: the dividend's sign, no further from zero than a, nearer to it than b by a `unit`.
+    """a % b: the sign of a, at most as far from zero as a, and nearer to zero than b by `unit`.
 
-    Within one multiple of a constant divisor it rises with the dividend.
+    For a constant divisor it increases with the dividend, within one multiple of the divisor.
     """
     (a, b), (c, d) = left, divisor
-    # The least integer has no opposite, but its opposite less one is there.
+    # The least integer has no opposite, but its opposite minus one exists.
     below = pc.negate(pc.add(least_of(c, pc.negate(unit)), unit))
     above = pc.subtract(greatest_of(d, unit), unit)
     most = greatest_of(below, above)
@@ -99,14 +99,14 @@ def remainder(left: Ends, divisor: Ends, unit: pa.Scalar) -> Ends:
 
 
 def _nonzero(like: Vector) -> pa.Scalar:
-    """1, or a half where the type has no room before the point."""
+    """1, or 0.5 if the type has no digits before the point."""
     if pa.types.is_decimal(like.type) and like.type.precision == like.type.scale:
         return pa.scalar(Decimal("0.5"), like.type)
     return number(1, like)
 
 
 def number(value: int, like: Vector) -> pa.Scalar:
-    """A small whole number in the Arrow type of a vector."""
+    """A small integer in the Arrow type of a vector."""
     if pa.types.is_decimal(like.type):
         return pa.scalar(Decimal(value), like.type)
     return pa.scalar(value, like.type)

@@ -1,7 +1,7 @@
-"""Exact numbers behind a point: arithmetic in as many digits as the operands have.
+"""Decimal arithmetic, in as many digits as the operands have.
 
-Spark computes the exact result, rounds it half up to the scale of the result's type, and
-raises where it then has more digits than the type.
+Spark computes the exact result, rounds it half up to the scale of the result's type, and raises if
+it then has more digits than the type.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PRODUCT_DIGITS = 39
 
 SHORT_DIVISOR = 2**32 - 1
 SHORT_DIGITS = 9
-"""Divisors, and powers of ten, by which Arrow divides in one step."""
+"""The greatest divisor, and power of ten, by which Arrow divides in one step."""
 
 KERNELS: dict[Operation, Kernel] = {
     Operation.ADD: pc.add,
@@ -95,9 +95,9 @@ def _division(
 
 
 def _is_long(divisor: Ends) -> Mask:
-    """Some divisor has more than 32 bits, for which Arrow's long division is not always right.
+    """Some divisor has more than 32 bits: Arrow's long division is then not always right.
 
-    It gives 4294967294 for 4294967295.9e18 / 1e18. Such bounds are left unknown.
+    It gives 4294967294 for 4294967295.9e18 / 1e18. Such bounds stay unknown.
     """
     limit = Decimal(SHORT_DIVISOR).scaleb(-divisor[0].type.scale)
     most = greatest_of(pc.abs(divisor[0]), pc.abs(divisor[1]))
@@ -110,7 +110,7 @@ def quotient(a: Vector, b: Vector) -> Vector:
 
 
 def truncated(values: Vector, scale: int) -> Vector:
-    """Cut off behind `scale` places, towards zero: in steps whose divisor has 32 bits."""
+    """Truncated to `scale` places, towards zero, in steps whose divisor has 32 bits."""
     while values.type.scale > scale:
         step = max(scale, values.type.scale - SHORT_DIGITS)
         values = pc.cast(values, pa.decimal256(WIDE_DIGITS, step), safe=False)
@@ -118,7 +118,7 @@ def truncated(values: Vector, scale: int) -> Vector:
 
 
 def half_up(values: Vector, scale: int) -> Vector:
-    """Rounded to a scale, ties away from zero: the next digit decides."""
+    """Rounded to a scale, ties away from zero: only the next digit decides."""
     if values.type.scale <= scale:
         return rescaled(values, scale)
     next_digit = rescaled(truncated(values, scale + 1), scale + 1)
@@ -126,24 +126,24 @@ def half_up(values: Vector, scale: int) -> Vector:
 
 
 def rescaled(values: Vector, scale: int) -> Vector:
-    """The same numbers with another count of places, which loses none of them."""
+    """The same numbers with another scale, which is large enough for them."""
     return values.cast(pa.decimal256(WIDE_DIGITS, scale))
 
 
 def _divided(a: Vector, b: Vector) -> Vector:
-    """a / b, half up at Spark's first scale. Arrow cuts off behind it, which decides no tie."""
+    """a / b, half up at Spark's first scale. Arrow truncates after it, which decides no tie."""
     scale = _dividend_scale(a.type, b.type)
     roomy = a.cast(pa.decimal256(a.type.precision - a.type.scale + scale, scale))
     return half_up(pc.divide(roomy, b), QUOTIENT_SCALE)
 
 
 def _dividend_scale(a: pa.DataType, b: pa.DataType) -> int:
-    """Arrow's quotient has the dividend's scale and the divisor's digits and one more."""
+    """Arrow's quotient has the scale of the dividend plus the digits of the divisor plus one."""
     return max(int(a.scale), QUOTIENT_SCALE - int(b.precision))
 
 
 def _digits(operation: Operation, a: pa.DataType, b: pa.DataType) -> int:
-    """The digits of Arrow's result, by its rules for decimals."""
+    """The digits of Arrow's result, by Arrow's rules for decimals."""
     whole_digits: int = a.precision - a.scale
     match operation:
         case Operation.MULTIPLY:
@@ -162,10 +162,10 @@ def _rounded(result: Interval, bounds: Ends, kind: DecimalType) -> Interval:
 
 
 def _slackened(bounds: Ends, kind: DecimalType) -> Ends:
-    """One unit further out where Spark rounds a long product twice."""
+    """Bounds one unit further out where Spark rounds a long product twice."""
     if _whole_digits(bounds) <= PRODUCT_DIGITS:
         return bounds
-    # What lies far outside of the type overflows: it is brought near, to leave room for the unit.
+    # A bound far outside the type overflows anyway: it is moved near, to leave room for the unit.
     room = pa.decimal256(kind.precision + 2, kind.scale)
     unit = pa.scalar(Decimal(1).scaleb(-kind.scale), room)
     lower, upper = (_brought_near(half_up(end, kind.scale), room) for end in bounds)
@@ -192,14 +192,14 @@ def _remainder(result: Interval, a: Ends, b: Ends, kind: DecimalType) -> Interva
 
 
 def _wrapped(result: Interval, bounds: Ends) -> Interval:
-    """`div` outside the bigints wraps around without an error (measured): unknown there."""
+    """`div` outside bigint wraps around without an error (measured): its bounds are unknown."""
     fitting = fitted(result, bounds, BIGINT)
     inside = opposite(both(fitting.raises, opposite(result.raises)))
     return replace(keep_bounds(fitting, inside), value=result.value, raises=result.raises)
 
 
 def compact(pair: Ends) -> Ends:
-    """The same in no more digits than they have, and one before the point."""
+    """The same numbers in the least number of digits, with at least one before the point."""
     scale = pair[0].type.scale
     narrow = pa.decimal256(max(_whole_digits(pair), scale + 1), scale)
     lower, upper = pair
@@ -211,7 +211,7 @@ def _whole_digits(pair: Ends) -> int:
 
 
 def magnitude(pair: Ends) -> Decimal:
-    """How far from zero the furthest end of any container lies; 0 without containers."""
+    """The greatest distance from zero of any bound of any container; 0 without containers."""
     # copy_abs, because abs rounds to the 28 digits of Python's context.
     extremes = (Decimal(end or 0) for vector in pair for end in _least_and_greatest(vector))
     return max(end.copy_abs() for end in extremes)

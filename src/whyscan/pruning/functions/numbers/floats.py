@@ -1,7 +1,7 @@
-"""IEEE arithmetic on intervals: rounding is monotone, so ends of doubles map to ends.
+"""IEEE arithmetic on intervals: rounding is monotone, so bounds map to bounds.
 
-NaN is born where infinities or zeros meet: inf - inf, 0 * inf, inf / inf, inf % x. Results of
-32 bits are rounded once more, which for these operations is the same as rounding once.
+The result is NaN for inf - inf, 0 * inf, inf / inf and inf % x. A 32-bit result is computed as a
+double and rounded again, which for these operations is the same as rounding once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INFINITY = pa.scalar(float("inf"))
 MINUS_INFINITY = pa.scalar(float("-inf"))
 ZERO = pa.scalar(0.0)
 ULPS = 4
-"""How far two good mathematical libraries may lie apart, in units of the last place."""
+"""How far the results of two good math libraries may differ, in units of the last place."""
 
 
 def arithmetic(operation: Operation, left: Interval, right: Interval, kind: FloatType) -> Interval:
@@ -60,7 +60,7 @@ def arithmetic(operation: Operation, left: Interval, right: Interval, kind: Floa
 def _computed(
     left: Interval, right: Interval, bounds: Ends, nan: Mask, kind: FloatType
 ) -> Interval:
-    """Bounds that are NaN are unknown; `nan`: values may meet in one, two points surely do."""
+    """The result with these bounds; a NaN bound is unknown. `nan`: two values may give NaN."""
     result = strict(kind, [left, right])
     lower, upper = (pc.is_nan(end) for end in bounds)
     return replace(
@@ -82,14 +82,14 @@ def negated(x: Interval) -> Interval:
 
 
 def rounded(values: Vector, kind: FloatType) -> Vector:
-    """Doubles as the nearest values of the type; beyond the greatest float is infinity."""
+    """Doubles as the nearest values of the type; above the greatest float is infinity."""
     if kind.bits == pa.float64().bit_width:
         return values
     return pc.cast(values, pa.float32(), safe=False).cast(pa.float64())
 
 
 def saturated(values: Vector) -> Vector:
-    """Doubles as 64-bit integers towards zero; those beyond become the nearest."""
+    """Doubles as 64-bit integers, towards zero; values outside become the nearest integer."""
     above, below = pc.greater_equal(values, 2.0**63), pc.less_equal(values, -(2.0**63))
     inside = pc.if_else(pc.or_(above, below), 0.0, values)
     integers = pc.cast(inside, pa.int64(), safe=False)
@@ -97,7 +97,7 @@ def saturated(values: Vector) -> Vector:
 
 
 def outward(values: Vector, towards: float) -> Vector:
-    """Doubles a few units of the last place further on; unknown stays unknown."""
+    """Doubles moved by a few units of the last place; unknown stays unknown."""
     if isinstance(values, pa.Scalar):
         return outward(pa.array([values.as_py()], pa.float64()), towards)[0]
     numbers = values.to_numpy(zero_copy_only=False)
@@ -107,7 +107,7 @@ def outward(values: Vector, towards: float) -> Vector:
 
 
 def _product(a: Vector, b: Vector) -> Vector:
-    """a * b, and 0 for the corner 0 * inf: the products around it reach zero, and no further."""
+    """a * b, and 0 for the corner 0 * inf: the products near it reach zero and no further."""
     result = pc.multiply(a, b)
     return pc.if_else(pc.is_nan(result), ZERO, result)
 
@@ -125,7 +125,7 @@ def _infinite(pair: Ends) -> Mask:
 
 
 def _remainder(left: Ends, divisor: Ends) -> Ends:
-    """a % b: the dividend's sign, no further from zero than a or b; exact on points."""
+    """a % b: the sign of a, at most as far from zero as a or b; exact for points."""
     (a, b), (c, d) = left, divisor
     most = greatest_of(pc.abs(c), pc.abs(d))
     exact = pc.call_function("remainder", [a, c])

@@ -64,7 +64,7 @@ MOST_PLACES = 300
 
 
 def _negative(kind: Type, x: Interval) -> Interval:
-    """-x: the ends change sign and places; the least integer has no opposite."""
+    """-x: the bounds change sign and places; the least integer has no opposite."""
     match kind:
         case FloatType() if x.type == kind:
             return decreasing(x, kind, pc.negate)
@@ -77,7 +77,7 @@ def _negative(kind: Type, x: Interval) -> Interval:
 
 
 def _abs(kind: Type, x: Interval) -> Interval:
-    """abs(x): the further end from zero, and zero where the interval holds it."""
+    """abs(x): from zero, or the bound nearest to zero, to the bound furthest from zero."""
     if x.type != kind or not isinstance(kind, IntegerType | DecimalType | FloatType):
         return anything(kind, raises=True)
     lower, upper = _exact(x)
@@ -90,7 +90,7 @@ def _abs(kind: Type, x: Interval) -> Interval:
 
 
 def _rounds(kind: Type, lower: Vector, upper: Vector) -> Mask:
-    """Spark negates decimals in 34 digits (measured): longer ones are rounded, or too long then."""
+    """Spark negates decimals in 34 digits (measured): longer decimals are rounded or overflow."""
     if not isinstance(kind, DecimalType) or kind.precision <= NEGATED_DIGITS:
         return False
     limit = Decimal(1).scaleb(NEGATED_DIGITS - kind.scale)
@@ -106,7 +106,7 @@ def _vague(result: Interval, mask: Mask) -> Interval:
 
 
 def _exact(x: Interval) -> tuple[Vector, Vector]:
-    """Both ends, with room for the opposite of the least integer."""
+    """Both bounds, in a type that also holds the opposite of the least integer."""
     lower, upper = ends(x)
     if not pa.types.is_integer(lower.type):
         return lower, upper
@@ -122,22 +122,22 @@ def _positive(kind: Type, x: Interval) -> Interval:
 
 
 def _sign(kind: Type, x: Interval) -> Interval:
-    """sign(x): -1, 0 or 1, rising with x."""
+    """sign(x): -1, 0 or 1, increasing."""
     if not isinstance(x.type, IntegerType | DecimalType | FloatType):
         return anything(kind, raises=True)
     return increasing(x, kind, lambda end: pc.sign(end).cast(pa.float64()))
 
 
-# Rounding to whole numbers. Doubles become bigints as in Java: NaN is 0, the rest saturates.
+# Rounding to integers. Doubles become bigints as in Java: NaN is 0, other values saturate.
 
 
 def _floor(kind: Type, x: Interval) -> Interval:
-    """floor(x): rising."""
+    """floor(x): increasing."""
     return _to_whole(kind, x, pc.floor, _floored)
 
 
 def _ceil(kind: Type, x: Interval) -> Interval:
-    """ceil(x): rising."""
+    """ceil(x): increasing."""
     return _to_whole(kind, x, pc.ceil, lambda end: pc.negate(_floored(pc.negate(end))))
 
 
@@ -157,7 +157,7 @@ def _to_whole(kind: Type, x: Interval, of_doubles: Kernel, of_decimals: Kernel) 
 
 
 def _floored(values: Vector) -> Vector:
-    """Cut off behind the point, and one less below zero; why not `pc.floor`: decimals.py."""
+    """Truncated, and minus one below zero. decimals.py says why this is not `pc.floor`."""
     integers = decimals.truncated(values, 0).cast(WHOLE)
     less_one = pc.subtract(integers.cast(pa.decimal256(WHOLE.precision, 0)), Decimal(1)).cast(WHOLE)
     return pc.if_else(greater(integers, values), less_one, integers)
@@ -174,7 +174,7 @@ def _bround(kind: Type, x: Interval, places: Interval | None = None) -> Interval
 
 
 def _rounded(kind: Type, x: Interval, places: Interval | None, mode: str) -> Interval:
-    """Rising with x, for a constant n."""
+    """Increasing with x, for a constant n."""
     digits = 0 if places is None else constant(places)
     match (x.type, kind, digits):
         case (IntegerType(), IntegerType(), int()) if digits >= 0:
@@ -201,7 +201,7 @@ def _rounded_exactly(
 
 
 def _near(kind: FloatType, x: Interval, unit: float) -> Interval:
-    """Within one unit of x: Spark rounds a double's shortest decimal text, kernels its bits."""
+    """Within one unit of x: Spark rounds the shortest decimal text of a double, Arrow its bits."""
     margin = 2.0**-22 if kind.bits == FLOAT.bits else 2.0**-51
     below, above = (
         None if end is None else _moved(end, sign, unit, margin)
@@ -219,7 +219,7 @@ def _moved(end: Vector, sign: float, unit: float, margin: float) -> Vector:
 
 
 def _of_doubles(rule: Callable[..., Interval]) -> Callable[..., Interval]:
-    """A rule that speaks of doubles; of other arguments it says nothing."""
+    """The rule for doubles only; with other arguments the result may be anything."""
 
     def guarded(kind: Type, *arguments: Interval) -> Interval:
         if all(isinstance(x.type, FloatType) for x in arguments):
@@ -230,7 +230,7 @@ def _of_doubles(rule: Callable[..., Interval]) -> Callable[..., Interval]:
 
 
 def _sqrt(kind: Type, x: Interval) -> Interval:
-    """sqrt(x): rising; NaN below zero. IEEE rounds it correctly, so that points are exact."""
+    """sqrt(x): increasing; NaN below zero. IEEE rounds it correctly, so points are exact."""
     lower, upper = ends(x)
     root = strict(kind, [x], (pc.sqrt(greatest_of(lower, ZERO)), pc.sqrt(greatest_of(upper, ZERO))))
     return replace(
@@ -241,12 +241,12 @@ def _sqrt(kind: Type, x: Interval) -> Interval:
 
 
 def _exp(kind: Type, x: Interval) -> Interval:
-    """exp(x): rising from 0."""
+    """exp(x): increasing, above 0."""
     return _widened(increasing(x, kind, pc.exp), floor=0.0)
 
 
 def _logarithm(kernel: Kernel) -> Callable[[Type, Interval], Interval]:
-    """Rising; NULL at and below zero."""
+    """Increasing; NULL at and below zero."""
 
     def rule(kind: Type, x: Interval) -> Interval:
         lower, upper = (keep(surely(less, ZERO, end), end) for end in ends(x))
@@ -261,7 +261,7 @@ def _logarithm(kernel: Kernel) -> Callable[[Type, Interval], Interval]:
 
 
 def _power(kind: Type, x: Interval, exponent: Interval) -> Interval:
-    """power(x, n): rising on x >= 0 for a constant n > 0. Elsewhere its sign and NaN hang on n."""
+    """power(x, n): increasing for x >= 0 and a constant n > 0. Otherwise it may be anything."""
     n = constant(exponent)
     if not isinstance(n, float) or not 0 < n < float("inf"):
         return anything(kind, raises=either(x.raises, exponent.raises))
@@ -278,7 +278,7 @@ def _power(kind: Type, x: Interval, exponent: Interval) -> Interval:
 
 
 def _widened(x: Interval, floor: float = float("-inf")) -> Interval:
-    """Bounds a few units further out: Java's library and ours differ in the last places."""
+    """Bounds a few units further out: the math libraries of Java and Arrow differ slightly."""
     lower = None if x.lower is None else greatest_of(outward(x.lower, -np.inf), pa.scalar(floor))
     upper = None if x.upper is None else outward(x.upper, np.inf)
     return replace(x, lower=lower, upper=upper)
@@ -293,7 +293,7 @@ def _mod(kind: Type, x: Interval, divisor: Interval) -> Interval:
 
 
 def _pmod(kind: Type, x: Interval, divisor: Interval) -> Interval:
-    """pmod(a, b): from 0 up to b for b > 0; within one multiple of a constant b it rises."""
+    """pmod(a, b): from 0 to b for b > 0; increasing within one multiple of a constant b."""
     if not isinstance(kind, IntegerType):
         return anything(kind, raises=True)
     least, most = ends(divisor)
@@ -327,7 +327,7 @@ Bits: TypeAlias = Callable[[Interval, Interval], tuple[Vector | None, Vector | N
 
 
 def _bits(kernel: Kernel, bounds: Bits) -> Callable[..., Interval]:
-    """Exact on points: sign extension makes the bits of every width those of 64."""
+    """Exact for points: sign extension gives integers of every width the same 64 bits."""
 
     def rule(kind: Type, x: Interval, y: Interval) -> Interval:
         if not all(isinstance(operand.type, IntegerType) for operand in (x, y)):
@@ -348,26 +348,26 @@ def _not_negative(x: Interval) -> Mask:
 
 
 def _common_bits(x: Interval, y: Interval) -> tuple[Vector | None, Vector | None]:
-    """x & y: from zero up to an operand that is not negative, which loses bits and gains none."""
+    """x & y: from 0 to the operand that is not negative; bits are only removed."""
     first, second = _not_negative(x), _not_negative(y)
     lower = keep(either(first, second), ZERO_INTEGER)
     return lower, inner(least, keep(first, x.upper), keep(second, y.upper))
 
 
 def _bits_of_either(x: Interval, y: Interval) -> tuple[Vector | None, Vector | None]:
-    """x | y of what is not negative: no less than either, and no longer than the longer."""
+    """x | y for operands >= 0: at least each operand, at most all bits of the longer one."""
     sure = both(_not_negative(x), _not_negative(y))
     return keep(sure, inner(greatest, x.lower, y.lower)), keep(sure, _ones(x.upper, y.upper))
 
 
 def _differing_bits(x: Interval, y: Interval) -> tuple[Vector | None, Vector | None]:
-    """x ^ y of what is not negative: not negative, and no longer than the longer."""
+    """x ^ y for operands >= 0: at least 0, at most all bits of the longer one."""
     sure = both(_not_negative(x), _not_negative(y))
     return keep(sure, ZERO_INTEGER), keep(sure, _ones(x.upper, y.upper))
 
 
 def _ones(a: Vector | None, b: Vector | None) -> Vector | None:
-    """All bits up to the highest one of two numbers that are not negative."""
+    """All bits up to the highest bit of two numbers that are not negative."""
     if a is None or b is None:
         return None
     ones = pc.bit_wise_or(a, b)
@@ -377,7 +377,7 @@ def _ones(a: Vector | None, b: Vector | None) -> Vector | None:
 
 
 def _invert_bits(kind: Type, x: Interval) -> Interval:
-    """~x: -1 - x, falling."""
+    """~x: -1 - x, decreasing."""
     if not isinstance(x.type, IntegerType):
         return anything(kind, raises=True)
     return decreasing(x, kind, pc.bit_wise_not)

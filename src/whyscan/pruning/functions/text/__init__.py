@@ -1,1 +1,1 @@
-"""Functions of text: where f(x) lies when x lies between two strings."""
+"""Functions of text: the interval of f(x) from the interval of x."""

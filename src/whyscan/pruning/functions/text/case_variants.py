@@ -1,13 +1,13 @@
-"""Which texts become a given text when case is ignored.
+"""The spellings of a text when case is ignored.
 
-Spark compares `ILIKE` in lower case, others in upper case or case-folded. A text that any of them
-may take for one that starts with the prefix starts with a spelling of it.
+Spark compares `ILIKE` in lower case, other engines in upper case or case-folded. If any of them
+finds that a text starts with the prefix, the text starts with one of these spellings.
 """
 
 from __future__ import annotations
 
 MOST_SPELLINGS = 64
-"""Spellings that are compared with bounds: of longer prefixes the first letters count."""
+"""The greatest number of spellings: only the first letters of longer prefixes are used."""
 
 OTHER_LETTERS = {
     "a": "\u1e9a",
@@ -21,13 +21,13 @@ OTHER_LETTERS = {
     "w": "\u1e98",
     "y": "\u1e99",
 }
-"""Letters beyond ASCII whose lower, upper or folded case starts with an ASCII letter."""
+"""Letters outside ASCII whose lower, upper or folded case starts with an ASCII letter."""
 
 
 def spellings(prefix: str) -> tuple[str, ...]:
-    """How texts may begin that start with the ASCII `prefix` when case is ignored.
+    """How a text may begin if it starts with the ASCII `prefix` when case is ignored.
 
-    A letter beyond ASCII may stand for several of the prefix: nothing is said of what follows it.
+    A letter outside ASCII may stand for several letters of the prefix, so its spelling ends there.
     """
     ended: list[str] = []
     open_ = [""]

@@ -1,10 +1,10 @@
-"""`lower` and `upper`: only the ASCII prefix that the two bounds share survives them.
+"""`lower` and `upper`: only the ASCII prefix that both bounds share can be mapped.
 
-'app' with a dotless i lies in ['apple', 'apricot'], and `upper` gives 'APPI' < 'APPLE'. Behind
-the shared prefix anything may follow. The prefix itself maps letter by letter: no rule of
-Unicode's SpecialCasing changes an ASCII letter by what stands next to it, but for Turkish,
-Azeri and Lithuanian, which Spark does not use. Of a point the letters of Western Europe map as
-well, each to one other in every version of Unicode; of them ß has two capitals.
+'app' with a dotless i lies in ['apple', 'apricot'], and `upper` gives 'APPI' < 'APPLE'. After the
+shared prefix any text may follow. The prefix itself maps letter by letter: in Unicode's
+SpecialCasing no neighbour changes an ASCII letter, except in Turkish, Azeri and Lithuanian, which
+Spark does not use. In a point the letters of Western Europe map as well, each to one letter in
+every version of Unicode, except ß, which has two capitals.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def lowered(kind: Type, x: Interval) -> Interval:
 
 
 def _cased(kind: Type, x: Interval, kernel: Kernel) -> Interval:
-    """From the mapped prefix to everything that starts with it; points of plain text are exact."""
+    """From the mapped prefix to all texts that start with it; exact for points of plain text."""
     if not isinstance(x.type, StringType):
         return anything(kind, raises=True)
     if x.lower is None or x.upper is None:
@@ -44,14 +44,14 @@ def _cased(kind: Type, x: Interval, kernel: Kernel) -> Interval:
     prefix = _mapped(shared_prefix(x.lower, x.upper), kernel)
     exact = both(x.point(), surely(_is_plain, x.lower))
     point = None if exact is False else _mapped(keep(exact, x.lower), kernel)
-    # Without both bounds the prefix is empty, and to begin with nothing is to be anything.
+    # If a bound is unknown, the prefix is empty, and any text begins with an empty prefix.
     bounded = both(known(x.lower), known(x.upper))
     ends = (choose(exact, point, prefix), choose(exact, point, joined(prefix, ABOVE)))
     return strict(kind, [x], (keep(bounded, ends[0]), keep(bounded, ends[1])))
 
 
 def _is_plain(values: Vector) -> Vector:
-    """ASCII, and the letters from U+00C0 to U+00FE but for ß, in UTF-8."""
+    """ASCII, and the letters U+00C0 to U+00FE except ß, in UTF-8."""
     plain = r"^(?:[\x00-\x7f]|\xc3[\x80-\x96\x98-\x9e\xa0-\xb6\xb8-\xbe])*$"
     return pc.match_substring_regex(values, pattern=plain)
 

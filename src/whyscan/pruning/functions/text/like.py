@@ -3,10 +3,10 @@
 | pattern | TRUE possible | FALSE possible |
 |---|---|---|
 | no wildcard | the text lies between the bounds | the interval is not that one point |
-| `prefix%` | a string that starts with it may lie between them | not all of them start with it |
+| `prefix%` | a text with the prefix may lie between them | not all texts have the prefix |
 | `prefix…` | likewise | always |
 
-A single point is matched outright.
+A single point is matched with the whole pattern.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 LONGEST_PATTERN = 100
-"""Tokens of a pattern that is still matched against points: matchers grow with it."""
+"""The greatest number of tokens that is matched with points: long patterns need much memory."""
 
 
 class Wildcard(Enum):
-    """What stands for other text."""
+    """A wildcard of a pattern."""
 
     SINGLE = "_"
     MANY = "%"
@@ -51,7 +51,7 @@ Token: TypeAlias = str | Wildcard
 
 
 class LikePattern(Struct, frozen=True):
-    """A parsed pattern. `known` says that the tokens are all of it."""
+    """A parsed pattern. `complete`: the tokens are the whole pattern."""
 
     tokens: tuple[Token, ...]
     complete: bool = True
@@ -72,7 +72,7 @@ def like(x: Interval, expression: Like) -> Truth:
         return ANY
     if not expression.ignore_case:
         return _matches(x, parsed(expression.pattern, expression.escape))
-    # Spark lowers the pattern before it reads it: an upper-case escape is none any more.
+    # Spark lowers the pattern before it parses it: an upper-case escape no longer escapes.
     pattern = parsed(expression.pattern.translate(ASCII_LOWER), expression.escape)
     if pattern is None:
         return ANY
@@ -91,7 +91,7 @@ def _may_begin_with(x: Interval, prefix: str) -> Mask:
 
 
 def starts_with(x: Interval, prefix: bytes) -> Truth:
-    """x starts with the prefix: FALSE is impossible where both bounds do."""
+    """x starts with the prefix: FALSE is impossible if both bounds start with it."""
     text = pa.scalar(prefix, pa.binary())
 
     def cut(end: Vector) -> Vector:
@@ -113,7 +113,10 @@ def starts_with(x: Interval, prefix: bytes) -> Truth:
 
 
 def parsed(text: str, escape: str | None) -> LikePattern | None:
-    """The tokens; None where Spark refuses an escape before an ordinary character or the end."""
+    """The parsed pattern; None for an escape that Spark refuses.
+
+    Spark refuses an escape before an ordinary character and at the end.
+    """
     tokens: list[Token] = []
     characters = iter(text)
     for character in characters:
@@ -128,7 +131,7 @@ def parsed(text: str, escape: str | None) -> LikePattern | None:
 
 
 def _ascii(pattern: LikePattern) -> LikePattern:
-    """The pattern up to its first letter that is not ASCII: lower case is not ours to say."""
+    """The pattern up to its first letter outside ASCII: lower case is only known for ASCII."""
     tokens = tuple(takewhile(lambda t: isinstance(t, Wildcard) or t.isascii(), pattern.tokens))
     return LikePattern(tokens, complete=len(tokens) == len(pattern.tokens))
 

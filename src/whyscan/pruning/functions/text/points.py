@@ -1,4 +1,4 @@
-"""Functions of text on single points: run once for each distinct one."""
+"""Functions of text on single points, computed once per distinct value."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Plain: TypeAlias = str | int | bool
 
 
 def on_points(function: Callable[..., Plain | None]) -> Callable[..., Interval]:
-    """The function on each distinct point; all but one argument must be constants.
+    """A rule that runs the function on each distinct point; only one argument may vary.
 
-    None, and bytes that are no text, stand for a result that is not known.
+    The function returns None, or bytes that are no text, for an unknown result.
     """
 
     def rule(kind: Type, *arguments: Interval) -> Interval:
@@ -50,7 +50,7 @@ def on_points(function: Callable[..., Plain | None]) -> Callable[..., Interval]:
 
 
 def plain_value(value: object) -> Plain | None:
-    """A constant as Python has it; None for bytes that are no text."""
+    """A constant as a Python value; None for bytes that are no text."""
     if isinstance(value, bytes):
         try:
             return value.decode()

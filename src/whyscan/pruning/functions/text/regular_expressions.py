@@ -2,13 +2,13 @@ r"""`RLIKE`: the texts with which a match of an anchored regular expression begi
 
 | pattern | a match begins with |
 |---|---|
-| `^abc`, `\Aabc` | `abc`, and all that begins so matches |
+| `^abc`, `\Aabc` | `abc`, and every text that begins with it matches |
 | `^abc.*`, `^abcd?`, `^abc[0-9]$` | `abc` |
 | `^(eu|us)-`, `^eu-|^us-` | one of `eu-`, `us-` |
 | `abc`, `(?i)^abc`, `^abc|def` | anything |
 
-Only what Java, RE2 and Postgres read in one way is read here. A flag, a look-around or a quotation
-makes the whole pattern unread.
+Only syntax that means the same in Java, RE2 and Postgres is parsed. A pattern with a flag, a
+look-around or a quotation is not parsed.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ _CLASS = re.compile(r"\[(?:[^\[\]\\]|\\.)*\]", re.DOTALL)
 
 
 class Beginnings(Struct, frozen=True):
-    """A match begins with one of `texts`. `whole`: what begins so matches."""
+    """A match begins with one of `texts`. `complete`: every text that begins so matches."""
 
     texts: tuple[str, ...]
     complete: bool
 
 
 class _Unread(Exception):
-    """The pattern has something in it that is not read here."""
+    """The pattern contains syntax that is not parsed."""
 
 
 class _Branch(Struct):
-    """An alternative: how it begins, and whether it goes on and stands at the start of the text."""
+    """An alternative: the texts it begins with, if it may go on, and if it is anchored."""
 
     texts: tuple[str, ...] = ("",)
     open: bool = True
     anchored: bool = False
     empty: bool = True
-    """Nothing but anchors was read."""
+    """Only anchors were read so far."""
 
     def extend(self, more: tuple[str, ...]) -> None:
         self.empty = False
@@ -64,7 +64,7 @@ class _Branch(Struct):
 
 @cache
 def beginnings(pattern: str) -> Beginnings | None:
-    """How every match begins; None where it may begin anywhere, or the pattern is not read."""
+    """How every match begins; None if it may begin with anything or the pattern is not parsed."""
     if len(pattern) > LONGEST_PATTERN or _UNREAD.search(pattern):
         return None
     try:
@@ -80,7 +80,7 @@ def beginnings(pattern: str) -> Beginnings | None:
 
 
 def _alternatives(pattern: str, at: int, depth: int) -> tuple[list[_Branch], int]:
-    """The alternatives from a position up to the end of the pattern or of the group."""
+    """The alternatives from a position to the end of the pattern or group."""
     if depth > MOST_NESTED:
         raise _Unread
     branches = [_Branch()]
@@ -94,7 +94,7 @@ def _alternatives(pattern: str, at: int, depth: int) -> tuple[list[_Branch], int
 
 
 def _read(pattern: str, at: int, branch: _Branch, depth: int) -> int:
-    """One piece of the pattern with its quantifier; the position behind it."""
+    """Read one piece of the pattern with its quantifier; returns the position after it."""
     letter = pattern[at]
     if letter == "^" or pattern.startswith("\\A", at):
         behind = at + (1 if letter == "^" else 2)
@@ -112,7 +112,7 @@ def _read(pattern: str, at: int, branch: _Branch, depth: int) -> int:
 
 
 def _piece(pattern: str, at: int) -> tuple[tuple[str, ...] | None, int]:
-    """The text that a piece stands for, None for several, and the position behind it."""
+    """The text of a piece, None if it stands for several texts, and the position after it."""
     letter = pattern[at]
     if letter == "[":
         character_class = _CLASS.match(pattern, at)
@@ -153,7 +153,7 @@ def _read_group(pattern: str, at: int, branch: _Branch, depth: int) -> int:
 
 
 def _quantified(pattern: str, at: int, branch: _Branch, texts: tuple[str, ...] | None) -> int:
-    """What a piece and the quantifier behind it add to a branch; the position behind both."""
+    """Add a piece with its quantifier to a branch; returns the position after both."""
     end = _quantifier_end(pattern, at)
     if texts is None:
         branch.close()
@@ -172,7 +172,7 @@ def _is_quantified(pattern: str, at: int) -> bool:
 
 
 def _quantifier_end(pattern: str, at: int) -> int:
-    """The position behind a quantifier, which may be lazy or possessive."""
+    """The position after a quantifier, which may be lazy or possessive."""
     if not _is_quantified(pattern, at):
         return at
     if pattern[at] == "{":

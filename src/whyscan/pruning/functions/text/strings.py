@@ -1,4 +1,4 @@
-"""Functions of text. Most are exact on points alone; a few keep the order of strings."""
+"""Functions of text. Most are exact for points only; a few keep the order of strings."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from whyscan.tree.types import Type
 
 LONGEST_RESULT = 10_000
-"""Characters of a text that a function may make here: a plan does not fill the memory."""
+"""The greatest length of a result in characters: it limits the memory that a plan needs."""
 
 
 def _concat_ws(kind: Type, separator: Interval, *parts: Interval) -> Interval:
-    """concat_ws(d, x, …): NULLs are left out; where none may be NULL, x || d || y."""
+    """concat_ws(d, x, …) ignores NULLs; if no argument may be NULL, it is x || d || y."""
     between = [p for part in parts for p in (separator, part)][1:]
     if not all(isinstance(part.type, StringType) for part in (separator, *parts)):
         return anything(kind, raises=True)
@@ -67,7 +67,7 @@ def _concat_ws(kind: Type, separator: Interval, *parts: Interval) -> Interval:
 
 
 def _rlike(kind: Type, x: Interval, pattern: Interval) -> Interval:
-    """rlike(x, p): as the texts with which a match begins; regular.py reads them."""
+    """rlike(x, p): by the texts with which a match begins (see regular_expressions.py)."""
     text = plain_value(constant(pattern))
     start = beginnings(text) if isinstance(text, str) and isinstance(x.type, StringType) else None
     if start is None:
@@ -83,7 +83,7 @@ def _rlike(kind: Type, x: Interval, pattern: Interval) -> Interval:
 
 
 def _left(kind: Type, x: Interval, length: Interval) -> Interval:
-    """left(x, n): rises with x."""
+    """left(x, n): increases with x."""
     count = constant(length)
     if not isinstance(count, int) or not isinstance(x.type, StringType):
         return strict(kind, [x, length])
@@ -91,9 +91,9 @@ def _left(kind: Type, x: Interval, length: Interval) -> Interval:
 
 
 def _concat(kind: Type, *parts: Interval) -> Interval:
-    """x || y: rises with y behind a point x; behind a range, what its ends share comes first.
+    """x || y increases with y if x is a point; else only the prefix that x's bounds share is known.
 
-    'a' < 'ab', yet 'a' || 'z' > 'ab' || 'a'. A text is never above itself with more behind it.
+    'a' < 'ab', but 'a' || 'z' > 'ab' || 'a'. A text is never above itself with more text appended.
     """
     result = strict(kind, parts)
     if not all(isinstance(part.type, StringType) for part in parts):
@@ -111,7 +111,7 @@ def _concat(kind: Type, *parts: Interval) -> Interval:
 
 
 def _text_ends(x: Interval) -> tuple[Vector, Vector]:
-    """Both bounds; the empty text and what is above all texts where one is unknown."""
+    """Both bounds; the empty text, and a bound above all texts, where a bound is unknown."""
     lower = pa.scalar(b"") if x.lower is None else pc.coalesce(x.lower, pa.scalar(b""))
     upper = ABOVE if x.upper is None else pc.coalesce(x.upper, ABOVE)
     return lower, upper
@@ -122,7 +122,7 @@ def _chosen(mask: Mask, if_yes: Vector, if_no: Vector) -> Vector:
 
 
 def _length(kind: Type, x: Interval) -> Interval:
-    """length(x): exact on points; at least 1 above the empty text."""
+    """length(x): exact for points; at least 1 above the empty text."""
     match x.type:
         case StringType():
             count: Kernel = count_characters
@@ -138,7 +138,7 @@ def _length(kind: Type, x: Interval) -> Interval:
 
 
 def _startswith(kind: Type, x: Interval, prefix: Interval) -> Interval:
-    """startswith(x, p): as x LIKE 'p%'."""
+    """startswith(x, p): the same as x LIKE 'p%'."""
     text = constant(prefix)
     if isinstance(text, bytes) and isinstance(x.type, StringType):
         prefixed = to_boolean(starts_with(x, text))
@@ -146,7 +146,7 @@ def _startswith(kind: Type, x: Interval, prefix: Interval) -> Interval:
     return strict(kind, [x, prefix])
 
 
-# Exact on points: functions of Python's own text, each of whose laws was measured on Spark.
+# Exact for points: functions of Python strings, whose behaviour was measured on Spark.
 
 
 def _right_of(text: str, count: int) -> str:
@@ -186,14 +186,14 @@ def _instr_of(text: str, search: str) -> int:
 
 
 def _locate_of(search: str, text: str, position: int = 1) -> int:
-    """0 for a position before the first; the empty text is found at 1 wherever the search began."""
+    """0 for a position below 1; the empty text is at 1, wherever the search starts."""
     if position < 1:
         return 0
     return text.find(search, position - 1) + 1 if search else 1
 
 
 def _initcap_of(text: str) -> str | None:
-    """Words end at blanks. Cases beyond ASCII are not ours to say."""
+    """Blanks separate words. Letters outside ASCII are not converted."""
     return " ".join(w.capitalize() for w in text.split(" ")) if text.isascii() else None
 
 

@@ -1,11 +1,11 @@
-"""Parts of text: what all texts between two bounds begin with decides parts of them.
+"""Parts of texts: what all texts between two bounds begin with may decide the part.
 
-| function | decided by the bounds where |
+| function | the bounds decide it where |
 |---|---|
-| substring(x, p, n) | all texts share the characters before p: it rises with x |
-| split_part, substring_index | the part ends within what they share, or how it begins does |
-| ltrim, trim | all texts begin with as many blanks, or with none |
-| rtrim | always, but for blanks and control characters of the lower bound |
+| substring(x, p, n) | all texts share the characters before p: it increases with x |
+| split_part, substring_index | the part, or its beginning, is within the shared prefix |
+| ltrim, trim | all texts begin with the same number of blanks |
+| rtrim | always, except for blanks and control characters of the lower bound |
 
 Single points are exact.
 """
@@ -40,15 +40,15 @@ if TYPE_CHECKING:
 
 _ALL = 2**31 - 1
 BEHIND_BLANKS = pa.scalar(b" \xff")
-"""Above every text that begins with a blank."""
+"""A bound above every text that begins with a blank."""
 
 
 def substring(
     kind: Type, x: Interval, position: Interval, length: Interval | None = None
 ) -> Interval:
-    """`substring(x, p, n)`: rises with x where all texts have the characters before p in common.
+    """`substring(x, p, n)`: increases with x if all texts share the characters before p.
 
-    From the end, or behind characters that differ, it is exact on points alone.
+    From the end, or after characters that differ, it is exact for points only.
     """
     arguments = [x, position] if length is None else [x, position, length]
     start, count = constant(position), _ALL if length is None else constant(length)
@@ -71,7 +71,7 @@ def substring(
 def head(x: Interval, count: int) -> tuple[Vector | None, Vector | None]:
     """The bounds of the first `count` characters.
 
-    An upper bound that is cut inside them is taken up to the cut, and whatever may follow it.
+    An upper bound that is cut inside these characters becomes its complete characters and 0xFF.
     """
     counted = min(count, MOST_CHARACTERS)
     lower = None if x.lower is None else first_characters(x.lower, counted)
@@ -85,7 +85,7 @@ def head(x: Interval, count: int) -> tuple[Vector | None, Vector | None]:
 
 
 def _common_length(x: Interval) -> Vector | None:
-    """How many ASCII characters all texts begin with in common; unknown without both bounds."""
+    """The number of ASCII characters that all texts begin with; unknown without both bounds."""
     if x.lower is None or x.upper is None:
         return None
     length = pc.binary_length(shared_prefix(x.lower, x.upper))
@@ -93,14 +93,14 @@ def _common_length(x: Interval) -> Vector | None:
 
 
 def _behind(x: Interval, count: Vector, common: Vector | None) -> Interval:
-    """The texts without their first `count` characters, which they must have in common."""
+    """The texts without their first `count` characters, which they must share."""
     sure = surely(pc.greater_equal, common, count)
     lower, upper = (mapped(lambda end: _cut(end, count), keep(sure, e)) for e in (x.lower, x.upper))
     return replace(x, lower=lower, upper=upper)
 
 
 def _cut(values: Vector, count: Vector) -> Vector:
-    """Each text without its first bytes."""
+    """Each text without its first `count` bytes."""
     if isinstance(count, pa.Scalar):
         # `binary_slice` without a stop fails on texts that are shorter than where it starts.
         return pc.binary_slice(values, count.as_py(), _ALL)
@@ -111,7 +111,7 @@ def _cut(values: Vector, count: Vector) -> Vector:
 
 
 def ltrim(kind: Type, x: Interval) -> Interval:
-    """`ltrim(x)`: x where no text begins with a blank; else without the blanks that all share."""
+    """`ltrim(x)`: x if no text begins with a blank; else x without the blanks all texts share."""
     exact = on_points(lambda text: text.lstrip(" "))(kind, x)
     if not isinstance(x.type, StringType) or x.lower is None or x.upper is None:
         return exact
@@ -124,7 +124,7 @@ def ltrim(kind: Type, x: Interval) -> Interval:
     prefix = shared_prefix(x.lower, x.upper)
     letters = pc.utf8_ltrim(prefix.cast(pa.string()), " ").cast(pa.binary())
     blanks = pc.subtract(pc.binary_length(prefix), pc.binary_length(letters))
-    # A prefix of nothing but blanks does not say how many there are.
+    # If the prefix has only blanks, the number of blanks is unknown.
     counted = keep(surely(lambda rest: pc.greater(pc.binary_length(rest), 0), letters), blanks)
     cut = _behind(x, counted, pc.binary_length(prefix)) if counted is not None else None
     lower = choose(plain, x.lower, None if cut is None else cut.lower)
@@ -137,10 +137,10 @@ def ltrim(kind: Type, x: Interval) -> Interval:
 
 
 def rtrim(kind: Type, x: Interval) -> Interval:
-    """`rtrim(x)`: a beginning of x, and so not above it.
+    """`rtrim(x)`: a prefix of x, and so at most x.
 
-    It lies below a lower bound only where that goes on with a blank or with a control character,
-    which sorts before the blanks that were cut off: `abc ` lies above `abc` and a tab.
+    It is below the lower bound only if the lower bound has a blank or a control character, which
+    sorts before the removed blanks: `abc ` is above `abc` followed by a tab.
     """
     exact = on_points(lambda text: text.rstrip(" "))(kind, x)
     if not isinstance(x.type, StringType):
@@ -163,7 +163,7 @@ def trim(kind: Type, x: Interval) -> Interval:
 
 
 def split_part(kind: Type, x: Interval, by: Interval, nth: Interval) -> Interval:
-    """`split_part(x, d, n)`: where all texts begin with n parts, the n-th; else how it begins."""
+    """`split_part(x, d, n)`: the n-th part if the shared prefix contains it, else its beginning."""
     separator, count = constant(by), constant(nth)
     if not (isinstance(separator, bytes) and separator and isinstance(count, int) and count):
         return replace(strict(kind, [x, by, nth]), raises=True)
@@ -172,7 +172,7 @@ def split_part(kind: Type, x: Interval, by: Interval, nth: Interval) -> Interval
 
 
 def substring_index(kind: Type, x: Interval, by: Interval, nth: Interval) -> Interval:
-    """`substring_index(x, d, n)`: what comes before the n-th separator, or how that begins."""
+    """`substring_index(x, d, n)`: the text before the n-th separator, or its beginning."""
     exact = on_points(_substring_index_of)(kind, x, by, nth)
     separator, count = constant(by), constant(nth)
     if not (isinstance(separator, bytes) and separator and isinstance(count, int)):
@@ -183,7 +183,7 @@ def substring_index(kind: Type, x: Interval, by: Interval, nth: Interval) -> Int
 def _by_prefix(
     exact: Interval, x: Interval, read: Callable[[bytes], tuple[bytes, bool] | None]
 ) -> Interval:
-    """What the beginning that all texts share says of a result: all of it, or how it begins."""
+    """The bounds of a result that the shared prefix decides, completely or only its beginning."""
     if not isinstance(x.type, StringType) or x.lower is None or x.upper is None:
         return exact
     single = x.point()
@@ -216,7 +216,7 @@ def _last_of(prefix: object, read: Callable[[bytes], tuple[bytes, bool] | None])
 def _nth_part(prefix: bytes, separator: bytes, count: int) -> tuple[bytes, bool] | None:
     """The n-th part of texts with this prefix, and whether it ends within the prefix.
 
-    The last letters of a prefix may be the first ones of a separator.
+    The last letters of the prefix may be the first letters of a separator.
     """
     parts = prefix.split(separator)
     if not 0 < count <= len(parts):
@@ -228,7 +228,7 @@ def _nth_part(prefix: bytes, separator: bytes, count: int) -> tuple[bytes, bool]
 
 
 def _before_nth(prefix: bytes, separator: bytes, count: int) -> tuple[bytes, bool] | None:
-    """What comes before the n-th separator of texts with this prefix; separators may overlap."""
+    """The text before the n-th separator, for texts with this prefix; separators may overlap."""
     if count <= 0:
         return None
     at = -1
@@ -240,14 +240,14 @@ def _before_nth(prefix: bytes, separator: bytes, count: int) -> tuple[bytes, boo
 
 
 def _substring_of(text: str, position: int, length: int = _ALL) -> str:
-    """Counted from 1, from the end if negative; a part before the start counts and is empty."""
+    """Counted from 1, from the end if negative; positions before the start count, but are empty."""
     start = position - 1 if position > 0 else len(text) + position if position < 0 else 0
     stop = start + max(length, 0)
     return text[max(start, 0) : max(stop, 0)]
 
 
 def _split_part_of(text: str, separator: str, count: int) -> str | None:
-    """Counted from 1, from the end if negative; empty where there are fewer."""
+    """Counted from 1, from the end if negative; empty if there are fewer parts."""
     parts = text.split(separator)
     if count == 0:
         return None
@@ -256,7 +256,7 @@ def _split_part_of(text: str, separator: str, count: int) -> str | None:
 
 
 def _substring_index_of(text: str, separator: str, count: int) -> str:
-    """Before the n-th separator, or behind the n-th from the end; separators may overlap."""
+    """Before the n-th separator, or after the n-th from the end; separators may overlap."""
     if not separator or count == 0:
         return ""
     at = -1 if count > 0 else len(text) - len(separator) + 1

@@ -1,1 +1,1 @@
-"""Functions of dates and timestamps: where f(x) lies when x lies between two of them."""
+"""Functions of dates and timestamps: the interval of f(x) from the interval of x."""

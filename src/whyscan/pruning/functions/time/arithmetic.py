@@ -8,7 +8,7 @@
 | date - date, timestamp - timestamp | the difference on the calendar or on the clock |
 | interval ± interval | of one kind; raises on overflow |
 
-Months and whole days are added on the zone's clock, which may be put forward or back between:
+Months and whole days are added on the zone's clock, which may be set forward or back in between:
 `ts + INTERVAL 24 HOURS` is the same time tomorrow (*measured*, Spark).
 """
 
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 def temporal_arithmetic(
     expression: Arithmetic, left: Interval, right: Interval, zone: Zone
 ) -> Interval | None:
-    """`left ± right` where one of them is a date, a timestamp or an interval; else None."""
+    """`left ± right` if one of them is a date, a timestamp or an interval; else None."""
     if expression.operation not in (Operation.ADD, Operation.SUBTRACT):
         return None
     adding = expression.operation is Operation.ADD
@@ -87,20 +87,20 @@ def temporal_arithmetic(
 
 
 def _negated(interval: Interval) -> Interval:
-    """-x: the ends change places. The least number has no opposite; then nothing is known."""
+    """-x: the bounds change places. The least number has no opposite: its bound is unknown."""
     lower, upper = (mapped(_opposite, bound) for bound in (interval.upper, interval.lower))
     return replace(interval, lower=lower, upper=upper)
 
 
 def plus_months(dates: Interval, months: Interval) -> Interval:
-    """A date some months on: never falls, in the date and in the months. Raises on overflow."""
+    """A date plus months: never decreases in either operand. Raises on overflow."""
     (low, high), (less, more) = bounds_of(dates), bounds_of(months)
     bounds = paired(gregorian.plus_months, low, less), paired(gregorian.plus_months, high, more)
     return overflowing(DATE, bounds, [dates, months])
 
 
 def _moved(expression: Arithmetic, moment: Interval, by: Interval, zone: Zone) -> Interval:
-    """A date or timestamp moved by an integer of days or by an interval."""
+    """A date or timestamp plus a number of days or an interval."""
     match expression.type, by.type:
         case DateType(), IntegerType():
             return wrapping(DATE, sums(moment, by), [moment, by])
@@ -116,7 +116,7 @@ def _moved(expression: Arithmetic, moment: Interval, by: Interval, zone: Zone) -
 
 
 def _clocked(moments: Interval, by: Interval, zone: Zone) -> Bounds:
-    """Timestamps moved by the same interval in every container; unknown by several."""
+    """Timestamps plus an interval; unknown bounds if the interval differs between containers."""
     amount, kind = constant(by), clock_type(moments)
     if not isinstance(amount, int):
         return None, None
@@ -138,10 +138,10 @@ def _on_clock(moments: Interval, moved: Movement, zone: Zone) -> Bounds:
 
 
 def _months_later(months: int, per_second: int, bounds: Bounds) -> Bounds:
-    """Readings some months on: falls where two days land on a month's last day.
+    """Clock readings plus months: may decrease where two days become the last day of a month.
 
-    January 30th, 20:00 and January 31st, 05:00 both go to the 28th of February. Then the least
-    has its day's first reading and the greatest its day's last.
+    January 30th, 20:00 and January 31st, 05:00 both become February 28th. The lower bound is then
+    the first reading of its day, and the upper bound the last reading of its day.
     """
     a_day = SECONDS_A_DAY * per_second
     lower, upper = bounds
@@ -163,19 +163,19 @@ def _months_later(months: int, per_second: int, bounds: Bounds) -> Bounds:
 
 
 def _days_between(expression: Arithmetic, left: Interval, right: Interval) -> Interval:
-    """Whole days, as the interval that Spark gives."""
+    """Whole days, as the interval type that Spark returns."""
     bounds = each(lambda days: times(days, MICROS_A_DAY), differences(left, right))
     return overflowing(expression.type, bounds, [left, right])
 
 
 def _time_between(expression: Arithmetic, left: Interval, right: Interval, zone: Zone) -> Interval:
-    """The difference of what the clock shows, in microseconds."""
+    """The difference of the clock readings, in microseconds."""
     first, second = (as_type(to_local(x, zone), TIMESTAMP_NTZ, zone) for x in (left, right))
     return overflowing(expression.type, differences(first, second), [left, right])
 
 
 def _whole_days(by: Interval) -> Interval:
-    """The days of an interval, cut off towards zero."""
+    """The days of an interval, truncated towards zero."""
     lower, upper = (mapped(lambda n: pc.divide(n, MICROS_A_DAY), b) for b in bounds_of(by))
     return replace(by, lower=lower, upper=upper)
 

@@ -1,14 +1,14 @@
-"""Casts from and to dates and timestamps, as Spark's ANSI mode makes them.
+"""Casts from and to dates and timestamps, as in Spark's ANSI mode.
 
 | from | to | law |
 |---|---|---|
-| date | timestamp | the first instant of the day in the zone; never falls |
-| timestamp | date | the day on the zone's clock: the hull over its falls |
-| timestamp | timestamp_ntz, and back | through the zone's clock, falls and gaps included |
+| date | timestamp | the first instant of the day in the zone; never decreases |
+| timestamp | date | the day on the zone's clock; the hull where the clock is set back |
+| timestamp | timestamp_ntz, and back | through the zone's clock, with its set-backs and gaps |
 | timestamp | integers | whole seconds, rounded down |
-| numbers | timestamp | seconds, cut off at the microsecond |
-| date, timestamp | string | ordered as time is in years 0000 to 9999 |
-| string | date, timestamp | a single text is read; a range of them may be anything |
+| numbers | timestamp | seconds, truncated to the microsecond |
+| date, timestamp | string | in the order of time in years 0000 to 9999 |
+| string | date, timestamp | a single text is parsed; a range of texts may be anything |
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _MILLION = pa.scalar(Decimal(MICROS_A_SECOND), pa.decimal256(7, 0))
 def temporal_cast(
     interval: Interval, target: Type, failure: CastFailure, zone: Zone
 ) -> Interval | None:
-    """CAST or TRY_CAST from or to a date or timestamp; None for any other pair of types."""
+    """CAST or TRY_CAST from or to a date or timestamp; None for other types."""
     match interval.type, target:
         case source, _ if source == target:
             return interval
@@ -88,13 +88,13 @@ def temporal_cast(
 
 
 def as_type(interval: Interval, target: Type, zone: Zone) -> Interval:
-    """An argument as the type that its function takes; anything where there is no such cast."""
+    """An argument cast to the type of its function; anything if there is no such cast."""
     converted = temporal_cast(interval, target, CastFailure.RAISE, zone)
     return anything(target, raises=True) if converted is None else converted
 
 
 def failing(interval: Interval, mask: Mask, failure: CastFailure) -> Interval:
-    """The same, where a value may not convert: CAST raises, TRY_CAST gives NULL."""
+    """The same where a value may not convert: CAST raises, TRY_CAST gives NULL."""
     fails = both(interval.value, mask)
     if failure is CastFailure.RAISE:
         return replace(interval, raises=either(interval.raises, fails))
@@ -102,7 +102,7 @@ def failing(interval: Interval, mask: Mask, failure: CastFailure) -> Interval:
 
 
 def overflow(interval: Interval, failure: CastFailure) -> Interval:
-    """The same, where a bound that left its type is unknown: TRY_CAST does not catch them all."""
+    """The same where a bound overflowed and is unknown: TRY_CAST does not catch all overflows."""
     raising = failing(interval, open_ended(interval), CastFailure.RAISE)
     if failure is CastFailure.RAISE:
         return raising
@@ -118,7 +118,7 @@ def _dates_to_timestamps(interval: Interval, kind: TimestampType, zone: Zone) ->
 
 
 def _retimed(interval: Interval, kind: TimestampType, zone: Zone) -> Interval:
-    """Another unit, rounded down, then through the zone's clock."""
+    """Converted to another unit, rounded down, and then through the zone's clock."""
     source = clock_type(interval)
     same = replace(source, unit=kind.unit)
     scaled = monotone(lambda ticks: rescaled(ticks, source, same), same, interval)
@@ -173,7 +173,7 @@ def _fractional_seconds(micros: Vector, kind: FloatType) -> Vector:
 
 
 def _decimal_seconds(micros: Vector, kind: DecimalType) -> Vector:
-    """Spark goes through the shortest text of a double, and rounds half away from zero."""
+    """Spark converts the shortest text of a double, and rounds half away from zero."""
     text = _fractional_seconds(micros, FloatType(64)).cast(pa.string())
     exact = text.cast(pa.decimal256(60, max(kind.scale, 20)))
     rounded = pc.round(exact, kind.scale, round_mode="half_towards_infinity")
@@ -219,7 +219,7 @@ def _fractional_to_micros(interval: Interval, failure: CastFailure) -> Interval:
 
 
 def fractional_micros(seconds: Vector) -> Vector:
-    """Seconds as microseconds, cut off; unknown where 64 bits do not hold them."""
+    """Seconds as microseconds, truncated; unknown if they do not fit into 64 bits."""
     micros = pc.trunc(pc.multiply(seconds, float(MICROS_A_SECOND)))
     limit = float(1 << 63)
     fits = pc.and_(pc.greater_equal(micros, -limit), pc.less(micros, limit))
@@ -227,7 +227,7 @@ def fractional_micros(seconds: Vector) -> Vector:
 
 
 def decimal_micros(seconds: Vector) -> Vector:
-    """Seconds as microseconds, cut off; unknown where 64 bits do not hold them."""
+    """Seconds as microseconds, truncated; unknown if they do not fit into 64 bits."""
     wide = seconds.cast(pa.decimal256(50, seconds.type.scale))
     micros = pc.cast(pc.multiply(wide, _MILLION), pa.decimal256(57, 0), safe=False)
     limit = pa.scalar(Decimal(1 << 63), micros.type)

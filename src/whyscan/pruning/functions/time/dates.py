@@ -1,11 +1,11 @@
-"""Functions that make dates: of dates and numbers, without a zone.
+"""Functions of dates and numbers that return dates, without a time zone.
 
 | function | law |
 |---|---|
-| last_day | never falls; wraps around |
+| last_day | never decreases; wraps around |
 | date_add, date_sub, datediff | sums and differences; wrap around (*measured*) |
-| add_months | the same day of another month, or its last: never falls; raises on overflow |
-| make_date | never falls in the year, then the month, then the day; raises for no date |
+| add_months | the same day of another month, or its last day; raises on overflow |
+| make_date | never decreases in the year, then the month, then the day; raises for no date |
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SHORTEST_MONTH, LONGEST_MONTH = 28, 31
 
 
 def last_day(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-    """The last day of a date's month: never falls; wraps around."""
+    """The last day of a date's month: never decreases; wraps around."""
     days = as_type(arguments[0], DATE, zone)
     lower, upper = (mapped(gregorian.last_of_month, bound) for bound in bounds_of(days))
     return wrapping(call.type, (lower, upper), [days])
@@ -65,7 +65,7 @@ def datediff(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
 
 
 def _of_date_and_number(combined: Callable[[Interval, Interval], Interval]) -> Rule:
-    """A function of a date and a whole number."""
+    """A rule for a function of a date and an integer."""
 
     def rule(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
         if [isinstance(x.type, IntegerType) for x in arguments[1:]] != [True]:
@@ -76,17 +76,17 @@ def _of_date_and_number(combined: Callable[[Interval, Interval], Interval]) -> R
 
 
 def _later(dates: Interval, days: Interval) -> Interval:
-    """date + days: never falls; wraps around."""
+    """date + days: never decreases; wraps around."""
     return wrapping(DATE, sums(dates, days), [dates, days])
 
 
 def _earlier(dates: Interval, days: Interval) -> Interval:
-    """date - days: falls in the days; wraps around."""
+    """date - days: decreases in the days; wraps around."""
     return wrapping(DATE, differences(dates, days), [dates, days])
 
 
 def make_date(call: Call, arguments: Sequence[Interval], _: Zone) -> Interval:
-    """Never falls in the year, then the month, then the day; raises for a date that is none."""
+    """Never decreases in the year, then the month, then the day; raises if there is no date."""
     if [isinstance(x.type, IntegerType) for x in arguments] != [True] * 3:
         return anything(call.type, raises=True)
     years = bounds_of(arguments[0])
@@ -99,7 +99,7 @@ def make_date(call: Call, arguments: Sequence[Interval], _: Zone) -> Interval:
 
 
 def _within_reach(numbers: Interval, most: int) -> tuple[Vector, Vector]:
-    """The bounds of numbers that are no date elsewhere than from 1 to `most`."""
+    """Bounds from 1 to `most` where they are unknown: other numbers make no date."""
     lower, upper = bounds_of(numbers)
     first, last = pa.scalar(1, pa.int64()), pa.scalar(most, pa.int64())
     return (
@@ -109,7 +109,7 @@ def _within_reach(numbers: Interval, most: int) -> tuple[Vector, Vector]:
 
 
 def _month_of(years: Vector, months: Vector) -> Vector:
-    """Months since 1970, of the nearest month that exists."""
+    """Months since 1970, for the nearest month that exists."""
     above = pc.max_element_wise(months, 1, skip_nulls=False)
     nth = pc.subtract(pc.min_element_wise(above, MONTHS_A_YEAR, skip_nulls=False), 1)
     return pc.add(pc.multiply(pc.subtract(years, EPOCH_YEAR), MONTHS_A_YEAR), nth)
@@ -120,13 +120,13 @@ def _day_of(months: Vector, days: Vector) -> Vector:
 
 
 def _nearest_day(months: Vector, days: Vector) -> Vector:
-    """The day of a month, or the last where it has no such day."""
+    """The day of a month, or its last day if the month is shorter."""
     end = gregorian.month_end(months)
     return pc.min_element_wise(_day_of(months, days), end, skip_nulls=False)
 
 
 def _exist(arguments: Sequence[Interval]) -> Mask:
-    """Every year, month and day of the box is a date."""
+    """Every combination of year, month and day is a date."""
     years, months, days = arguments
     last = paired(_month_of, years.upper, months.upper)
     of_one_month = both(
@@ -139,7 +139,7 @@ def _exist(arguments: Sequence[Interval]) -> Mask:
 
 
 def _within(interval: Interval, greatest: int) -> Mask:
-    """Every value is from 1 to greatest."""
+    """Every value is from 1 to `greatest`."""
     first, last = pa.scalar(1, pa.int64()), pa.scalar(greatest, pa.int64())
     return both(
         surely(pc.greater_equal, interval.lower, first), surely(pc.less_equal, interval.upper, last)

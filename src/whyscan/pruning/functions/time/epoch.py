@@ -1,9 +1,9 @@
-"""Functions between timestamps and counts since 1970-01-01: nothing here asks for a zone.
+"""Functions between timestamps and counts since 1970-01-01. They need no time zone.
 
 | function | law |
 |---|---|
-| unix_seconds, unix_millis, unix_micros | rounded down; never falls |
-| unix_timestamp, to_unix_timestamp | seconds, towards zero (*measured*); never falls |
+| unix_seconds, unix_millis, unix_micros | rounded down; never decreases |
+| unix_timestamp, to_unix_timestamp | seconds, towards zero (*measured*); never decreases |
 | unix_date, date_from_unix_date | the same number |
 | timestamp_seconds, _millis, _micros | times a power of ten; raises on overflow |
 """
@@ -57,7 +57,7 @@ MICROS_DIGITS = 6
 
 
 def counted(divisor: int) -> Rule:
-    """So many microseconds each, rounded down: never falls."""
+    """A count of units of `divisor` microseconds, rounded down: never decreases."""
 
     def rule(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
         moments = as_type(arguments[0], TIMESTAMP, zone)
@@ -67,7 +67,7 @@ def counted(divisor: int) -> Rule:
 
 
 def made_of(factor: int) -> Rule:
-    """A timestamp from so many microseconds each: never falls, raises on overflow."""
+    """A timestamp from units of `factor` microseconds: never decreases, raises on overflow."""
 
     def rule(call: Call, arguments: Sequence[Interval], _: Zone) -> Interval:
         (count,) = arguments
@@ -80,9 +80,9 @@ def made_of(factor: int) -> Rule:
 
 
 def timestamp_seconds(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-    """Seconds: integers raise on overflow, decimals also below the microsecond, doubles never.
+    """Integers raise on overflow, decimals also for digits below the microsecond, doubles never.
 
-    A double is cut off at the microsecond; NaN and the infinities are NULL.
+    A double is truncated to the microsecond; NaN and the infinities are NULL.
     """
     (count,) = arguments
     match count.type:
@@ -104,7 +104,7 @@ def _converted(kernel: Kernel, count: Interval) -> Interval:
 
 
 def unix_timestamp(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-    """Seconds, towards zero: never falls. A timestamp_ntz is taken as if in UTC."""
+    """Seconds, towards zero: never decreases. A timestamp_ntz is read in UTC."""
     match [argument.type for argument in arguments]:
         case [DateType(), *_]:
             moments = as_type(arguments[0], TIMESTAMP, zone)
@@ -116,12 +116,12 @@ def unix_timestamp(call: Call, arguments: Sequence[Interval], zone: Zone) -> Int
 
 
 def unix_date(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-    """The date's own number."""
+    """The number of days of a date."""
     return monotone(lambda days: days, call.type, as_type(arguments[0], DATE, zone))
 
 
 def date_from_unix_date(call: Call, arguments: Sequence[Interval], _: Zone) -> Interval:
-    """The date of a number."""
+    """The date with this number of days."""
     return monotone(lambda days: days, call.type, arguments[0])
 
 

@@ -1,12 +1,13 @@
 """The catalogue's functions of dates and timestamps: how each maps an interval.
 
-| shape | functions |
+| kind | functions |
 |---|---|
-| never falls | year, last_day, date_trunc and trunc, date_add, add_months, counts since 1970 |
-| goes round | month within a year, day within a month, hour within a day, and their like |
-| text | date_format and from_unixtime, where the text is ordered as time is |
+| never decreases | year, last_day, date_trunc, trunc, date_add, add_months, counts since 1970 |
+| starts again | month within a year, day within a month, hour within a day, and similar ones |
+| text | date_format and from_unixtime, where the text has the order of time |
 
-What instants show depends on the zone, whose clock may be put back: zones.py has that law.
+What a clock shows for an instant depends on the zone, whose clock may be set back: zone_clock.py
+has that law.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
 
 
 def _rising(field: Kernel) -> Rule:
-    """A field of the date that never falls."""
+    """A field of the date that never decreases."""
 
     def rule(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
         return monotone(field, call.type, as_type(arguments[0], DATE, zone))
@@ -72,7 +73,7 @@ def _rising(field: Kernel) -> Rule:
 
 
 def _round(field: Kernel, period: Kernel, least: int, greatest: int) -> Rule:
-    """A field of the date that rises within a period and then starts again."""
+    """A field of the date that increases within a period and then starts again."""
 
     def rule(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
         days = as_type(arguments[0], DATE, zone)
@@ -82,7 +83,7 @@ def _round(field: Kernel, period: Kernel, least: int, greatest: int) -> Rule:
 
 
 def _clock(step: int, count: int) -> Rule:
-    """A field of the time of day: `count` of `step` seconds each, and then it starts again."""
+    """A field of the time of day: `count` units of `step` seconds, then it starts again."""
 
     def rule(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
         (moments,) = arguments
@@ -104,7 +105,7 @@ def _clock(step: int, count: int) -> Rule:
 def _cycled(
     call: Call, argument: Interval, kernels: tuple[Kernel, Kernel], limits: tuple[int, int]
 ) -> Interval:
-    """[f(a), f(b)] where both ends lie in one period, else all that the field can be."""
+    """[f(a), f(b)] if both bounds lie in one period, else all values of the field."""
     field, period = kernels
     lower, upper = bounds_of(argument)
     same = surely(pc.equal, mapped(period, lower), mapped(period, upper))
@@ -114,7 +115,7 @@ def _cycled(
 
 
 def _cast_to(kind: Type, failure: CastFailure = CastFailure.RAISE) -> Rule:
-    """A cast under a function's name. By a format of its own, text is read by nobody here."""
+    """A cast with a function name. Text with a format of its own may give anything."""
 
     def rule(_: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
         if len(arguments) > 1 and isinstance(arguments[0].type, StringType):
@@ -126,12 +127,12 @@ def _cast_to(kind: Type, failure: CastFailure = CastFailure.RAISE) -> Rule:
 
 
 def _date_format(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-    """What the zone's clock shows, by a pattern."""
+    """The zone's clock reading as text, by a pattern."""
     return _formatted(as_type(arguments[0], TIMESTAMP, zone), call.arguments[1], zone)
 
 
 def _from_unixtime(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-    """What the zone's clock shows so many seconds after 1970, by a pattern; wraps around."""
+    """The zone's clock reading so many seconds after 1970, as text; wraps around."""
     seconds = arguments[0]
     if not isinstance(seconds.type, IntegerType):
         return anything(STRING, raises=True)
@@ -143,7 +144,7 @@ def _from_unixtime(call: Call, arguments: Sequence[Interval], zone: Zone) -> Int
 
 
 def _formatted(moments: Interval, how: Expression, zone: Zone) -> Interval:
-    """Text by a literal pattern: NULL for NULL, anything for one that we do not write."""
+    """Text by a literal pattern: NULL for a NULL pattern, anything for an unsupported one."""
     if isinstance(how, Literal) and how.value is None:
         return replace(only_null(STRING), raises=moments.raises)
     date_pattern = (
@@ -155,7 +156,7 @@ def _formatted(moments: Interval, how: Expression, zone: Zone) -> Interval:
 
 
 def _extract(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-    """A field by its name; seconds are opaque, because here they carry their fraction."""
+    """A field by its name. SECOND may be anything, because it includes the fraction."""
     field = call.arguments[0]
     name = str(field.value).upper() if isinstance(field, Literal) else ""
     if name not in _FIELDS:
@@ -164,7 +165,7 @@ def _extract(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
 
 
 def _from_utc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-    """`from_utc_timestamp(ts, zone)`: what another zone's clock shows, as if it were UTC."""
+    """`from_utc_timestamp(ts, zone)`: the other zone's clock reading, as if it were in UTC."""
     moments, target_zone = as_type(arguments[0], TIMESTAMP, zone), _named_zone(call.arguments[1])
     if target_zone is None:
         return anything(TIMESTAMP, raises=True)
@@ -172,7 +173,7 @@ def _from_utc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval
 
 
 def _to_utc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-    """`to_utc_timestamp(ts, zone)`: when another zone's clock shows what UTC's does."""
+    """`to_utc_timestamp(ts, zone)`: when the other zone's clock shows the reading of UTC."""
     moments, source_zone = as_type(arguments[0], TIMESTAMP, zone), _named_zone(call.arguments[1])
     if source_zone is None:
         return anything(TIMESTAMP, raises=True)
@@ -239,4 +240,4 @@ TEMPORAL: Mapping[str, Rule] = MappingProxyType(
         "to_utc_timestamp": _to_utc,
     }
 )
-"""By Spark's name in lower case. What is not here is opaque."""
+"""The rules by Spark's function name in lower case. Any other function is opaque."""

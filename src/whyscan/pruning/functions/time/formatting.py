@@ -1,7 +1,8 @@
 """Dates and timestamps as text, as Spark writes them by a pattern.
 
-Text is ordered as time is while it has fixed-width fields, coarse before fine, and a year of
-four digits: years before 0000 or after 9999 carry a sign, which sorts below every digit.
+The text has the order of time if its fields have a fixed width, coarse fields come before fine
+ones, and the year has four digits. Years before 0000 or after 9999 have a sign, which sorts below
+every digit.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ LAST_YEAR = 9999
 
 
 class PatternUnit(IntEnum):
-    """The fields of a pattern, coarse before fine."""
+    """The units of a pattern, coarse before fine."""
 
     YEAR = 0
     MONTH = 1
@@ -56,7 +57,7 @@ class PatternField(Struct, frozen=True):
 class DatePattern(Struct, frozen=True):
     """A datetime pattern: fields and the constant texts between them.
 
-    `trimmed`: the fraction comes last and is written without trailing zeros.
+    `trimmed`: the fraction is the last field and has no trailing zeros.
     """
 
     parts: tuple[PatternField | str, ...]
@@ -66,7 +67,7 @@ class DatePattern(Struct, frozen=True):
         return tuple(part for part in self.parts if isinstance(part, PatternField))
 
     def is_ordered(self) -> bool:
-        """Of fixed width, each field one level finer than the one before it."""
+        """All fields have a fixed width, and each is one level finer than the one before it."""
         levels = [field.level for field in self.fields()]
         fixed = all(f.width > 1 or f.level is PatternUnit.FRACTION for f in self.fields())
         return fixed and levels == list(range(levels[0], levels[0] + len(levels)))
@@ -91,7 +92,7 @@ _TOKEN = re.compile(r"([A-Za-z])\1*|'((?:[^']|'')*)'|[^A-Za-z'\[\]{}#]")
 
 @cache
 def pattern(text: str) -> DatePattern | None:
-    """A pattern of Spark's; None where it has a letter that we do not write, or no field."""
+    """Spark's pattern, parsed; None if it has no field or a letter that is not supported."""
     parts: list[PatternField | str] = []
     end = 0
     for token in _TOKEN.finditer(text):
@@ -130,9 +131,9 @@ TIMESTAMP_TEXT = DatePattern(
 
 
 def written(local: Interval, how: DatePattern) -> Interval:
-    """A wall clock's readings as text: the ends' texts, where it is ordered as time between them.
+    """Clock readings as text: the texts of the bounds, if the texts have the order of time.
 
-    | pattern | ordered |
+    | pattern | in the order of time |
     |---|---|
     | `yyyy-MM`, from the year without a gap | in years 0000 to 9999 |
     | `HH:mm`, from a finer field without a gap | within one unit of the next coarser field |
@@ -143,7 +144,7 @@ def written(local: Interval, how: DatePattern) -> Interval:
     below, above = (mapped(lambda b: _write(b, how, per_second), b) for b in (lower, upper))
     first = how.fields()[0].level
     if how.is_ordered() and first is PatternUnit.YEAR:
-        # A sign sorts below every digit: late texts spoil the lower end, early ones no upper end.
+        # A sign sorts below every digit: late years make the lower bound wrong, early years do not.
         return strict(STRING, [local], (keep(surely(pc.is_valid, above), below), above))
     unit = (
         PatternUnit(first - 1) if how.is_ordered() else max(field.level for field in how.fields())
@@ -155,7 +156,7 @@ def written(local: Interval, how: DatePattern) -> Interval:
 
 
 def _units(ticks: Vector, level: PatternUnit, per_second: int) -> Vector:
-    """Whole units of a level since 1970; of a fraction, the ticks themselves."""
+    """Whole units of a level since 1970; for a fraction, the ticks themselves."""
     days = floor_divide(ticks, SECONDS_A_DAY * per_second)
     match level:
         case PatternUnit.YEAR:
@@ -175,7 +176,7 @@ def _units(ticks: Vector, level: PatternUnit, per_second: int) -> Vector:
 
 
 def _write(ticks: Vector, how: DatePattern, per_second: int) -> Vector:
-    """The text of each reading; unknown for years that are not written with four digits."""
+    """The text of each reading; unknown for years that do not have four digits."""
     texts = [
         _digits(ticks, part, per_second) if isinstance(part, PatternField) else pa.scalar(part)
         for part in how.parts

@@ -1,4 +1,4 @@
-"""The proleptic Gregorian calendar over int64 days and months since 1970-01-01.
+"""The proleptic Gregorian calendar, for int64 days and months since 1970-01-01.
 
 The calendar repeats every 400 years, so one table of month starts serves every year.
 """
@@ -36,7 +36,7 @@ def months_of(days: Vector) -> Vector:
     """Months since 1970-01."""
     cycles = floor_divide(days, DAYS_A_CYCLE)
     rest = pc.subtract(days, pc.multiply(cycles, DAYS_A_CYCLE))
-    # Arrow's own calendar has 16 bits for a year: it is asked of the first cycle only.
+    # Arrow's calendar has 16 bits for a year: it is used for the first cycle only.
     dates = rest.cast(pa.int32()).cast(pa.date32())
     years = pc.subtract(pc.year(dates), EPOCH_YEAR)
     return pc.add(
@@ -92,7 +92,7 @@ def iso_year(days: Vector) -> Vector:
 
 
 def iso_week(days: Vector) -> Vector:
-    """The number of the week in the year that holds its Thursday."""
+    """The number of the week in the year of its Thursday."""
     return pc.add(floor_divide(pc.subtract(day_of_year(_thursday(days)), 1), 7), 1)
 
 
@@ -107,32 +107,32 @@ def monday_weeks(days: Vector) -> Vector:
 
 
 def year_start(days: Vector) -> Vector:
-    """The first day of a day's year."""
+    """The first day of the year of a day."""
     return _period_start(days, MONTHS_A_YEAR)
 
 
 def quarter_start(days: Vector) -> Vector:
-    """The first day of a day's quarter."""
+    """The first day of the quarter of a day."""
     return _period_start(days, 3)
 
 
 def first_of_month(days: Vector) -> Vector:
-    """The first day of a day's month."""
+    """The first day of the month of a day."""
     return month_start(months_of(days))
 
 
 def last_of_month(days: Vector) -> Vector:
-    """The last day of a day's month."""
+    """The last day of the month of a day."""
     return month_end(months_of(days))
 
 
 def week_start(days: Vector) -> Vector:
-    """The Monday of a day's week."""
+    """The Monday of the week of a day."""
     return pc.subtract(days, weekday(days))
 
 
 def plus_months(days: Vector, months: Vector | int) -> Vector:
-    """The same day of another month, or that month's last day where it has no such day."""
+    """The same day in another month, or the last day of that month if it is shorter."""
     moved = plus(months_of(days), months)
     same = pc.add(month_start(moved), pc.subtract(day(days), 1))
     return pc.min_element_wise(same, month_end(moved), skip_nulls=False)

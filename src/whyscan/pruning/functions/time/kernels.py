@@ -1,7 +1,7 @@
-"""Dates and timestamps as whole numbers: days, or units since 1970-01-01, as int64 kernels.
+"""Int64 kernels for dates and timestamps, as days or units since 1970-01-01.
 
-Every kernel takes arrays and scalars alike, gives unknown for unknown, and gives unknown where
-the result would leave its type: nothing here wraps around.
+Every kernel takes arrays and scalars. An unknown operand gives an unknown result, and so does an
+overflow: no kernel wraps around.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def ticks_of(values: Vector) -> Vector:
 
 
 def from_ticks(ticks: Vector, kind: Type) -> Vector:
-    """int64 as the bounds of `kind`; unknown where a date would leave 32 bits."""
+    """Int64 as bounds of `kind`; unknown where a date needs more than 32 bits."""
     match kind:
         case DateType():
             return contained(ticks, FIRST_DAY, LAST_DAY).cast(pa.int32()).cast(pa.date32())
@@ -52,7 +52,7 @@ def from_ticks(ticks: Vector, kind: Type) -> Vector:
 
 
 def contained(values: Vector, least: int, greatest: int) -> Vector:
-    """The values from least to greatest; unknown outside."""
+    """The values from `least` to `greatest`; unknown outside."""
     inside = pc.and_(pc.greater_equal(values, least), pc.less_equal(values, greatest))
     return pc.if_else(inside, values, pa.scalar(None, values.type))
 
@@ -60,7 +60,7 @@ def contained(values: Vector, least: int, greatest: int) -> Vector:
 def plus(values: Vector, change: Vector | int) -> Vector:
     """values + change; unknown on overflow."""
     total = pc.add(values, change)
-    # Two's complement: a sum overflowed if it lies on the wrong side of its first term.
+    # Two's complement: a sum overflowed if it is on the wrong side of its first term.
     right = pc.equal(pc.less(total, values), pc.less(change, 0))
     return pc.if_else(right, total, pa.scalar(None, INT64))
 
@@ -84,12 +84,12 @@ def floor_divide(values: Vector, divisor: int) -> Vector:
 
 
 def floor_to(values: Vector, step: int) -> Vector:
-    """The greatest multiple of `step` that is not above; unknown on overflow."""
+    """The greatest multiple of `step` that is not above the value; unknown on overflow."""
     return plus(values, pc.negate(pc.modulo(values, step)))
 
 
 def rescaled(values: Vector, of: TimestampType, to: TimestampType) -> Vector:
-    """Units of one timestamp type as units of another: finer ones are floored."""
+    """Units of one timestamp type as units of another; finer units are rounded down."""
     if of.unit.per_second == to.unit.per_second:
         return values
     if of.unit.per_second > to.unit.per_second:
@@ -98,7 +98,7 @@ def rescaled(values: Vector, of: TimestampType, to: TimestampType) -> Vector:
 
 
 def at(table: pa.Array, index: Vector) -> Vector:
-    """The entries of a table at an index; unknown where the index is unknown or outside."""
+    """The entries of a table at an index; unknown if the index is unknown or outside."""
     inside = contained(index, 0, len(table) - 1)
     if isinstance(inside, pa.Scalar):
         return table[inside.as_py()] if inside.is_valid else pa.scalar(None, table.type)
@@ -106,7 +106,7 @@ def at(table: pa.Array, index: Vector) -> Vector:
 
 
 def passed(points: pa.Array, values: Vector) -> Vector:
-    """How many of the sorted points are at or below each value."""
+    """The number of sorted points at or below each value."""
     return pc.search_sorted(points, values, side="right").cast(INT64)
 
 
@@ -116,7 +116,7 @@ def bounds_of(interval: Interval) -> Bounds:
 
 
 def each(kernel: Kernel, bounds: Bounds) -> Bounds:
-    """Both ends by a kernel that never falls."""
+    """Both bounds mapped by a kernel that never decreases."""
     lower, upper = bounds
     return mapped(kernel, lower), mapped(kernel, upper)
 
@@ -129,13 +129,13 @@ def clock_type(interval: Interval) -> TimestampType:
 
 
 def sums(a: Interval, b: Interval) -> Bounds:
-    """a + b by the ends."""
+    """a + b: the sums of the bounds."""
     (low, high), (less, more) = bounds_of(a), bounds_of(b)
     return paired(plus, low, less), paired(plus, high, more)
 
 
 def differences(a: Interval, b: Interval) -> Bounds:
-    """a - b by the ends: the least is the least a without the greatest b."""
+    """a - b: lower(a) - upper(b) to upper(a) - lower(b)."""
     (low, high), (less, more) = bounds_of(a), bounds_of(b)
     return paired(minus, low, more), paired(minus, high, less)
 
@@ -143,32 +143,32 @@ def differences(a: Interval, b: Interval) -> Bounds:
 def paired(
     kernel: Callable[[Vector, Vector], Vector], a: Vector | None, b: Vector | None
 ) -> Vector | None:
-    """What the kernel makes of two bounds; None where either is unknown everywhere."""
+    """The result of the kernel for two bounds; None if one of them is unknown everywhere."""
     return None if a is None or b is None else kernel(a, b)
 
 
 def of_ticks(
     kind: Type, bounds: Bounds, arguments: Sequence[Interval], *, fails: Mask = False
 ) -> Interval:
-    """A strict function's result by its ticks; `fails` is where it may raise on a value."""
+    """The result of a strict function, from its ticks; `fails`: where a value may raise."""
     value = all_of(argument.value for argument in arguments)
     ends = each(partial(from_ticks, kind=kind), bounds)
     return strict(kind, arguments, ends, raises=both(value, fails))
 
 
 def monotone(kernel: Kernel, kind: Type, argument: Interval) -> Interval:
-    """f(x) of a function that never falls and never raises: the ends are mapped."""
+    """f(x) for a function that never decreases and never raises: the bounds are mapped."""
     return of_ticks(kind, each(kernel, bounds_of(argument)), [argument])
 
 
 def overflowing(kind: Type, bounds: Bounds, arguments: Sequence[Interval]) -> Interval:
-    """A result that raises on overflow. A bound that is unknown may stand for one that does."""
+    """A result that raises on overflow. An unknown bound may be an overflow."""
     result = of_ticks(kind, bounds, arguments)
     return replace(result, raises=either(result.raises, both(result.value, open_ended(result))))
 
 
 def wrapping(kind: Type, bounds: Bounds, arguments: Sequence[Interval]) -> Interval:
-    """A result that wraps around on overflow: one bound that may do so leaves neither."""
+    """A result that wraps around on overflow: if one bound may overflow, both are unknown."""
     result = of_ticks(kind, bounds, arguments)
     return keep_bounds(result, opposite(open_ended(result)))
 

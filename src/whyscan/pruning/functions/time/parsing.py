@@ -1,7 +1,7 @@
-"""Dates and timestamps from text, as Spark reads them.
+"""Parses dates and timestamps from text, as Spark does.
 
-Reading is not monotone ('2024-1-10' < '2024-1-9'), so only a single text can be read: that of
-a partition value, or of a file where all values are equal.
+Parsing is not monotone ('2024-1-10' < '2024-1-9'), so only a single text is parsed: a partition
+value, or the value of a file in which all values are equal.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from whyscan.pruning.functions.time.kernels import (
 if TYPE_CHECKING:
     from whyscan.pruning.mask import Vector
 
-# What is missing at the end is the least there is. Zones, signs and blanks around are left out.
+# Missing fields have their least value. Zones, signs and surrounding blanks are not parsed.
 _DAY = r"^(?P<year>\d{4})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2})"
 _DATE = _DAY + r"(?:[ T].*)?)?)?$"
 _TIME = r"(?P<hour>\d{1,2})(?::(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})(?:\.(?P<part>\d+))?)?)?"
@@ -31,12 +31,12 @@ _TIMESTAMP = _DAY + rf"(?:[ T]{_TIME})?)?)?$"
 
 
 def read_dates(texts: Vector) -> Vector:
-    """Days of `2024`, `2024-3`, `2024-03-01` or `2024-03-01T…`; unknown for any other text."""
+    """The days of `2024`, `2024-3`, `2024-03-01` or `2024-03-01T…`; unknown for other texts."""
     return _days(pc.extract_regex(texts, _DATE))
 
 
 def read_timestamps(texts: Vector) -> Vector:
-    """Microseconds of `2024-03-01 12:00:00.5` or shorter; unknown for any other text."""
+    """The microseconds of `2024-03-01 12:00:00.5` or shorter; unknown for other texts."""
     fields = pc.extract_regex(texts, _TIMESTAMP)
     seconds = _number(fields, "hour", 0, 23, 3600)
     for name, factor in (("minute", 60), ("second", 1)):
@@ -61,7 +61,7 @@ def _fraction(fields: Vector) -> Vector:
 
 
 def _number(fields: Vector, name: str, least: int, greatest: int, factor: int = 1) -> Vector:
-    """A part that may be missing, times a factor; unknown outside its range."""
+    """A field that may be missing, times a factor; unknown outside its range."""
     text = _text(fields, name)
     digits = pc.if_else(pc.equal(text, b""), str(least).encode(), text)
     return pc.multiply(contained(digits.cast(INT64), least, greatest), factor)

@@ -1,7 +1,7 @@
-"""`date_trunc` and `trunc`: down to the start of a unit, weeks from Monday.
+"""`date_trunc` and `trunc`: down to the start of a unit; weeks start on Monday.
 
-An instant is truncated on the zone's clock and is an instant again; clocks that are put back
-make the result fall, so that an interval takes the hull over every reading between its ends.
+An instant is truncated on the zone's clock and becomes an instant again. Where a clock is set back
+the result decreases, so an interval becomes the hull over all readings between its bounds.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ _DAYS: dict[str, Kernel] = {
     **dict.fromkeys(("MONTH", "MON", "MM"), gregorian.first_of_month),
     "WEEK": gregorian.week_start,
 }
-"""The units that are counted in whole days, and a day's first day in each."""
+"""The units of whole days, each with the function to the first day of the unit."""
 
 _SECONDS = {"DAY": SECONDS_A_DAY, "DD": SECONDS_A_DAY, "HOUR": 3600, "MINUTE": 60}
-"""The units that are cut on the clock, in seconds."""
+"""The units that are truncated on the clock, in seconds."""
 
 _PARTS = {"SECOND": 1, "MILLISECOND": 1_000, "MICROSECOND": 1_000_000}
-"""The units that no zone changes, as so many to a second."""
+"""The units that do not depend on the zone, with their number per second."""
 
 
 def date_trunc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-    """`date_trunc(unit, ts)`: never falls on a clock; an unknown unit and NULL give NULL."""
+    """`date_trunc(unit, ts)`: never decreases on a clock; NULL for an unknown unit and for NULL."""
     unit = _unit(call.arguments[0])
     kind = call.type if isinstance(call.type, TimestampType) else TIMESTAMP
     moments = as_type(arguments[1], kind, zone)
@@ -71,7 +71,7 @@ def date_trunc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interva
 
 
 def trunc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-    """`trunc(date, unit)`: never falls; a unit below the week and NULL give NULL."""
+    """`trunc(date, unit)`: never decreases; NULL for a unit below the week and for NULL."""
     unit = _unit(call.arguments[1])
     days = as_type(arguments[0], DATE, zone)
     if unit is None:
@@ -82,7 +82,7 @@ def trunc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
 
 
 def _unit(expression: Expression) -> str | None:
-    """The unit's name in capitals, empty for NULL; None where it is not a literal."""
+    """The name of the unit in capitals, empty for NULL; None if it is no literal."""
     if not isinstance(expression, Literal):
         return None
     return "" if expression.value is None else str(expression.value).upper()

@@ -1,8 +1,9 @@
-"""Intervals through a zone's clock: instants to readings of the clock, and back.
+"""Intervals through a zone's clock: instants to clock readings, and back.
 
-Both ways shift by an offset that changes at known points. Where the result falls back at such
-a point the ends alone do not hold the values between them: a clock put back shows an hour
-twice, and a reading inside a gap counts as later than the readings right behind it.
+Both directions add an offset that changes at known points. At some of these points the result
+decreases, and then the results of the bounds do not contain all values between them: a clock that
+is set back shows an hour twice, and a reading inside a gap is a later instant than the readings
+right after the gap.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ if TYPE_CHECKING:
 class Shifts(Struct, frozen=True, eq=False):
     """x + shift, where the shift changes at sorted points; all in seconds.
 
-    `falls` are the points where the result falls back, `peaks` what it has stayed below until
-    then, `troughs` what it does not go below from then on.
+    `falls` are the points where the result decreases. All results before a fall are below its peak
+    (`peaks`), and all results from it on are at or above its trough (`troughs`).
     """
 
     points: pa.Array
@@ -64,24 +65,24 @@ class Shifts(Struct, frozen=True, eq=False):
     horizon: int | None
 
     def at(self, seconds: Vector) -> Vector:
-        """The shift that holds at each moment."""
+        """The shift at each moment."""
         folded, _ = self.fold(seconds)
         return at(self.shifts, passed(self.points, folded))
 
     def fall_until(self, seconds: Vector) -> tuple[Vector, Vector]:
-        """The last fall that is not later, and its peak; unknown where there is none."""
+        """The last fall at or before the moment, and its peak; unknown if there is none."""
         folded, cycles = self.fold(seconds)
         index = pc.subtract(passed(self.falls, folded), 1)
         return pc.add(at(self.falls, index), cycles), pc.add(at(self.peaks, index), cycles)
 
     def fall_after(self, seconds: Vector) -> tuple[Vector, Vector]:
-        """The first fall that is later, and its trough; unknown where there is none."""
+        """The first fall after the moment, and its trough; unknown if there is none."""
         folded, cycles = self.fold(seconds)
         index = passed(self.falls, folded)
         return pc.add(at(self.falls, index), cycles), pc.add(at(self.troughs, index), cycles)
 
     def fold(self, seconds: Vector) -> tuple[Vector, Vector | int]:
-        """Moments beyond the horizon whole cycles earlier, and by how much."""
+        """Moments after the horizon, moved back by whole cycles, and by how much."""
         if self.horizon is None:
             return seconds, 0
         beyond = floor_divide(pc.subtract(seconds, self.horizon - CYCLE), CYCLE)
@@ -105,13 +106,13 @@ def _shifts(points: Sequence[int], shifts: Sequence[int], horizon: int | None) -
 
 @cache
 def _clock(zone: Zone) -> Shifts:
-    """Instants to what the clock shows."""
+    """Instants to clock readings."""
     return _shifts(zone.transitions, zone.offsets, zone.horizon)
 
 
 @cache
 def _first_instants(zone: Zone) -> Shifts:
-    """Readings to instants, as java.time does: the first of two, in a gap later by its length."""
+    """Readings to instants, as java.time: the first of two; in a gap later by its length."""
     changes = zip(zone.transitions, zone.offsets, zone.offsets[1:], strict=False)
     points = [t + max(before, after) for t, before, after in changes]
     return _shifts(points, [-offset for offset in zone.offsets], zone.horizon)
@@ -119,14 +120,17 @@ def _first_instants(zone: Zone) -> Shifts:
 
 @cache
 def _last_instants(zone: Zone) -> Shifts:
-    """Readings to instants: the second of two, in a gap later by its length."""
+    """Readings to instants: the second of two; in a gap later by its length."""
     points = [t + after for t, after in zip(zone.transitions, zone.offsets[1:], strict=True)]
     return _shifts(points, [-offset for offset in zone.offsets], zone.horizon)
 
 
 @cache
 def _midnights(zone: Zone) -> tuple[Shifts, pa.Array]:
-    """Readings to instants by the offset after a change, and no instant before that change."""
+    """Readings to instants by the offset after a change, and the instants of the changes.
+
+    No result may be before the change.
+    """
     points = [t + before for t, before in zip(zone.transitions, zone.offsets, strict=False)]
     first = -(1 << 62)
     changes = pa.array([first, *zone.transitions], INT64)
@@ -134,7 +138,7 @@ def _midnights(zone: Zone) -> tuple[Shifts, pa.Array]:
 
 
 def to_local(interval: Interval, zone: Zone) -> Interval:
-    """What the clock shows: the hull over both ends and every fall of the clock between them."""
+    """The clock readings: the hull of both bounds and of every fall between them."""
     kind = clock_type(interval)
     if not kind.instant:
         return interval
@@ -143,7 +147,7 @@ def to_local(interval: Interval, zone: Zone) -> Interval:
 
 
 def to_instant(interval: Interval, zone: Zone) -> Interval:
-    """When the clock shows it: the hull over both ends and every gap that ends between them."""
+    """The instants of clock readings: the hull of both bounds and of every gap between them."""
     kind = clock_type(interval)
     if kind.instant:
         return interval
@@ -161,9 +165,10 @@ def to_days(interval: Interval, zone: Zone) -> Interval:
 
 
 def day_starts(days: Vector, zone: Zone) -> Vector:
-    """The first second of a date that its clock shows, as java.time's atStartOfDay.
+    """The first second of a date on the clock, as java.time's atStartOfDay.
 
-    Never falls: midnight itself, the end of the gap it lies in, or the first of two midnights.
+    Never decreases: midnight itself, the end of the gap that contains it, or the first of two
+    midnights.
     """
     midnights, changes = _midnights(zone)
     seconds = pc.multiply(days, SECONDS_A_DAY)
@@ -175,10 +180,10 @@ def day_starts(days: Vector, zone: Zone) -> Vector:
 
 
 def through_local(interval: Interval, moved: Movement, zone: Zone) -> Bounds:
-    """Instants moved on the clock, as ticks; `moved` says where readings between two ends go.
+    """Instants moved on the clock, as ticks; `moved` maps the bounds of the readings.
 
-    java.time keeps the offset an instant had if the new reading may have it. One instant is
-    moved exactly; among many any offset that fits is possible.
+    java.time keeps the offset of an instant if the new reading can have it. A single instant is
+    moved exactly; for an interval every offset that fits is possible.
     """
     per_second = clock_type(interval).unit.per_second
     readings = moved(bounds_of(to_local(interval, zone)))
@@ -205,7 +210,7 @@ def _moved_exactly(instants: Vector, moved: Movement, zone: Zone, per_second: in
 
 
 def _image(shifts: Shifts, bounds: Bounds, per_second: int) -> Bounds:
-    """The hull of x + shift over an interval, as ticks. Unknown right at the edge of int64."""
+    """The hull of x + shift over an interval, as ticks. Unknown near the limits of int64."""
     if not len(shifts.points):
         change = shifts.shifts[0].as_py() * per_second
         return each(lambda values: plus(values, change), bounds) if change else bounds
@@ -220,7 +225,7 @@ def _image(shifts: Shifts, bounds: Bounds, per_second: int) -> Bounds:
 
 
 def _least(shifts: Shifts, lower: Vector, upper: Vector | None, per_second: int) -> Vector:
-    """The lower end's image, or the trough of the first fall that is not beyond the upper end."""
+    """The image of the lower bound, or the trough of the first fall up to the upper bound."""
     end = _shifted(shifts, lower, per_second)
     fall, trough = shifts.fall_after(floor_divide(lower, per_second))
     inside = may(pc.less_equal, times(fall, per_second), upper)
@@ -229,7 +234,7 @@ def _least(shifts: Shifts, lower: Vector, upper: Vector | None, per_second: int)
 
 
 def _greatest(shifts: Shifts, lower: Vector | None, upper: Vector, per_second: int) -> Vector:
-    """The upper end's image, or the peak of the last fall that is behind the lower end."""
+    """The image of the upper bound, or the peak of the last fall after the lower bound."""
     end = _shifted(shifts, upper, per_second)
     fall, peak = shifts.fall_until(floor_divide(upper, per_second))
     inside = may(pc.greater, times(fall, per_second), lower)
