@@ -292,7 +292,9 @@ class Blocks(Struct, eq=False, dict=True):
 
     def _kernel_of(self, interval: Interval) -> Interval:
         def of(mask: Mask) -> Mask:
-            return mask if isinstance(mask, bool) else settled(pa.array(~self.any(opposite(mask))))
+            if isinstance(mask, bool):
+                return mask
+            return settled(pa.array(~self.any(opposite(mask))))
 
         lower = self._innermost(interval.lower, least=True)
         upper = self._innermost(interval.upper, least=False)
