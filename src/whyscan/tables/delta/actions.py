@@ -1,7 +1,7 @@
-"""Where actions stand: JSON commits and the files of a checkpoint, as relations of DuckDB.
+"""The files with actions, JSON commits and checkpoints, as relations of DuckDB.
 
-Both kinds give the same columns, `version`, `add` and `remove` among them; a checkpoint's Parquet
-may lack a member of a struct, so that every reader asks `members` first.
+Both kinds have the same columns, for example `version`, `add` and `remove`. The structs of a
+checkpoint may lack members, so that every query looks at `members` first.
 """
 
 # ruff: noqa: S608 - every name and value in SQL went through query.name or query.text
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from whyscan.tables.delta.log import LogSegment
 
 CHECKPOINT_VERSION = -1
-"""What a checkpoint says is older than every commit behind it."""
+"""The version of a checkpoint's rows: older than every commit after the checkpoint."""
 
 LINES = 1 << 31
-"""More lines than a commit has: versions and lines make one number, a row's moment."""
+"""More lines than a commit has: version * LINES + line is the moment of a row."""
 
 _DELETION_VECTOR = (
     'STRUCT(storageType VARCHAR, pathOrInlineDv VARCHAR, "offset" BIGINT, sizeInBytes BIGINT, '
@@ -49,7 +49,7 @@ _JSON_COLUMNS = {
     "remove": f"STRUCT(path VARCHAR, deletionVector {_DELETION_VECTOR})",
 }
 # Without the second option a folder such as `day=1` above the table becomes a column.
-_AS_IT_STANDS = "union_by_name = true, hive_partitioning = false"
+_PARQUET_OPTIONS = "union_by_name = true, hive_partitioning = false"
 _COMPACTED = ".compacted.json"
 _VERSION_IN_NAME = r"(\d{20})(?:\.compacted)?\.json$"
 
@@ -57,9 +57,9 @@ Members = Mapping[str, "DuckDBPyType"]
 
 
 class RowSpan(Struct, frozen=True):
-    """Rows of one Parquet file: from the first to before `end`, and the bytes that hold them.
+    """Rows of one Parquet file: from `first` to `end` (exclusive), and the bytes of these rows.
 
-    Besides those its last `footer` bytes are needed, and no others.
+    A reader needs these bytes and the last `footer` bytes of the file.
     """
 
     first: int
@@ -69,18 +69,18 @@ class RowSpan(Struct, frozen=True):
 
 
 class Slice(Struct, frozen=True):
-    """Some of a checkpoint: whole files, or some rows of one file."""
+    """Some files of a checkpoint, or some rows of one file."""
 
     files: tuple[LogFile, ...]
     span: RowSpan | None = None
 
 
 class ActionSource(Struct, frozen=True):
-    """Files of actions: `relation` goes behind FROM, `version` is the SQL of a row's version.
+    """Files with actions: `relation` is the SQL after FROM, `version` the SQL of a row's version.
 
     `moment` orders rows that name the same file. `columns` are the actions with their types.
-    `by_lines`: the order of lines matters, which one thread alone keeps. What is not `listed` hides
-    older files and gives none of its own.
+    `by_lines`: the order of lines matters, so that one thread must read them. A source that is not
+    `listed` removes older files, but the files that it adds are not in the result.
     """
 
     files: tuple[LogFile, ...]
@@ -107,12 +107,12 @@ class ActionSource(Struct, frozen=True):
         return replace(self, relation=numbered, by_lines=True)
 
     def members(self, action: str) -> Members:
-        """The members of an action by name; none where the source has no such action."""
+        """The members of an action by name; empty if the source has no such action."""
         return struct_members(self.columns.get(action))
 
 
 def struct_members(kind: DuckDBPyType | None) -> Members:
-    """The members of a struct by name; nothing else has any."""
+    """The members of a struct by name; empty for other types."""
     if kind is None or kind.id != "struct":
         return {}
     try:
@@ -122,51 +122,51 @@ def struct_members(kind: DuckDBPyType | None) -> Members:
 
 
 class ActionReader(Struct, frozen=True, eq=False):
-    """The files of a log, opened with one connection."""
+    """Opens the files of a log with one connection."""
 
     connection: duckdb.DuckDBPyConnection
     copies: LocalCopies
 
     def sources(self, segment: LogSegment) -> tuple[ActionSource, ...]:
-        """What a version is replayed from, newest first."""
-        found = []
+        """The sources that a version is replayed from, newest first."""
+        sources = []
         if segment.commits:
-            found.append(self.commits(tuple(commit.file for commit in segment.commits)))
+            sources.append(self.commits(tuple(commit.file for commit in segment.commits)))
         if segment.checkpoint is not None:
-            found.extend(self._checkpoint(segment.checkpoint.files))
-        return tuple(found)
+            sources.extend(self._checkpoint(segment.checkpoint.files))
+        return tuple(sources)
 
     def commits(self, files: tuple[LogFile, ...]) -> ActionSource:
-        """JSON commits, each with the version in its name; a compacted one with its last."""
+        """JSON commits. The version of a row is in its file's name: the last one if compacted."""
         version = f"CAST(regexp_extract(filename, {query.text(_VERSION_IN_NAME)}, 1) AS BIGINT)"
         source = self._described(files, version)
         moment = f"({version} * {LINES})"
         if not any(file.name.endswith(_COMPACTED) for file in files):
             return replace(source, moment=moment)
-        # Some writers list what a compacted file stands for newest first, and cancel nothing out.
+        # Some writers compact commits newest first, and do not drop files that were removed again.
         line = f"CASE WHEN ends_with(filename, '{_COMPACTED}') THEN {LINES - 1} - line ELSE 0 END"
         return replace(source.line_by_line(), moment=f"({moment} + {line})")
 
     def slice(self, part: Slice) -> ActionSource:
-        """Some of a checkpoint."""
-        whole = self._described(part.files, str(CHECKPOINT_VERSION))
+        """A slice of a checkpoint as a source."""
+        source = self._described(part.files, str(CHECKPOINT_VERSION))
         if part.span is None:
-            return whole
+            return source
         first, end = part.span.first, part.span.end
         [file] = part.files
-        # DuckDB leaves out row groups, and values of the others, by their numbers alone.
+        # DuckDB skips row groups, and the other rows of a row group, by row number.
         numbered = (
             f"(SELECT *, file_index FROM {self._numbered(file)} "
             f"WHERE file_row_number >= {first} AND file_row_number < {end})"
         )
-        return replace(whole, relation=numbered)
+        return replace(source, relation=numbered)
 
     def rows(self, source: ActionSource, select: str, where: str) -> list[dict[str, Any]]:
         """The rows of a small query over one source."""
         sql = f"SELECT {select} FROM {source.relation} WHERE {where}"
         try:
-            stored = sum(file.size for file in source.files)
-            rows: list[dict[str, Any]] = query.to_arrow(self.connection, sql, stored).to_pylist()
+            log_bytes = sum(file.size for file in source.files)
+            rows: list[dict[str, Any]] = query.to_arrow(self.connection, sql, log_bytes).to_pylist()
         except query.failures() as error:
             raise self.failure([source], error) from error
         return rows
@@ -176,7 +176,7 @@ class ActionReader(Struct, frozen=True, eq=False):
         return self.unreadable([file for source in sources for file in source.files], error)
 
     def unreadable(self, files: Sequence[LogFile], error: Exception) -> TableError:
-        """The same for files that are no source yet."""
+        """The error that names the unreadable one of these files."""
         self.copies.complete(files)
         readers = [(file.path, self._relation([file])) for file in files]
         return query.failure(self.connection, readers, error)
@@ -195,8 +195,8 @@ class ActionReader(Struct, frozen=True, eq=False):
     def _described(self, files: tuple[LogFile, ...], version: str) -> ActionSource:
         relation = self._relation(files)
         try:
-            shape = self.connection.execute(f"SELECT * FROM {relation} LIMIT 0").description
-            columns = {name: kind for name, kind, *_ in shape}
+            description = self.connection.execute(f"SELECT * FROM {relation} LIMIT 0").description
+            columns = {name: kind for name, kind, *_ in description}
         except query.failures() as error:
             raise self.unreadable(files, error) from error
         return ActionSource(files, relation, version, version, columns)
@@ -204,7 +204,7 @@ class ActionReader(Struct, frozen=True, eq=False):
     def _relation(self, files: Sequence[LogFile]) -> str:
         places = query.texts(self.copies.places(files))
         if not files[0].is_json:
-            return f"read_parquet({places}, {_AS_IT_STANDS})"
+            return f"read_parquet({places}, {_PARQUET_OPTIONS})"
         columns = ", ".join(f"{query.name(n)}: {query.text(t)}" for n, t in _JSON_COLUMNS.items())
         return (
             f"read_json({places}, format = 'newline_delimited', columns = {{{columns}}}, "
@@ -212,12 +212,12 @@ class ActionReader(Struct, frozen=True, eq=False):
         )
 
     def _numbered(self, file: LogFile) -> str:
-        """One Parquet file with the number of each row in it."""
+        """SQL that reads one Parquet file with the number of each row."""
         places = query.texts(self.copies.places([file]))
-        return f"read_parquet({places}, {_AS_IT_STANDS}, file_row_number = true)"
+        return f"read_parquet({places}, {_PARQUET_OPTIONS}, file_row_number = true)"
 
     def _sidecars(self, top: ActionSource) -> tuple[LogFile, ...]:
-        """The sidecars that a checkpoint names. They lie in one folder, whatever it says."""
+        """The sidecars that a checkpoint names. Only the name counts: all are in `_sidecars`."""
         if "sidecar" not in top.columns:
             return ()
         member = "sidecar.{}" if top.members("sidecar") else "sidecar ->> '{}'"
@@ -226,7 +226,7 @@ class ActionReader(Struct, frozen=True, eq=False):
             top, f"{path} AS path, CAST({size} AS BIGINT) AS size", f"{path} IS NOT NULL"
         )
         files = (_sidecar(row["path"], row["size"]) for row in rows)
-        # One that is named twice is read once: its files are the same files.
+        # A sidecar that is named twice is read once: it adds the same files.
         return tuple({file.path: file for file in files}.values())
 
 

@@ -1,7 +1,7 @@
-"""Large checkpoints in a store in outline: their footers, and the columns that describe the table.
+"""Outlines of large remote checkpoints: the footers, and the columns that describe the table.
 
-Whoever opens or divides a table reads no more. What lies between, the files that were added and
-removed, is fetched by whoever asks for it.
+Opening a table and dividing it into parts need no more. The columns of added and removed files are
+fetched when the log is replayed.
 """
 
 # ruff: noqa: S608 - every name and value in SQL went through query.name or query.text
@@ -24,54 +24,54 @@ CHUNK_START = (
     "THEN dictionary_page_offset ELSE data_page_offset END"
 )
 CHUNK_STOP = f"{CHUNK_START} + total_compressed_size"
-"""Where a column chunk begins and ends, in terms of DuckDB's `parquet_metadata`."""
+"""SQL of a column chunk's start and end, with the columns of `parquet_metadata`."""
 
 _DESCRIBING = ("protocol", "metaData", "domainMetadata", "sidecar")
 _GAP = 1 << 16
-"""So few bytes between two chunks are read rather than left out by another request."""
+"""Two chunks with at most this many bytes between them are read with one request."""
 
 
 def outline(
     connection: duckdb.DuckDBPyConnection, copies: LocalCopies, files: Sequence[LogFile]
 ) -> None:
-    """Fetch of large files what describes the table; the others are fetched whole as ever."""
+    """Fetch the describing columns of large files; other files are fetched when they are read."""
     large = copies.outline(files)
     if not large:
         return
     try:
         chunks = _chunks(connection, copies.places(large))
     except query.failures():
-        # Their reader says which of them is broken.
+        # The reader of the complete files reports which file is broken.
         copies.complete(large)
         return
     copies.fill(
-        [(f, piece) for f, found in zip(large, chunks, strict=True) for piece in _joined(found)]
+        [(f, piece) for f, ranges in zip(large, chunks, strict=True) for piece in _joined(ranges)]
     )
 
 
 def _chunks(connection: duckdb.DuckDBPyConnection, places: Sequence[str]) -> list[list[Bytes]]:
-    """Where the columns that describe the table are in each file, in order."""
+    """For each file the byte ranges of the columns that describe the table, in order."""
     sql = (
         f"SELECT file_name, {CHUNK_START} AS start, {CHUNK_STOP} AS stop "
         f"FROM parquet_metadata({query.texts(places)}) "
         f"WHERE split_part(path_in_schema, ', ', 1) IN {query.texts(_DESCRIBING)} "
         "AND start < stop ORDER BY start"
     )
-    found: dict[str, list[Bytes]] = {place: [] for place in places}
+    ranges: dict[str, list[Bytes]] = {place: [] for place in places}
     for name, start, stop in connection.execute(sql).fetchall():
-        found[name].append((start, stop))
-    return list(found.values())
+        ranges[name].append((start, stop))
+    return list(ranges.values())
 
 
 def _joined(chunks: Sequence[Bytes]) -> Iterator[Bytes]:
-    """The same bytes in few pieces."""
-    held: Bytes | None = None
+    """The same bytes in fewer ranges, which may include small gaps."""
+    joined: Bytes | None = None
     for start, stop in chunks:
-        if held is not None and start <= held[1] + _GAP:
-            held = held[0], max(held[1], stop)
+        if joined is not None and start <= joined[1] + _GAP:
+            joined = joined[0], max(joined[1], stop)
             continue
-        if held is not None:
-            yield held
-        held = start, stop
-    if held is not None:
-        yield held
+        if joined is not None:
+            yield joined
+        joined = start, stop
+    if joined is not None:
+        yield joined

@@ -1,4 +1,4 @@
-"""Where the deletion vectors of a Delta table are (PROTOCOL.md, Deletion Vector Format)."""
+"""The place of a deletion vector (PROTOCOL.md, Deletion Vector Format)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _UUID = 20
 
-# Z85 and Python's base85 are the same but for their alphabets.
+# Z85 and Python's base85 differ only in their alphabets.
 _Z85 = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 _B85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 _TO_B85 = bytes.maketrans(_Z85, _B85)

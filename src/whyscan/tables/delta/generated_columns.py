@@ -1,9 +1,9 @@
-"""From the partition value of a generated column back to where its source lies.
+"""The preimage of a generated partition column: the interval of its source column in each file.
 
-An instant was read on the writer's clock, which nobody recorded: its preimage is widened by 18
-hours at both ends. So is that of a date or a wall clock's time which Spark makes an instant first
-(*measured*: date_trunc and date_format; CAST, trunc, year and the like do not). Columns generated
-from one source (year, month, day) are one preimage.
+The value of an instant depends on the writer's zone, which is not recorded: its preimage is widened
+by 18 hours at both ends. The same holds for a date or a timestamp without a zone that Spark first
+converts to an instant (measured: date_trunc and date_format do so; CAST, trunc and year do not).
+Columns generated from the same source (year, month, day) have one common preimage.
 """
 
 from __future__ import annotations
@@ -61,40 +61,42 @@ _LIMITS: Mapping[CalendarUnit, tuple[int, int]] = {
 
 
 class GeneratedValues(Struct, frozen=True):
-    """What partition values say of one generated column: a point, NULL or unknown, a file."""
+    """One generated column with its partition values: per file a point, NULL or unknown."""
 
     generated: Generated
     interval: Interval
 
 
-def lift(told: Sequence[GeneratedValues]) -> dict[Path, Interval]:
-    """Where each source lies."""
+def lift(values: Sequence[GeneratedValues]) -> dict[Path, Interval]:
+    """The interval of each source column."""
     by_source: dict[Path, list[GeneratedValues]] = {}
-    for column in told:
+    for column in values:
         by_source.setdefault(column.generated.source.path, []).append(column)
     return {path: _joint(columns) for path, columns in by_source.items()}
 
 
-def _joint(told: Sequence[GeneratedValues]) -> Interval:
-    """One preimage: the calendar's fields together, everything else by itself."""
-    source = told[0].generated.source.type
+def _joint(columns: Sequence[GeneratedValues]) -> Interval:
+    """The interval of one source. Calendar fields are combined before the others are met."""
+    source = columns[0].generated.source.type
     fields = {
-        t.generated.shape.unit: t.interval
-        for t in told
-        if isinstance(t.generated.shape, CalendarField)
+        column.generated.shape.unit: column.interval
+        for column in columns
+        if isinstance(column.generated.shape, CalendarField)
     }
-    parts = [_alone(t) for t in told if not isinstance(t.generated.shape, CalendarField)] + (
-        [_of_fields(source, fields, _slack(source, INT))] if fields else []
-    )
-    whole = parts[0]
-    for interval in parts[1:]:
-        whole = meet(whole, interval)
-    return whole
+    intervals = [
+        _alone(column)
+        for column in columns
+        if not isinstance(column.generated.shape, CalendarField)
+    ] + ([_of_fields(source, fields, _slack(source, INT))] if fields else [])
+    joint = intervals[0]
+    for interval in intervals[1:]:
+        joint = meet(joint, interval)
+    return joint
 
 
-def _alone(told: GeneratedValues) -> Interval:
-    source, interval = told.generated.source.type, told.interval
-    match told.generated.shape:
+def _alone(column: GeneratedValues) -> Interval:
+    source, interval = column.generated.source.type, column.interval
+    match column.generated.shape:
         case Start(unit):
             return _of_start(source, unit, interval)
         case CalendarField(unit):
@@ -110,27 +112,29 @@ def _alone(told: GeneratedValues) -> Interval:
             assert_never(never)
 
 
-def _null_or_empty(told: Interval) -> Interval:
-    """Delta records an empty string as NULL: such a file's source is one or the other."""
-    certain = both(told.null, opposite(told.value))
+def _null_or_empty(interval: Interval) -> Interval:
+    """Delta records an empty string as NULL: NULL may stand for either."""
+    certain = both(interval.null, opposite(interval.value))
     empty = pa.scalar(b"", pa.binary())
     return replace(
-        told,
-        lower=choose(certain, empty, told.lower),
-        upper=choose(certain, empty, told.upper),
-        value=either(told.value, certain),
+        interval,
+        lower=choose(certain, empty, interval.lower),
+        upper=choose(certain, empty, interval.upper),
+        value=either(interval.value, certain),
     )
 
 
-def _of_start(source: Type, unit: CalendarUnit, told: Interval) -> Interval:
-    """From the start of a unit to the last step before the next one."""
-    first, last = (_steps(bound, told.type, source) for bound in (told.lower, told.upper))
-    slack = _slack(source, told.type)
-    return _between(source, first, _next(last, unit, source, slack), told, slack)
+def _of_start(source: Type, unit: CalendarUnit, interval: Interval) -> Interval:
+    """From the start of a unit to the last step before the next unit."""
+    first, last = (
+        _steps(bound, interval.type, source) for bound in (interval.lower, interval.upper)
+    )
+    slack = _slack(source, interval.type)
+    return _between(source, first, _next(last, unit, source, slack), interval, slack)
 
 
 def _steps(values: pa.Array, kind: Type, source: Type) -> pa.Array:
-    """Dates and timestamps as steps of the source."""
+    """Dates and timestamps as numbers in the steps of the source's type."""
     if isinstance(kind, DateType):
         return times(ticks_of(values), steps_in_a_day(source))
     ticks = ticks_of(values)
@@ -138,7 +142,7 @@ def _steps(values: pa.Array, kind: Type, source: Type) -> pa.Array:
 
 
 def _next(steps: pa.Array, unit: CalendarUnit, source: Type, slack: Slack) -> pa.Array:
-    """The start of the unit behind the one that begins at `steps`."""
+    """The start of the unit after the one that begins at `steps`."""
     day = steps_in_a_day(source)
     match unit:
         case CalendarUnit.HOUR:
@@ -146,24 +150,24 @@ def _next(steps: pa.Array, unit: CalendarUnit, source: Type, slack: Slack) -> pa
         case CalendarUnit.DAY:
             return plus(steps, day)
         case CalendarUnit.MONTH | CalendarUnit.YEAR:
-            # On a clock ahead of UTC the start of a month lies in the one before.
+            # In a zone ahead of UTC a month starts, in UTC, in the month before.
             months = months_of(floor_divide(plus(steps, slack.behind), day))
             behind = pc.add(months, 1 if unit is CalendarUnit.MONTH else MONTHS_A_YEAR)
             return _month(behind, day)
 
 
-def _of_text(source: Type, shape: Formatted, told: Interval) -> Interval:
-    text = pc.cast(told.lower, options=pc.CastOptions.unsafe(pa.string()))
-    found = pc.extract_regex(text, pattern=f"^{shape.pattern}$")
-    fields = {unit: pc.struct_field(found, [unit.name]).cast(pa.int64()) for unit in shape.units}
-    read = {unit: replace(told, lower=n) for unit, n in fields.items()}
-    return _of_fields(source, read, _slack(source, told.type))
+def _of_text(source: Type, shape: Formatted, interval: Interval) -> Interval:
+    text = pc.cast(interval.lower, options=pc.CastOptions.unsafe(pa.string()))
+    match = pc.extract_regex(text, pattern=f"^{shape.pattern}$")
+    fields = {unit: pc.struct_field(match, [unit.name]).cast(pa.int64()) for unit in shape.units}
+    intervals = {unit: replace(interval, lower=n) for unit, n in fields.items()}
+    return _of_fields(source, intervals, _slack(source, interval.type))
 
 
 def _of_fields(source: Type, fields: Mapping[CalendarUnit, Interval], slack: Slack) -> Interval:
-    """From the fields of a calendar reading: the year, and as many below it as there are."""
-    null = any_of(both(told.null, opposite(told.value)) for told in fields.values())
-    may_be_null = all_of(told.null for told in fields.values())
+    """From calendar fields: the year, then each finer field up to the first missing one."""
+    null = any_of(both(field.null, opposite(field.value)) for field in fields.values())
+    may_be_null = all_of(field.null for field in fields.values())
     interval = Interval(source, None, None, value=opposite(null), null=may_be_null)
     nested = list(takewhile(fields.__contains__, CalendarUnit))
     numbers = [contained(fields[unit].lower, *_LIMITS[unit]) for unit in nested]
@@ -171,7 +175,7 @@ def _of_fields(source: Type, fields: Mapping[CalendarUnit, Interval], slack: Sla
 
 
 def _span(numbers: Sequence[pa.Array], source: Type) -> tuple[pa.Array, pa.Array]:
-    """The first step of the finest unit that is given, and the first step behind it."""
+    """The first step of the finest unit in `numbers`, and the first step after that unit."""
     day = steps_in_a_day(source)
     year, *finer = numbers
     months = times(pc.subtract(year, EPOCH_YEAR), MONTHS_A_YEAR)
@@ -192,11 +196,11 @@ def _month(months: pa.Array, day: int) -> pa.Array:
 
 
 def _between(
-    source: Type, first: pa.Array, behind: pa.Array, told: Interval, slack: Slack
+    source: Type, first: pa.Array, behind: pa.Array, interval: Interval, slack: Slack
 ) -> Interval:
-    """From `first` to the last step before `behind`, on a clock that may have been another."""
+    """From `first` to the last step before `behind`, widened by the slack for zones."""
     return replace(
-        told,
+        interval,
         type=source,
         lower=from_ticks(plus(first, -slack.before), source),
         upper=from_ticks(plus(behind, slack.behind - 1), source),
@@ -205,17 +209,17 @@ def _between(
 
 
 class Slack(Struct, frozen=True):
-    """How far before and behind its reading a source may lie, in the source's steps."""
+    """How far a source may be before and after its reading, in the source's steps."""
 
     before: int
     behind: int
 
 
 def _slack(source: Type, read: Type) -> Slack:
-    """By the type of the source and of what was read from it.
+    """The slack for the types of the source and of the generated value `read`.
 
-    Text and wall clocks' times made through an instant show what the writer's clock skipped as
-    later than it is; never earlier.
+    Text and timestamps without a zone that were made through an instant are later than the source
+    where the writer's clock skipped an hour, and never earlier.
     """
     before, behind = 0, 0
     if is_instant(source) or is_instant(read):

@@ -1,4 +1,4 @@
-"""Generation expressions: what a generated column is of its source, for the shapes we know.
+"""Generation expressions: how a generated column is computed from its source, for known shapes.
 
 | expression | shape |
 |---|---|
@@ -9,9 +9,9 @@
 | `SUBSTRING(x, 1, n)`, `LEFT(x, n)` | the first n characters |
 | `x` | the same |
 
-The date of x may stand for x, as in `YEAR(CAST(x AS DATE))`, where no hour is asked for; so may
-`CAST(DATE_TRUNC('MONTH', x) AS DATE)` for the start of the month, of an instant. Parentheses around
-an operand change nothing. Everything else is a function that lifts nothing.
+The date of x may replace x, as in `YEAR(CAST(x AS DATE))`, if the result needs no hour. For an
+instant x, `CAST(DATE_TRUNC('MONTH', x) AS DATE)` is the start of the month. Parentheses around an
+operand change nothing. Other expressions have no shape: nothing is derived from their values.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class CalendarUnit(IntEnum):
-    """Units of the calendar that nest, the largest first."""
+    """Nested units of the calendar, the largest first."""
 
     YEAR = 0
     MONTH = 1
@@ -43,19 +43,19 @@ class CalendarUnit(IntEnum):
 
 
 class Start(Struct, frozen=True):
-    """The first moment of the unit that the source lies in."""
+    """The start of the unit that contains the source."""
 
     unit: CalendarUnit
 
 
 class CalendarField(Struct, frozen=True):
-    """One number of the source's calendar reading."""
+    """One calendar field of the source, for example its month."""
 
     unit: CalendarUnit
 
 
 class Formatted(Struct, frozen=True):
-    """The reading as text: `pattern` matches it, with a group named after each unit."""
+    """Calendar fields as text: `pattern` matches the text and has one group per unit."""
 
     pattern: str
     units: tuple[CalendarUnit, ...]
@@ -111,18 +111,18 @@ def _unit(word: str, finest: CalendarUnit) -> CalendarUnit | None:
     return unit if unit is not None and unit <= finest else None
 
 
-def _start(found: re.Match[str], finest: CalendarUnit) -> Shape | None:
-    unit = _unit(found["unit"], finest)
+def _start(match: re.Match[str], finest: CalendarUnit) -> Shape | None:
+    unit = _unit(match["unit"], finest)
     return None if unit is None else Start(unit)
 
 
-def _field(found: re.Match[str]) -> Shape | None:
-    return CalendarField(_UNITS[found["unit"].upper()])
+def _field(match: re.Match[str]) -> Shape | None:
+    return CalendarField(_UNITS[match["unit"].upper()])
 
 
-def _formatted(found: re.Match[str]) -> Shape | None:
+def _formatted(match: re.Match[str]) -> Shape | None:
     """`yyyy`, then maybe `MM`, `dd` and `HH`, in that order, with separators between them."""
-    rest, pattern = found["format"], ""
+    rest, pattern = match["format"], ""
     units: list[CalendarUnit] = []
     for unit, letters in _LETTERS.items():
         if not rest.startswith(letters):
@@ -140,7 +140,7 @@ _DATES = (
     r"\s*(?:DATE|TO_DATE)\({x}\)\s*",
     r"{x}::\s*DATE\s*",
 )
-"""How the date of x is written."""
+"""The spellings of the date of x."""
 _READINGS: tuple[tuple[str, _Reader], ...] = (
     (r"TRUNC\({x},\s*'(?P<unit>\w+)'\s*\)", lambda m: _start(m, CalendarUnit.MONTH)),
     (r"DATE_TRUNC\(\s*'(?P<unit>\w+)'\s*,{x}\)", lambda m: _start(m, CalendarUnit.HOUR)),
@@ -149,14 +149,14 @@ _READINGS: tuple[tuple[str, _Reader], ...] = (
     (r"DATE_PART\(\s*'(?P<unit>YEAR|MONTH|DAY|HOUR)'\s*,{x}\)", _field),
     (r"DATE_FORMAT\({x},\s*'(?P<format>[^']*)'\s*\)", _formatted),
 )
-"""What is read from a moment x."""
+"""The functions of a date or timestamp x."""
 
 
 def _of_date(reader: _Reader) -> _Reader:
-    """What is read from the date of x: the same as from x, but for its hour."""
+    """A reader for functions of the date of x: the same shapes, without those of an hour."""
 
-    def read(found: re.Match[str]) -> Shape | None:
-        shape = reader(found)
+    def read(match: re.Match[str]) -> Shape | None:
+        shape = reader(match)
         match shape:
             case Start(unit) | CalendarField(unit):
                 return shape if unit < CalendarUnit.HOUR else None
@@ -183,7 +183,7 @@ _INSTANT_STARTS = tuple(
     )
     for date in _DATES
 )
-"""The date on which a unit starts. Of a wall clock's time a zone may have skipped that date."""
+"""The date on which a unit starts; only of instants, since a zone may skip a local date."""
 
 _SHAPES: tuple[tuple[str, _Reader], ...] = (
     *_days(),
@@ -198,18 +198,18 @@ _COMPILED = tuple((re.compile(shape, re.IGNORECASE), reader) for shape, reader i
 
 
 def read_generation(schema: DeltaSchema, column: DeltaColumn) -> Generated | None:
-    """What a generated column is of its source; None where it is not one, or of no known shape."""
+    """The source and shape of a generated column; None for other columns and unknown shapes."""
     text = _without_parentheses(column.generated_as or "")
     for pattern in _INSTANT_STARTS:
         start = pattern.fullmatch(text)
         if start is not None:
             return _start_of_instant(schema, column, start)
     for pattern, reader in _COMPILED:
-        found = pattern.fullmatch(text)
-        if found is None:
+        match = pattern.fullmatch(text)
+        if match is None:
             continue
-        shape = reader(found)
-        source = _resolved(schema, _path(found["x"]))
+        shape = reader(match)
+        source = _resolved(schema, _path(match["x"]))
         if shape is None or source is None or not _fits(shape, source, column):
             return None
         return Generated(source, shape)
@@ -217,9 +217,9 @@ def read_generation(schema: DeltaSchema, column: DeltaColumn) -> Generated | Non
 
 
 def _start_of_instant(
-    schema: DeltaSchema, column: DeltaColumn, found: re.Match[str]
+    schema: DeltaSchema, column: DeltaColumn, match: re.Match[str]
 ) -> Generated | None:
-    shape, source = _start(found, CalendarUnit.DAY), _resolved(schema, _path(found["x"]))
+    shape, source = _start(match, CalendarUnit.DAY), _resolved(schema, _path(match["x"]))
     if shape is None or source is None or not isinstance(column.type, DateType):
         return None
     return Generated(source, shape) if is_instant(source.type) else None
@@ -240,13 +240,13 @@ def _without_parentheses(text: str) -> str:
             if not opened:
                 return text.strip()
             pairs[opened.pop()] = at
-    needless: set[int] = set()
+    redundant: set[int] = set()
     for first, last in pairs.items():
         before = next((t for t in reversed(pieces[:first]) if not t.isspace()), "(")
-        behind = next((t for t in pieces[last + 1 :] if not t.isspace()), ")")
-        if before in ("(", ",") and (behind in (")", ",", ":") or behind.upper() == "AS"):
-            needless |= {first, last}
-    kept = (" " if at in needless else piece for at, piece in enumerate(pieces))
+        after = next((t for t in pieces[last + 1 :] if not t.isspace()), ")")
+        if before in ("(", ",") and (after in (")", ",", ":") or after.upper() == "AS"):
+            redundant |= {first, last}
+    kept = (" " if at in redundant else piece for at, piece in enumerate(pieces))
     return "".join(kept).strip()
 
 
@@ -256,14 +256,14 @@ def _path(text: str) -> Path:
 
 
 def _resolved(schema: DeltaSchema, path: Path) -> DeltaColumn | None:
-    """The column of that path, in any case."""
-    lowered = tuple(name.casefold() for name in path)
-    found = [c for p, c in schema.columns.items() if tuple(n.casefold() for n in p) == lowered]
-    return found[0] if len(found) == 1 else None
+    """The only column with that path, regardless of case; None if there are several."""
+    folded = tuple(name.casefold() for name in path)
+    columns = [c for p, c in schema.columns.items() if tuple(n.casefold() for n in p) == folded]
+    return columns[0] if len(columns) == 1 else None
 
 
 def _fits(shape: Shape, source: DeltaColumn, column: DeltaColumn) -> bool:
-    """The types are those for which the shape's law holds: a cast in between may raise."""
+    """Whether the shape's law holds for the types: an implicit cast could raise an error."""
     match shape:
         case Start() | CalendarField() | Formatted():
             return isinstance(source.type, DateType | TimestampType)

@@ -1,4 +1,4 @@
-"""When each version was committed: by the commits' own time, else by their files' age."""
+"""The time of each version: recorded in the commit, or else the time of the commit's file."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def version_at(log: DeltaLog, own_times: Mapping[int, int], moment: int) -> int:
-    """The newest version committed at or before a moment (µs since 1970, UTC)."""
+    """The newest version committed at or before `moment` (µs since 1970, UTC)."""
     times = _increasing(log, own_times)
-    reached = [version for version, time in times.items() if time <= moment]
-    if not reached:
+    versions = [version for version, time in times.items() if time <= moment]
+    if not versions:
         raise TableError(
             f"no version of the table is as old as {_shown(moment)}",
             hint=f"the oldest commit in its log is of {_shown(next(iter(times.values())))}"
             if times
             else "its log holds no commits any more",
         )
-    return reached[-1]
+    return versions[-1]
 
 
 def own_times(reader: ActionReader, log: DeltaLog) -> dict[int, int]:
-    """The time that each commit carries within (µs); those without are left out."""
+    """The time that each commit records (µs) by version; without commits that record none."""
     commits = reader.commits(tuple(commit.file for commit in log.commits.values()))
-    rows = reader.rows(
+    actions = reader.rows(
         commits,
         f"{commits.version} AS version, CAST(commitInfo ->> 'inCommitTimestamp' AS BIGINT) AS time",
         "commitInfo IS NOT NULL",
     )
-    return {r["version"]: r["time"] * _MILLISECOND for r in rows if r["time"] is not None}
+    return {r["version"]: r["time"] * _MILLISECOND for r in actions if r["time"] is not None}
 
 
-def _increasing(log: DeltaLog, own: Mapping[int, int]) -> dict[int, int]:
-    """Times by version. Files may be copied out of order: each is later than the one before."""
+def _increasing(log: DeltaLog, own_times: Mapping[int, int]) -> dict[int, int]:
+    """Times by version, strictly increasing: copied files may have times out of order."""
     times: dict[int, int] = {}
     latest: int | None = None
     for version in sorted(log.commits):
-        time = own.get(version, log.commits[version].file.modified)
+        time = own_times.get(version, log.commits[version].file.modified)
         if latest is not None and time <= latest:
             time = latest + _MILLISECOND
         times[version] = latest = time

@@ -1,4 +1,4 @@
-"""Live files as containers: what replay found, typed, believed and put into intervals."""
+"""The live files of a Delta table as containers, with their statistics as intervals."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ _MILLISECOND = 1_000
 
 
 class Wanted(Struct, frozen=True):
-    """The columns that a predicate names, by where something is recorded of them.
+    """The columns that a predicate names, sorted by where their values are recorded.
 
-    `partitions` are all of the table's; `generated` are those of them whose source is named.
+    `recorded` have statistics, `always_null` are of type NULL. `partitions` are all partition
+    columns of the table; `generated` are those of them that are generated from a named column.
     """
 
     paths: frozenset[Path]
@@ -50,7 +51,7 @@ def wanted(
     partitions: tuple[PartitionColumn, ...],
     generated: Mapping[Path, Generated],
 ) -> Wanted:
-    """Sort the named columns: partition columns have no statistics, structs only below them."""
+    """Sort the named columns. Partition columns and structs have no statistics themselves."""
     partitioned = {partition.column.path for partition in partitions}
     plain = [c for c in columns if c.path not in partitioned and not isinstance(c.type, StructType)]
     return Wanted(
@@ -62,51 +63,52 @@ def wanted(
     )
 
 
-def whole(told: pa.Table) -> pa.RecordBatch:
-    """The rows as one batch. A column of a batch is an array: a table's would be copied."""
-    batches = told.combine_chunks().to_batches()
-    return batches[0] if batches else pa.RecordBatch.from_pylist([], told.schema)
+def combined(table: pa.Table) -> pa.RecordBatch:
+    """The table as one batch: a column of a batch is one array and need not be copied."""
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if batches else pa.RecordBatch.from_pylist([], table.schema)
 
 
 def files(
-    store: Store, told: pa.RecordBatch, asked: Wanted, read_paths: Callable[[], pa.Array]
+    store: Store, batch: pa.RecordBatch, needed: Wanted, read_paths: Callable[[], pa.Array]
 ) -> Files:
     """The live files, in the order of the log."""
-    recorded_rows = plausible(told.column(ROWS))
-    gone = _deletions(told, recorded_rows)
-    believed = statistics(asked.recorded, told, recorded_rows)
-    unread = told.column(UNREADABLE).true_count
-    named = [p for p in asked.partitions if p.column.path in asked.paths]
+    recorded_rows = plausible(batch.column(ROWS))
+    deletions = _deletions(batch, recorded_rows)
+    believed = statistics(needed.recorded, batch, recorded_rows)
+    unreadable = batch.column(UNREADABLE).true_count
+    named = [p for p in needed.partitions if p.column.path in needed.paths]
     return Files(
         read_paths=read_paths,
-        bytes=plausible(told.column(replay.SIZE)),
+        bytes=plausible(batch.column(replay.SIZE)),
         rows=recorded_rows,
-        partition=_readable(asked.partitions, told),
+        partition=_readable(needed.partitions, batch),
         containers=Containers(
-            told.num_rows,
-            # Of live rows alone: where every row was deleted nothing can match.
-            rows=recorded_rows if gone is None else gone.live,
-            partition={**_partition(asked, told), **_constants(store, told, asked.paths)},
+            batch.num_rows,
+            # Only live rows count: no row of a file matches if all its rows are deleted.
+            rows=recorded_rows if deletions is None else deletions.live,
+            partition={**_partition(needed, batch), **_constants(store, batch, needed.paths)},
             statistics={
                 **{path: b.interval for path, b in believed.items()},
-                **{c.path: only_null(c.type) for c in asked.always_null},
+                **{c.path: only_null(c.type) for c in needed.always_null},
             },
             exact={path: b.exact for path, b in believed.items()},
         ),
-        deleted=None if gone is None else gone.surely,
-        maybe_deleted=None if gone is None else gone.maybe,
+        deleted=None if deletions is None else deletions.surely,
+        maybe_deleted=None if deletions is None else deletions.maybe,
         contradictions=sum(b.contradictions for b in believed.values())
         + recorded_rows.null_count
-        - told.column(ROWS).null_count
-        + (0 if gone is None else gone.contradictions),
-        unreadable=unread + sum(p.unreadable(told) for p in named),
+        - batch.column(ROWS).null_count
+        + (0 if deletions is None else deletions.contradictions),
+        unreadable=unreadable + sum(p.unreadable(batch) for p in named),
     )
 
 
 class _Deletions(Struct, frozen=True):
-    """Rows that deletion vectors hide; null in `live` and `maybe` where one contradicts its file.
+    """How many rows of each file deletion vectors hide, and how many rows stay live.
 
-    Such a vector hides more rows than there are, or fewer than none.
+    `live` and `maybe` are null for a file whose vector counts more rows than the file has, or a
+    negative number.
     """
 
     surely: pa.Array
@@ -115,10 +117,10 @@ class _Deletions(Struct, frozen=True):
     contradictions: int
 
 
-def _deletions(told: pa.RecordBatch, rows: pa.Array) -> _Deletions | None:
-    if replay.DELETED not in told.schema.names:
+def _deletions(batch: pa.RecordBatch, rows: pa.Array) -> _Deletions | None:
+    if replay.DELETED not in batch.schema.names:
         return None
-    counted = told.column(replay.DELETED)
+    counted = batch.column(replay.DELETED)
     possible = pc.and_(pc.greater_equal(counted, 0), pc.less(counted, MOST))
     right = pc.and_not(possible, pc.fill_null(pc.greater(counted, rows), fill_value=False))
     wrong = len(right) - right.true_count
@@ -132,50 +134,56 @@ def _deletions(told: pa.RecordBatch, rows: pa.Array) -> _Deletions | None:
     )
 
 
-def _readable(partitions: Sequence[PartitionColumn], told: pa.RecordBatch) -> pa.Table:
-    columns = {p.column.path[0]: p.readable(told) for p in partitions}
+def _readable(partitions: Sequence[PartitionColumn], batch: pa.RecordBatch) -> pa.Table:
+    columns = {p.column.path[0]: p.readable(batch) for p in partitions}
     if not columns:
-        return pa.Table.from_batches([told.select([])])
+        return pa.Table.from_batches([batch.select([])])
     return pa.table(columns)
 
 
-def _partition(asked: Wanted, told: pa.RecordBatch) -> dict[Path, Interval]:
-    """Partition columns by their values, and the sources of generated ones by their preimage."""
-    needed = asked.paths | asked.generated.keys()
-    own = {p.column.path: p.interval(told) for p in asked.partitions if p.column.path in needed}
-    found = {path: interval for path, interval in own.items() if path in asked.paths}
+def _partition(needed: Wanted, batch: pa.RecordBatch) -> dict[Path, Interval]:
+    """Intervals of partition columns, and of the columns that partition columns are made from."""
+    paths = needed.paths | needed.generated.keys()
+    partition_intervals = {
+        p.column.path: p.interval(batch) for p in needed.partitions if p.column.path in paths
+    }
+    intervals = {
+        path: interval for path, interval in partition_intervals.items() if path in needed.paths
+    }
     for path, interval in lift(
-        [GeneratedValues(g, own[at]) for at, g in asked.generated.items()]
+        [GeneratedValues(g, partition_intervals[at]) for at, g in needed.generated.items()]
     ).items():
-        found[path] = meet(found[path], interval) if path in found else interval
-    return found
+        intervals[path] = meet(intervals[path], interval) if path in intervals else interval
+    return intervals
 
 
-def _constants(store: Store, told: pa.RecordBatch, asked: frozenset[Path]) -> dict[Path, Interval]:
-    """Spark's `_metadata` of each file."""
-    return dict(_constant(store, told, asked))
+def _constants(store: Store, batch: pa.RecordBatch, paths: frozenset[Path]) -> dict[Path, Interval]:
+    """The columns of Spark's `_metadata` that have one value per file."""
+    return dict(_constant(store, batch, paths))
 
 
 def _constant(
-    store: Store, told: pa.RecordBatch, asked: frozenset[Path]
+    store: Store, batch: pa.RecordBatch, paths: frozenset[Path]
 ) -> Iterator[tuple[Path, Interval]]:
-    if metadata_columns.FILE_SIZE in asked:
-        sizes = told.column(replay.SIZE)
+    if metadata_columns.FILE_SIZE in paths:
+        sizes = batch.column(replay.SIZE)
         yield metadata_columns.FILE_SIZE, between(BIGINT, sizes, sizes)
-    if metadata_columns.FILE_MODIFIED in asked:
-        steps = pc.multiply(told.column(replay.MODIFIED), _MILLISECOND)
+    if metadata_columns.FILE_MODIFIED in paths:
+        steps = pc.multiply(batch.column(replay.MODIFIED), _MILLISECOND)
         times = steps.cast(pa.timestamp("us"))
         yield metadata_columns.FILE_MODIFIED, between(TIMESTAMP, times, times)
-    if not asked.isdisjoint(PATHS):
-        paths = told.column(replay.PATH).to_pylist()
-        addresses = [None if _is_elsewhere(p) else metadata_columns.uri(store, p) for p in paths]
+    if not paths.isdisjoint(PATHS):
+        file_paths = batch.column(replay.PATH).to_pylist()
+        addresses = [
+            None if _is_elsewhere(p) else metadata_columns.uri(store, p) for p in file_paths
+        ]
         names = [None if a is None else a.rpartition("/")[2] for a in addresses]
         yield metadata_columns.FILE_PATH, _texts(addresses)
         yield metadata_columns.FILE_NAME, _texts(names)
 
 
 def _is_elsewhere(path: str) -> bool:
-    """A path that is not below the table's folder: how Spark would show it is not known."""
+    """Whether a path is not below the table's folder. How Spark shows such a path is unknown."""
     return path.startswith("/") or ":" in path.partition("/")[0]
 
 

@@ -1,4 +1,4 @@
-"""Log files where DuckDB can read them: the table's own on this machine, copies of others."""
+"""Log files on the local disk, where DuckDB reads them: the original files, or copies."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from whyscan.tables.storage.store import Store
 
     Bytes = tuple[int, int]
-    """From the first to before the second."""
+    """A byte range: start, and end (exclusive)."""
 
 _END = 1 << 17
-"""Holds most footers, and the columns before them, which in most checkpoints describe the table."""
+"""The last bytes of most checkpoints: the footer, and the columns that describe the table."""
 _PIECE = 1 << 23
 _WILDCARDS = frozenset("*?[]{}")
-"""DuckDB takes a name with one of these for a pattern, and may read other files than meant."""
+"""DuckDB reads a name with one of these as a pattern, which may match other files."""
 
 
 class LocalCopies:
-    """The log of one table on this machine. Copies are gone when this is.
+    """Local copies of the log files of one table. They are deleted together with this object.
 
-    Of a file in `spans`, by path, a copy has those rows and the footer; the rest of it is a hole.
-    Holes of other copies are filled on request. Parquet files of up to `fetched_whole` bytes
-    together have none.
+    A copy may have holes: byte ranges that were not fetched. The copy of a file in `spans` (by
+    path) has only the rows of the span and the footer. Holes of other copies are filled on request.
+    Parquet files are copied without holes if they have at most `fetched_whole` bytes in total.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class LocalCopies:
         self._folder: Path | None = None
 
     def places(self, files: Sequence[LogFile]) -> list[str]:
-        """The name of each file on this machine; what is not here yet is fetched at once."""
+        """The local path of each file. Files without a copy are fetched in parallel."""
         missing = [file for file in files if file.path not in self._places]
         if self._store.folder is None:
             self._fetch([(file, piece) for file in missing for piece in self._ranges(file)])
@@ -64,9 +64,9 @@ class LocalCopies:
         return [self._places[file.path] for file in files]
 
     def outline(self, files: Sequence[LogFile]) -> list[LogFile]:
-        """Fetch the footers alone of Parquet files that are large together; which files those are.
+        """Fetch only the footers if the Parquet files are large in total; return these files.
 
-        What does not end as Parquet does is fetched whole: its reader says what is wrong.
+        A file without Parquet's last bytes is fetched completely: its reader reports the error.
         """
         missing = [f for f in files if f.path not in self._places and f.size and not f.is_json]
         size = sum(file.size for file in missing)
@@ -78,32 +78,32 @@ class LocalCopies:
         return missing
 
     def complete(self, files: Sequence[LogFile]) -> None:
-        """Fill what is left of holes; threads may ask for it at once."""
+        """Fill all holes of the files. Several threads may call this at the same time."""
         with self._filling:
             self.fill([(file, (0, file.size)) for file in files if file.path in self._holes])
 
     def fill(self, wanted: Sequence[tuple[LogFile, Bytes]]) -> None:
-        """Fetch those bytes of files, where they are holes."""
-        asked = [
+        """Fetch the parts of these byte ranges that are holes."""
+        missing = [
             (file, piece)
             for file, (start, end) in wanted
             for first, last in self._holes[file.path]
             for piece in self._pieces(file, max(first, start), min(last, end))
         ]
-        self._fetch(asked)
+        self._fetch(missing)
         for file, filled in wanted:
             self._holes[file.path] = tuple(_without(self._holes[file.path], filled))
 
     def _pieces(self, file: LogFile, start: int, end: int) -> Iterator[ByteRange]:
-        """Several at once come sooner, but what is too large to be kept stays so."""
+        """Ranges to read in parallel; one range if the file is too large for the disk cache."""
         cache = self._store.cache
-        each = _PIECE if cache is None or cache.takes(file.size) else file.size
-        for at in range(start, end, max(each, 1)):
-            yield ByteRange(file.path, at, min(each, end - at))
+        piece_bytes = _PIECE if cache is None or cache.takes(file.size) else file.size
+        for at in range(start, end, max(piece_bytes, 1)):
+            yield ByteRange(file.path, at, min(piece_bytes, end - at))
 
-    def _fetch(self, wanted: Sequence[tuple[LogFile, ByteRange]]) -> None:
-        read = self._store.read_many([piece for _, piece in wanted])
-        for (file, piece), content in zip(wanted, read, strict=True):
+    def _fetch(self, ranges: Sequence[tuple[LogFile, ByteRange]]) -> None:
+        contents = self._store.read_many([piece for _, piece in ranges])
+        for (file, piece), content in zip(ranges, contents, strict=True):
             place = self._scratch() / file.name
             with place.open("r+b" if place.exists() else "wb") as copy:
                 copy.seek(piece.start)
@@ -111,21 +111,21 @@ class LocalCopies:
             self._places[file.path] = str(place)
 
     def _footer(self, file: LogFile) -> int:
-        """Where a file's footer begins, by its last bytes; 0 where they are no end of Parquet."""
+        """The position of a file's footer, from its last bytes; 0 if they are not Parquet's."""
         with Path(self._places[file.path]).open("rb") as copy:
             size = copy.seek(0, 2)
             copy.seek(max(size - ENDING, 0))
             ending = copy.read()
         length = int.from_bytes(ending[:4], "little") + ENDING
-        right = ending[4:] == MAGIC and length <= min(size - len(MAGIC), LARGEST_FOOTER)
-        return size - length if right else 0
+        is_parquet = ending[4:] == MAGIC and length <= min(size - len(MAGIC), LARGEST_FOOTER)
+        return size - length if is_parquet else 0
 
     def _ranges(self, file: LogFile) -> list[ByteRange]:
-        """What of a file is needed, its beginning first: there the format says its name."""
+        """The byte ranges of a file that are needed; the first has the format's magic bytes."""
         span = self._spans.get(file.path)
         if span is None:
             return [ByteRange(file.path, 0, file.size)]
-        # A footer may say anything of where its pages are.
+        # The offsets in a footer may be wrong.
         footer = max(file.size - span.footer, len(MAGIC))
         start = min(max(span.bytes[0], len(MAGIC)), footer)
         end = min(max(span.bytes[1], start), footer)
@@ -150,7 +150,7 @@ class LocalCopies:
 
 
 def _without(holes: Sequence[Bytes], filled: Bytes) -> Iterator[Bytes]:
-    """What is left of holes."""
+    """The holes without the range that was filled."""
     start, end = filled
     for first, last in holes:
         for rest in ((first, min(last, start)), (max(first, end), last)):

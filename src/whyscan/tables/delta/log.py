@@ -1,8 +1,8 @@
-"""The files of a Delta log, and which of them one version is made from.
+"""The files of a Delta log, and the files that one version is read from.
 
-A version is its newest complete checkpoint and the commits behind it, without a gap. The hint
-in `_last_checkpoint` is not asked: the folder was listed, so that a hint which is missing, cut
-off or wrong changes nothing.
+A version is read from its newest complete checkpoint and all commits after it. `_last_checkpoint`
+is not read: the listing of the folder shows the checkpoints, so that a missing, truncated or wrong
+hint changes nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ LOG = "_delta_log"
 
 _COMMIT = re.compile(r"(\d{20})\.json")
 _COMPACTED = re.compile(r"(\d{20})\.(\d{20})\.compacted\.json")
-_WHOLE = re.compile(r"(\d{20})\.checkpoint\.parquet")
+_SINGLE_FILE = re.compile(r"(\d{20})\.checkpoint\.parquet")
 _PART = re.compile(r"(\d{20})\.checkpoint\.(\d{10})\.(\d{10})\.parquet")
 _NAMED_BY_UUID = re.compile(r"(\d{20})\.checkpoint\.[0-9A-Fa-f-]{36}\.(?:json|parquet)")
 
 
 class LogFile(Struct, frozen=True):
-    """One object: its path below the table's folder, its bytes, when it was written (µs)."""
+    """One file of the log: its path below the table's folder, its bytes, its time (µs)."""
 
     path: str
     size: int
@@ -45,7 +45,7 @@ class LogFile(Struct, frozen=True):
 
 
 class Commit(Struct, frozen=True):
-    """A file of actions; a compacted one stands for the versions from `first` on."""
+    """A JSON file of actions; a compacted file replaces the versions `first` to `version`."""
 
     first: int
     version: int
@@ -53,14 +53,14 @@ class Commit(Struct, frozen=True):
 
 
 class Checkpoint(Struct, frozen=True):
-    """The whole state at a version: one file, or all parts of one. Sidecars are named inside."""
+    """The complete state at a version: one file, or all its parts. Sidecars are named inside."""
 
     version: int
     files: tuple[LogFile, ...]
 
 
 class LogSegment(Struct, frozen=True):
-    """What a version is replayed from, oldest first."""
+    """The files that a version is replayed from, oldest commit first."""
 
     version: int
     checkpoint: Checkpoint | None
@@ -68,7 +68,7 @@ class LogSegment(Struct, frozen=True):
 
 
 class DeltaLog(Struct, frozen=True):
-    """Everything usable in the folder: `checkpoints` are complete, newest last."""
+    """The usable files of the log's folder; `checkpoints` are the complete ones, newest last."""
 
     commits: Mapping[int, Commit]
     compacted: tuple[Commit, ...]
@@ -76,19 +76,19 @@ class DeltaLog(Struct, frozen=True):
 
     @property
     def latest(self) -> int:
-        """The newest version that any file speaks of."""
+        """The newest version of any commit or checkpoint."""
         return max([*self.commits, *(c.version for c in self.checkpoints)])
 
     def segment(self, version: int | None = None) -> LogSegment:
-        """What a version, or the newest one, is replayed from."""
-        wanted = self.latest if version is None else version
-        if not 0 <= wanted <= self.latest:
+        """The files that `version` is replayed from; None stands for the newest version."""
+        chosen = self.latest if version is None else version
+        if not 0 <= chosen <= self.latest:
             raise TableError(
-                f"there is no version {wanted} of the table", hint=f"the newest is {self.latest}"
+                f"there is no version {chosen} of the table", hint=f"the newest is {self.latest}"
             )
-        checkpoint = self._checkpoint_at(wanted)
+        checkpoint = self._checkpoint_at(chosen)
         first = 0 if checkpoint is None else checkpoint.version + 1
-        return LogSegment(wanted, checkpoint, self._commits_between(first, wanted))
+        return LogSegment(chosen, checkpoint, self._commits_between(first, chosen))
 
     def _checkpoint_at(self, version: int) -> Checkpoint | None:
         before = [c for c in self.checkpoints if c.version <= version]
@@ -96,18 +96,18 @@ class DeltaLog(Struct, frozen=True):
 
     def _commits_between(self, first: int, last: int) -> tuple[Commit, ...]:
         longest = self._longest_compacted(last)
-        found: list[Commit] = []
+        commits: list[Commit] = []
         version = first
         while version <= last:
             commit = longest.get(version, self.commits.get(version))
             if commit is None:
                 raise _gap(version, last)
-            found.append(commit)
+            commits.append(commit)
             version = commit.version + 1
-        return tuple(found)
+        return tuple(commits)
 
     def _longest_compacted(self, last: int) -> dict[int, Commit]:
-        """By first version, the compacted file that reaches furthest without passing `last`."""
+        """For each first version the compacted file with the highest last version up to `last`."""
         usable = [c for c in self.compacted if c.version <= last]
         return {c.first: c for c in sorted(usable, key=lambda c: c.version)}
 
@@ -120,7 +120,7 @@ def _gap(missing: int, wanted: int) -> TableError:
 
 
 def read_log(listing: pa.Table) -> DeltaLog:
-    """The log by the listing of its folder; what is in it for others is passed over."""
+    """The log from the listing of its folder. Unknown files are ignored."""
     files = [
         LogFile(row["path"], row["size"], row["modified"])
         for row in listing.set_column(
@@ -144,26 +144,26 @@ def _commit(file: LogFile) -> Commit | None:
 
 
 def _compacted(files: Iterable[LogFile]) -> list[Commit]:
-    found = ((file, _COMPACTED.fullmatch(file.name)) for file in files)
-    return [Commit(int(m[1]), int(m[2]), file) for file, m in found if m is not None]
+    matches = ((file, _COMPACTED.fullmatch(file.name)) for file in files)
+    return [Commit(int(m[1]), int(m[2]), file) for file, m in matches if m is not None]
 
 
 def _checkpoints(files: Iterable[LogFile]) -> list[Checkpoint]:
-    """The complete ones. An object without bytes is a write that did not end."""
-    found: list[Checkpoint] = []
+    """The complete checkpoints. An empty file is a write that did not end."""
+    checkpoints: list[Checkpoint] = []
     parts: dict[tuple[int, int], dict[int, LogFile]] = {}
     for file in files:
         if file.size == 0:
             continue
-        single = _WHOLE.fullmatch(file.name) or _NAMED_BY_UUID.fullmatch(file.name)
+        single = _SINGLE_FILE.fullmatch(file.name) or _NAMED_BY_UUID.fullmatch(file.name)
         if single is not None:
-            found.append(Checkpoint(int(single[1]), (file,)))
+            checkpoints.append(Checkpoint(int(single[1]), (file,)))
         elif (part := _PART.fullmatch(file.name)) is not None:
             version, ordinal, count = (int(number) for number in part.groups())
             parts.setdefault((version, count), {})[ordinal] = file
-    found += [
-        Checkpoint(version, tuple(held[n] for n in sorted(held)))
-        for (version, count), held in parts.items()
-        if held.keys() == set(range(1, count + 1))
+    checkpoints += [
+        Checkpoint(version, tuple(files_by_ordinal[n] for n in sorted(files_by_ordinal)))
+        for (version, count), files_by_ordinal in parts.items()
+        if files_by_ordinal.keys() == set(range(1, count + 1))
     ]
-    return sorted(found, key=lambda c: (c.version, c.files[0].path))
+    return sorted(checkpoints, key=lambda c: (c.version, c.files[0].path))

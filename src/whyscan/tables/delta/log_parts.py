@@ -1,8 +1,8 @@
-"""A version's log in parts: each gives some of the live files, and all of them give each file once.
+"""The log of one version in parts: each live file is in exactly one part.
 
-A part is some commits in a row, or a slice of the checkpoint; all later commits hide files of it,
-so that it is replayed as the whole is. Commits are cut by their bytes, a checkpoint by its footers:
-whoever cuts reads no rows.
+A part is a group of consecutive commits, or a slice of the checkpoint. It also has all later
+commits, because they may remove its files; so a part is replayed in the same way as the complete
+log. Commits are divided by their bytes, a checkpoint by its footers: dividing reads no rows.
 """
 
 # ruff: noqa: S608 - every name and value in SQL went through query.name or query.text
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 
 BYTES_A_FILE = 500
-"""About what a commit says of a file, in bytes. Statistics of many columns take more of them."""
+"""Estimated bytes per file in a commit. Statistics of many columns take more."""
 
 
 class WholeLog(Struct, frozen=True, eq=False):
-    """All of a version's log, opened: its sources, newest first."""
+    """The complete log of a version; `sources` are newest first."""
 
     copies: LocalCopies
     sources: tuple[ActionSource, ...]
@@ -47,34 +47,34 @@ class WholeLog(Struct, frozen=True, eq=False):
         return tuple(file for source in self.sources for file in source.files)
 
     def live_files(self, request: replay.Request) -> pa.Table:
-        """The live files with what was requested of each."""
+        """One row per live file with the requested columns."""
         self.copies.complete(self.files)
         with duckdb_engine.connection() as connection:
             return replay.live_files(ActionReader(connection, self.copies), self.sources, request)
 
     def parts(self, store: Store, files_each: int) -> Iterator[LogPart]:
-        """The same files in the same order; about `files_each` of them in a part."""
+        """The parts in the order of the live files, with about `files_each` files each."""
         commits = tuple(file for s in self.sources if not s.is_checkpoint for file in s.files)
         with duckdb_engine.connection() as connection:
             reader = ActionReader(connection, self.copies)
             checkpoints = [s for s in self.sources if s.is_checkpoint and s.members("add")]
-            slices = [one for s in checkpoints for one in _slices(reader, s, files_each)]
+            slices = [piece for s in checkpoints for piece in _slices(reader, s, files_each)]
         end = 0
-        for some in _groups(commits, files_each):
-            end += len(some)
-            yield LogPart(store.afresh(), commits[end:], some)
-        for one in slices:
-            # Its rows are where this process has read that they are.
-            unchanged = store.afresh([file.path for file in one.files])
-            yield LogPart(unchanged, commits, (), one)
+        for group in _groups(commits, files_each):
+            end += len(group)
+            yield LogPart(store.afresh(), commits[end:], group)
+        for piece in slices:
+            # The row numbers of a slice hold only for the file that this process has read.
+            unchanged = store.afresh([file.path for file in piece.files])
+            yield LogPart(unchanged, commits, (), piece)
         if not commits and not slices:
             yield LogPart(store.afresh())
 
 
 class LogPart(Struct, frozen=True, eq=False, dict=True):
-    """Some commits, or a slice of a checkpoint, less what the `later` commits hide.
+    """Some commits, or a slice of a checkpoint; the `later` commits remove files of it.
 
-    It is pickled as the names of its files, and reads them where it is asked.
+    A pickled part has only the names of its files. The process that unpickles it reads them.
     """
 
     store: Store
@@ -87,13 +87,13 @@ class LogPart(Struct, frozen=True, eq=False, dict=True):
         return (*self.later, *self.commits, *(() if self.slice is None else self.slice.files))
 
     def live_files(self, request: replay.Request) -> pa.Table:
-        """The live files of this part with what was requested of each."""
+        """One row per live file of this part with the requested columns."""
         with duckdb_engine.connection() as connection:
             reader = ActionReader(connection, self._copies)
             return replay.live_files(reader, self._sources(reader), request)
 
     def parts(self, store: Store, files_each: int) -> Iterator[LogPart]:  # noqa: ARG002 - one
-        """A part is cut no further."""
+        """This part alone: a part is not divided further."""
         yield replace(self, store=store.afresh([file.path for file in self.files]))
 
     @lazy
@@ -103,55 +103,55 @@ class LogPart(Struct, frozen=True, eq=False, dict=True):
         return LocalCopies(self.store, {self.slice.files[0].path: self.slice.span})
 
     def _sources(self, reader: ActionReader) -> tuple[ActionSource, ...]:
-        found = []
+        sources = []
         if self.later:
-            found.append(replace(reader.commits(self.later), listed=False))
+            sources.append(replace(reader.commits(self.later), listed=False))
         if self.commits:
-            found.append(reader.commits(self.commits))
+            sources.append(reader.commits(self.commits))
         if self.slice is not None:
-            found.append(reader.slice(self.slice))
-        return tuple(found)
+            sources.append(reader.slice(self.slice))
+        return tuple(sources)
 
     def __reduce__(self) -> tuple[type[LogPart], tuple[object, ...]]:
         return LogPart, (self.store, self.later, self.commits, self.slice)
 
 
 def _groups(commits: Sequence[LogFile], files_each: int) -> Iterator[tuple[LogFile, ...]]:
-    """Commits in a row, of about so many files together."""
-    held: list[LogFile] = []
+    """Consecutive commits in groups of about `files_each` files."""
+    group: list[LogFile] = []
     size = 0
     for commit in commits:
-        if held and size + commit.size > files_each * BYTES_A_FILE:
-            yield tuple(held)
-            held, size = [], 0
-        held.append(commit)
+        if group and size + commit.size > files_each * BYTES_A_FILE:
+            yield tuple(group)
+            group, size = [], 0
+        group.append(commit)
         size += commit.size
-    if held:
-        yield tuple(held)
+    if group:
+        yield tuple(group)
 
 
 def _slices(reader: ActionReader, source: ActionSource, rows_each: int) -> Iterator[Slice]:
-    """The source's files in groups; one with more rows than a group holds in spans of rows."""
+    """The files of a checkpoint in groups; a file with more than `rows_each` rows in row spans."""
     if source.is_json:
         yield Slice(source.files)
         return
-    held: list[LogFile] = []
-    count = 0
+    group: list[LogFile] = []
+    rows = 0
     for file, footer in zip(source.files, _footers(reader, source.files), strict=True):
-        if held and count + footer.rows > rows_each:
-            yield Slice(tuple(held))
-            held, count = [], 0
+        if group and rows + footer.rows > rows_each:
+            yield Slice(tuple(group))
+            group, rows = [], 0
         if footer.rows > rows_each:
             yield from (Slice((file,), span) for span in footer.spans(rows_each))
         elif footer.rows:
-            held.append(file)
-            count += footer.rows
-    if held:
-        yield Slice(tuple(held))
+            group.append(file)
+            rows += footer.rows
+    if group:
+        yield Slice(tuple(group))
 
 
 class _Footer(Struct, frozen=True):
-    """Where a checkpoint's rows are: of each row group their number, and the bytes of its adds."""
+    """The footer of a checkpoint file; `groups`: rows, start and stop of each row group's adds."""
 
     size: int = 0
     groups: tuple[tuple[int, int, int], ...] = ()
@@ -161,32 +161,32 @@ class _Footer(Struct, frozen=True):
         return sum(rows for rows, _, _ in self.groups)
 
     def spans(self, rows_each: int) -> Iterator[RowSpan]:
-        """Whole row groups together, which nobody decodes twice; a large one in equal pieces."""
+        """Spans of complete row groups; a row group that is too large gives several equal spans."""
         for first, end in _cut([rows for rows, _, _ in self.groups], rows_each):
             yield RowSpan(first, end, self._bytes(first, end), self.size)
 
     def _bytes(self, first: int, end: int) -> tuple[int, int]:
-        """The bytes of the row groups that hold some of the rows."""
-        held = []
+        """The byte range of the row groups that have some of the rows."""
+        places = []
         begin = 0
         for rows, *place in self.groups:
             if begin < end and first < begin + rows:
-                held.append(place)
+                places.append(place)
             begin += rows
-        return min(start for start, _ in held), max(stop for _, stop in held)
+        return min(start for start, _ in places), max(stop for _, stop in places)
 
 
 def _cut(groups: Sequence[int], rows_each: int) -> Iterator[tuple[int, int]]:
-    """Where spans of about so many rows begin and end."""
-    # A little more, so that the rest of a file need not be a span of its own.
-    most = rows_each + rows_each // 8
+    """The first row and the end of each span of about `rows_each` rows."""
+    # A span may be a little larger, so that a small rest of a file is no extra span.
+    row_limit = rows_each + rows_each // 8
     first = end = 0
     for rows in groups:
-        if first < end and end + rows - first > most:
+        if first < end and end + rows - first > row_limit:
             yield first, end
             first = end
         end += rows
-        if end - first > most:
+        if end - first > row_limit:
             pieces = -(-rows // rows_each)
             yield from pairwise(first + rows * at // pieces for at in range(pieces + 1))
             first = end
@@ -198,7 +198,7 @@ _MAGIC_AND_LENGTH = 8
 
 
 def _footers(reader: ActionReader, files: Sequence[LogFile]) -> list[_Footer]:
-    """What the footers say; nothing of a file that has no column of adds."""
+    """One footer per file; without row groups for a file that has no column `add`."""
     places = reader.copies.places(files)
     names = query.texts(places)
     groups = (
@@ -209,18 +209,19 @@ def _footers(reader: ActionReader, files: Sequence[LogFile]) -> list[_Footer]:
     )
     sizes = f"SELECT file_name, footer_size FROM parquet_file_metadata({names})"
     try:
-        told = reader.connection.execute(groups).fetchall()
-        size = dict(reader.connection.execute(sizes).fetchall())
+        group_rows = reader.connection.execute(groups).fetchall()
+        footer_sizes = dict(reader.connection.execute(sizes).fetchall())
     except query.failures() as error:
         raise reader.unreadable(files, error) from error
-    found: dict[str, list[tuple[int, int, int]]] = {}
-    for name, *group in told:
-        found.setdefault(name, []).append(tuple(group))
+    row_groups: dict[str, list[tuple[int, int, int]]] = {}
+    for name, *group in group_rows:
+        row_groups.setdefault(name, []).append(tuple(group))
     for file, place in zip(files, places, strict=True):
-        claimed = sum(rows for rows, _, _ in found.get(place, ()))
-        # A row names a file, which takes more than a byte.
+        claimed = sum(rows for rows, _, _ in row_groups.get(place, ()))
+        # Each row names a file and so takes more than one byte.
         if not 0 <= claimed <= file.size:
             raise CorruptFile(file.path, f"it claims {claimed} rows in {file.size} bytes")
     return [
-        _Footer(size[place] + _MAGIC_AND_LENGTH, tuple(found.get(place, ()))) for place in places
+        _Footer(footer_sizes[place] + _MAGIC_AND_LENGTH, tuple(row_groups.get(place, ())))
+        for place in places
     ]

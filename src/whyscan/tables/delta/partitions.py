@@ -1,7 +1,7 @@
-"""The partition values of live files: text by the protocol's rules to points, NULL or unknown.
+"""The partition values of live files: from text to points, NULL or unknown, as PROTOCOL.md says.
 
-Empty text is NULL. A value that is not there at all, or cannot be read, is unknown: it is neither
-a value nor NULL. A timestamp without a zone was written in one that nobody recorded.
+Empty text is NULL. A value that is missing, or that cannot be read, is unknown: it may be any value
+or NULL. A timestamp without a zone was written in the writer's zone, which is not recorded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from whyscan.tables.delta.schema import DeltaColumn
 
 FARTHEST_ZONE = 18 * 3_600 * 1_000_000
-"""Microseconds between UTC and the clock that is furthest from it."""
+"""The greatest offset of a zone from UTC, in microseconds."""
 
 # DuckDB also reads `0x10` and `1_000` as numbers.
 _INTEGER = r"[+-]?\d+"
@@ -36,7 +36,7 @@ _ASCII = r"[\x00-\x7F]*"
 
 
 class PartitionColumn(Struct, frozen=True):
-    """One partition column: its values stand under its physical name, or as the table spells it."""
+    """One partition column. Its values have its physical name or `spelled`, the table's name."""
 
     column: DeltaColumn
     spelled: str
@@ -47,17 +47,17 @@ class PartitionColumn(Struct, frozen=True):
         return f"partition{self.at}"
 
     def inner(self, source: ActionSource) -> Iterator[str]:
-        """The text, NULL where it is empty, and whether it is known to be NULL."""
+        """SQL columns of the inner query: the text, and whether the value is certainly NULL."""
         add = source.members("add")
         if "partitionValues" in add:
-            text, held = self._of_map()
+            text, has_value = self._of_map()
         else:
-            text, held = self._of_members(struct_members(add.get("partitionValues_parsed")))
+            text, has_value = self._of_members(struct_members(add.get("partitionValues_parsed")))
         yield f"NULLIF({text}, '') AS text{self.at}"
-        yield f"CASE WHEN {text} IS NULL THEN {held} ELSE {text} = '' END AS null{self.at}"
+        yield f"CASE WHEN {text} IS NULL THEN {has_value} ELSE {text} = '' END AS null{self.at}"
 
     def outer(self) -> Iterator[str]:
-        """The value in our types, and how much of it is known."""
+        """SQL columns of the outer query: the value, whether it is NULL, whether it has a zone."""
         text = f"text{self.at}"
         yield f"{self._value(text)} AS {self.value_name}"
         yield f"coalesce(null{self.at}, FALSE) AS null{self.at}"
@@ -66,9 +66,9 @@ class PartitionColumn(Struct, frozen=True):
 
     def _of_map(self) -> tuple[str, str]:
         keys = dict.fromkeys([self.column.physical[-1], self.spelled, self.column.path[-1]])
-        found = [f"add.partitionValues[{query.text(key)}]" for key in keys]
-        held = [f"map_contains(add.partitionValues, {query.text(key)})" for key in keys]
-        return f"coalesce({', '.join(found)})", f"({' OR '.join(held)})"
+        values = [f"add.partitionValues[{query.text(key)}]" for key in keys]
+        has_key = [f"map_contains(add.partitionValues, {query.text(key)})" for key in keys]
+        return f"coalesce({', '.join(values)})", f"({' OR '.join(has_key)})"
 
     def _of_members(self, typed: Members) -> tuple[str, str]:
         name = self.column.physical[-1]
@@ -88,48 +88,48 @@ class PartitionColumn(Struct, frozen=True):
             case TimestampType():
                 return values.from_text(self.column.type, _without_blank(text))
             case BinaryType():
-                # The text of other bytes is not told apart from that of their characters.
+                # Beyond ASCII the text may stand for bytes or for characters.
                 return values.where(text, _ASCII, f"encode({text})")
             case kind if values.sql_type(kind) is None:
                 return text
             case kind:
                 return values.from_text(kind, text)
 
-    def interval(self, told: pa.RecordBatch) -> Interval:
-        """Where the column lies in each file."""
-        value = self.values(told)
+    def interval(self, batch: pa.RecordBatch) -> Interval:
+        """The interval of the column in each file."""
+        value = self.values(batch)
         kind = self.column.type
-        null = told.column(f"null{self.at}")
+        null = batch.column(f"null{self.at}")
         point = points(kind, value, settled(null))
         unknown = both(opposite(known(value)), opposite(point.null))
         interval = replace(point, null=either(point.null, unknown))
         if not is_instant(kind):
             return interval
-        lower, upper = self._ends(value, told)
+        lower, upper = self._ends(value, batch)
         return replace(interval, lower=lower, upper=upper)
 
-    def values(self, told: pa.RecordBatch) -> pa.Array:
-        """The values in Arrow as the evaluator wants them; those without an order are unknown."""
-        found, kind = told.column(self.value_name), arrow_type(self.column.type)
-        return pa.nulls(len(found)) if pa.types.is_null(kind) else found.cast(kind)
+    def values(self, batch: pa.RecordBatch) -> pa.Array:
+        """One value per file in the evaluator's Arrow type; null if the type has no order."""
+        column, kind = batch.column(self.value_name), arrow_type(self.column.type)
+        return pa.nulls(len(column)) if pa.types.is_null(kind) else column.cast(kind)
 
-    def readable(self, told: pa.RecordBatch) -> pa.Array:
-        """The values for people."""
-        if pa.types.is_string(told.column(self.value_name).type):
-            return told.column(self.value_name)
-        return self.values(told)
+    def readable(self, batch: pa.RecordBatch) -> pa.Array:
+        """One value per file as reports show it."""
+        if pa.types.is_string(batch.column(self.value_name).type):
+            return batch.column(self.value_name)
+        return self.values(batch)
 
-    def unreadable(self, told: pa.RecordBatch) -> int:
-        """How many files have a value that cannot be read, or none."""
+    def unreadable(self, batch: pa.RecordBatch) -> int:
+        """How many files have no value, or one that cannot be read."""
         readable = pc.or_(
-            told.column(self.value_name).is_valid(),
-            told.column(f"null{self.at}"),
+            batch.column(self.value_name).is_valid(),
+            batch.column(f"null{self.at}"),
         )
         unknown: int = pc.invert(readable).true_count
         return unknown
 
-    def _ends(self, value: pa.Array, told: pa.RecordBatch) -> tuple[pa.Array, pa.Array]:
-        zoned = told.column(f"zoned{self.at}")
+    def _ends(self, value: pa.Array, batch: pa.RecordBatch) -> tuple[pa.Array, pa.Array]:
+        zoned = batch.column(f"zoned{self.at}")
         steps = value.cast(pa.int64())
         slack = pc.if_else(zoned, 0, FARTHEST_ZONE)
         return (
@@ -139,7 +139,7 @@ class PartitionColumn(Struct, frozen=True):
 
 
 def _without_blank(text: str) -> str:
-    """A timestamp's text whose zone follows at once, as DuckDB reads it."""
+    """SQL of a timestamp's text without the blank before its zone, as DuckDB reads it."""
     for written, read in ((" UTC", "Z"), (" Z", "Z"), (" +", "+"), (" -", "-")):
         text = f"replace({text}, '{written}', '{read}')"
     return text
@@ -148,12 +148,12 @@ def _without_blank(text: str) -> str:
 def partition_columns(
     partitioned_by: Sequence[tuple[DeltaColumn, str]],
 ) -> tuple[PartitionColumn, ...]:
-    """The partition columns of a table in their order."""
+    """The partition columns of a table in the order of its metadata."""
     return tuple(
         PartitionColumn(column, spelled, at) for at, (column, spelled) in enumerate(partitioned_by)
     )
 
 
 def is_instant(kind: Type) -> bool:
-    """A moment, which every zone shows differently."""
+    """Whether values are instants, which each zone shows differently."""
     return isinstance(kind, TimestampType) and kind.instant

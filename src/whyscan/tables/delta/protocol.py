@@ -1,4 +1,4 @@
-"""What a Delta table asks of its readers, and what of it is understood here."""
+"""The protocol of a Delta table: the features that a reader must support."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ READER_FEATURES = frozenset(
         "variantType-preview",
     }
 )
-"""Features that change how a table is read, and change nothing that is not handled here."""
+"""Reader features that whyscan supports."""
 
 CATALOG_FEATURES = frozenset({"catalogManaged", "catalogOwned", "catalogOwned-preview"})
-"""Commits of such a table count when its catalog says so; the log alone does not know."""
+"""The catalog of such a table decides which commits count; the log alone is not enough."""
 
 WRITER_FEATURES = READER_FEATURES | {
     "allowColumnDefaults",
@@ -63,7 +63,7 @@ WRITER_FEATURES = READER_FEATURES | {
 
 
 class Protocol(Struct, frozen=True):
-    """The versions and features that a table names."""
+    """The reader version and the features of a table."""
 
     reader_version: int
     reader_features: frozenset[str]
@@ -71,7 +71,7 @@ class Protocol(Struct, frozen=True):
 
     @property
     def maps_columns(self) -> bool:
-        """Columns may be stored under other names than the schema's."""
+        """Whether columns may have other names in data files than in the schema."""
         return (
             self.reader_version == _COLUMN_MAPPING_VERSION
             or "columnMapping" in self.reader_features
@@ -79,16 +79,16 @@ class Protocol(Struct, frozen=True):
 
     @property
     def times_commits(self) -> bool:
-        """Commits carry their own time, so that a file's age says nothing."""
+        """Whether commits record their time, which then counts instead of the file's time."""
         return any(feature.startswith("inCommitTimestamp") for feature in self.writer_features)
 
     def unknown_writer_features(self) -> tuple[str, ...]:
-        """Features of the future that only writers must understand."""
+        """Unknown features that only writers must support."""
         return tuple(sorted(self.writer_features - self.reader_features - WRITER_FEATURES))
 
 
 def read_protocol(action: Mapping[str, Any]) -> Protocol:
-    """A protocol action; one that asks for more than is understood here is refused."""
+    """Read a protocol action; TableError if it needs a feature that is not supported."""
     version = action.get("minReaderVersion")
     if not isinstance(version, int):
         raise TableError(f"the table's protocol has no reader version: {version!r}")

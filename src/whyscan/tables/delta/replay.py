@@ -1,8 +1,8 @@
-"""Replay: which files are live, and what is recorded of them, as one Arrow table.
+"""Replay of the log: the live files and their recorded values, as one Arrow table.
 
 An `add` is live unless a later action names the same file with the same deletion vector. A
-checkpoint is older than every commit behind it, so that the rule is one for both. Of a file that
-one commit adds twice the last line counts, as in Spark.
+checkpoint counts as older than every commit that follows it, so that the same rule holds for
+both. If one commit adds a file twice, the last line counts, as in Spark.
 """
 
 # ruff: noqa: S608 - every name and value in SQL went through query.name or query.text
@@ -34,15 +34,15 @@ VECTOR = "vector_at"
 
 _KEYS = ("in_source", "in_file", "in_row", "in_text")
 _ORDER = ", ".join(_KEYS)
-"""Where a row stands in the log."""
-_STANDS = ("file_index", "file_row_number", "''")
+"""The position of an action in the log."""
+_PARQUET_POSITION = ("file_index", "file_row_number", "''")
 
 
 class Request(Struct, frozen=True):
-    """What of each live file is wanted. `spark_versions`: whose statistics Spark made.
+    """The columns that a replay returns for each live file.
 
-    `paths`, `modified`, `vectors`: the longest column, and ones that few ask for. Rows stand in the
-    same order with them and without.
+    `spark_versions` are the commits whose statistics Spark wrote. `paths`, `modified` and `vectors`
+    add columns that few callers need; the order of the rows does not depend on them.
     """
 
     leaves: tuple[RecordedNumber, ...]
@@ -54,7 +54,7 @@ class Request(Struct, frozen=True):
 
 
 def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: Request) -> pa.Table:
-    """A row a live file: size, partition values, statistics, and what else was requested."""
+    """One row per live file: size, partition values, statistics, and the requested columns."""
     try:
         sources = _with_touched(reader, sources)
         commits = [source for source in sources if not source.is_checkpoint]
@@ -67,21 +67,24 @@ def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: R
         ]
         every = " UNION ALL ".join(select.sql(hidden=bool(commits)) for select in selects)
         sql = f"SELECT * EXCLUDE ({_ORDER}) FROM ({every})"
-        # Threads give back Parquet as it stands; JSON and what a join leaves come in no order.
+        # DuckDB keeps the order of Parquet rows; JSON rows and the rows of a join have no order.
         if commits or any(source.is_json for source in listed):
             sql += f" ORDER BY {_ORDER}"
-        stored = sum(file.size for source in sources for file in source.files)
-        found = query.to_arrow(reader.connection, sql, stored)
+        log_bytes = sum(file.size for source in sources for file in source.files)
+        files = query.to_arrow(reader.connection, sql, log_bytes)
         if any(source.by_lines for source in sources):
-            # The connection may read other logs.
+            # The connection may be used for other logs.
             reader.connection.execute("RESET threads")
-        return _checked(found)
+        return _checked(files)
     except query.failures() as error:
         raise reader.failure(sources, error) from error
 
 
 def _with_touched(reader: ActionReader, sources: Sequence[ActionSource]) -> Sequence[ActionSource]:
-    """Gather what commits name. The same sources, line by line where one adds a file twice."""
+    """Create the table `touched` of the files that commits name, and return the sources.
+
+    If a commit adds a file twice, the sources that are returned number their lines.
+    """
     commits = [source for source in sources if not source.is_checkpoint]
     if not commits:
         return sources
@@ -90,9 +93,9 @@ def _with_touched(reader: ActionReader, sources: Sequence[ActionSource]) -> Sequ
     _check_named(reader)
     if not _are_repeated(reader, commits):
         return sources
-    told_apart = [s if s.is_checkpoint else s.line_by_line() for s in sources]
-    _keep_order(reader, told_apart)
-    return told_apart
+    numbered = [s if s.is_checkpoint else s.line_by_line() for s in sources]
+    _keep_order(reader, numbered)
+    return numbered
 
 
 def _keep_order(reader: ActionReader, sources: Sequence[ActionSource]) -> None:
@@ -101,10 +104,10 @@ def _keep_order(reader: ActionReader, sources: Sequence[ActionSource]) -> None:
 
 
 def _touch(commits: Sequence[ActionSource]) -> str:
-    """Gather the last moment at which a commit names each file."""
+    """The SQL that creates `touched`: the last moment at which a commit names each file."""
     path = f"coalesce({_decoded('add.path')}, {_decoded('remove.path')})"
     vector = f"coalesce({_vector('add')}, {_vector('remove')}, '')"
-    # A file that is added without a path is kept too, to be found out.
+    # An `add` without a path is kept, so that `_check_named` reports it.
     named = "coalesce(add.path, remove.path) IS NOT NULL OR add IS NOT NULL"
     every = " UNION ALL ".join(
         f"SELECT {_key(path)} AS path, {vector} AS vector, {source.moment} AS moment, "
@@ -118,14 +121,14 @@ def _touch(commits: Sequence[ActionSource]) -> str:
 
 
 def _check_named(reader: ActionReader) -> None:
-    found = reader.connection.execute("SELECT min(moment) FROM touched WHERE path IS NULL")
-    ((moment,),) = found.fetchall()
+    rows = reader.connection.execute("SELECT min(moment) FROM touched WHERE path IS NULL")
+    ((moment,),) = rows.fetchall()
     if moment is not None:
         raise CorruptFile(f"_delta_log/{moment // LINES:020}.json", "it adds a file without a path")
 
 
 def _are_repeated(reader: ActionReader, commits: Sequence[ActionSource]) -> bool:
-    """Whether one commit adds a file more than once, which PROTOCOL.md forbids."""
+    """Whether a commit adds a file more than once, which PROTOCOL.md forbids."""
     if not _is_any(reader, "SELECT 1 FROM touched WHERE times > 1"):
         return False
     added = " UNION ALL ".join(
@@ -143,7 +146,7 @@ def _is_any(reader: ActionReader, sql: str) -> bool:
 
 
 def _checked(files: pa.Table) -> pa.Table:
-    """The same files; a size below zero would be subtracted from every sum."""
+    """The same files, if no size is negative: such a size would make every sum wrong."""
     import pyarrow.compute as pc
 
     least = pc.min(files.column(SIZE)).as_py()
@@ -153,17 +156,17 @@ def _checked(files: pa.Table) -> pa.Table:
 
 
 def _recorded(reader: ActionReader, source: ActionSource, request: Request) -> Recorded:
-    """How the source records statistics; where all are typed, their JSON stays unread."""
-    found = recorded(source, request.leaves)
-    if not found.json or not found.members:
-        return found
-    untyped = f"add.path IS NOT NULL AND {found.members[ROWS]} IS NULL"
+    """How the source records statistics. If every file has typed ones, JSON is not read."""
+    source_statistics = recorded(source, request.leaves)
+    if not source_statistics.json or not source_statistics.members:
+        return source_statistics
+    untyped = f"add.path IS NOT NULL AND {source_statistics.members[ROWS]} IS NULL"
     count = reader.rows(source, "count(*) AS files", untyped)[0]["files"]
-    return found if count else replace(found, json=False)
+    return source_statistics if count else replace(source_statistics, json=False)
 
 
 class _Select(Struct, frozen=True):
-    """The query of one source's live files. `deletions`: some source records deletion vectors."""
+    """The query for one source's live files. `deletions`: some source has deletion vectors."""
 
     source: ActionSource
     request: Request
@@ -172,7 +175,7 @@ class _Select(Struct, frozen=True):
     number: int
 
     def sql(self, *, hidden: bool) -> str:
-        """`hidden`: commits may hide files that an older action added."""
+        """The SQL. `hidden`: commits may remove files that an older action added."""
         actions = (
             f"SELECT {', '.join(self._inner())} FROM {self.source.relation} "
             "WHERE add.path IS NOT NULL"
@@ -197,8 +200,8 @@ class _Select(Struct, frozen=True):
         if self.source.by_lines:
             yield "line"
         yield f"{_decoded('add.path')} AS path"
-        stands = ("moment", "0", "path") if self.source.is_json else _STANDS
-        keys = zip((self.number, *stands), _KEYS, strict=True)
+        position = ("moment", "0", "path") if self.source.is_json else _PARQUET_POSITION
+        keys = zip((self.number, *position), _KEYS, strict=True)
         yield from (f"{key} AS {name}" for key, name in keys)
         yield "add.size AS size"
         yield f"{'add.modificationTime' if 'modificationTime' in members else 'NULL'} AS modified"
@@ -227,7 +230,7 @@ class _Select(Struct, frozen=True):
             yield from column.outer()
 
     def _by_spark(self) -> str:
-        """Files of Spark's commits; one with a deletion vector is older than its commit."""
+        """SQL: whether Spark wrote the file. A file with a deletion vector may be older: false."""
         if self.source.is_checkpoint or not self.request.spark_versions:
             return "FALSE"
         versions = ", ".join(str(version) for version in sorted(self.request.spark_versions))
@@ -235,19 +238,19 @@ class _Select(Struct, frozen=True):
 
 
 def _decoded(path: str) -> str:
-    """A recorded path is a URI: percent signs are undone, once. Text that is none stays."""
+    """SQL of a path with its percent escapes decoded once; text that cannot be decoded stays."""
     undone = f"coalesce(TRY(url_decode({path})), {path})"
     return f"CASE WHEN contains({path}, '%') THEN {undone} ELSE {path} END"
 
 
 def _key(path: str) -> str:
-    """`/a`, `file:/a` and `file:///a` are one file."""
+    """SQL of a path by which files are compared: `/a`, `file:/a` and `file:///a` are equal."""
     bare = f"regexp_replace({path}, '^file:/+', '/')"
     return f"CASE WHEN starts_with({path}, 'file:') THEN {bare} ELSE {path} END"
 
 
 def _vector(action: str) -> str:
-    """A deletion vector's unique id (PROTOCOL.md, Derived Fields); NULL where there is none."""
+    """SQL of a deletion vector's unique id (PROTOCOL.md, Derived Fields); NULL without one."""
     vector = f"{action}.deletionVector"
     return (
         f"({vector}.storageType || {vector}.pathOrInlineDv "
@@ -259,7 +262,7 @@ _DESCRIPTOR = 'STRUCT(kind VARCHAR, "text" VARCHAR, "start" BIGINT, size BIGINT)
 
 
 def _descriptor() -> str:
-    """Where an added file's deletion vector is."""
+    """SQL of the place where an added file's deletion vector is stored."""
     vector = "add.deletionVector"
     return (
         f'struct_pack(kind := {vector}.storageType, "text" := {vector}.pathOrInlineDv, '

@@ -1,4 +1,4 @@
-"""The row groups of a Delta table's data files, by the names or ids that the files store."""
+"""The row groups of a Delta table's data files, whose columns are looked up by name or id."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ if TYPE_CHECKING:
 
 
 class FooterColumns(Struct, frozen=True):
-    """The columns of the predicate and of the result; `projection` None is every column."""
+    """The predicate's columns, and those of the result; `projection` None stands for all."""
 
     columns: Sequence[Column]
     projection: Sequence[Path] | None
 
 
 class DeltaFileColumns(Struct, frozen=True):
-    """A table's columns in its files: by their stored path, or `by_id` whatever they are called."""
+    """Finds a table's columns in its data files: by physical path, or by field id if `by_id`."""
 
     columns: Mapping[Path, DeltaColumn]
     partitioned: frozenset[Path]
     by_id: bool
 
     def has(self, path: Path) -> bool:
-        """Whether data files store the column."""
+        """Whether data files contain the column."""
         return path in self.columns and path not in self.partitioned
 
     def find(self, schema: FileSchema, path: Path) -> Node | None:
-        """The node of a column: None where it is NULL in all rows, as in older files.
+        """The node of a column; None if the file has no such column, which means NULL in all rows.
 
-        `UNKNOWN` where the file does not say: of partition columns, and by id without ids.
+        `UNKNOWN` for a partition column, and for a lookup by id in a file without ids.
         """
         if not self.has(path):
             return UNKNOWN
         column = self.columns[path]
         if not self.by_id:
             return find(schema, column.physical)
-        found = [node for number, node in numbered(schema.nodes) if number == column.field_id]
-        if len(found) == 1:
-            return found[0]
-        return None if not found and _tells_all_ids(schema, column) else UNKNOWN
+        nodes = [node for number, node in numbered(schema.nodes) if number == column.field_id]
+        if len(nodes) == 1:
+            return nodes[0]
+        return None if not nodes and _tells_all_ids(schema, column) else UNKNOWN
 
 
 def _tells_all_ids(schema: FileSchema, column: DeltaColumn) -> bool:
@@ -62,22 +62,29 @@ def _tells_all_ids(schema: FileSchema, column: DeltaColumn) -> bool:
 
 
 def row_groups(
-    store: Store, files: Files, opened: pa.Array, stored: DeltaFileColumns, asked: FooterColumns
+    store: Store,
+    files: Files,
+    opened: pa.Array,
+    file_columns: DeltaFileColumns,
+    footer_columns: FooterColumns,
 ) -> RowGroups:
-    """The row groups of those files at `opened` that can be opened."""
-    named = [c for c in asked.columns if stored.has(c.path)]
+    """The row groups of the files at the positions `opened`, except for files out of reach."""
+    named = [c for c in footer_columns.columns if file_columns.has(c.path)]
     data = DataFiles(store, files, opened, lambda path: below(store, path))
-    reached, found = data.read(
+    reached, measured = data.read(
         lambda reached: measure(
-            read_footers(store, reached.paths, reached.sizes), named, asked.projection, stored.find
+            read_footers(store, reached.paths, reached.sizes),
+            named,
+            footer_columns.projection,
+            file_columns.find,
         )
     )
-    at = pa.array(reached.at, pa.int64())
-    return found.row_groups(at, files.containers, reached.unchecked)
+    positions = pa.array(reached.at, pa.int64())
+    return measured.row_groups(positions, files.containers, reached.unchecked)
 
 
 def below(store: Store, path: str) -> str | None:
-    """A data file's path below the table's folder, None for one that lies elsewhere."""
+    """A data file's path below the table's folder; None for a file outside of the folder."""
     local = path
     if path.startswith("file:"):
         local = "/" + path.removeprefix("file:").lstrip("/")

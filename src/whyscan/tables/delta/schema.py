@@ -1,4 +1,4 @@
-"""A Delta schema: logical columns, and the names and types their statistics were written with."""
+"""The schema of a Delta table: columns with the physical names that files and statistics use."""
 
 from __future__ import annotations
 
@@ -62,15 +62,16 @@ _PLAIN: Mapping[str, Type] = {
     "null": NULL,
 }
 MALFORMED = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
-"""What JSON of another shape than it should have ends in."""
+"""The exceptions that JSON of an unexpected shape causes."""
 
 _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(-?\d{1,2})\s*\)")
 
 
 class DeltaColumn(Struct, frozen=True):
-    """A column or a struct's member; `physical` is its path in statistics and in data files.
+    """A column or a member of a struct; `physical` is its path in statistics and in data files.
 
-    `was_float`: some files hold it as a 32-bit float, and their statistics are the text of one.
+    `was_float`: the column was widened from float to double, so that old files have floats.
+    `generated_as` is its generation expression, None without one.
     """
 
     path: Path
@@ -82,9 +83,9 @@ class DeltaColumn(Struct, frozen=True):
 
 
 class DeltaSchema(Struct, frozen=True):
-    """The columns in order, and every path below them.
+    """The columns in order, and the members of structs by path.
 
-    `document` is the JSON that it was read from; `mapped`: files store physical names.
+    `document` is the JSON of the schema; `mapped`: data files use physical names.
     """
 
     logical: Schema
@@ -93,19 +94,19 @@ class DeltaSchema(Struct, frozen=True):
     mapped: bool
 
     def named(self, name: str) -> DeltaColumn | None:
-        """A top-level column by its name: exactly spelled, else in any case."""
+        """A top-level column by its name: an exact match first, then regardless of case."""
         exact = self.columns.get((name,))
         if exact is not None:
             return exact
-        lowered = name.casefold()
+        folded = name.casefold()
         return next(
-            (c for p, c in self.columns.items() if len(p) == 1 and p[0].casefold() == lowered),
+            (c for p, c in self.columns.items() if len(p) == 1 and p[0].casefold() == folded),
             None,
         )
 
 
 def read_schema(text: str | None, *, mapped: bool) -> DeltaSchema:
-    """A `schemaString`; `mapped` where columns are stored under their physical names."""
+    """Read a `schemaString`; `mapped`: data files use physical names."""
     try:
         root = read_json(text or "", LOG)
         columns = list(_columns(root["fields"], (), (), mapped=mapped))
@@ -123,20 +124,23 @@ def read_schema(text: str | None, *, mapped: bool) -> DeltaSchema:
 
 
 def _columns(
-    fields: list[dict[str, Any]], above: Path, stored_above: Path, *, mapped: bool
+    fields: list[dict[str, Any]], above: Path, physical_above: Path, *, mapped: bool
 ) -> Iterator[DeltaColumn]:
     for field in fields:
-        about = field.get("metadata") or {}
+        metadata = field.get("metadata") or {}
         name = _text(field["name"])
-        stored = about.get(PHYSICAL_NAME) if mapped else None
-        path, physical = (*above, name), (*stored_above, name if stored is None else _text(stored))
+        physical_name = metadata.get(PHYSICAL_NAME) if mapped else None
+        path, physical = (
+            (*above, name),
+            (*physical_above, name if physical_name is None else _text(physical_name)),
+        )
         yield DeltaColumn(
             path,
-            type_of_field(field["type"], about),
+            type_of_field(field["type"], metadata),
             physical,
-            field_id=_number(about.get(FIELD_ID)) if mapped else None,
-            was_float=any(c.get("fromType") == "float" for c in about.get(TYPE_CHANGES) or ()),
-            generated_as=None if GENERATION not in about else _text(about[GENERATION]),
+            field_id=_number(metadata.get(FIELD_ID)) if mapped else None,
+            was_float=any(c.get("fromType") == "float" for c in metadata.get(TYPE_CHANGES) or ()),
+            generated_as=None if GENERATION not in metadata else _text(metadata[GENERATION]),
         )
         if _is_struct(field["type"]):
             yield from _columns(field["type"]["fields"], path, physical, mapped=mapped)
@@ -156,17 +160,17 @@ def _is_struct(kind: Any) -> bool:
     return isinstance(kind, dict) and kind.get("type") == "struct"
 
 
-def type_of_field(kind: Any, about: Mapping[str, Any]) -> Type:
-    """The type of a field. Text that is not compared by its bytes is no string to us.
+def type_of_field(kind: Any, metadata: Mapping[str, Any]) -> Type:
+    """The type of a field. Text that is not ordered by its bytes is an `OtherType`, no string.
 
-    Spark pads both sides of a comparison with CHAR, and a collation has an order of its own.
+    Spark pads both sides of a comparison with CHAR, and a collation has its own order.
     """
     if isinstance(kind, dict):
         return _nested(kind)
-    declared = about.get(CHAR_OR_VARCHAR)
+    declared = metadata.get(CHAR_OR_VARCHAR)
     if isinstance(declared, str) and declared.lower().startswith("char"):
         return OtherType(declared)
-    if about.get(COLLATIONS):
+    if metadata.get(COLLATIONS):
         return OtherType("collated string")
     decimal = _DECIMAL.fullmatch(kind)
     if decimal is not None:

@@ -1,4 +1,4 @@
-"""A version of a Delta table: its log replayed to live files, and their footers on request."""
+"""One version of a Delta table: its live files from the log, and their footers on request."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
 SMALL_LOG = 1 << 22
-"""So many bytes of a log are replayed with the paths of its files."""
+"""Every replay of a log with at most this many bytes also returns the paths of the files."""
 
 
 class DeltaSnapshot(Struct, frozen=True, eq=False):
-    """One version of a Delta table, or a part of it; `generated` are generated partition columns.
+    """One version of a Delta table, or one part of it.
 
-    A part is pickled without what it has read.
+    `generated` has the expression of each generated partition column, by the column's path.
+    Pickling a snapshot leaves out its cache.
     """
 
     store: Store
@@ -64,30 +65,30 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
 
     @property
     def partition_sources(self) -> tuple[Path, ...]:
-        """The partition columns, and the columns that generated ones are made from."""
-        own = [partition.column.path for partition in self.partitions]
-        return tuple(dict.fromkeys([*own, *(g.source.path for g in self.generated.values())]))
+        """The partition columns, and the source columns of the generated partition columns."""
+        columns = [partition.column.path for partition in self.partitions]
+        return tuple(dict.fromkeys([*columns, *(g.source.path for g in self.generated.values())]))
 
     @property
     def specs(self) -> tuple[Spec, ...]:
-        """One for all files."""
+        """All files of a Delta table have the same spec."""
         return (spec(self.partitions, self.generated),)
 
     @property
     def numbered_specs(self) -> tuple[SpecLine, ...]:
-        """Delta does not number them: all files are partitioned alike."""
+        """Empty: Delta has one spec and does not number it."""
         return ()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What people should know of the table, none of which changes a plan."""
+        """Remarks about the table for the report. They do not change a plan."""
         return self.state.notes()
 
     def schema(self, named: Sequence[str] = ()) -> Schema:  # noqa: ARG002 - the log names all
         return self.state.schema.logical
 
     def manifests(self) -> None:
-        """Nothing stands above the files."""
+        """None: Delta has no manifests."""
 
     def files(
         self,
@@ -95,37 +96,37 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         zone: Zone | None = None,  # noqa: ARG002 - the writer's zone matters, and is not recorded
         manifests: pa.Array | None = None,  # noqa: ARG002 - there are none
     ) -> Files:
-        """Every live file with what the log says of `columns`; read once for the same columns."""
-        asked = frozenset(column.path for column in columns)
-        return self.remembered.files(asked, lambda: self._read_files(columns))
+        """Every live file with the statistics of `columns`. The result is cached by columns."""
+        paths = frozenset(column.path for column in columns)
+        return self.remembered.files(paths, lambda: self._read_files(columns))
 
     def expect(self, columns: Sequence[Column]) -> None:
-        """Begin to read the files: nearly all of it is DuckDB's work, beside which others run."""
-        asked = frozenset(column.path for column in columns)
-        self.remembered.expect(asked, lambda: self._read_files(columns))
+        """Start to read the files in a thread: DuckDB does the work, so that Python can go on."""
+        paths = frozenset(column.path for column in columns)
+        self.remembered.expect(paths, lambda: self._read_files(columns))
 
     def _read_files(self, columns: Sequence[Column]) -> Files:
-        known = self.state.schema.columns
-        asked = live_files.wanted(
-            [known[column.path] for column in columns if column.path in known],
+        table_columns = self.state.schema.columns
+        needed = live_files.wanted(
+            [table_columns[column.path] for column in columns if column.path in table_columns],
             [column.path for column in columns],
             self.partitions,
             self.generated,
         )
         request = replay.Request(
-            leaves(asked.recorded),
+            leaves(needed.recorded),
             self.partitions,
             self.state.spark_versions,
-            paths=self._is_small or not asked.paths.isdisjoint(live_files.PATHS),
-            modified=metadata_columns.FILE_MODIFIED in asked.paths,
+            paths=self._is_small or not needed.paths.isdisjoint(live_files.PATHS),
+            modified=metadata_columns.FILE_MODIFIED in needed.paths,
         )
-        told = self._replayed(request)
-        read_paths = partial(told.column, replay.PATH) if request.paths else cache(self._paths)
-        return live_files.files(self.store, told, asked, read_paths)
+        batch = self._replayed(request)
+        read_paths = partial(batch.column, replay.PATH) if request.paths else cache(self._paths)
+        return live_files.files(self.store, batch, needed, read_paths)
 
     @property
     def _is_small(self) -> bool:
-        """Whether one more replay for the paths would take longer than to take them along."""
+        """Whether the log is so small that reading the paths each time is cheaper than a replay."""
         return sum(file.size for file in self.log.files) <= SMALL_LOG
 
     def _paths(self) -> pa.Array:
@@ -134,9 +135,9 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         return self._replayed(request).column(replay.PATH)
 
     def _replayed(self, request: replay.Request) -> pa.RecordBatch:
-        told = self.log.live_files(request)
-        # Only now: a connection that grew was closed, and joining chunks copies them.
-        return live_files.whole(told)
+        table = self.log.live_files(request)
+        # Combining the chunks copies them: DuckDB's connection, and its memory, is closed by now.
+        return live_files.combined(table)
 
     def row_groups(
         self,
@@ -145,26 +146,31 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         columns: Sequence[Column],
         projection: Sequence[Path] | None,
     ) -> RowGroups:
-        """The row groups of the files at `opened`; `projection` None is every column."""
+        """The row groups of the files at the positions `opened`.
+
+        `projection` None stands for all columns.
+        """
         from whyscan.tables.delta.row_groups import DeltaFileColumns, FooterColumns, row_groups
 
-        stored = DeltaFileColumns(
+        file_columns = DeltaFileColumns(
             self.state.schema.columns,
             frozenset(partition.column.path for partition in self.partitions),
             by_id=self.state.properties.get("delta.columnMapping.mode") == "id",
         )
-        return row_groups(self.store, files, opened, stored, FooterColumns(columns, projection))
+        return row_groups(
+            self.store, files, opened, file_columns, FooterColumns(columns, projection)
+        )
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:  # noqa: ARG002 - the log's order
-        """How the rows of the files at those positions are read."""
+        """How the rows of the files at the positions `at` are read."""
         from whyscan.tables.delta.file_columns import data_files, reading
 
         request = replay.Request((), self.partitions, frozenset(), paths=True, vectors=True)
-        told = self._replayed(request).take(at)
-        return reading(self.state, data_files(self.store, told, self.partitions, zone))
+        batch = self._replayed(request).take(at)
+        return reading(self.state, data_files(self.store, batch, self.partitions, zone))
 
     def recording(self, column: Column) -> Recording:
-        """What the table's properties have writers record of a column."""
+        """The statistics of a column that the table's properties tell writers to record."""
         from whyscan.tables.delta.statistics_columns import recording
 
         return recording(column, self.state)
@@ -173,15 +179,15 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         return self.store.meter.traffic()
 
     def parts(self, files_each: int) -> tuple[DeltaSnapshot, ...]:
-        """Snapshots that hold about so many files each, and together these in their order."""
+        """Parts of about `files_each` files. All parts in order have the files of this snapshot."""
         return tuple(
             replace(self, store=part.store, log=part, remembered=CachedFiles())
             for part in self.log.parts(self.store, files_each)
         )
 
     def __reduce__(self) -> tuple[type[DeltaSnapshot], tuple[object, ...]]:
-        kept = (self.store, self.version, self.log, self.state, self.partitions, self.generated)
-        return DeltaSnapshot, kept
+        fields = (self.store, self.version, self.log, self.state, self.partitions, self.generated)
+        return DeltaSnapshot, fields
 
 
 def is_delta(store: Store) -> bool:
@@ -195,7 +201,7 @@ def open_delta(
     timestamp: int | None = None,
     fetched_whole: int = FETCHED_WHOLE,
 ) -> DeltaSnapshot:
-    """Open a version, the newest by default, or the one at a moment (µs since 1970, UTC)."""
+    """Open the newest version, or `version`, or the version at `timestamp` (µs since 1970, UTC)."""
     if not is_delta(store):
         raise TableError(f"{store.uri} is no Delta table: it has no {LOG} folder")
     log = read_log(store.list(LOG, enter=lambda _: False))
@@ -211,16 +217,16 @@ def _open(store: Store, reader: ActionReader, segment: LogSegment) -> DeltaSnaps
     state = read_state(reader, sources)
     partitions = partition_columns(state.partitioned_by)
     generated = {
-        partition.column.path: found
+        partition.column.path: expression
         for partition in partitions
-        if (found := read_generation(state.schema, partition.column)) is not None
+        if (expression := read_generation(state.schema, partition.column)) is not None
     }
     log = WholeLog(reader.copies, sources)
     return DeltaSnapshot(store, segment.version, log, state, partitions, generated)
 
 
 def _version_at(reader: ActionReader, log: DeltaLog, moment: int) -> int:
-    """Only a table that times its commits itself needs them read to know when they were made."""
+    """The version at a time. Commits are read only if the table records commit times in them."""
     newest = read_state(reader, reader.sources(log.segment()))
     times = own_times(reader, log) if newest.protocol.times_commits else {}
     return version_at(log, times, moment)

@@ -1,7 +1,8 @@
-"""A table's partitioning as transforms of its columns.
+"""The partitioning of a Delta table as transforms of its columns.
 
-A partition column is its own value. A generated one is a transform of its source where no zone
-and no empty string had a say in it: then a predicate whose literals lie on its edges is exact.
+A partition column is the identity of itself. A generated partition column is a transform of its
+source, unless its value depends on a zone or may stand for an empty string. With a transform, a
+predicate whose literals are at the edges of partitions is exact.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ _COUNTED: Mapping[CalendarUnit, Transform] = {
 
 
 def spec(partitions: Sequence[PartitionColumn], generated: Mapping[Path, Generated]) -> Spec:
-    """The transforms of each column that partition values speak of."""
+    """The transforms of each partition column and of each source of a generated one."""
     types = {partition.column.path: partition.column.type for partition in partitions}
     by_source: dict[Path, list[tuple[Generated, Type]]] = {}
     for path, made in generated.items():
         by_source.setdefault(made.source.path, []).append((made, types[path]))
-    lifted = {path: tuple(_transforms(made)) for path, made in by_source.items()}
-    return {**lifted, **{path: (IdentityTransform(),) for path in types}}
+    transforms = {path: tuple(_transforms(made)) for path, made in by_source.items()}
+    return {**transforms, **{path: (IdentityTransform(),) for path in types}}
 
 
 def _transforms(made: Sequence[tuple[Generated, Type]]) -> Iterator[Transform]:
-    """Of one source: fields of the calendar together, everything else by itself."""
+    """The transforms of one source. Calendar fields give one transform together."""
     source = made[0][0].source.type
     fields: set[CalendarUnit] = set()
     for column, kind in made:

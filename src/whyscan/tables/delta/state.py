@@ -1,4 +1,4 @@
-"""What a version says of the table itself: protocol, schema, properties, clustering, writers."""
+"""The state of a table at one version: protocol, schema, properties, clustering, writers."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from whyscan.tables.delta.actions import ActionReader, ActionSource
     from whyscan.tree.nodes import Path
 
-_ALWAYS_THERE = {
+_NEVER_NULL = {
     "protocol": "minReaderVersion",
     "metaData": "id",
     "domainMetadata": "domain",
 }
-"""The actions that a checkpoint carries on, each with a member that is never NULL."""
+"""The actions that a checkpoint keeps, each with a member that is never NULL."""
 
 _CLUSTERING = "delta.clustering"
 _MOST_PARTITION_COLUMNS = 1000
-_FILES_OF_ITS_OWN = frozenset(
+_WRITES_ITS_FILES = frozenset(
     {
         "CREATE OR REPLACE TABLE AS SELECT",
         "CREATE TABLE AS SELECT",
@@ -40,14 +40,14 @@ _FILES_OF_ITS_OWN = frozenset(
         "WRITE",
     }
 )
-"""Operations whose commit adds files that the same writer made. RESTORE and CLONE add others'."""
+"""Operations that add only files which their own writer wrote; RESTORE and CLONE do not."""
 
 
 class TableState(Struct, frozen=True):
-    """One version's own description.
+    """The protocol and metadata of one version.
 
-    `partitioned_by` pairs each partition column with the spelling that partition values use.
-    `spark_versions` are commits whose files and statistics Apache Spark made.
+    `partitioned_by` pairs each partition column with its name in `partitionColumns`.
+    `spark_versions` are the commits whose files and statistics Apache Spark wrote.
     """
 
     protocol: Protocol
@@ -58,32 +58,32 @@ class TableState(Struct, frozen=True):
     spark_versions: frozenset[int]
 
     def notes(self) -> tuple[str, ...]:
-        """What people should know of the table, none of which changes a plan."""
+        """Remarks about the table for the report. They do not change a plan."""
         unknown = self.protocol.unknown_writer_features()
-        told = [f"unknown writer features: {', '.join(unknown)}"] if unknown else []
+        notes = [f"unknown writer features: {', '.join(unknown)}"] if unknown else []
         if self.clustered_by:
             columns = ", ".join(".".join(path) for path in self.clustered_by)
-            told.append(f"clustered by {columns}")
-        return tuple(told)
+            notes.append(f"clustered by {columns}")
+        return tuple(notes)
 
 
 class _Actions(Struct, frozen=True):
-    """Actions of one kind with their versions, oldest first."""
+    """The actions of one kind, each with its version, oldest first."""
 
     kind: str
-    found: list[tuple[int, Mapping[str, Any]]]
+    actions: list[tuple[int, Mapping[str, Any]]]
 
     def newest(self) -> Mapping[str, Any]:
-        if not self.found:
+        if not self.actions:
             raise TableError(
                 f"the log has no {self.kind} action",
                 hint="its first commit or its checkpoint must hold one",
             )
-        return self.found[-1][1]
+        return self.actions[-1][1]
 
 
 def read_state(reader: ActionReader, sources: Sequence[ActionSource]) -> TableState:
-    """The newest of each action that describes the table."""
+    """The table's state, from the newest action of each kind."""
     rows = [row for source in reversed(sources) for row in _rows(reader, source)]
     try:
         return _state(rows)
@@ -95,7 +95,7 @@ def read_state(reader: ActionReader, sources: Sequence[ActionSource]) -> TableSt
 
 
 def _state(rows: Sequence[Mapping[str, Any]]) -> TableState:
-    kinds = {kind: _Actions(kind, _of_kind(rows, kind)) for kind in (*_ALWAYS_THERE, "commitInfo")}
+    kinds = {kind: _Actions(kind, _of_kind(rows, kind)) for kind in (*_NEVER_NULL, "commitInfo")}
     protocol = read_protocol(kinds["protocol"].newest())
     metadata = kinds["metaData"].newest()
     properties = {str(k): str(v) for k, v in (metadata.get("configuration") or {}).items()}
@@ -105,35 +105,38 @@ def _state(rows: Sequence[Mapping[str, Any]]) -> TableState:
         schema,
         tuple(_partition_columns(schema, metadata.get("partitionColumns") or ())),
         properties,
-        _clustering(schema, kinds["domainMetadata"].found),
-        frozenset(v for v, commit in kinds["commitInfo"].found if _is_by_spark(commit)),
+        _clustering(schema, kinds["domainMetadata"].actions),
+        frozenset(v for v, commit in kinds["commitInfo"].actions if _is_by_spark(commit)),
     )
 
 
 def _rows(reader: ActionReader, source: ActionSource) -> Iterator[dict[str, Any]]:
-    """Versions and actions as JSON. One action a query in Parquet: it then skips row groups."""
+    """Versions with their actions as JSON text.
+
+    Parquet gets one query per kind of action, so that DuckDB can skip row groups.
+    """
     if source.is_json:
-        groups = [[*_ALWAYS_THERE, "commitInfo"]]
+        groups = [[*_NEVER_NULL, "commitInfo"]]
     else:
-        groups = [[kind] for kind in _ALWAYS_THERE if kind in source.columns]
+        groups = [[kind] for kind in _NEVER_NULL if kind in source.columns]
     for kinds in groups:
         select = ", ".join(f"CAST(to_json({kind}) AS VARCHAR) AS {kind}" for kind in kinds)
-        there = " OR ".join(_is_there(source, kind) for kind in kinds)
-        yield from reader.rows(source, f"{source.version} AS version, {select}", there)
+        present = " OR ".join(_is_present(source, kind) for kind in kinds)
+        yield from reader.rows(source, f"{source.version} AS version, {select}", present)
 
 
-def _is_there(source: ActionSource, kind: str) -> str:
-    return f"{kind} IS NOT NULL" if source.is_json else f"{kind}.{_ALWAYS_THERE[kind]} IS NOT NULL"
+def _is_present(source: ActionSource, kind: str) -> str:
+    return f"{kind} IS NOT NULL" if source.is_json else f"{kind}.{_NEVER_NULL[kind]} IS NOT NULL"
 
 
 def _of_kind(rows: Sequence[Mapping[str, Any]], kind: str) -> list[tuple[int, Mapping[str, Any]]]:
-    told = [
+    parsed = [
         (row["version"], read_json(row[kind], LOG)) for row in rows if row.get(kind) is not None
     ]
-    known = [(version, action) for version, action in told if action is not None]
-    if not all(isinstance(action, dict) for _, action in known):
+    actions = [(version, action) for version, action in parsed if action is not None]
+    if not all(isinstance(action, dict) for _, action in actions):
         raise TypeError(f"{kind} is no object")
-    return sorted(known, key=lambda pair: pair[0])
+    return sorted(actions, key=lambda pair: pair[0])
 
 
 def _is_mapped(protocol: Protocol, properties: Mapping[str, str]) -> bool:
@@ -158,20 +161,20 @@ def _partition_columns(
 def _clustering(
     schema: DeltaSchema, domains: Sequence[tuple[int, Mapping[str, Any]]]
 ) -> tuple[Path, ...]:
-    """Liquid clustering, by the newest word on it. It names columns as data files do."""
-    told = [action for _, action in domains if action.get("domain") == _CLUSTERING]
-    if not told or told[-1].get("removed"):
+    """The columns of liquid clustering. The action has the physical names of the columns."""
+    actions = [action for _, action in domains if action.get("domain") == _CLUSTERING]
+    if not actions or actions[-1].get("removed"):
         return ()
     try:
-        configuration = read_json(told[-1].get("configuration") or "{}", LOG)
+        configuration = read_json(actions[-1].get("configuration") or "{}", LOG)
         columns = configuration.get("clusteringColumns") or []
-        named = [tuple(str(part) for part in column) for column in columns]
+        paths = [tuple(str(part) for part in column) for column in columns]
     except MALFORMED:
         return ()
     logical = {column.physical: path for path, column in schema.columns.items()}
-    return tuple(logical.get(column, column) for column in named)
+    return tuple(logical.get(column, column) for column in paths)
 
 
 def _is_by_spark(commit: Mapping[str, Any]) -> bool:
     engine = str(commit.get("engineInfo") or "")
-    return engine.startswith("Apache-Spark/") and commit.get("operation") in _FILES_OF_ITS_OWN
+    return engine.startswith("Apache-Spark/") and commit.get("operation") in _WRITES_ITS_FILES

@@ -1,12 +1,12 @@
-"""The statistics of live files: JSON text or typed members to intervals.
+"""The statistics of live files: from JSON text or typed members to intervals.
 
-| recorded | believed |
+| recorded value | how it is read |
 |---|---|
-| a timestamp's maximum in whole milliseconds | writers cut it: up to 999 µs more |
-| an instant before 1973 with an offset | its seconds were lost in the text: 59 s either way |
-| a string's maximum that ends with U+FFFD | an old tie-breaker, below what it stands for |
-| a decimal of more than 15 digits in JSON | read from the text itself: DuckDB's JSON has doubles |
-| a maximum of NaN | NaN is there; of a file that Spark wrote, its absence is evidence |
+| a timestamp's maximum in whole milliseconds | writers truncate it: up to 999 µs more |
+| an instant before 1973 with an offset | the text has no seconds: up to 59 s less or more |
+| a string's maximum that ends with U+FFFD | old writers appended it; the value may be greater |
+| a decimal of more than 15 digits in JSON | read from the text: DuckDB parses it as a double |
+| a maximum of NaN | the column has NaN; a file of Spark with another maximum has none |
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 ROWS = "row_count"
 UNREADABLE = "unreadable"
 BY_SPARK = "by_spark"
-_TOLD = "told"
+_TEXTS = "stats_texts"
 _LOWER, _UPPER, _NULLS = "minValues", "maxValues", "nullCount"
 _EXACT_DIGITS = 15
 _MILLISECOND = 1_000
@@ -54,7 +54,7 @@ _BEHIND_ALL_TEXT = b"\xff"
 
 
 class RecordedNumber(Struct, frozen=True):
-    """One recorded number: of which kind, of which column (None: the file's rows)."""
+    """One recorded value: its kind and its column; `column` None is the file's row count."""
 
     kind: str
     column: DeltaColumn | None
@@ -62,7 +62,7 @@ class RecordedNumber(Struct, frozen=True):
 
     @property
     def steps(self) -> Path:
-        """The way to it from the statistics' root."""
+        """The path of names from the root of the statistics to the value."""
         return (self.kind,) if self.column is None else (self.kind, *self.column.physical)
 
     @property
@@ -71,20 +71,20 @@ class RecordedNumber(Struct, frozen=True):
 
 
 def leaves(columns: Sequence[DeltaColumn]) -> tuple[RecordedNumber, ...]:
-    """The file's rows first, then bounds and null counts, column by column."""
-    found = [RecordedNumber("numRecords", None, ROWS)]
+    """The row count first, then the bounds and the null count of each column."""
+    numbers = [RecordedNumber("numRecords", None, ROWS)]
     for at, column in enumerate(columns):
         if values.sql_type(column.type) is not None:
-            found.append(RecordedNumber(_LOWER, column, f"lower{at}"))
-            found.append(RecordedNumber(_UPPER, column, f"upper{at}"))
-        found.append(RecordedNumber(_NULLS, column, f"nulls{at}"))
-    return tuple(found)
+            numbers.append(RecordedNumber(_LOWER, column, f"lower{at}"))
+            numbers.append(RecordedNumber(_UPPER, column, f"upper{at}"))
+        numbers.append(RecordedNumber(_NULLS, column, f"nulls{at}"))
+    return tuple(numbers)
 
 
 class Recorded(Struct, frozen=True):
-    """How one source records the leaves: as JSON text, as typed members, or some files each.
+    """How one source records the leaves: as JSON text, as typed members, or in both ways.
 
-    `members` are the SQL of the typed ones by name; a leaf that the struct lacks is not in it.
+    `members` has the SQL of each typed member by the leaf's name, without missing members.
     """
 
     leaves: tuple[RecordedNumber, ...]
@@ -92,52 +92,52 @@ class Recorded(Struct, frozen=True):
     members: dict[str, str]
 
     def inner(self) -> Iterator[str]:
-        """What to take from the action, each under a name: JSON is parsed once for all leaves."""
+        """SQL columns of the inner query. The JSON is parsed once for all leaves."""
         if self.json:
             pointers = query.texts(_pointer(leaf.steps) for leaf in self.leaves)
             yield "add.stats AS stats"
-            # TRY goes row by row once a text is malformed, and costs nothing until then.
-            yield f"TRY(json_extract_string(add.stats, {pointers})) AS {_TOLD}"
+            # TRY costs nothing unless a text is malformed; then DuckDB evaluates row by row.
+            yield f"TRY(json_extract_string(add.stats, {pointers})) AS {_TEXTS}"
         for leaf in self.leaves:
             if leaf.name in self.members:
                 yield f"{self.members[leaf.name]} AS typed_{leaf.name}"
 
     def outer(self) -> Iterator[str]:
-        """The leaves in our types, and whether something of them could not be read."""
+        """SQL columns of the outer query: the leaves, and whether one could not be read."""
         unread = ["FALSE"]
         for at, leaf in enumerate(self.leaves, start=1):
-            text = f"{_TOLD}[{at}]"
+            text = f"{_TEXTS}[{at}]"
             value = self._value(leaf, text)
             if self.json:
                 unread.append(f"({text} IS NOT NULL AND {leaf.name} IS NULL)")
             yield f"{value} AS {leaf.name}"
         if self.json:
-            unread.append(f"(stats <> '' AND {_TOLD} IS NULL)")
+            unread.append(f"(stats <> '' AND {_TEXTS} IS NULL)")
         yield f"coalesce({' OR '.join(unread)}, FALSE) AS {UNREADABLE}"
 
     def _value(self, leaf: RecordedNumber, text: str) -> str:
         typed = _of_member(leaf, f"typed_{leaf.name}") if leaf.name in self.members else None
         if not self.json:
             return values.nothing(leaf.type) if typed is None else typed
-        told = _of_text(leaf, text)
+        from_json = _of_text(leaf, text)
         if ROWS not in self.members:
-            return told
+            return from_json
         if typed is None:
-            return told
-        return f"CASE WHEN typed_{ROWS} IS NULL THEN {told} ELSE {typed} END"
+            return from_json
+        return f"CASE WHEN typed_{ROWS} IS NULL THEN {from_json} ELSE {typed} END"
 
 
 def recorded(source: ActionSource, wanted: tuple[RecordedNumber, ...]) -> Recorded:
-    """How a source records statistics: typed members where it has them, whatever else is asked."""
+    """How a source records statistics. Typed members are used if they have the row count."""
     add = source.members("add")
     typed = struct_members(add.get("stats_parsed"))
-    found = {leaf.name: sql for leaf in wanted if (sql := _member(typed, leaf.steps)) is not None}
+    members = {leaf.name: sql for leaf in wanted if (sql := _member(typed, leaf.steps)) is not None}
     json = "stats" in add
-    return Recorded(wanted, json=json, members={} if json and ROWS not in found else found)
+    return Recorded(wanted, json=json, members={} if json and ROWS not in members else members)
 
 
 def _member(typed: Members, steps: Path) -> str | None:
-    """The SQL of a leaf below `stats_parsed`; None where the struct has no such leaf."""
+    """The SQL of a leaf below `stats_parsed`; None if the struct has no such leaf."""
     sql, members = "add.stats_parsed", typed
     for at, step in enumerate(steps, start=1):
         kind = members.get(step)
@@ -150,7 +150,7 @@ def _member(typed: Members, steps: Path) -> str | None:
 
 
 def _pointer(steps: Path) -> str:
-    """RFC 6901: a name may hold every character."""
+    """A JSON pointer (RFC 6901): names may contain any character."""
     return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in steps)
 
 
@@ -174,7 +174,7 @@ def _of_member(leaf: RecordedNumber, member: str) -> str:
 
 
 def _of_a_float_once(leaf: RecordedNumber, value: str) -> str:
-    """A double that was a float: its text is the float's, whose value may lie on either side."""
+    """A column widened from float to double: the bound is the outer one of both readings."""
     if leaf.column is None or not leaf.column.was_float or not isinstance(leaf.type, FloatType):
         return value
     outermost = "least" if leaf.kind == _LOWER else "greatest"
@@ -190,17 +190,17 @@ def _without_lost_seconds(leaf: RecordedNumber, value: str, certain: str) -> str
 
 
 def _exact_decimal(leaf: RecordedNumber, text: str, value: str) -> str:
-    """The number as it stands in the JSON, found by its member's name and its nearest double.
+    """SQL of the number in the JSON text, matched by its member's name and its nearest double.
 
-    Where several numbers share name and double the outermost is taken.
+    If several numbers match, the smallest lower bound or the greatest upper bound is taken.
     """
     name = re.escape(leaf.steps[-1])
-    spelled = f"regexp_extract_all(stats, {query.text(_NUMBER_OF.format(name))}, 1)"
-    same = f"lambda n: TRY_CAST(n AS DOUBLE) = TRY_CAST({text} AS DOUBLE)"
+    numbers = f"regexp_extract_all(stats, {query.text(_NUMBER_OF.format(name))}, 1)"
+    is_nearest = f"lambda n: TRY_CAST(n AS DOUBLE) = TRY_CAST({text} AS DOUBLE)"
     exact = f"lambda n: TRY_CAST(n AS {values.sql_type(leaf.type)})"
     outermost = "list_min" if leaf.kind == _LOWER else "list_max"
-    reread = f"{outermost}(list_transform(list_filter({spelled}, {same}), {exact}))"
-    # However short: -9999999999.9999999999 comes back as -10000000000.0.
+    reread = f"{outermost}(list_transform(list_filter({numbers}, {is_nearest}), {exact}))"
+    # Also if the text is short: -9999999999.9999999999 is read as -10000000000.0.
     return f"CASE WHEN regexp_matches({text}, '[.eE]') THEN {reread} ELSE {value} END"
 
 
@@ -208,22 +208,22 @@ _NUMBER_OF = r'"{}"\s*:\s*(-?[0-9][0-9.eE+-]*)'
 
 
 def statistics(
-    columns: Sequence[DeltaColumn], told: pa.RecordBatch, rows: pa.Array
+    columns: Sequence[DeltaColumn], batch: pa.RecordBatch, rows: pa.Array
 ) -> dict[Path, Believed]:
-    """The columns' statistics as intervals, from the leaves that `outer` named."""
+    """The statistics of each column as an interval, from the columns of `Recorded.outer`."""
     return {
-        column.path: believe(column.type, _of_column(column, at, told), rows, len(rows))
+        column.path: believe(column.type, _of_column(column, at, batch), rows, len(rows))
         for at, column in enumerate(columns)
     }
 
 
-def _of_column(column: DeltaColumn, at: int, told: pa.RecordBatch) -> ColumnStatistics:
-    nulls = told.column(f"nulls{at}")
+def _of_column(column: DeltaColumn, at: int, batch: pa.RecordBatch) -> ColumnStatistics:
+    nulls = batch.column(f"nulls{at}")
     if values.sql_type(column.type) is None:
         return ColumnStatistics(null_count=nulls)
-    attained = _is_whole(column)
-    lower = told.column(f"lower{at}")
-    upper = told.column(f"upper{at}")
+    attained = _is_exact(column)
+    lower = batch.column(f"lower{at}")
+    upper = batch.column(f"upper{at}")
     match column.type:
         case StringType():
             lower, upper = lower.cast(pa.binary()), _above_tie_breaker(upper.cast(pa.binary()))
@@ -231,12 +231,12 @@ def _of_column(column: DeltaColumn, at: int, told: pa.RecordBatch) -> ColumnStat
             upper = _with_cut_microseconds(upper)
         case _:
             pass
-    nan = _may_be_nan(column.type, upper, told)
+    nan = _may_be_nan(column.type, upper, batch)
     return ColumnStatistics(lower, upper, nulls, nan, attained=attained)
 
 
-def _is_whole(column: DeltaColumn) -> bool:
-    """The text of a bound is a value's, to the last digit: not cut, not rounded, not outermost."""
+def _is_exact(column: DeltaColumn) -> bool:
+    """Whether a bound is exactly a value of the column: not truncated, rounded or widened."""
     match column.type:
         case IntegerType() | DateType():
             return True
@@ -248,11 +248,11 @@ def _is_whole(column: DeltaColumn) -> bool:
             return False
 
 
-def _may_be_nan(kind: Type, upper: pa.Array, told: pa.RecordBatch) -> Mask:
-    """Spark makes NaN the maximum: without a maximum nothing says that there was none."""
+def _may_be_nan(kind: Type, upper: pa.Array, batch: pa.RecordBatch) -> Mask:
+    """Whether NaN is possible. Spark records NaN as maximum; without a maximum it is unknown."""
     if not isinstance(kind, FloatType):
         return False
-    absent = pc.and_(told.column(BY_SPARK), upper.is_valid())
+    absent = pc.and_(batch.column(BY_SPARK), upper.is_valid())
     return pc.invert(absent)
 
 

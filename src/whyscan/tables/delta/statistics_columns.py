@@ -1,12 +1,12 @@
-"""Of which columns a Delta table has its writers collect bounds.
+"""The columns for which a Delta table tells its writers to collect bounds.
 
-| property | says |
+| property | meaning |
 |---|---|
-| `delta.dataSkippingStatsColumns` | these columns, and no others |
-| `delta.dataSkippingNumIndexedCols` | so many from the first on, 32 by default, -1 for all |
-| `delta.dataSkippingStringPrefixLength` | so many characters of a text, 32 by default |
+| `delta.dataSkippingStatsColumns` | only these columns |
+| `delta.dataSkippingNumIndexedCols` | the first N columns, 32 by default, -1 for all |
+| `delta.dataSkippingStringPrefixLength` | the first N characters of a text, 32 by default |
 
-Every member of a struct counts as a column of its own; partition columns do not count.
+Every member of a struct counts as a column; partition columns do not count.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ALL = -1
 
 
 def recording(column: Column, state: TableState) -> Recording:
-    """What the table's properties have writers record of a column."""
+    """The statistics of a column that the table's properties tell writers to record."""
     if not _has_bounds(column.type):
         return Recording(Collected.NEVER, f"Delta keeps no bounds of type {column.type}")
     named = state.properties.get(STATS_COLUMNS)
@@ -52,20 +52,20 @@ def recording(column: Column, state: TableState) -> Recording:
 
 
 def _has_bounds(kind: Type) -> bool:
-    """The types that Delta skips data by; it counts NULLs of booleans and binaries, no more."""
+    """Whether Delta records bounds of a type. For booleans and binaries it counts only NULLs."""
     return isinstance(
         kind, IntegerType | FloatType | DecimalType | StringType | DateType | TimestampType
     )
 
 
-def _by_name(column: Column, named: str) -> Recording:
-    listed = [_path(name) for name in named.split(",") if name.strip()]
-    path = tuple(part.casefold() for part in column.path)
-    if any(path[: len(name)] == name for name in listed):
+def _by_name(column: Column, names: str) -> Recording:
+    paths = [_path(name) for name in names.split(",") if name.strip()]
+    folded = tuple(part.casefold() for part in column.path)
+    if any(folded[: len(name)] == name for name in paths):
         return Recording(Collected.YES)
-    wanted = f"{named},{'.'.join(column.path)}" if listed else ".".join(column.path)
-    why = f"{STATS_COLUMNS} names {named.strip() or 'no column'}"
-    return Recording(Collected.BEYOND_BUDGET, why, (STATS_COLUMNS, wanted))
+    extended = f"{names},{'.'.join(column.path)}" if paths else ".".join(column.path)
+    why = f"{STATS_COLUMNS} names {names.strip() or 'no column'}"
+    return Recording(Collected.BEYOND_BUDGET, why, (STATS_COLUMNS, extended))
 
 
 def _path(name: str) -> Path:
@@ -93,7 +93,7 @@ def _counted(state: TableState) -> Sequence[Path]:
 
 
 def _number(text: str | None, default: int) -> int:
-    """A property that is not a number is the default, as it is to a reader of statistics."""
+    """The value of a property; the default if the text is not a number."""
     try:
         return default if text is None else int(text)
     except ValueError:

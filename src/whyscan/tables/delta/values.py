@@ -1,7 +1,7 @@
-"""Recorded values as SQL of DuckDB: from text, or from a checkpoint's typed members.
+"""SQL for DuckDB that reads recorded values: from text, or from a checkpoint's typed members.
 
-What comes out stands in Arrow as tree/arrow.py wants it, and is NULL where the text cannot
-be read. A float's text becomes a float first: the double of `0.1` lies below the float `0.1`.
+A value has the Arrow type of tree/arrow.py, and is NULL if its text cannot be read. The text of a
+float is read as a float first: the double `0.1` is less than the float `0.1`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ SINGLE = 32
 _DATE = r"-?\d{4,6}-\d{2}-\d{2}"
 _TIMESTAMP = _DATE + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|[+-]\d{2}(:?\d{2})?))?)?"
 ZONED = r".*:\d{2}(\.\d{1,9})?(Z| ?[+-]\d{2}(:?\d{2})?)"
-"""A timestamp's text that says its zone: behind a time of day, as `-01` also ends a date."""
+"""The text of a timestamp with a zone. A time must precede it: `-01` may also end a date."""
 
 
 def sql_type(kind: Type) -> str | None:
-    """DuckDB's type for values of `kind`; None where they have no order that we use."""
+    """DuckDB's type for values of `kind`; None for a type whose order is not used."""
     match kind:
         case BooleanType():
             return "BOOLEAN"
@@ -49,7 +49,7 @@ def sql_type(kind: Type) -> str | None:
 
 
 def nothing(kind: Type) -> str:
-    """NULL of the type."""
+    """SQL of NULL in the type of `kind`."""
     return f"CAST(NULL AS {sql_type(kind) or 'VARCHAR'})"
 
 
@@ -65,15 +65,15 @@ def from_text(kind: Type, text: str) -> str:
         case TimestampType():
             return _timestamp(kind, text)
         case IntegerType():
-            # DuckDB rounds 1.5: what has a fraction or an exponent is no integer's text.
-            whole = " AND ".join(f"NOT contains({text}, '{sign}')" for sign in ".eE")
-            return f"CASE WHEN {whole} THEN {from_member(kind, text)} END"
+            # DuckDB rounds 1.5: text with a fraction or an exponent is not read as an integer.
+            is_integer = " AND ".join(f"NOT contains({text}, '{sign}')" for sign in ".eE")
+            return f"CASE WHEN {is_integer} THEN {from_member(kind, text)} END"
         case _:
             return from_member(kind, text)
 
 
 def from_member(kind: Type, value: str) -> str:
-    """The SQL of a value of `kind` that a checkpoint holds typed."""
+    """The SQL of a value of `kind` from a typed member of a checkpoint."""
     target = sql_type(kind)
     if target is None:
         return nothing(kind)
@@ -83,12 +83,12 @@ def from_member(kind: Type, value: str) -> str:
 
 
 def rounded_to_float(value: str) -> str:
-    """The float nearest to a number, as a double."""
+    """SQL of the float nearest to a number, as a double."""
     return f"CAST(TRY_CAST({value} AS FLOAT) AS DOUBLE)"
 
 
 def _timestamp(kind: TimestampType, text: str) -> str:
-    """Of an instant without a zone UTC is assumed: whoever cannot rely on it asks `is_zoned`."""
+    """SQL of a timestamp. An instant without a zone is read as UTC; see `is_zoned`."""
     cast = f"CAST(TRY_CAST({text} AS TIMESTAMPTZ) AS TIMESTAMP)"
     if not kind.instant:
         cast = f"TRY_CAST({text} AS TIMESTAMP)"
@@ -96,10 +96,10 @@ def _timestamp(kind: TimestampType, text: str) -> str:
 
 
 def where(text: str, pattern: str, value: str) -> str:
-    """The value where its whole text is of a pattern, else NULL."""
+    """SQL of `value` if all of `text` matches `pattern`, else NULL."""
     return f"CASE WHEN regexp_full_match({text}, {query.text(pattern)}) THEN {value} END"
 
 
 def is_zoned(text: str) -> str:
-    """Whether a timestamp's text says in which zone it is."""
+    """SQL: whether the text of a timestamp names its zone."""
     return f"regexp_full_match({text}, {query.text(ZONED)})"
