@@ -306,9 +306,9 @@ def test_a_manifest_of_many_entries_goes_through_the_fast_decoder(lake):
 
 def test_a_manifest_list_is_decoded_once_and_anew_when_its_bytes_change(history, monkeypatch):
     decoded = []
-    decode = manifests._read_anew
+    decode = manifests._decode_list
     monkeypatch.setattr(manifests, "_lists", {})
-    monkeypatch.setattr(manifests, "_read_anew", lambda c: decoded.append(c.path) or decode(c))
+    monkeypatch.setattr(manifests, "_decode_list", lambda c: decoded.append(c.path) or decode(c))
     for _ in range(3):
         assert history.live() == ["one", "two", "three"]
     assert len(decoded) == 1

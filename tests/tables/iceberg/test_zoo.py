@@ -124,7 +124,7 @@ def data(snapshot, recorded):
 
 def values_of(column, snapshot, file, at, files):
     """A file's values of a column, None where neither the file nor its partition has it."""
-    node = snapshot._stored_columns.find(file.schema, column.path)
+    node = snapshot._file_columns.find(file.schema, column.path)
     rows = file.parquet.metadata.num_rows
     if node is None:
         return pa.nulls(rows, arrow_type(column.type))

@@ -1,7 +1,7 @@
-"""Avro containers: headers read, blocks inflated and joined, so that fast readers can decode them.
+"""Avro containers: reads headers, inflates blocks, and joins blocks for a fast decoder.
 
-A container is a header (schema, codec, sync marker) and blocks. Containers whose records are
-laid out alike can be joined: their blocks, inflated, stand behind one header of our own.
+A container is a header (schema, codec, sync marker) and blocks. Containers whose records have the
+same layout can be joined: one new header, and then the inflated blocks of all containers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAGIC = b"Obj\x01"
 SYNC_BYTES = 16
 OUR_SYNC = bytes(SYNC_BYTES)
 MOST_KEYS = 10_000
-"""What a header may hold; writers put a dozen keys into it."""
+"""The most keys of a header; writers use about a dozen."""
 
 _VARINT_BYTES = 10
 _MORE = 0x80
@@ -32,7 +32,7 @@ _HEADERS_KEPT = 8
 
 
 class Header(Struct, frozen=True, eq=False, dict=True):
-    """What stands before a container's marker and blocks. Many containers may share one."""
+    """The header of a container, without the sync marker. Many containers may share one."""
 
     path: str
     metadata: Mapping[str, bytes]
@@ -50,7 +50,7 @@ class Header(Struct, frozen=True, eq=False, dict=True):
 
 
 class Container(Struct, frozen=True):
-    """One Avro file: its header, its marker, and where its blocks begin in `data`."""
+    """One Avro file: its header and sync marker; its blocks begin at `body` in `data`."""
 
     path: str
     header: Header
@@ -64,15 +64,15 @@ class Container(Struct, frozen=True):
         left, at_once = budget.most_inflated(len(self.data)), budget.most_at_once()
         while reader.at < len(self.data):
             count, size = reader.number(), reader.number()
-            stored = reader.take(size)
+            compressed = reader.take(size)
             if reader.take(SYNC_BYTES) != self.sync:
                 raise CorruptFile(self.path, "a block does not end with the file's sync marker")
             try:
-                inflated = inflate(self.header.codec, stored, min(left, at_once), self.path)
+                inflated = inflate(self.header.codec, compressed, min(left, at_once), self.path)
             except Overflow:
                 most = at_once if at_once < left else budget.most_inflated(len(self.data))
                 raise budget.inflates(self.path, most) from None
-            # No record of ours takes less than a byte.
+            # A record of a manifest takes at least one byte.
             if not 0 <= count <= len(inflated):
                 raise overcounted(self.path, count, len(inflated))
             left -= len(inflated)
@@ -80,31 +80,31 @@ class Container(Struct, frozen=True):
 
 
 def overcounted(path: str, count: int, size: int) -> CorruptFile:
-    """The error about a block of `size` bytes that claims more records than fit into them."""
+    """The error for a block that counts more records than fit into its `size` bytes."""
     return CorruptFile(path, f"a block of {size} bytes counts {count} records")
 
 
 class Block(Struct, frozen=True):
-    """So many records, one behind the other."""
+    """An inflated block with `count` records."""
 
     count: int
     data: bytes
 
 
 class Headers(Struct):
-    """Reads containers, and learns: most manifests of a table begin with the same bytes."""
+    """Reads containers, with a cache of headers: most manifests of a table share one."""
 
-    known: list[tuple[bytes, Header]] = field(default_factory=list)
+    by_prefix: list[tuple[bytes, Header]] = field(default_factory=list)
 
     def container(self, path: str, data: bytes) -> Container:
         """Read a container's header."""
-        for prefix, header in self.known:
+        for prefix, header in self.by_prefix:
             if data.startswith(prefix):
                 return _behind(path, header, data, len(prefix))
         reader = AvroReader(path, data, 0)
         header = _header(reader)
-        if len(self.known) < _HEADERS_KEPT:
-            self.known.append((data[: reader.at], header))
+        if len(self.by_prefix) < _HEADERS_KEPT:
+            self.by_prefix.append((data[: reader.at], header))
         return _behind(path, header, data, reader.at)
 
 
@@ -136,7 +136,7 @@ def _metadata(reader: AvroReader) -> Iterator[tuple[str, bytes]]:
 
 
 def joined(schema: Any, blocks: Sequence[Block]) -> list[bytes]:
-    """One uncompressed container, in parts: all blocks as one; `schema` describes their records."""
+    """One uncompressed container, in byte parts, with the records of all blocks in one block."""
     metadata = {b"avro.schema": json.dumps(schema).encode(), b"avro.codec": b"null"}
     parts = [MAGIC, encoded_number(len(metadata))]
     for key, value in metadata.items():
@@ -148,7 +148,7 @@ def joined(schema: Any, blocks: Sequence[Block]) -> list[bytes]:
 
 
 class AvroReader(Struct):
-    """Takes bytes and numbers from a place on; `path` is for people."""
+    """Reads bytes and numbers from the position `at`; `path` is for error messages."""
 
     path: str
     data: bytes
@@ -157,9 +157,9 @@ class AvroReader(Struct):
     def take(self, count: int) -> bytes:
         if count < 0 or self.at + count > len(self.data):
             raise CorruptFile(self.path, "it is cut off, or a length in it is wrong")
-        taken = self.data[self.at : self.at + count]
+        content = self.data[self.at : self.at + count]
         self.at += count
-        return taken
+        return content
 
     def number(self) -> int:
         """A zigzag variable-length integer."""
@@ -175,9 +175,9 @@ class AvroReader(Struct):
 def encoded_number(value: int) -> bytes:
     """A zigzag variable-length integer."""
     rest = value << 1 if value >= 0 else (-value << 1) - 1
-    encoded = bytearray()
+    varint = bytearray()
     while rest >= _MORE:
-        encoded.append(rest & 0x7F | _MORE)
+        varint.append(rest & 0x7F | _MORE)
         rest >>= 7
-    encoded.append(rest)
-    return bytes(encoded)
+    varint.append(rest)
+    return bytes(varint)

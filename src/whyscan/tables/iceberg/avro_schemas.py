@@ -1,13 +1,13 @@
-"""The schemas of manifests, rewritten for decoders: the same bytes, described more simply.
+"""Rewrites the Avro schemas of manifests for decoders: a simpler schema for the same bytes.
 
-| written | as we describe it | why |
+| in the file | rewritten | reason |
 |---|---|---|
-| a record in a record | its fields in place | a decoder can leave out what nobody asked for |
-| a record without fields | nothing: it takes no bytes | DataFusion refuses it |
-| logical types, defaults, names | plain types, names of our own | decoders disagree on them |
-| a partition field | `p` and its field id | names are mangled, ids are not |
+| a record in a record | its fields in the outer record | a decoder can skip single fields |
+| a record without fields | removed: it takes no bytes | DataFusion rejects it |
+| logical types, defaults, names | plain types, new names | decoders disagree on them |
+| a partition field | `p` and its field id | writers change names, not ids |
 
-A schema is input: one that refers to itself, or holds lists of nothing, has no end.
+A schema is untrusted input: one that refers to itself, or has lists of empty values, is rejected.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _RENAMED = {
     "existing_data_files_count": "existing_files_count",
     "deleted_data_files_count": "deleted_files_count",
 }
-"""What version 1 called them."""
+"""The field names of version 1, with the present names."""
 
 _PLAIN: dict[str, tuple[pa.DataType, int]] = {
     "null": (pa.null(), 0),
@@ -41,7 +41,7 @@ _PLAIN: dict[str, tuple[pa.DataType, int]] = {
     "string": (pa.string(), 1),
     "bytes": (pa.binary(), 1),
 }
-"""Avro's plain types: in Arrow, and the least bytes that they take."""
+"""Avro's plain types: the Arrow type, and the fewest bytes of a value."""
 
 _DEEPEST = 24
 _LARGEST = 10_000
@@ -49,11 +49,11 @@ _LARGEST_RECORD = 1 << 20
 
 
 class Layout(Struct, frozen=True):
-    """How the records of a container lie: `schema` is one flat record of plain types.
+    """The layout of a container's records: `schema` is one flat record of plain types.
 
-    `columns` are its fields by name, with their Arrow types where those are plain. `partition`
-    are the names of the partition fields among them, by field id or, without one, position.
-    `least_bytes` is how few bytes a record can take.
+    `columns` are its fields by name with their Arrow types, None if a type is not plain.
+    `partition` are the names of the partition fields, by field id or, without ids, by position.
+    `least_bytes` is the fewest bytes of a record.
     """
 
     schema: Any
@@ -63,7 +63,7 @@ class Layout(Struct, frozen=True):
 
     @property
     def plain_partition(self) -> dict[str, pa.DataType]:
-        """The partition fields by name, with the Arrow types that Avro's give."""
+        """The partition fields of plain types: name and Arrow type."""
         kinds = ((name, self.columns[name]) for name in self.partition.values())
         return {name: kind for name, kind in kinds if kind is not None}
 
@@ -73,7 +73,7 @@ def layout(path: str, schema: Any) -> Layout:
     rewriter = _Rewriter(path)
     rewriter.record(schema, 0)
     record = {"type": "record", "name": "entry", "fields": rewriter.fields}
-    # Every manifest and every list has one: a status, a length.
+    # Every manifest has an integer field (status), and every list (length).
     if not any(member["type"] in ("int", "long") for member in rewriter.fields):
         raise rewriter.wrong("its records have no integers")
     columns = {f["name"]: _arrow(f["type"]) for f in rewriter.fields}
@@ -94,7 +94,7 @@ class _Rewriter(Struct):
         return CorruptFile(self.path, f"its schema is malformed: {why}")
 
     def record(self, schema: Any, depth: int, inside: str = "") -> None:
-        """Put the fields of a record in place."""
+        """Add the fields of a record to the flat record."""
         for position, member in enumerate(self.members(schema)):
             name, kind = member["name"], member["type"]
             if name in _FLATTENED and _is_record(kind) and depth < len(_FLATTENED):
@@ -107,8 +107,8 @@ class _Rewriter(Struct):
             self.put(_RENAMED.get(name, name), self.type(kind, 0))
 
     def put(self, name: str, kind: Any) -> None:
-        taken = any(f["name"] == name for f in self.fields)
-        plain = name if name.isidentifier() and name.isascii() and not taken else ""
+        is_used = any(f["name"] == name for f in self.fields)
+        plain = name if name.isidentifier() and name.isascii() and not is_used else ""
         self.fields.append({"name": plain or f"unnamed_{len(self.fields)}", "type": kind})
 
     def members(self, schema: Any) -> list[dict[str, Any]]:
@@ -161,7 +161,7 @@ class _Rewriter(Struct):
 
 
 class Marker(Struct, frozen=True):
-    """A record of our own: `data` is its bytes, and `value` stands in the field `field`."""
+    """The record that we append: its bytes, and the `value` of its field `field`."""
 
     data: bytes
     field: str
@@ -172,22 +172,22 @@ _MARK = 0x2A5A_5A5A
 
 
 def last_record(layout: Layout) -> Marker:
-    """A record that no other is mistaken for: zeros, but for a first integer that is ours.
+    """A record of zero bytes, except for a marker value in its first integer field.
 
     Zero bytes are a zero, an empty text or list, or the first branch of a union.
     """
-    data, marked = b"", ""
+    data, field_name = b"", ""
     for member in layout.schema["fields"]:
-        if not marked and member["type"] in ("int", "long"):
-            marked = member["name"]
+        if not field_name and member["type"] in ("int", "long"):
+            field_name = member["name"]
             data += encoded_number(_MARK)
         else:
             data += bytes(_zeros(member["type"]))
-    return Marker(data, marked, _MARK)
+    return Marker(data, field_name, _MARK)
 
 
 def _zeros(schema: Any) -> int:
-    """How many zero bytes are a value."""
+    """How many zero bytes are a valid value of the schema."""
     match schema:
         case [first, *_]:
             return 1 + _zeros(first)
@@ -202,7 +202,7 @@ def _is_record(schema: Any) -> bool:
 
 
 def _least_bytes(schema: Any) -> int:
-    """The fewest bytes that a value takes."""
+    """The fewest bytes of a value of the schema."""
     match schema:
         case str():
             return _PLAIN[schema][1]
@@ -215,13 +215,13 @@ def _least_bytes(schema: Any) -> int:
 
 
 def _arrow(schema: Any) -> pa.DataType | None:
-    """The Arrow type of a plain type, or of one that may be null; None for what is not plain."""
+    """The Arrow type of a plain type, nullable or not; None for other types."""
     match schema:
         case str():
             return _PLAIN[schema][0]
         case {"type": "fixed"}:
             return pa.binary()
-        case ["null", one] | [one, "null"]:
-            return _arrow(one)
+        case ["null", branch] | [branch, "null"]:
+            return _arrow(branch)
         case _:
             return None

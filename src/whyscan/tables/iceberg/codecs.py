@@ -1,4 +1,4 @@
-"""Avro's codecs, each with a limit: a block that inflates beyond it is a decompression bomb."""
+"""Avro's codecs, with a limit: a block with more inflated bytes is a decompression bomb."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ _MORE = 0x80
 
 
 class Overflow(Exception):
-    """There is more than the limit allows."""
+    """The inflated block is larger than the limit."""
 
 
-def inflate(codec: str, stored: bytes, limit: int, path: str) -> bytes:
-    """A block's bytes as they were before compression; an Overflow where they exceed `limit`."""
-    known = _CODECS.get(codec)
-    if known is None:
+def inflate(codec: str, compressed: bytes, limit: int, path: str) -> bytes:
+    """The uncompressed bytes of a block; raises Overflow if there are more than `limit`."""
+    codec_function = _CODECS.get(codec)
+    if codec_function is None:
         raise CorruptFile(path, f"it is compressed with {codec!r}, which nobody here knows")
     try:
-        inflated = known(stored, limit)
+        inflated = codec_function(compressed, limit)
     except Overflow:
         raise
-    # Each codec raises its own, and cramjam's and zstd's share no root but this one.
+    # Each codec has its own exceptions; those of cramjam and zstd share no other base class.
     except Exception as error:  # noqa: BLE001
         raise CorruptFile(path, f"its {codec} blocks are damaged: {error}") from None
     return inflated
 
 
-def _null(stored: bytes, limit: int) -> bytes:
-    if len(stored) > limit:
+def _null(compressed: bytes, limit: int) -> bytes:
+    if len(compressed) > limit:
         raise Overflow
-    return stored
+    return compressed
 
 
-def _deflate(stored: bytes, limit: int) -> bytes:
+def _deflate(compressed: bytes, limit: int) -> bytes:
     stream = zlib.decompressobj(-zlib.MAX_WBITS)
-    # One byte more than allowed tells a block that just fits from one that does not.
-    return _whole(stream.decompress(stored, limit + 1), limit, ended=stream.eof)
+    # One byte more than the limit shows that a block is too large.
+    return _checked(stream.decompress(compressed, limit + 1), limit, ended=stream.eof)
 
 
-def _snappy(stored: bytes, limit: int) -> bytes:
-    """Snappy says first how long it will be; Avro adds a checksum behind."""
+def _snappy(compressed: bytes, limit: int) -> bytes:
+    """A snappy block begins with its inflated length; Avro adds a checksum at the end."""
     import cramjam
 
     length = 0
-    for at, byte in enumerate(stored[:_LENGTH_BYTES]):
+    for at, byte in enumerate(compressed[:_LENGTH_BYTES]):
         length |= (byte & 0x7F) << 7 * at
         if byte < _MORE:
             break
@@ -60,40 +60,40 @@ def _snappy(stored: bytes, limit: int) -> bytes:
         raise ValueError("its length has no end")
     if length > limit:
         raise Overflow
-    inflated = bytes(cramjam.snappy.decompress_raw(stored[:-_CHECKSUM_BYTES]))
-    if zlib.crc32(inflated) != int.from_bytes(stored[-_CHECKSUM_BYTES:], "big"):
+    inflated = bytes(cramjam.snappy.decompress_raw(compressed[:-_CHECKSUM_BYTES]))
+    if zlib.crc32(inflated) != int.from_bytes(compressed[-_CHECKSUM_BYTES:], "big"):
         raise ValueError("the checksum is wrong")
     return inflated
 
 
-def _zstandard(stored: bytes, limit: int) -> bytes:
+def _zstandard(compressed: bytes, limit: int) -> bytes:
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
         from backports import zstd
 
     stream = zstd.ZstdDecompressor()
-    inflated: bytes = stream.decompress(stored, max_length=limit + 1)
-    return _whole(inflated, limit, ended=stream.eof)
+    inflated: bytes = stream.decompress(compressed, max_length=limit + 1)
+    return _checked(inflated, limit, ended=stream.eof)
 
 
-def _bzip2(stored: bytes, limit: int) -> bytes:
+def _bzip2(compressed: bytes, limit: int) -> bytes:
     import bz2
 
     stream = bz2.BZ2Decompressor()
-    inflated = stream.decompress(stored, max_length=limit + 1)
-    return _whole(inflated, limit, ended=stream.eof)
+    inflated = stream.decompress(compressed, max_length=limit + 1)
+    return _checked(inflated, limit, ended=stream.eof)
 
 
-def _xz(stored: bytes, limit: int) -> bytes:
+def _xz(compressed: bytes, limit: int) -> bytes:
     import lzma
 
     stream = lzma.LZMADecompressor(memlimit=1 << 28)
-    inflated = stream.decompress(stored, max_length=limit + 1)
-    return _whole(inflated, limit, ended=stream.eof)
+    inflated = stream.decompress(compressed, max_length=limit + 1)
+    return _checked(inflated, limit, ended=stream.eof)
 
 
-def _whole(inflated: bytes, limit: int, *, ended: bool) -> bytes:
+def _checked(inflated: bytes, limit: int, *, ended: bool) -> bytes:
     if len(inflated) > limit:
         raise Overflow
     if not ended:

@@ -1,7 +1,7 @@
-"""Avro records to Arrow columns, by whichever decoder is the quicker one.
+"""Decodes Avro records to Arrow columns, with the faster one of two decoders.
 
-DataFusion decodes a hundred thousand entries in a third of a second and takes as long to be
-imported; fastavro is done before that with a few small files, and reads what DataFusion refuses.
+DataFusion decodes a hundred thousand entries in a third of a second, and importing it takes as
+long. fastavro is faster for a few small files, and reads files that DataFusion rejects.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ if TYPE_CHECKING:
     from whyscan.tables.iceberg.avro_schemas import Layout
 
 SMALL = 1 << 20
-"""Up to so many bytes fastavro is done before DataFusion is imported."""
+"""Up to this many bytes fastavro is faster than importing DataFusion."""
 
 SMALL_FOR_IMPORTED = 1 << 16
-"""Up to so many it is done before DataFusion, already imported, has begun."""
+"""Up to this many bytes fastavro is faster than DataFusion that is already imported."""
 
 FULL = 1 << 22
-"""How many bytes are decoded at once, so that memory does not follow the table."""
+"""The bytes of one batch, so that memory does not grow with the table."""
 
 _AT_ONCE = 2
-"""How many batches are decoded at once: DataFusion takes one processor for each."""
+"""How many batches are decoded in parallel: DataFusion uses one core for each."""
 
 _LARGE = 4 * FULL
-"""A batch of more bytes is one block that a writer made so large. It is decoded alone."""
+"""A larger batch is a single large block of its writer. It is decoded alone."""
 
 
 def anticipate(size: int) -> None:
-    """Begin to import DataFusion while so many bytes are read, if they will take it."""
+    """Start to import DataFusion in a thread if decoding `size` bytes will need it."""
     if size > SMALL and "datafusion" not in sys.modules:
         Thread(target=import_module, args=("datafusion",)).start()
 
 
 class AvroBatch(Struct):
-    """Inflated blocks of containers of one layout, and which of `columns` are wanted of them.
+    """Inflated blocks of containers of the same layout; `columns` are the columns to decode.
 
-    `positions` says where each container stands among all that are read, `counts` how many of its
-    records are in this batch. A column that is not there is null.
+    `positions` has the position of each container among all that are read, `counts` the number of
+    its records in this batch. A column that the layout lacks is null.
     """
 
     layout: Layout
@@ -86,18 +86,20 @@ class AvroBatch(Struct):
     def decoded(self, decoder: DecodeWith) -> pa.Table:
         count = sum(self.counts)
         present = {n: kind for n, kind in self.columns.items() if n in self.layout.columns}
-        found: dict[str, pa.Array] = {}
+        arrays: dict[str, pa.Array] = {}
         if count and present:
-            found = _Records(self.path, self.layout, self.blocks).decoded(present, decoder)
-        whole = {n: found[n] if n in found else pa.nulls(count, k) for n, k in self.columns.items()}
-        return pa.table(whole)
+            arrays = _Records(self.path, self.layout, self.blocks).decoded(present, decoder)
+        columns = {
+            n: arrays[n] if n in arrays else pa.nulls(count, k) for n, k in self.columns.items()
+        }
+        return pa.table(columns)
 
 
 NO_RECORDS = Block(0, b"")
 
 
 def batches_of(layout: Layout, columns: Columns, container: Container) -> Iterator[AvroBatch]:
-    """One container in batches, so that no more of it is decoded at once than a batch holds."""
+    """One container in batches, which limit the bytes that are decoded at a time."""
     batch = AvroBatch(layout, columns)
     batch.add(0, container, NO_RECORDS)
     for block in container.blocks():
@@ -110,31 +112,31 @@ def batches_of(layout: Layout, columns: Columns, container: Container) -> Iterat
 
 
 class DecodedSizes(Struct):
-    """The memory that the records of each container take, checked against the limit."""
+    """The memory of each container's records, checked against the limit."""
 
     sizes: dict[int, int] = field(default_factory=dict)
 
     def add(self, batch: AvroBatch, records: pa.Table) -> None:
-        # A batch of several containers is small: only the last of them may go on in the next.
+        # Only the last container of a batch may continue in the next batch.
         last = batch.positions[-1]
         self.sizes[last] = self.sizes.get(last, 0) + records.nbytes
         budget.check(_COPIES * self.sizes[last], batch.path, "its records take")
 
 
 _COPIES = 2
-"""Records that were decoded are held while a plan is made of them."""
+"""Decoded records are in memory while the plan is made from them."""
 
 
 def decoded(batches: Iterable[AvroBatch]) -> Iterator[tuple[AvroBatch, pa.Table]]:
     """Each batch with its records, in order.
 
-    Some are decoded while the next are read and inflated: neither needs the interpreter.
+    Decoding runs parallel to reading and inflating: both release the interpreter's lock.
     """
     spent = 0
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         pending: deque[tuple[AvroBatch, Future[pa.Table]]] = deque()
         for batch in batches:
-            # What is small many times is not small.
+            # Many small batches are as slow as a large one.
             spent += batch.size
             if batch.size > _LARGE:
                 while pending:
@@ -154,10 +156,10 @@ def _awaited(pending: deque[tuple[AvroBatch, Future[pa.Table]]]) -> tuple[AvroBa
 
 
 class _Records(Struct, frozen=True):
-    """Records of one layout in blocks, and a last one of our own; `path` is for people.
+    """Records of one layout in blocks; `path` is for error messages.
 
-    No decoder minds bytes behind the last record that it was told of. Ours is read right only if
-    the others end where they should.
+    Decoders ignore bytes after the last record. So we append a record with a known value: it is
+    decoded correctly only if the other records end where their blocks do.
     """
 
     path: str
@@ -170,19 +172,19 @@ class _Records(Struct, frozen=True):
         container = Joined(
             self.path, sum(block.count for block in blocks), joined(self.layout.schema, blocks)
         )
-        asked = {marker.field: pa.int64(), **columns}
+        wanted = {marker.field: pa.int64(), **columns}
         try:
-            found = decoder(container, asked)
+            arrays = decoder(container, wanted)
         except _Refused:
-            found = _with_fastavro(container, asked)
-        marks = found[marker.field]
+            arrays = _with_fastavro(container, wanted)
+        marks = arrays[marker.field]
         if len(marks) != container.count or marks[-1].as_py() != marker.value:
             raise CorruptFile(self.path, "its records do not end where its blocks do")
-        return {name: found[name].slice(0, container.count - 1) for name in columns}
+        return {name: arrays[name].slice(0, container.count - 1) for name in columns}
 
 
 class Joined(Struct, frozen=True):
-    """One container in parts, and how many records it holds."""
+    """One container in byte parts, with the number of its records."""
 
     path: str
     count: int
@@ -194,17 +196,17 @@ DecodeWith: TypeAlias = "Callable[[Joined, Columns], dict[str, pa.Array]]"
 
 
 class _Refused(Exception):
-    """DataFusion cannot read it; fastavro may, or says what is wrong."""
+    """DataFusion cannot read the file. fastavro reads it, or reports the error."""
 
 
 def _with_datafusion(container: Joined, columns: Columns) -> dict[str, pa.Array]:
-    """Decode with DataFusion, asked for one batch of so many records and nothing behind.
+    """Decode with DataFusion, limited to one batch with the counted records.
 
-    Where a block holds more bytes than its records it would never end.
+    Without the limit DataFusion would never end on a block with bytes after its records.
     """
     import datafusion
 
-    # One partition: the records come as they are written.
+    # With one partition the records keep their order.
     config = datafusion.SessionConfig().with_target_partitions(1).with_batch_size(container.count)
     with tempfile.TemporaryDirectory(prefix="whyscan-") as folder:
         place = Path(folder, "records.avro")
@@ -230,18 +232,18 @@ def _with_fastavro(container: Joined, columns: Columns) -> dict[str, pa.Array]:
 
     path = container.path
     try:
-        read: list[Any] = list(fastavro.reader(io.BytesIO(b"".join(container.parts))))
-    # Damaged bytes surface as whatever the decoder stumbles over first.
+        records: list[Any] = list(fastavro.reader(io.BytesIO(b"".join(container.parts))))
+    # Damaged bytes may raise any exception in the decoder.
     except Exception as error:  # noqa: BLE001
         raise CorruptFile(path, f"its records cannot be read: {error!r}") from None
     try:
-        return {n: pa.array([r[n] for r in read], kind) for n, kind in columns.items()}
+        return {n: pa.array([r[n] for r in records], kind) for n, kind in columns.items()}
     except (ValueError, OverflowError, TypeError, AttributeError) as error:
         raise _of_wrong_types(path, error) from None
 
 
 def whole(column: pa.ChunkedArray) -> pa.Array:
-    """A column as one array; Arrow would copy even a single chunk."""
+    """A column as one array, without a copy if it has a single chunk."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 

@@ -1,4 +1,4 @@
-"""Initial defaults: the value that a column has in files older than itself (appendix D, JSON)."""
+"""Initial defaults: a column's value in files that are older than it (appendix D, JSON)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SINGLE = 32
 
 
 def default_value(document: Any, kind: Type) -> pa.Scalar | None:
-    """A default as an Arrow scalar; None for one that cannot be read or has no order."""
+    """A default as an Arrow scalar; None if it cannot be read or its type has no order."""
     try:
         value = _value(document, kind)
         return None if value is None else arrow.scalar(value, kind)
@@ -59,8 +59,8 @@ def _value(document: Any, kind: Type) -> Value | None:
         case BinaryType(), str():
             return bytes.fromhex(document)
         case DateType(), str():
-            read = read_timestamp(document)
-            return None if read is None else read.day
+            timestamp = read_timestamp(document)
+            return None if timestamp is None else timestamp.day
         case TimestampType(), str():
             return _steps(document, kind)
         case _:
@@ -68,15 +68,19 @@ def _value(document: Any, kind: Type) -> Value | None:
 
 
 def _single(number: float) -> float:
-    """A float as its rows have it: a bound with more digits would leave them out."""
+    """A number rounded to a float: a bound with more digits would exclude the float rows."""
     rounded: float = struct.unpack("<f", struct.pack("<f", number))[0]
     return rounded
 
 
 def _steps(text: str, kind: TimestampType) -> int | None:
-    read = read_timestamp(text)
-    if read is None or read.day is None or (read.zone is not None and not text.endswith("+00:00")):
+    timestamp = read_timestamp(text)
+    if (
+        timestamp is None
+        or timestamp.day is None
+        or (timestamp.zone is not None and not text.endswith("+00:00"))
+    ):
         return None
     per_second = kind.unit.per_second
-    within = read.nanoseconds * per_second // _NANOSECONDS
-    return read.day * _SECONDS_A_DAY * per_second + within
+    within = timestamp.nanoseconds * per_second // _NANOSECONDS
+    return timestamp.day * _SECONDS_A_DAY * per_second + within

@@ -1,11 +1,11 @@
-"""How many rows of each data file delete files hide: a number, a limit, or nobody knows.
+"""How many rows of each data file are deleted: an exact number, an upper limit, or unknown.
 
-| delete file | applies to data files | hides |
+| delete file | data files that it applies to | rows that it deletes |
 |---|---|---|
-| deletion vector | the one it names, no newer than it | exactly as many as it counts |
-| position deletes of one file | the one they name, no newer, without a vector | at most as many |
-| position deletes | of their partition, no newer, without a vector | at most as many |
-| equality deletes | of their partition, older; all, where they have none | nobody knows |
+| deletion vector | the file that it names, if not newer | exactly its count |
+| position deletes of one file | that file, if not newer and without a vector | at most its count |
+| position deletes | not newer files of their partition, without a vector | at most its count |
+| equality deletes | older files of their partition; all older files if unpartitioned | unknown |
 """
 
 from __future__ import annotations
@@ -36,43 +36,46 @@ _NEVER = -1
 
 
 class SequencedEntries(Struct, frozen=True):
-    """Entries, and when each of their files was written."""
+    """Entries with the sequence number of each file."""
 
     entries: Entries
     sequence: Numbers
 
     def only(self, mask: npt.NDArray[np.bool_]) -> SequencedEntries:
-        chosen = self.entries
+        entries = self.entries
         at = pa.array(mask)
-        values = {number: array.filter(at) for number, array in chosen.partition.items()}
+        values = {number: array.filter(at) for number, array in entries.partition.items()}
         return SequencedEntries(
-            type(chosen)(chosen.spec, chosen.manifest[mask], chosen.table.filter(at), values),
+            type(entries)(entries.spec, entries.manifest[mask], entries.table.filter(at), values),
             self.sequence[mask],
         )
 
 
 class Hidden(Struct, frozen=True):
-    """Rows of each data file: `surely` are deleted, `maybe` more of them, null if nobody knows."""
+    """Deleted rows per data file: at least `surely`; at most `maybe` more, null if unknown."""
 
     surely: pa.Array
     maybe: pa.Array
 
 
 def hidden(data: SequencedEntries, deletes: Sequence[DeleteFiles]) -> Hidden:
-    """What delete files make of some data files."""
+    """How many rows of these data files the delete files hide."""
     count = data.entries.count
     surely, more = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    vectored = unknown = np.zeros(count, np.bool_)
-    for some in deletes:
-        vectors = _by_path(data, some.vectors)
-        applied = vectors.newest >= data.sequence
-        surely += np.where(applied, vectors.rows, 0)
-        vectored = vectored | applied
-        equal = _in_partition(data, some.equality, everywhere=True)
-        unknown = unknown | (applied & (vectors.files > 1)) | (equal.newest > data.sequence)
-    for some in deletes:
-        for found in (_by_path(data, some.of_one_file), _in_partition(data, some.positions)):
-            more += np.where((found.newest >= data.sequence) & ~vectored, found.rows, 0)
+    has_vector = unknown = np.zeros(count, np.bool_)
+    for delete_batch in deletes:
+        vectors = _by_path(data, delete_batch.vectors)
+        is_applied = vectors.newest >= data.sequence
+        surely += np.where(is_applied, vectors.rows, 0)
+        has_vector = has_vector | is_applied
+        equality = _in_partition(data, delete_batch.equality, everywhere=True)
+        unknown = unknown | (is_applied & (vectors.files > 1)) | (equality.newest > data.sequence)
+    for delete_batch in deletes:
+        for positions in (
+            _by_path(data, delete_batch.of_one_file),
+            _in_partition(data, delete_batch.positions),
+        ):
+            more += np.where((positions.newest >= data.sequence) & ~has_vector, positions.rows, 0)
     rows = data.entries.counted("record_count").fill_null(_NEVER).to_numpy(zero_copy_only=False)
     unknown = unknown | (surely > rows)
     return Hidden(
@@ -81,7 +84,7 @@ def hidden(data: SequencedEntries, deletes: Sequence[DeleteFiles]) -> Hidden:
 
 
 class DeleteFiles(Struct, frozen=True):
-    """Delete files by how they are applied."""
+    """The delete files of one spec, grouped by how they apply to data files."""
 
     vectors: _Targeted
     of_one_file: _Targeted
@@ -89,33 +92,35 @@ class DeleteFiles(Struct, frozen=True):
     equality: SequencedEntries
 
 
-def told_apart(deletes: SequencedEntries) -> DeleteFiles:
-    """Delete files of one spec, by how they are applied."""
+def delete_files(deletes: SequencedEntries) -> DeleteFiles:
+    """Group the delete files of one spec by how they apply to data files."""
     entries = deletes.entries
     content = entries.column("content").fill_null(POSITION_DELETES).to_numpy()
     target = _target(entries)
-    named = target.is_valid().to_numpy(zero_copy_only=False)
+    has_target = target.is_valid().to_numpy(zero_copy_only=False)
     puffin = surely(pc.equal, pc.utf8_lower(entries.column("file_format")), "puffin")
     positional = content != EQUALITY_DELETES
-    vector = materialise(puffin, entries.count).to_numpy(zero_copy_only=False) & named & positional
-    one = positional & named & ~vector
+    vector = (
+        materialise(puffin, entries.count).to_numpy(zero_copy_only=False) & has_target & positional
+    )
+    single = positional & has_target & ~vector
     return DeleteFiles(
         _Targeted(deletes.only(vector), target.filter(pa.array(vector))),
-        _Targeted(deletes.only(one), target.filter(pa.array(one))),
-        deletes.only(positional & ~named),
+        _Targeted(deletes.only(single), target.filter(pa.array(single))),
+        deletes.only(positional & ~has_target),
         deletes.only(content == EQUALITY_DELETES),
     )
 
 
 class _Targeted(Struct, frozen=True):
-    """Delete files of one data file each."""
+    """Delete files that apply to one data file each; `target` has the path of that file."""
 
     deletes: SequencedEntries
     target: pa.Array
 
 
 def _target(entries: Entries) -> pa.Array:
-    """The one data file that a delete file is for: it says so, or its paths begin and end there."""
+    """The only data file of each delete file: recorded, or both bounds of its paths are equal."""
     lower = lookup(entries.column("lower_bounds"), FILE_PATH_ID)
     upper = lookup(entries.column("upper_bounds"), FILE_PATH_ID)
     bound = keep(surely(pc.equal, lower, upper), lower)
@@ -124,7 +129,7 @@ def _target(entries: Entries) -> pa.Array:
 
 
 class _Applied(Struct, frozen=True):
-    """For each data file, of the delete files meant for it: the newest, how many, their rows."""
+    """Per data file: newest sequence number, count and rows of the delete files for it."""
 
     newest: Numbers
     files: Numbers
@@ -132,7 +137,7 @@ class _Applied(Struct, frozen=True):
 
 
 def _applied(deletes: SequencedEntries, key: Numbers, keys: int, of_data: Numbers) -> _Applied:
-    """Join by key: `of_data` is the key of each data file, -1 for one that has no deletes."""
+    """Join by key: `of_data` is the key of each data file, -1 for a file without deletes."""
     newest = np.full(keys + 1, _NEVER, np.int64)
     files, rows = np.zeros(keys + 1, np.int64), np.zeros(keys + 1, np.int64)
     counts = deletes.entries.counted("record_count").fill_null(MOST)
@@ -157,7 +162,7 @@ def _by_path(data: SequencedEntries, targeted: _Targeted) -> _Applied:
 def _in_partition(
     data: SequencedEntries, deletes: SequencedEntries, *, everywhere: bool = False
 ) -> _Applied:
-    """Delete files of the same spec and partition; `everywhere`: those of no partition, of all."""
+    """Match by spec and partition; if `everywhere`, unpartitioned deletes match all files."""
     count = data.entries.count
     zeros = np.zeros(count, np.int64)
     spec = deletes.entries.spec
@@ -170,14 +175,16 @@ def _in_partition(
 
 
 def _keys(deletes: Entries, data: Entries) -> tuple[Numbers, Numbers, int]:
-    """One number a partition for both; one for all of them where they cannot be compared."""
+    """The partition numbers of both. A field of different types is left out of the comparison."""
     codes = np.zeros(deletes.count + data.count, np.int64)
     for field in deletes.spec.fields:
-        theirs, ours = deletes.partition.get(field.id), data.partition.get(field.id)
-        if theirs is None or ours is None or theirs.type != ours.type:
+        delete_values, data_values = deletes.partition.get(field.id), data.partition.get(field.id)
+        if delete_values is None or data_values is None or delete_values.type != data_values.type:
             continue
-        both = pa.concat_arrays([theirs, ours]).dictionary_encode(null_encoding="encode")
-        codes = codes * (len(both.dictionary) + 1) + both.indices.to_numpy()
+        encoded = pa.concat_arrays([delete_values, data_values]).dictionary_encode(
+            null_encoding="encode"
+        )
+        codes = codes * (len(encoded.dictionary) + 1) + encoded.indices.to_numpy()
         _, codes = np.unique(codes, return_inverse=True)
     keys = int(codes.max(initial=0)) + 1
     return codes[: deletes.count], codes[deletes.count :], keys

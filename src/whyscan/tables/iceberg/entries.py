@@ -1,4 +1,4 @@
-"""The live entries of manifests, in batches of one spec and one layout."""
+"""The live entries of manifests, in batches of the same spec and the same Avro layout."""
 
 from __future__ import annotations
 
@@ -37,7 +37,11 @@ _EXISTING, _ADDED, _DELETED = 0, 1, 2
 
 
 class Entries(Struct, frozen=True):
-    """Live entries: the position of each one's manifest, and its partition values by field id."""
+    """Live entries of one spec.
+
+    `manifest` is the position of each entry's manifest in the list; `partition` are the partition
+    values by field id.
+    """
 
     spec: Spec
     manifest: npt.NDArray[np.int64]
@@ -52,12 +56,12 @@ class Entries(Struct, frozen=True):
         return whole(self.table[name])
 
     def counted(self, name: str) -> pa.Array:
-        """A column of counts; null where one cannot be true."""
+        """A column of counts; null where a count is impossible."""
         return plausible(self.column(name))
 
 
 class EntryReader(Struct, frozen=True):
-    """Reads manifests under their own specs."""
+    """Reads the entries of manifests, each with its own spec."""
 
     files: MetadataFiles
     specs: Mapping[int, Spec]
@@ -68,32 +72,32 @@ class EntryReader(Struct, frozen=True):
         except KeyError:
             raise TableError(f"a manifest names partition spec {number}, which is none") from None
 
-    def read(self, listed: pa.Table, asked: dict[str, pa.DataType]) -> Iterator[Entries]:
-        """The live entries of the listed manifests, by spec and layout, not in the list's order."""
+    def read(self, listed: pa.Table, fields: dict[str, pa.DataType]) -> Iterator[Entries]:
+        """The live entries of the listed manifests in batches, not in the order of the list."""
         repeats = Repeats.of(listed)
-        once = listed if repeats is None else listed.take(repeats.first)
-        numbers = once["partition_spec_id"].to_pylist()
-        sizes = once["manifest_length"].to_pylist()
+        distinct = listed if repeats is None else listed.take(repeats.first)
+        numbers = distinct["partition_spec_id"].to_pylist()
+        sizes = distinct["manifest_length"].to_pylist()
         anticipate(sum(sizes))
-        paths, counts = once["manifest_path"].to_pylist(), _counts(once)
+        paths, counts = distinct["manifest_path"].to_pylist(), _counts(distinct)
         opened = self.files.open_many(paths, sizes, counts)
-        taken = DecodedSizes()
-        for batch, table in decoded(self._batches(numbers, opened, asked)):
-            taken.add(batch, table)
+        sizes_decoded = DecodedSizes()
+        for batch, table in decoded(self._batches(numbers, opened, fields)):
+            sizes_decoded.add(batch, table)
             live = _live(self.spec(numbers[batch.positions[0]]), batch, table)
             yield live if repeats is None else repeats.repeated(live, batch.path)
 
     def _batches(
-        self, numbers: Sequence[int], opened: Iterable[Container], asked: dict[str, pa.DataType]
+        self, numbers: Sequence[int], opened: Iterable[Container], fields: dict[str, pa.DataType]
     ) -> Iterator[AvroBatch]:
-        """Manifests by spec and layout, given on as soon as there are enough: others still come."""
+        """Batches of blocks by spec and layout; a full batch is returned before all is read."""
         filling: dict[tuple[int, int], AvroBatch] = {}
         for position, (number, container) in enumerate(zip(numbers, opened, strict=True)):
-            found = self.files.layout(container)
-            key = self.spec(number).id, id(found)
+            layout = self.files.layout(container)
+            key = self.spec(number).id, id(layout)
             for block in chain([NO_RECORDS], container.blocks()):
                 if key not in filling:
-                    filling[key] = AvroBatch(found, {**asked, **found.plain_partition})
+                    filling[key] = AvroBatch(layout, {**fields, **layout.plain_partition})
                 filling[key].add(position, container, block)
                 if filling[key].is_full:
                     yield filling.pop(key)
@@ -101,9 +105,9 @@ class EntryReader(Struct, frozen=True):
 
 
 class Repeats(Struct, frozen=True):
-    """A list that names some manifest more than once: each manifest is read once.
+    """The repetitions in a list that names a manifest several times: it is read once.
 
-    `first` is where each manifest stands first, `places` are all places of each in order.
+    `first` is the first position of each manifest, `places` are all its positions in order.
     """
 
     first: pa.Array
@@ -111,7 +115,7 @@ class Repeats(Struct, frozen=True):
 
     @classmethod
     def of(cls, listed: pa.Table) -> Repeats | None:
-        """The repeats of a list, None where there are none."""
+        """The repetitions in a list; None if there are none."""
         if pc.count_distinct(listed["manifest_path"]).as_py() == len(listed):
             return None
         names = ("manifest_path", "manifest_length", "partition_spec_id")
@@ -119,15 +123,17 @@ class Repeats(Struct, frozen=True):
         rows = zip(*(listed[name].to_pylist() for name in names), _counts(listed), strict=True)
         for at, key in enumerate(rows):
             places.setdefault(key, []).append(at)
-        each = tuple(np.array(found, np.int64) for found in places.values())
-        return cls(pa.array([int(found[0]) for found in each], pa.int64()), each)
+        all_places = tuple(np.array(positions, np.int64) for positions in places.values())
+        return cls(
+            pa.array([int(positions[0]) for positions in all_places], pa.int64()), all_places
+        )
 
     def repeated(self, entries: Entries, name: str) -> Entries:
-        """The entries of manifests as often as the list names them."""
+        """The entries, repeated as often as the list names their manifests."""
         times = np.array([len(self.places[at]) for at in entries.manifest.tolist()], np.int64)
         size = entries.table.nbytes * int(times.sum()) // max(entries.count, 1)
-        what = f"a manifest list names it {int(times.max(initial=0))} times, and then it takes"
-        budget.check(_COPIES * size, name, what)
+        message = f"a manifest list names it {int(times.max(initial=0))} times, and then it takes"
+        budget.check(_COPIES * size, name, message)
         at = pa.array(np.repeat(np.arange(entries.count), times))
         places = [self.places[manifest] for manifest in entries.manifest.tolist()]
         return Entries(
@@ -139,14 +145,14 @@ class Repeats(Struct, frozen=True):
 
 
 _COPIES = 4
-"""Entries are held as they are decoded, as live files, and as containers of a plan."""
+"""Entries are in memory several times: as decoded, as live files, as containers of a plan."""
 
 
 def _counts(listed: pa.Table) -> list[int | None]:
-    """How many entries each manifest has, dead ones among them; None where nobody counted."""
+    """How many entries each manifest has, with deleted ones; None without recorded counts."""
     kinds = [listed[f"{kind}_files_count"] for kind in ("added", "existing", "deleted")]
-    found: list[int | None] = reduce(pc.add, kinds).to_pylist()
-    return found
+    counts: list[int | None] = reduce(pc.add, kinds).to_pylist()
+    return counts
 
 
 def _live(spec: Spec, batch: AvroBatch, table: pa.Table) -> Entries:
@@ -163,26 +169,26 @@ def _live(spec: Spec, batch: AvroBatch, table: pa.Table) -> Entries:
     return Entries(spec, manifest, table, _partition(spec, table, batch.layout))
 
 
-def _partition(spec: Spec, table: pa.Table, found: Layout) -> dict[int, pa.Array]:
-    """The values of the spec's fields; without field ids they are in the spec's order."""
+def _partition(spec: Spec, table: pa.Table, layout: Layout) -> dict[int, pa.Array]:
+    """The partition values by field id; a schema without ids has the order of the spec."""
     values = {}
-    for position, part in enumerate(spec.fields):
-        name = found.partition.get(part.id, found.partition.get(position))
+    for position, field in enumerate(spec.fields):
+        name = layout.partition.get(field.id, layout.partition.get(position))
         if name is not None and name in table.column_names:
-            values[part.id] = whole(table[name])
+            values[field.id] = whole(table[name])
     return values
 
 
 def sequence_numbers(
     entries: Entries, of_manifests: pa.Array, inherited: int
 ) -> npt.NDArray[np.int64]:
-    """When each file was written; added ones inherit their manifest's number.
+    """The sequence number of each file. An added file inherits the number of its manifest.
 
-    An existing one without a number is as old or as new as `inherited` says: what is safe.
+    An existing file without a number gets `inherited`, which the caller chooses to be safe.
     """
-    own = entries.column("sequence_number")
+    recorded = entries.column("sequence_number")
     manifests = of_manifests.take(pa.array(entries.manifest))
     added = pc.equal(entries.column("status"), _ADDED)
-    rest = pc.if_else(added, pc.coalesce(manifests, 0), inherited)
-    found: npt.NDArray[np.int64] = pc.coalesce(own, rest).to_numpy(zero_copy_only=False)
-    return found
+    default = pc.if_else(added, pc.coalesce(manifests, 0), inherited)
+    sequences: npt.NDArray[np.int64] = pc.coalesce(recorded, default).to_numpy(zero_copy_only=False)
+    return sequences

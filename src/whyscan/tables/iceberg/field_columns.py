@@ -1,6 +1,6 @@
-"""A table's columns in its data files: by field id, or by name where a file has no ids.
+"""Finds a table's columns in its data files: by field id, or by name in files without ids.
 
-| a column that a file does not have | is |
+| a column that is not in the file | its value |
 |---|---|
 | the source of an identity partition field | the file's partition value |
 | with an initial default | the default |
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class MappedName(Struct, frozen=True):
-    """An entry of a name mapping: the names that stand for a field id, and what is below it."""
+    """An entry of a name mapping: the names of a field id, and the entries of its members."""
 
     id: int | None
     names: frozenset[str]
@@ -34,7 +34,7 @@ class MappedName(Struct, frozen=True):
 
 
 def read_mapping(text: str) -> tuple[MappedName, ...]:
-    """The property `schema.name-mapping.default`."""
+    """Read the property `schema.name-mapping.default`."""
     try:
         return _mapped(json.loads(text))
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
@@ -53,47 +53,47 @@ def _mapped(documents: Any) -> tuple[MappedName, ...]:
 
 
 class IcebergFileColumns(Struct, frozen=True):
-    """Finds columns in files. `identities` are the field ids whose value a partition says."""
+    """Finds columns in files. `identities` are the field ids with an identity partition."""
 
     leaves: Mapping[Path, IcebergColumn]
     identities: frozenset[int]
     mapping: tuple[MappedName, ...] | None
 
     def find(self, schema: FileSchema, path: Path) -> Node | None:
-        """The node of a column: None where it is NULL in all rows, `UNKNOWN` where nobody knows."""
+        """The node of a column: None if it is NULL in all rows, `UNKNOWN` if that is unknown."""
         leaf = self.leaves.get(path)
         if leaf is None:
             return UNKNOWN
-        found = [node for number, node in self._numbered(schema) if number == leaf.id]
-        if len(found) == 1:
-            return found[0]
-        known_to_be_absent = not found and self._is_whole(schema)
-        if not known_to_be_absent or leaf.id in self.identities or self._has_default(path):
+        nodes = [node for number, node in self._numbered(schema) if number == leaf.id]
+        if len(nodes) == 1:
+            return nodes[0]
+        is_absent = not nodes and self._has_all_ids(schema)
+        if not is_absent or leaf.id in self.identities or self._has_default(path):
             return UNKNOWN
         return None
 
     def takes_default(self, schema: FileSchema, path: Path) -> bool:
-        """Whether a file is older than the column, and the column's parents are not."""
+        """Whether a file lacks the column but has the structs around it, so the default counts."""
         leaf = self.leaves.get(path)
         if leaf is None or leaf.default is None or leaf.id in self.identities:
             return False
         numbers = {number for number, _ in self._numbered(schema)}
         above = (self.leaves[path[:depth]].id for depth in range(1, len(path)))
-        return self._is_whole(schema) and leaf.id not in numbers and numbers.issuperset(above)
+        return self._has_all_ids(schema) and leaf.id not in numbers and numbers.issuperset(above)
 
     def _has_default(self, path: Path) -> bool:
         steps = (path[: depth + 1] for depth in range(len(path)))
         return any(step in self.leaves and self.leaves[step].default is not None for step in steps)
 
     def _numbered(self, schema: FileSchema) -> Iterator[tuple[int, Node]]:
-        """Every column of a file with its field id."""
+        """The columns of a file with their field ids."""
         if has_ids(schema.nodes):
             yield from numbered(schema.nodes)
         elif self.mapping is not None:
             yield from _by_name(schema.nodes, self.mapping)
 
-    def _is_whole(self, schema: FileSchema) -> bool:
-        """What has no field id in this file is not in it."""
+    def _has_all_ids(self, schema: FileSchema) -> bool:
+        """Whether a column without a field id in this file is certainly not in the file."""
         if has_ids(schema.nodes):
             return all_have_ids(schema.nodes)
         return self.mapping is not None

@@ -1,4 +1,4 @@
-"""An Iceberg table's columns as readers give them, and the data files with their deletes."""
+"""The columns of an Iceberg table as a scan returns them, and data files with their deletes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Chain = tuple[ReadColumn, ...]
 
 _AROUND = 8
-"""Bytes of a Puffin blob that are not its vector: its size before, its checksum behind it."""
+"""Bytes of a Puffin blob around its vector: its size before it, its checksum after it."""
 
 
 def columns(document: Any) -> tuple[ReadColumn, ...]:
@@ -73,33 +73,33 @@ def _typed(name: str, kind: Any, number: int | None, default: Any = None) -> Rea
 
 
 def _leaf(name: str, kind: Any, number: int | None, default: Any) -> ReadColumn:
-    known = type_of_field(kind, 0)
-    found = given_as(known)
+    column_type = type_of_field(kind, 0)
+    arrow_type = given_as(column_type)
     if isinstance(kind, str) and kind.startswith("fixed["):
-        found = pa.binary(int(kind[len("fixed[") : -1]))
-    if found is None:
+        arrow_type = pa.binary(int(kind[len("fixed[") : -1]))
+    if arrow_type is None:
         raise TableError(f"the column {name} is of type {kind}, which cannot be read")
     value = None
     if default is not None:
-        value = _default(default, known, found)
+        value = _default(default, column_type, arrow_type)
         if value is None:
             raise TableError(f"the default of the column {name} cannot be read: {default!r}")
-    return ReadColumn(name, found, number, default=value)
+    return ReadColumn(name, arrow_type, number, default=value)
 
 
-def _default(document: Any, known: Type, kind: pa.DataType) -> pa.Scalar | None:
-    """An initial default as readers give it; None for one that cannot be read."""
+def _default(document: Any, column_type: Type, kind: pa.DataType) -> pa.Scalar | None:
+    """An initial default as a scan returns it; None for one that cannot be read."""
     if pa.types.is_time(kind) and isinstance(document, str):
         try:
             return pa.scalar(time.fromisoformat(document), kind)
         except ValueError:
             return None
-    value = default_value(document, known)
+    value = default_value(document, column_type)
     return None if value is None else as_given(pa.repeat(value, 1), kind)[0]
 
 
 def as_given(values: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Values in the evaluator's representation as readers give them."""
+    """Cast values of the evaluator's Arrow type to the type that a scan returns."""
     if isinstance(kind, pa.UuidType):
         return pa.ExtensionArray.from_storage(kind, values.cast(kind.storage_type))
     if pa.types.is_timestamp(kind):
@@ -108,7 +108,7 @@ def as_given(values: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 class _Origin(Struct, frozen=True):
-    """What a manifest says of one data file: when it was written, and its partition."""
+    """The manifest entry of one data file: its sequence number, spec and partition values."""
 
     sequence: int
     spec: Spec
@@ -116,39 +116,39 @@ class _Origin(Struct, frozen=True):
 
 
 class Manifested(Struct, frozen=True):
-    """The data files of some manifests by their recorded path, with their partition constants."""
+    """The data files of some manifests, by recorded path."""
 
     leaves: Mapping[int, IcebergColumn]
     origins: dict[str, _Origin] = field(default_factory=dict)
 
-    def add(self, some: SequencedEntries) -> None:
-        entries = some.entries
+    def add(self, sequenced: SequencedEntries) -> None:
+        entries = sequenced.entries
         values = {number: array.to_pylist() for number, array in entries.partition.items()}
         paths = entries.column("file_path").to_pylist()
-        for at, (path, sequence) in enumerate(zip(paths, some.sequence.tolist(), strict=True)):
-            told = {number: listed[at] for number, listed in values.items()}
-            self.origins[path] = _Origin(sequence, entries.spec, told)
+        for at, (path, sequence) in enumerate(zip(paths, sequenced.sequence.tolist(), strict=True)):
+            partition = {number: listed[at] for number, listed in values.items()}
+            self.origins[path] = _Origin(sequence, entries.spec, partition)
 
     def constants(self, path: str) -> dict[Path, pa.Scalar]:
-        """The sources of identity fields: what they are in a file that does not store them."""
+        """The values of identity partition columns, for a file that does not contain them."""
         origin = self.origins[path]
-        found = {}
-        for part in origin.spec.fields:
-            source = self.leaves.get(part.source)
+        constants = {}
+        for partition_field in origin.spec.fields:
+            source = self.leaves.get(partition_field.source)
             if (
-                isinstance(part.transform, IdentityTransform)
+                isinstance(partition_field.transform, IdentityTransform)
                 and source
-                and part.id in origin.partition
+                and partition_field.id in origin.partition
             ):
                 kind = given_as(source.type)
                 if kind is not None:
-                    stored = _stored(origin.partition[part.id])
-                    found[source.path] = as_given(as_type(stored, source.type), kind)[0]
-        return found
+                    recorded = _recorded(origin.partition[partition_field.id])
+                    constants[source.path] = as_given(as_type(recorded, source.type), kind)[0]
+        return constants
 
 
-def _stored(value: Any) -> pa.Array:
-    """One partition value in the Arrow type that Avro gave it."""
+def _recorded(value: Any) -> pa.Array:
+    """One partition value in the Arrow type of its Avro type."""
     match value:
         case bool():
             return pa.array([value], pa.bool_())
@@ -159,59 +159,65 @@ def _stored(value: Any) -> pa.Array:
 
 
 class DeleteIndex(Struct, frozen=True):
-    """Delete files by what they apply to; see tables/iceberg/deletes.py for the rules."""
+    """Delete files by the data files they apply to; tables/iceberg/deletes.py has the rules.
+
+    Each entry has the sequence number of its delete file.
+    """
 
     vectors: dict[str, list[tuple[int, Deletes]]]
-    of_one: dict[str, list[tuple[int, Callable[[str], Deletes]]]]
+    of_one_file: dict[str, list[tuple[int, Callable[[str], Deletes]]]]
     positions: dict[tuple[int, str], list[tuple[int, Callable[[str], Deletes]]]]
     equality: dict[tuple[int, str], list[tuple[int, Deletes]]]
     everywhere: list[tuple[int, Deletes]]
 
     def of(self, path: str, origin: _Origin) -> Iterator[Deletes]:
-        """The deletes of a data file. One with a vector has no use for position deletes."""
-        born = origin.sequence
-        vectors = [one for number, one in self.vectors.get(path, ()) if number >= born]
+        """The deletes of a data file. A vector replaces position deletes."""
+        sequence = origin.sequence
+        vectors = [deletes for number, deletes in self.vectors.get(path, ()) if number >= sequence]
         if len(vectors) > 1:
             raise TableError(f"{path} has {len(vectors)} deletion vectors: one is allowed")
         yield from vectors
         key = (origin.spec.id, key_of(origin.spec, origin.partition))
         if not vectors:
-            for number, meant_for in (*self.of_one.get(path, ()), *self.positions.get(key, ())):
-                if number >= born:
-                    yield meant_for(path)
-        for number, one in (*self.everywhere, *self.equality.get(key, ())):
-            if number > born:
-                yield one
+            for number, deletes_for in (
+                *self.of_one_file.get(path, ()),
+                *self.positions.get(key, ()),
+            ):
+                if number >= sequence:
+                    yield deletes_for(path)
+        for number, deletes in (*self.everywhere, *self.equality.get(key, ())):
+            if number > sequence:
+                yield deletes
 
 
 def key_of(spec: Spec, values: Mapping[int, Any]) -> str:
-    """One text a partition; floats by their digits, so that NaN is equal to itself."""
-    return repr([values.get(part.id) for part in spec.fields])
+    """The key of a partition as text, so that NaN is equal to NaN."""
+    return repr([values.get(partition_field.id) for partition_field in spec.fields])
 
 
 class Indexer(Struct, frozen=True):
-    """Makes the index of a snapshot's delete files."""
+    """Builds the index of a snapshot's delete files."""
 
     store: Store
     places: Places
     chains: Mapping[int, Chain]
 
     def index(self, deletes: Sequence[DeleteFiles]) -> DeleteIndex:
-        found = DeleteIndex(
+        index = DeleteIndex(
             defaultdict(list), defaultdict(list), defaultdict(list), defaultdict(list), []
         )
-        for some in deletes:
-            for row, target in _targeted(some.vectors):
-                found.vectors[target].append((row.sequence, self._vector(row)))
-            for row, target in _targeted(some.of_one_file):
-                found.of_one[target].append((row.sequence, self._positions(row)))
-            for row in _rows(some.positions):
-                found.positions[row.key].append((row.sequence, self._positions(row)))
-            is_partitioned = some.equality.entries.spec.is_partitioned
-            for row in _rows(some.equality):
-                into = found.equality[row.key] if is_partitioned else found.everywhere
-                into.append((row.sequence, self._equality(row)))
-        return found
+        for delete_files in deletes:
+            for row, target in _targeted(delete_files.vectors):
+                index.vectors[target].append((row.sequence, self._vector(row)))
+            for row, target in _targeted(delete_files.of_one_file):
+                index.of_one_file[target].append((row.sequence, self._positions(row)))
+            for row in _rows(delete_files.positions):
+                index.positions[row.key].append((row.sequence, self._positions(row)))
+            is_partitioned = delete_files.equality.entries.spec.is_partitioned
+            for row in _rows(delete_files.equality):
+                entries = index.equality[row.key] if is_partitioned else index.everywhere
+                entries.append((row.sequence, self._equality(row)))
+        return index
 
     def file(self, recorded: str, kind: str) -> DataFile:
         place = self.places.below(recorded)
@@ -245,7 +251,7 @@ class Indexer(Struct, frozen=True):
 
 
 class _Row(Struct, frozen=True):
-    """One delete file's entry."""
+    """The entry of one delete file."""
 
     path: str
     sequence: int
@@ -256,29 +262,29 @@ class _Row(Struct, frozen=True):
 _NAMES = ("file_path", "file_format", "content_offset", "content_size_in_bytes", "equality_ids")
 
 
-def _rows(some: SequencedEntries) -> Iterator[_Row]:
-    entries = some.entries
+def _rows(sequenced: SequencedEntries) -> Iterator[_Row]:
+    entries = sequenced.entries
     values = {number: array.to_pylist() for number, array in entries.partition.items()}
     listed = entries.table.select(_NAMES).to_pylist()
-    for at, (entry, sequence) in enumerate(zip(listed, some.sequence.tolist(), strict=True)):
-        told = {number: of[at] for number, of in values.items()}
-        key = (entries.spec.id, key_of(entries.spec, told))
+    for at, (entry, sequence) in enumerate(zip(listed, sequenced.sequence.tolist(), strict=True)):
+        partition = {number: column[at] for number, column in values.items()}
+        key = (entries.spec.id, key_of(entries.spec, partition))
         yield _Row(entry["file_path"], sequence, key, entry)
 
 
-def _targeted(some: Any) -> Iterator[tuple[_Row, str]]:
-    targets = (target.decode() for target in some.target.to_pylist())
-    return zip(_rows(some.deletes), targets, strict=True)
+def _targeted(targeted: Any) -> Iterator[tuple[_Row, str]]:
+    targets = (target.decode() for target in targeted.target.to_pylist())
+    return zip(_rows(targeted.deletes), targets, strict=True)
 
 
 def chains(metadata: TableMetadata, newest: Any) -> dict[int, Chain]:
-    """From the top down to each column, by field id; the columns that were dropped included."""
-    found: dict[int, Chain] = {}
+    """For each field id the columns from the top level down to it; with dropped columns."""
+    chains: dict[int, Chain] = {}
 
     def walk(column: ReadColumn, above: Chain) -> None:
         chain = (*above, column)
-        if column.id is not None and column.id not in found:
-            found[column.id] = chain
+        if column.id is not None and column.id not in chains:
+            chains[column.id] = chain
         if pa.types.is_struct(column.type):
             for member in column.members:
                 walk(member, chain)
@@ -286,4 +292,4 @@ def chains(metadata: TableMetadata, newest: Any) -> dict[int, Chain]:
     for document in (newest, *metadata.schema_documents.values()):
         for column in columns(document):
             walk(column, ())
-    return found
+    return chains

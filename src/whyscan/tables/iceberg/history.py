@@ -1,4 +1,4 @@
-"""Which snapshot: the current one, or that of an id, of a name, of a moment."""
+"""Chooses a snapshot: the current one, or by id, branch, tag or time."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ChosenSnapshot(Struct, frozen=True):
-    """A snapshot and the schema to read it with; `record` is None for an empty table."""
+    """A snapshot with the schema to read it; `record` is None for an empty table."""
 
     record: SnapshotRecord | None
     schema: TableSchema
 
 
 def choose(metadata: TableMetadata, travel: Travel) -> ChosenSnapshot:
-    """The asked version, the current one where none was asked for.
+    """The snapshot that `travel` names, or the current one.
 
-    A branch is read with the table's schema, everything else with the schema of its time.
+    A branch is read with the table's current schema, other snapshots with their own schema.
     """
     if travel.snapshot is not None:
         return _at(metadata, _recorded(metadata, travel.snapshot))
@@ -54,10 +54,10 @@ def _at(metadata: TableMetadata, record: SnapshotRecord) -> ChosenSnapshot:
 
 
 def _recorded(metadata: TableMetadata, number: int) -> SnapshotRecord:
-    known = metadata.snapshots.get(number)
-    if known is None:
+    record = metadata.snapshots.get(number)
+    if record is None:
         raise TableError(f"there is no snapshot {number}", hint=_snapshots(metadata))
-    return known
+    return record
 
 
 def _snapshots(metadata: TableMetadata) -> str:
@@ -76,26 +76,28 @@ def _shown(milliseconds: int) -> str:
 
 
 def _referenced(metadata: TableMetadata, name: str) -> ChosenSnapshot:
-    known = metadata.refs.get(name)
-    if known is None and name == MAIN:  # Version 1 has the branch and not its name.
+    reference = metadata.refs.get(name)
+    if reference is None and name == MAIN:  # Version 1 has the branch and not its name.
         return _current(metadata)
-    if known is None:
+    if reference is None:
         names = sorted({MAIN, *metadata.refs})
         near = difflib.get_close_matches(name, names, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names[:_FEW])}"
         raise TableError(f"there is no branch or tag {name!r}", hint=hint)
-    record = _recorded(metadata, known.snapshot)
+    record = _recorded(metadata, reference.snapshot)
     return (
-        ChosenSnapshot(record, metadata.schema(None)) if known.is_branch else _at(metadata, record)
+        ChosenSnapshot(record, metadata.schema(None))
+        if reference.is_branch
+        else _at(metadata, record)
     )
 
 
 def _at_moment(metadata: TableMetadata, moment: int) -> int:
-    """What was current then, by the log; a rollback is in it, and not in the ancestors."""
-    logged = sorted(_log(metadata), key=lambda entry: entry[0])
-    past = [number for at, number in logged if at * 1000 <= moment]
-    if past:
-        return past[-1]
+    """The snapshot that was current at a time, by the snapshot log, which has rollbacks too."""
+    entries = sorted(_log(metadata), key=lambda entry: entry[0])
+    snapshots = [number for at, number in entries if at * 1000 <= moment]
+    if snapshots:
+        return snapshots[-1]
     earliest = min((at for at, _ in _log(metadata)), default=None)
     hint = "the table has no snapshots" if earliest is None else f"it begins {_shown(earliest)}"
     raise TableError(f"the table has no snapshot at {_shown(moment // 1000)} or before", hint=hint)
@@ -105,9 +107,9 @@ def _log(metadata: TableMetadata) -> Iterator[tuple[int, int]]:
     if metadata.history:
         yield from metadata.history
         return
-    seen: set[int] = set()
+    visited: set[int] = set()
     number = metadata.current_snapshot
-    while number is not None and number in metadata.snapshots and number not in seen:
-        seen.add(number)
+    while number is not None and number in metadata.snapshots and number not in visited:
+        visited.add(number)
         yield metadata.snapshots[number].timestamp_ms, number
         number = metadata.snapshots[number].parent

@@ -1,4 +1,4 @@
-"""Live entries as the planner's files: partition values, statistics and deletes put together."""
+"""Live manifest entries as the planner's files: partition values, statistics, deleted rows."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ Put: TypeAlias = Callable[[Sequence[pa.Array]], pa.Array]
 
 
 class EntryColumns(Struct, frozen=True):
-    """What a plan asks of entries: statistics of some columns, constants of the file by path."""
+    """What a plan needs of entries: the statistics, and the paths of constant columns."""
 
     statistics: StatisticsReader
     constants: Collection[Path]
 
 
 class LiveFileBatch(Struct, frozen=True):
-    """Some live files, not yet in the table's order, and what deletes hide in them."""
+    """The live files of one batch of entries, not yet in the order of the manifest list."""
 
     entries: Entries
     files: Files
@@ -51,74 +51,75 @@ class LiveFileBatch(Struct, frozen=True):
 def batch(
     entries: Entries,
     columns: Mapping[int, IcebergColumn],
-    asked: EntryColumns,
+    entry_columns: EntryColumns,
     deleted: Hidden | None,
 ) -> LiveFileBatch:
-    """The files of one batch of entries."""
+    """The live files of one batch of entries; `deleted` are the rows that deletes hide."""
     recorded = entries.counted("record_count")
     live = recorded if deleted is None else pc.subtract(recorded, deleted.surely)
-    told = list(partitions.by_values(entries.spec, columns, entries.partition))
-    placed = partitions.containers(told, entries.count, live)
-    found = asked.statistics.read(entries.table, recorded)
-    constant = _constants(entries, asked.constants)
+    field_values = list(partitions.by_values(entries.spec, columns, entries.partition))
+    containers = partitions.containers(field_values, entries.count, live)
+    statistics = entry_columns.statistics.read(entries.table, recorded)
+    constants = _constants(entries, entry_columns.constants)
     return LiveFileBatch(
         entries,
         Files(
             read_paths=partial(entries.column, "file_path"),
             bytes=entries.counted("file_size_in_bytes"),
             rows=recorded,
-            partition=_shown(entries, told),
+            partition=_shown(entries, field_values),
             containers=replace(
-                placed,
-                partition={**placed.partition, **constant},
-                statistics=found.intervals,
-                exact=found.exact,
+                containers,
+                partition={**containers.partition, **constants},
+                statistics=statistics.intervals,
+                exact=statistics.exact,
             ),
             deleted=None if deleted is None else deleted.surely,
             maybe_deleted=None if deleted is None else deleted.maybe,
             formats=pc.utf8_lower(entries.column("file_format")),
             manifest=pa.array(entries.manifest),
             spec=pa.repeat(pa.scalar(entries.spec.id, pa.int32()), entries.count),
-            contradictions=found.contradictions,
-            unreadable=found.unreadable + sum(one.unreadable for one in told),
+            contradictions=statistics.contradictions,
+            unreadable=statistics.unreadable
+            + sum(field_value.unreadable for field_value in field_values),
         ),
     )
 
 
-def _shown(entries: Entries, told: Sequence[partitions.PartitionFieldValues]) -> pa.Table:
-    """The partition values that people are shown."""
+def _shown(entries: Entries, field_values: Sequence[partitions.PartitionFieldValues]) -> pa.Table:
+    """The partition values as reports show them."""
     columns = {
-        one.field.name: shown(
-            as_type(entries.partition[one.field.id], one.values.type),
-            one.values.type,
-            one.field.transform,
+        field_value.field.name: shown(
+            as_type(entries.partition[field_value.field.id], field_value.values.type),
+            field_value.values.type,
+            field_value.field.transform,
         )
-        for one in told
+        for field_value in field_values
     }
     return pa.table(columns) if columns else entries.table.select([])
 
 
-def _constants(entries: Entries, asked: Collection[Path]) -> dict[Path, Interval]:
-    """Pseudo-columns: `_file` is the path as the table records it."""
-    found: dict[Path, Interval] = {}
-    paths = entries.column("file_path").cast(pa.binary())
-    if metadata_columns.FILE_PATH in asked:
-        found[metadata_columns.FILE_PATH] = between(STRING, paths, paths)
-    if metadata_columns.FILE_NAME in asked:
-        names = pc.replace_substring_regex(paths, "^.*/", "")
-        found[metadata_columns.FILE_NAME] = between(STRING, names, names)
-    if metadata_columns.FILE_SIZE in asked:
+def _constants(entries: Entries, paths: Collection[Path]) -> dict[Path, Interval]:
+    """Metadata columns with one value per file; `_file` is the path that the table records."""
+    intervals: dict[Path, Interval] = {}
+    file_paths = entries.column("file_path").cast(pa.binary())
+    if metadata_columns.FILE_PATH in paths:
+        intervals[metadata_columns.FILE_PATH] = between(STRING, file_paths, file_paths)
+    if metadata_columns.FILE_NAME in paths:
+        names = pc.replace_substring_regex(file_paths, "^.*/", "")
+        intervals[metadata_columns.FILE_NAME] = between(STRING, names, names)
+    if metadata_columns.FILE_SIZE in paths:
         sizes = entries.counted("file_size_in_bytes")
-        found[metadata_columns.FILE_SIZE] = between(BIGINT, sizes, sizes)
-    return found
+        intervals[metadata_columns.FILE_SIZE] = between(BIGINT, sizes, sizes)
+    return intervals
 
 
-def gathered(batches: Sequence[LiveFileBatch]) -> Files:
-    """All batches in the order of the manifests."""
+def concatenate_files(batches: Sequence[LiveFileBatch]) -> Files:
+    """The files of all batches in the order of the manifests."""
     if not batches:
-        none = pa.array([], pa.int64())
+        empty = pa.array([], pa.int64())
         return Files(
-            partial(pa.array, [], pa.string()), none, none, pa.table({}), Containers(0, none)
+            partial(pa.array, [], pa.string()), empty, empty, pa.table({}), Containers(0, empty)
         )
     manifests = np.concatenate([b.entries.manifest for b in batches])
     order = None
@@ -126,11 +127,11 @@ def gathered(batches: Sequence[LiveFileBatch]) -> Files:
         order = pa.array(np.argsort(manifests, kind="stable"))
 
     def put(arrays: Sequence[pa.Array]) -> pa.Array:
-        whole = pa.concat_arrays(arrays)
-        return whole if order is None else whole.take(order)
+        array = pa.concat_arrays(arrays)
+        return array if order is None else array.take(order)
 
     files = [b.files for b in batches]
-    whole = concatenate([f.containers for f in files])
+    containers = concatenate([f.containers for f in files])
     partition = _united([f.partition for f in files])
     if order is not None and partition.num_columns:
         partition = partition.take(order)
@@ -139,7 +140,7 @@ def gathered(batches: Sequence[LiveFileBatch]) -> Files:
         bytes=put([f.bytes for f in files]),
         rows=put([f.rows for f in files]),
         partition=partition,
-        containers=whole if order is None else whole.take(order),
+        containers=containers if order is None else containers.take(order),
         deleted=_optional([f.deleted for f in files], put),
         maybe_deleted=_optional([f.maybe_deleted for f in files], put),
         formats=_optional([f.formats for f in files], put),
@@ -151,26 +152,26 @@ def gathered(batches: Sequence[LiveFileBatch]) -> Files:
 
 
 def _optional(parts: Sequence[pa.Array | None], put: Put) -> pa.Array | None:
-    """All batches have it, or none has."""
-    known = [part for part in parts if part is not None]
-    return put(known) if len(known) == len(parts) else None
+    """The concatenated arrays; None unless every batch has one."""
+    present = [part for part in parts if part is not None]
+    return put(present) if len(present) == len(parts) else None
 
 
 def _united(tables: Sequence[pa.Table]) -> pa.Table:
-    """All columns; one that specs have in several types becomes text."""
-    kinds: dict[str, set[pa.DataType]] = {}
+    """All partition columns; a column with different types in several specs becomes text."""
+    types_by_name: dict[str, set[pa.DataType]] = {}
     for field in (field for table in tables for field in table.schema):
-        kinds.setdefault(field.name, set()).add(field.type)
-    if not kinds:
+        types_by_name.setdefault(field.name, set()).add(field.type)
+    if not types_by_name:
         return tables[0]
     columns = {}
-    for name, found in kinds.items():
-        kind = found.pop() if len(found) == 1 else pa.string()
-        parts = [
+    for name, types in types_by_name.items():
+        kind = types.pop() if len(types) == 1 else pa.string()
+        arrays = [
             table[name].combine_chunks().cast(kind)
             if name in table.column_names
             else pa.nulls(table.num_rows, kind)
             for table in tables
         ]
-        columns[name] = pa.concat_arrays(parts)
+        columns[name] = pa.concat_arrays(arrays)
     return pa.table(columns)

@@ -52,7 +52,7 @@ ENTRY = {
     "record_count": pa.int64(),
     "file_size_in_bytes": pa.int64(),
 }
-"""What is always asked of an entry."""
+"""The fields of an entry that are always read."""
 
 SEQUENCED = {"sequence_number": pa.int64()}
 STATISTICS = {
@@ -62,7 +62,7 @@ STATISTICS = {
     "upper_bounds": _BOUNDS,
 }
 OF_MEMBERS = {"value_counts": _COUNTS}
-"""What is asked besides for members of structs."""
+"""Additional fields for the members of structs."""
 
 DELETING = {
     **SEQUENCED,
@@ -73,49 +73,49 @@ DELETING = {
     "content_size_in_bytes": pa.int64(),
     "equality_ids": pa.list_(pa.int32()),
 }
-"""What says to which files a delete file applies, and where and how."""
+"""The fields of a delete file: the data files that it applies to, and its content."""
 
 
 _LISTS_KEPT = 8
 _LARGEST_KEPT = 1 << 25
 _lists: dict[bytes, pa.Table] = {}
-"""Lists that were decoded, by the bytes of their files, the one used last at the end."""
+"""Cache of decoded manifest lists by the bytes of their files, the last used one at the end."""
 
 
 def read_list(container: Container) -> pa.Table:
-    """A manifest list: one row a manifest, the columns of `LIST_FIELDS`.
+    """A manifest list: one row per manifest, with the columns of `LIST_FIELDS`.
 
-    Every opening of a table reads one, and most of the time that takes is decoding: the same bytes
-    are decoded once in a process.
+    Opening a table reads its manifest list, and most of that time is decoding. So a process decodes
+    the same bytes once.
     """
-    found = _lists.pop(container.data, None)
-    if found is None:
-        found = _read_anew(container)
-    if found.nbytes <= _LARGEST_KEPT:
-        _lists[container.data] = found
+    table = _lists.pop(container.data, None)
+    if table is None:
+        table = _decode_list(container)
+    if table.nbytes <= _LARGEST_KEPT:
+        _lists[container.data] = table
     while len(_lists) > _LISTS_KEPT:
         _lists.pop(next(iter(_lists)), None)
-    return found
+    return table
 
 
-def _read_anew(container: Container) -> pa.Table:
-    found = layout(container.path, container.header.schema)
-    tables, taken = [], DecodedSizes()
-    for batch, table in decoded(batches_of(found, LIST_FIELDS, container)):
-        taken.add(batch, table)
+def _decode_list(container: Container) -> pa.Table:
+    record_layout = layout(container.path, container.header.schema)
+    tables, sizes = [], DecodedSizes()
+    for batch, table in decoded(batches_of(record_layout, LIST_FIELDS, container)):
+        sizes.add(batch, table)
         tables.append(table)
     return pa.concat_tables(tables)
 
 
 def list_of_paths(paths: Sequence[str], containers: Sequence[Container]) -> pa.Table:
-    """Version 1 without a manifest list: the manifests' own headers say what a list would."""
-    known = {
+    """The list of a version 1 snapshot without a manifest list, from the manifests' headers."""
+    values = {
         "manifest_path": list(paths),
         "manifest_length": [len(container.data) for container in containers],
         "partition_spec_id": [_spec_id(container) for container in containers],
     }
     columns = {
-        name: pa.array(known[name], kind) if name in known else pa.nulls(len(paths), kind)
+        name: pa.array(values[name], kind) if name in values else pa.nulls(len(paths), kind)
         for name, kind in LIST_FIELDS.items()
     }
     return pa.table(columns)
@@ -130,7 +130,7 @@ def _spec_id(container: Container) -> int:
 
 
 def lookup(map_of: pa.Array, key: int) -> pa.Array:
-    """The value of one key in each map; null where there is none, or more than one."""
+    """The value of a key in each map; null if the map has no such key, or has it twice."""
     entries = pc.list_flatten(map_of)
     chosen = materialise(surely(pc.equal, pc.struct_field(entries, "key"), key), len(entries))
     at = pc.list_parent_indices(map_of).filter(chosen).to_numpy()
@@ -139,9 +139,10 @@ def lookup(map_of: pa.Array, key: int) -> pa.Array:
 
 
 class SortedMaps(Struct, frozen=True):
-    """Maps whose entries are in the order of their keys, for a caller that looks up many keys.
+    """Maps whose entries are sorted by key, for callers that look up many keys.
 
-    `order` are the entries' places by key, `keys` their keys, `maps` the maps that they are in.
+    `keys` are the sorted keys, `order` the position of each key's entry, and `maps` the number of
+    the map of each entry, by the entry's position.
     """
 
     count: int
@@ -153,27 +154,27 @@ class SortedMaps(Struct, frozen=True):
     @classmethod
     def of(cls, map_of: pa.Array) -> SortedMaps:
         entries = pc.list_flatten(map_of)
-        stored = pc.struct_field(entries, "key")
-        there = pc.indices_nonzero(pc.is_valid(stored)).to_numpy().astype(np.int64)
-        keys = stored.drop_null().to_numpy().astype(np.int64)
+        map_keys = pc.struct_field(entries, "key")
+        positions = pc.indices_nonzero(pc.is_valid(map_keys)).to_numpy().astype(np.int64)
+        keys = map_keys.drop_null().to_numpy().astype(np.int64)
         order = np.argsort(keys, kind="stable")
         return cls(
             len(map_of),
-            there[order],
+            positions[order],
             keys[order],
             pc.list_parent_indices(map_of).to_numpy().astype(np.int64),
             pc.struct_field(entries, "value"),
         )
 
     def lookup(self, key: int) -> pa.Array:
-        """What `lookup` gives."""
+        """The same as the function `lookup`."""
         first, end = np.searchsorted(self.keys, (key, key + 1))
         chosen = self.order[first:end]
         return _in_slots(self.values.take(pa.array(chosen)), self.maps[chosen], self.count)
 
 
 def _in_slots(values: pa.Array, at: npt.NDArray[np.int64], count: int) -> pa.Array:
-    """Each value in its slot of `count`; null in a slot that has none, or more than one."""
+    """One slot per map with the value for it; null in a slot with no or several values."""
     slots = np.full(count, -1, np.int64)
     slots[at] = np.arange(len(values))
     if np.count_nonzero(slots >= 0) < len(at):

@@ -1,4 +1,4 @@
-"""`metadata.json`: schemas, partition specs, snapshots and the names that people give them."""
+"""`metadata.json`: schemas, partition specs, snapshots, and the branches and tags."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAME_MAPPING = "schema.name-mapping.default"
 _MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError)
 _FIRST_FIELD = 1000
 _MOST_FIELDS = 1000
-_TOO_LARGE = 1 << 64  # Snapshot ids above 2^63 exist: a writer in the zoo gives them.
+_TOO_LARGE = 1 << 64  # Some writers use snapshot ids above 2^63.
 _COUNT = re.compile(r"[0-9]{1,18}")
 
 
@@ -40,22 +40,22 @@ class PartitionField(Struct, frozen=True):
 
 
 class Spec(Struct, frozen=True):
-    """How files of one time were partitioned."""
+    """A partition spec: how the files written with it are partitioned."""
 
     id: int
     fields: tuple[PartitionField, ...]
 
     @property
     def is_partitioned(self) -> bool:
-        """Some field tells files apart; void, what is left of a dropped one, does not."""
+        """Whether a field divides the files. `void`, the rest of a dropped field, does not."""
         return any(not isinstance(field.transform, Void) for field in self.fields)
 
 
 class SnapshotRecord(Struct, frozen=True):
     """One snapshot. Version 1 tables may name manifests instead of a manifest list.
 
-    `encrypted` means that its manifest list is. `files` is how many data files its summary counts,
-    None where it does not.
+    `encrypted`: the manifest list is encrypted. `files` is the number of data files in the
+    snapshot's summary, None without one.
     """
 
     id: int
@@ -69,14 +69,14 @@ class SnapshotRecord(Struct, frozen=True):
 
 
 class Reference(Struct, frozen=True):
-    """A name for a snapshot: a branch moves on, a tag does not."""
+    """A branch or a tag: a name for a snapshot."""
 
     snapshot: int
     is_branch: bool
 
 
 class TableMetadata(Struct, frozen=True, dict=True):
-    """One metadata file; `path` is where it was found. Schemas are read when they are asked for."""
+    """The content of the metadata file at `path`. A schema is parsed on first use."""
 
     path: str
     format_version: int
@@ -93,16 +93,16 @@ class TableMetadata(Struct, frozen=True, dict=True):
     properties: Mapping[str, str]
 
     def schema(self, number: int | None) -> TableSchema:
-        """The schema of that number; the current one where a snapshot names none that is there."""
-        known = self.current_schema
+        """The schema with that number; the current schema for None or an unknown number."""
+        chosen = self.current_schema
         if number is not None and number in self.schema_documents:
-            known = number
-        if known not in self._read:
+            chosen = number
+        if chosen not in self._read:
             try:
-                self._read[known] = table_schema(self.schema_documents[known])
+                self._read[chosen] = table_schema(self.schema_documents[chosen])
             except _MALFORMED as error:
-                raise CorruptFile(self.path, f"schema {known} is malformed: {error!r}") from None
-        return self._read[known]
+                raise CorruptFile(self.path, f"schema {chosen} is malformed: {error!r}") from None
+        return self._read[chosen]
 
     @lazy
     def _read(self) -> dict[int, TableSchema]:
@@ -110,7 +110,7 @@ class TableMetadata(Struct, frozen=True, dict=True):
 
     @property
     def is_from_delta(self) -> bool:
-        """Delta writes such metadata beside its own log, and copies its statistics."""
+        """Whether Delta wrote this metadata in addition to its log, with its own statistics."""
         return "delta-version" in self.properties or "delta-timestamp" in self.properties
 
 
@@ -120,7 +120,7 @@ def parse(path: str, data: bytes) -> TableMetadata:
 
 
 def read_document(path: str, document: dict[str, Any]) -> TableMetadata:
-    """Metadata that was parsed; `path` is what errors name it by."""
+    """The metadata of a parsed JSON document; errors name it by `path`."""
     version = document.get("format-version")
     if version not in SUPPORTED_VERSIONS or isinstance(version, bool):
         raise TableError(
@@ -146,10 +146,10 @@ def _document(path: str, data: bytes) -> dict[str, Any]:
 
 def _inflate(path: str, data: bytes) -> bytes:
     stream = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
-    most = min(budget.most_inflated(len(data)), budget.most_stored())
-    text = stream.decompress(data, most)
+    limit = min(budget.most_inflated(len(data)), budget.most_stored())
+    text = stream.decompress(data, limit)
     if stream.unconsumed_tail:
-        raise budget.inflates(path, most)
+        raise budget.inflates(path, limit)
     return text
 
 
@@ -193,15 +193,15 @@ def _text(value: Any) -> str:
 
 
 def _specs(document: dict[str, Any]) -> Mapping[int, Spec]:
-    listed = document.get("partition-specs")
-    if listed is None:  # Version 1, before specs had numbers.
-        listed = [{"spec-id": 0, "fields": document.get("partition-spec", ())}]
-    numbered = {_number(spec["spec-id"]): _fields(spec["fields"]) for spec in listed}
+    documents = document.get("partition-specs")
+    if documents is None:  # Version 1, before specs had numbers.
+        documents = [{"spec-id": 0, "fields": document.get("partition-spec", ())}]
+    numbered = {_number(spec["spec-id"]): _fields(spec["fields"]) for spec in documents}
     return {number: Spec(number, fields) for number, fields in numbered.items()}
 
 
 def _fields(documents: Any) -> tuple[PartitionField, ...]:
-    """Version 1 fields have no ids of their own: they count from 1000."""
+    """The fields of a spec. Version 1 fields have no ids: they are numbered from 1000."""
     if len(documents) > _MOST_FIELDS:
         raise ValueError(f"a partition spec of {len(documents)} fields")
     return tuple(
@@ -220,18 +220,18 @@ def _sources(field: dict[str, Any]) -> list[int]:
 
 
 def _transform(field: dict[str, Any]) -> Transform:
-    """A transform of several columns is none that we know, whatever its name."""
+    """The transform of a field; `Unknown` for a transform of several columns."""
     name = str(field["transform"])
     return parse_transform(name) if len(_sources(field)) == 1 else Unknown(name)
 
 
 def _snapshot(document: dict[str, Any]) -> SnapshotRecord:
-    listed = document.get("manifest-list")
+    manifest_list = document.get("manifest-list")
     return SnapshotRecord(
         id=_number(document["snapshot-id"]),
         parent=document.get("parent-snapshot-id"),
         timestamp_ms=_number(document["timestamp-ms"]),
-        manifest_list=None if listed is None else _text(listed),
+        manifest_list=None if manifest_list is None else _text(manifest_list),
         manifests=tuple(_text(path) for path in document.get("manifests") or ()),
         schema_id=document.get("schema-id"),
         encrypted=document.get("key-id") is not None,

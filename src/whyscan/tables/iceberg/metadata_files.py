@@ -1,4 +1,4 @@
-"""The table's Avro files, found where they are now and opened many at once."""
+"""Opens the Avro files of an Iceberg table: manifest lists and manifests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class MetadataFiles(Struct, frozen=True):
-    """Manifest lists and manifests of one table."""
+    """Opens the manifest lists and manifests of one table, several in parallel."""
 
     store: Store
     places: Places
@@ -42,28 +42,28 @@ class MetadataFiles(Struct, frozen=True):
     def open_many(
         self, recorded: Sequence[str], sizes: Sequence[int], counts: Sequence[int | None]
     ) -> Iterator[Container]:
-        """Several files in order, by their recorded paths, sizes and how many entries they have."""
+        """Several files in order, by their recorded paths, sizes and numbers of entries."""
         paths = [self.places.metadata(path) for path in recorded]
         for path, size in zip(paths, sizes, strict=True):
             if size <= 0:
                 raise CorruptFile(self.store.shown(path), f"{size} bytes are no manifest")
             budget.check_stored(size, self.store.shown(path))
         ranges = [ByteRange(path, 0, size) for path, size in zip(paths, sizes, strict=True)]
-        read = self.store.read_many(ranges)
-        for path, size, count, data in zip(paths, sizes, counts, read, strict=True):
-            found = self.container(path, data.to_pybytes())
-            # Cut behind a block, it would be a whole manifest of fewer files. Some writers record
-            # another size than they wrote, and count right.
-            if len(data) != size and sum(block.count for block in found.blocks()) != count:
+        contents = self.store.read_many(ranges)
+        for path, size, count, data in zip(paths, sizes, counts, contents, strict=True):
+            container = self.container(path, data.to_pybytes())
+            # A manifest truncated after a block reads as one with fewer files. Some writers
+            # record a wrong size, but the right count of entries.
+            if len(data) != size and sum(block.count for block in container.blocks()) != count:
                 why = f"it has {len(data)} bytes, and its manifest list says {size}"
                 raise CorruptFile(self.store.shown(path), why)
-            yield found
+            yield container
 
     def container(self, path: str, data: bytes) -> Container:
         return self.headers.container(self.store.shown(path), data)
 
     def layout(self, container: Container) -> Layout:
-        """How a file's records lie; worked out once for each schema."""
+        """The layout of a file's records, computed once per schema."""
         schema = container.header.metadata["avro.schema"]
         if schema not in self.layouts:
             self.layouts[schema] = layout(container.path, container.header.schema)

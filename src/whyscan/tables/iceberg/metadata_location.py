@@ -1,8 +1,8 @@
-"""Which metadata file is the table's, and where the files that it records are now.
+"""Finds the metadata file of a table, and the present places of the files that it names.
 
-Iceberg records absolute locations. A table that was moved or copied is read where it was found:
-what lies below the recorded location is looked for below the present one, and nothing else is
-followed: the operator's rights would open what the table's writer could not.
+Iceberg records absolute locations. A table that was moved or copied is read at its present place: a
+path below the recorded location is read below the present location. No other path is followed,
+because the user may be allowed to read files that the writer of the table is not.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?=/)")
 
 
 class LocatedMetadata(Struct, frozen=True):
-    """A table's metadata, its file below the store's folder, and what was guessed to find it."""
+    """A table's metadata, the path of its file below the store's folder, and remarks."""
 
     metadata: TableMetadata
     path: str
@@ -43,9 +43,9 @@ class LocatedMetadata(Struct, frozen=True):
 
 
 def find_metadata(store: Store) -> LocatedMetadata | None:
-    """The current metadata of the table in a folder: by the hint, else the newest.
+    """The current metadata of the table in a folder: by the version hint, else the newest.
 
-    None where there is no metadata file: the folder is no Iceberg table.
+    None if the folder has no metadata file and so is no Iceberg table.
     """
     hinted = _hinted(store)
     if hinted is not None:
@@ -56,24 +56,24 @@ def find_metadata(store: Store) -> LocatedMetadata | None:
     files = candidates(dict(zip(paths, times, strict=True)))
     if not files:
         return None
-    found = _newest(store, files)
+    located = _newest(store, files)
     return replace(
-        found, notes=(f"no version hint: opened {found.path}, the newest metadata file",)
+        located, notes=(f"no version hint: opened {located.path}, the newest metadata file",)
     )
 
 
 def _newest(store: Store, paths: Sequence[str]) -> LocatedMetadata:
-    """The metadata that was updated last. One that cannot be read may be it: nothing is chosen."""
+    """The metadata that was updated last. An unreadable file is an error: it may be the last."""
     readable = [LocatedMetadata(read_metadata(store, path), path, ()) for path in paths]
-    return max(readable, key=lambda found: found.metadata.updated_ms)
+    return max(readable, key=lambda located: located.metadata.updated_ms)
 
 
 def read_metadata(store: Store, path: str) -> TableMetadata:
     """One metadata file."""
-    found = _metadata(store, path)
-    if found is None:
+    metadata = _metadata(store, path)
+    if metadata is None:
         raise TableError(f"there is no {store.shown(path)}")
-    return found
+    return metadata
 
 
 def _metadata(store: Store, path: str) -> TableMetadata | None:
@@ -85,11 +85,11 @@ def _metadata(store: Store, path: str) -> TableMetadata | None:
 
 
 def _hinted(store: Store) -> LocatedMetadata | None:
-    """The file that the hint names: a version's number, or a whole name."""
-    stored = store.whole(HINT, _LONGEST_HINT)
-    if stored is None:
+    """The metadata file that the version hint names by its number or its name."""
+    content = store.whole(HINT, _LONGEST_HINT)
+    if content is None:
         return None
-    hint = stored.to_pybytes().decode("utf-8", "replace").strip()
+    hint = content.to_pybytes().decode("utf-8", "replace").strip()
     if not _HINT.fullmatch(hint):
         return None
     usual, *others = (
@@ -97,15 +97,15 @@ def _hinted(store: Store) -> LocatedMetadata | None:
     )
     if (metadata := _metadata(store, usual)) is not None:
         return LocatedMetadata(metadata, usual, ())
-    found = zip(others, store.sizes(others), strict=True)
-    name = next((name for name, size in found if size is not None), None)
+    sizes = zip(others, store.sizes(others), strict=True)
+    name = next((name for name, size in sizes if size is not None), None)
     return None if name is None else LocatedMetadata(read_metadata(store, name), name, ())
 
 
 def candidates(times: dict[str, int]) -> tuple[str, ...]:
-    """The metadata file with the highest number, and the last written ones without a number.
+    """The metadata file with the highest number, and the newest files without a number.
 
-    Of equals it is the one written last, then the last by name.
+    Of files with the same number the newest counts, then the last by name.
     """
     files = [path for path in times if _METADATA_FILE.fullmatch(path)]
     ordered = sorted(files, key=lambda path: (_version(path), times[path], path), reverse=True)
@@ -114,14 +114,14 @@ def candidates(times: dict[str, int]) -> tuple[str, ...]:
 
 
 def _version(path: str) -> int:
-    found = _NUMBER.fullmatch(path)
-    return -1 if found is None else int(found[1])
+    number = _NUMBER.fullmatch(path)
+    return -1 if number is None else int(number[1])
 
 
 class Places(Struct, frozen=True):
-    """Where recorded files are: below `location` as the metadata says, below `root` in fact.
+    """Maps recorded paths to present ones: `location` is the recorded root, `root` the present.
 
-    `folder` is the folder of the metadata file that was opened, below the root.
+    `folder` is the folder of the opened metadata file, below the root.
     """
 
     location: str
@@ -130,21 +130,21 @@ class Places(Struct, frozen=True):
 
     @property
     def moved(self) -> bool:
-        """The table is not where its metadata says."""
+        """Whether the table is not at the location that its metadata records."""
         return plain(self.location) != plain(self.root)
 
     def below(self, recorded: str) -> str | None:
-        """A recorded path relative to the root; None for one that lies elsewhere."""
+        """A recorded path relative to the root; None for a path outside of the table."""
         for base in (self.location, self.root):
-            found = relative(recorded, base)
-            if found is not None:
-                return found
+            path = relative(recorded, base)
+            if path is not None:
+                return path
         return None
 
     def metadata(self, recorded: str) -> str:
-        """Where a recorded metadata file is: a copy of the metadata folder alone is enough."""
-        found = self.below(recorded)
-        return posixpath.join(self.folder, _name(recorded)) if found is None else found
+        """The present path of a recorded metadata file, also if only `metadata/` was copied."""
+        path = self.below(recorded)
+        return posixpath.join(self.folder, _name(recorded)) if path is None else path
 
 
 def _name(recorded: str) -> str:
@@ -155,7 +155,7 @@ def _name(recorded: str) -> str:
 
 
 def relative(recorded: str, location: str) -> str | None:
-    """A recorded path below a location, None for one that lies, or leads, elsewhere."""
+    """A recorded path relative to a location; None for a path outside of the location."""
     path, base = plain(recorded), plain(location)
     if not path.startswith(f"{base}/"):
         return None
@@ -164,7 +164,7 @@ def relative(recorded: str, location: str) -> str | None:
 
 
 def plain(path: str) -> str:
-    """A path without its scheme: one place is `file:/x`, `file:///x` and `/x`, or s3 and s3a."""
+    """A path without its scheme: `file:/x`, `file:///x` and `/x` are equal, and s3 and s3a."""
     scheme = _SCHEME.match(path)
     if scheme is not None:
         return "/" + path[scheme.end() :].strip("/")

@@ -1,4 +1,4 @@
-"""Open an Iceberg table: a folder or one of its metadata files, today or at another version."""
+"""Opens an Iceberg table from its folder or a metadata file, at any of its versions."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ _TODAY = Travel()
 
 
 def open_iceberg(store: Store, travel: Travel = _TODAY, file: str | None = None) -> IcebergSnapshot:
-    """The table in a folder; `file` is the metadata file to read, None to look for the newest."""
-    found = (
+    """The table in a folder; `file` is the metadata file to read, None for the newest."""
+    located = (
         find_metadata(store)
         if file is None
         else LocatedMetadata(read_metadata(store, file), file, ())
     )
-    if found is None:
+    if located is None:
         raise TableError(
             f"{store.uri} has no Iceberg metadata",
             hint="name a folder with metadata/*.metadata.json",
         )
-    return open_found(store, found, travel)
+    return open_found(store, located, travel)
 
 
-def open_found(store: Store, found: LocatedMetadata, travel: Travel) -> IcebergSnapshot:
-    """The table in a folder whose metadata was found."""
-    metadata = found.metadata
-    places = Places(metadata.location, store.uri, posixpath.dirname(found.path))
-    notes = found.notes
+def open_found(store: Store, located: LocatedMetadata, travel: Travel) -> IcebergSnapshot:
+    """The table in a folder with the metadata `located`."""
+    metadata = located.metadata
+    places = Places(metadata.location, store.uri, posixpath.dirname(located.path))
+    notes = located.notes
     if places.moved:
         notes = (*notes, f"moved: the metadata records it at {metadata.location}")
     at = choose(metadata, travel)

@@ -1,4 +1,4 @@
-"""Partition values of entries: from what Avro has to our types, and to what people read."""
+"""Partition values of entries: conversion from Avro's types, and to text for reports."""
 
 from __future__ import annotations
 
@@ -35,33 +35,37 @@ _FIRST_YEAR = 1970
 _INT32 = pa.scalar((1 << 31) - 1, pa.int64())
 
 
-def as_type(stored: pa.Array, kind: Type) -> pa.Array:
-    """Partition values in the Arrow representation of `kind`; null where they cannot be read."""
-    target, found = arrow_type(kind), stored.type
+def as_type(recorded: pa.Array, kind: Type) -> pa.Array:
+    """Partition values in the Arrow type of `kind`; null where they cannot be read."""
+    target, avro_type = arrow_type(kind), recorded.type
     match kind:
-        case DecimalType() | BinaryType() if pa.types.is_binary(found):
-            return decode(stored, kind)
-        case UuidType() if pa.types.is_binary(found):
-            return decode(stored, kind)
-        case UuidType() if pa.types.is_string(found):
-            return pa.array([_uuid(text) for text in stored.to_pylist()], target)
-        case DateType() if pa.types.is_integer(found):
-            wide = stored.cast(pa.int64())
-            near = pc.less_equal(pc.abs(wide), _INT32)
-            return pc.if_else(near, wide, pa.scalar(None, pa.int64())).cast(pa.int32()).view(target)
-        # A date that became a timestamp has days in its old files: four bytes are no moment.
-        case TimestampType() if pa.types.is_int64(found):
-            return stored.view(target)
-        case IntegerType() if pa.types.is_integer(found):
-            return stored.cast(target)
-        case FloatType() if pa.types.is_floating(found):
-            return stored.cast(target)
-        case StringType() if pa.types.is_string(found):
-            return stored.cast(target)
-        case BooleanType() if pa.types.is_boolean(found):
-            return stored
+        case DecimalType() | BinaryType() if pa.types.is_binary(avro_type):
+            return decode(recorded, kind)
+        case UuidType() if pa.types.is_binary(avro_type):
+            return decode(recorded, kind)
+        case UuidType() if pa.types.is_string(avro_type):
+            return pa.array([_uuid(text) for text in recorded.to_pylist()], target)
+        case DateType() if pa.types.is_integer(avro_type):
+            days = recorded.cast(pa.int64())
+            in_range = pc.less_equal(pc.abs(days), _INT32)
+            return (
+                pc.if_else(in_range, days, pa.scalar(None, pa.int64()))
+                .cast(pa.int32())
+                .view(target)
+            )
+        # A date that was promoted to a timestamp has days (int32) in old files: not read.
+        case TimestampType() if pa.types.is_int64(avro_type):
+            return recorded.view(target)
+        case IntegerType() if pa.types.is_integer(avro_type):
+            return recorded.cast(target)
+        case FloatType() if pa.types.is_floating(avro_type):
+            return recorded.cast(target)
+        case StringType() if pa.types.is_string(avro_type):
+            return recorded.cast(target)
+        case BooleanType() if pa.types.is_boolean(avro_type):
+            return recorded
         case _:
-            return pa.nulls(len(stored), target)
+            return pa.nulls(len(recorded), target)
 
 
 def _uuid(text: str | None) -> bytes | None:
@@ -72,7 +76,7 @@ def _uuid(text: str | None) -> bytes | None:
 
 
 def shown(values: pa.Array, kind: Type, transform: Transform) -> pa.Array:
-    """Partition values as people read them: months as 2024-03, bytes in hexadecimal digits."""
+    """Partition values as reports show them: months as 2024-03, bytes in hexadecimal."""
     match transform, kind:
         case Year(), _:
             return _texts(values, lambda unit: f"{_FIRST_YEAR + unit}")
@@ -81,7 +85,7 @@ def shown(values: pa.Array, kind: Type, transform: Transform) -> pa.Array:
         case Hour(), _:
             return _texts(values, _hour)
         case _, UuidType():
-            return _texts(values, lambda stored: str(uuid.UUID(bytes=stored)))
+            return _texts(values, lambda value: str(uuid.UUID(bytes=value)))
         case _, BinaryType():
             return _texts(values, bytes.hex)
         case _, StringType():

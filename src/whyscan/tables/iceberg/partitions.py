@@ -1,7 +1,7 @@
-"""What partition values say of their source columns, for files and for whole manifests.
+"""The intervals of source columns from partition values, for files and for manifests.
 
-Each manifest is read under its own spec. Bucket fields have no preimage: their numbers are
-handed on, and literals are hashed forward.
+Each manifest is read with its own spec. Bucket fields have no preimage: containers keep the bucket
+numbers, and the evaluator hashes literals.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 
 class PartitionFieldValues(Struct, frozen=True):
-    """One partition field over a batch: the interval of its values and the column it is made of.
+    """One partition field of a batch: the interval of its values, and its source column.
 
-    `unreadable` counts the containers whose value could not be read: it may be anything there.
+    `unreadable` counts the containers whose value could not be read and so may be any value.
     """
 
     field: PartitionField
@@ -50,27 +50,29 @@ class PartitionFieldValues(Struct, frozen=True):
 
 
 def containers(
-    told: Sequence[PartitionFieldValues], count: int, rows: pa.Array | None
+    field_values: Sequence[PartitionFieldValues], count: int, rows: pa.Array | None
 ) -> Containers:
-    """The batch, with what its partition fields say of their sources."""
-    return Containers(count, rows, partition=_sources(told), buckets=tuple(_buckets(told)))
+    """The containers of a batch with the intervals of the partition fields' sources."""
+    return Containers(
+        count, rows, partition=_sources(field_values), buckets=tuple(_buckets(field_values))
+    )
 
 
 def by_values(
     spec: Spec, columns: Mapping[int, IcebergColumn], values: Mapping[int, pa.Array]
 ) -> Iterator[PartitionFieldValues]:
-    """Files: one value a field. `values` are by the id of the partition field."""
+    """The fields of files: one value per file. `values` are by the partition field's id."""
     for _, field, source, kind in _fields(spec, columns):
         if field.id in values:
-            stored = values[field.id]
-            read = as_type(stored, kind)
-            yield PartitionFieldValues(field, source, *_points(kind, stored, read))
+            recorded = values[field.id]
+            read = as_type(recorded, kind)
+            yield PartitionFieldValues(field, source, *_points(kind, recorded, read))
 
 
-def _points(kind: Type, stored: pa.Array, read: pa.Array) -> tuple[Interval, int]:
-    """One value a container. What could not be read is not NULL: it may be anything."""
+def _points(kind: Type, recorded: pa.Array, read: pa.Array) -> tuple[Interval, int]:
+    """The interval of one value per container. An unreadable value may be any value."""
     point = of_partition_values(kind, read)
-    lost = unknown_as(unread(stored, read), verdict=False)
+    lost = unknown_as(unread(recorded, read), verdict=False)
     if lost is False:
         return point, 0
     interval = Interval(
@@ -81,15 +83,15 @@ def _points(kind: Type, stored: pa.Array, read: pa.Array) -> tuple[Interval, int
         null=point.null,
         nan=either(point.nan, lost) if isinstance(kind, FloatType) else False,
     )
-    return interval, tally(lost, len(stored))
+    return interval, tally(lost, len(recorded))
 
 
 def by_summaries(
     spec: Spec, columns: Mapping[int, IcebergColumn], summaries: pa.Array
 ) -> Iterator[PartitionFieldValues]:
-    """Manifests: two ends a field, in the order of the spec's fields.
+    """The fields of manifests: two bounds per manifest, in the order of the spec's fields.
 
-    A summary without bounds says nothing of the values, whatever its flags are.
+    A summary without bounds allows all values, whatever its flags are.
     """
     for position, field, source, kind in _fields(spec, columns):
         yield PartitionFieldValues(field, source, *_summary(kind, _element(summaries, position)))
@@ -98,7 +100,7 @@ def by_summaries(
 def _fields(
     spec: Spec, columns: Mapping[int, IcebergColumn]
 ) -> Iterator[tuple[int, PartitionField, IcebergColumn, Type]]:
-    """The fields whose source the schema still has and whose values have an order."""
+    """The fields whose source column is in the schema and whose values have an order."""
     for position, field in enumerate(spec.fields):
         source = columns.get(field.source)
         if source is not None:
@@ -108,7 +110,7 @@ def _fields(
 
 
 def _element(lists: pa.Array, position: int) -> pa.Array:
-    """The element at a position; null in lists that are too short, which `list_element` refuses."""
+    """The element at a position of each list; null for a list that is too short."""
     lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
     starts = np.cumsum(lengths) - lengths
     return pc.list_flatten(lists).take(pa.array(starts + position, mask=lengths <= position))
@@ -118,14 +120,14 @@ def _summary(kind: Type, summary: pa.StructArray) -> tuple[Interval, int]:
     def of(name: str) -> pa.Array:
         return pc.struct_field(summary, name)
 
-    stored = of("lower_bound"), of("upper_bound")
-    lower, upper, lost = decode_both(stored, kind)
+    bounds = of("lower_bound"), of("upper_bound")
+    lower, upper, lost = decode_both(bounds, kind)
     if isinstance(kind, UuidType):
         lower, upper = in_either_order(lower, upper)
     wrong = surely(greater, lower, upper)
     nan: Mask = False
     if isinstance(kind, FloatType):
-        # A NaN end is no end, and it is a NaN.
+        # A bound that is NaN is no bound, but it proves that the column has NaN.
         ends = either(surely(pc.is_nan, lower), surely(pc.is_nan, upper))
         wrong = either(wrong, ends)
         nan = either(unknown_as(of("contains_nan"), verdict=True), ends)
@@ -134,41 +136,48 @@ def _summary(kind: Type, summary: pa.StructArray) -> tuple[Interval, int]:
     return Interval(kind, keep(right, lower), keep(right, upper), null=null, nan=nan), lost
 
 
-def _sources(told: Sequence[PartitionFieldValues]) -> Intervals:
-    found: dict[Path, Interval] = {}
-    for one in told:
-        interval = partition_interval(one.field.transform, one.source.type, one.values)
-        path = one.source.path
-        found[path] = meet(found[path], interval) if path in found else interval
-    return found
+def _sources(field_values: Sequence[PartitionFieldValues]) -> Intervals:
+    intervals: dict[Path, Interval] = {}
+    for field_value in field_values:
+        interval = partition_interval(
+            field_value.field.transform, field_value.source.type, field_value.values
+        )
+        path = field_value.source.path
+        intervals[path] = meet(intervals[path], interval) if path in intervals else interval
+    return intervals
 
 
-def _buckets(told: Sequence[PartitionFieldValues]) -> Iterator[Buckets]:
-    for one in told:
-        match one.field.transform:
+def _buckets(field_values: Sequence[PartitionFieldValues]) -> Iterator[Buckets]:
+    for field_value in field_values:
+        match field_value.field.transform:
             case Bucket(count=number):
-                yield Buckets(one.source.path, number, one.values.lower, one.values.upper)
+                yield Buckets(
+                    field_value.source.path,
+                    number,
+                    field_value.values.lower,
+                    field_value.values.upper,
+                )
             case _:
                 pass
 
 
 def identities(spec: Spec) -> frozenset[int]:
-    """The field ids of columns whose value a file's partition says, stored in the file or not."""
+    """The ids of columns with an identity transform: the partition has their value."""
     return frozenset(f.source for f in spec.fields if isinstance(f.transform, IdentityTransform))
 
 
 def names(spec: Spec, columns: Mapping[int, IcebergColumn]) -> frozenset[str]:
-    """The fields of which `by_values` tells."""
+    """The names of the fields that `by_values` returns."""
     return frozenset(field.name for _, field, _, _ in _fields(spec, columns))
 
 
 def by_source(
     spec: Spec, columns: Mapping[int, IcebergColumn]
 ) -> dict[Path, tuple[Transform, ...]]:
-    """The transforms of a spec by the column that they are made of."""
-    found: dict[Path, tuple[Transform, ...]] = {}
+    """The transforms of a spec by their source column."""
+    transforms: dict[Path, tuple[Transform, ...]] = {}
     for field in spec.fields:
         source = columns.get(field.source)
         if source is not None:
-            found[source.path] = (*found.get(source.path, ()), field.transform)
-    return found
+            transforms[source.path] = (*transforms.get(source.path, ()), field.transform)
+    return transforms

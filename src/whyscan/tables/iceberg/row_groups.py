@@ -1,4 +1,4 @@
-"""The row groups of an Iceberg table's data files, their columns found by field id."""
+"""The row groups of an Iceberg table's data files, whose columns are looked up by field id."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 class IcebergFooters(Struct, frozen=True):
-    """The footers of a table's data files, below its present location only."""
+    """Reads the footers of a table's data files, only below its present location."""
 
     store: Store
     places: Places
-    stored: IcebergFileColumns
+    file_columns: IcebergFileColumns
 
     def row_groups(
         self,
@@ -43,61 +43,65 @@ class IcebergFooters(Struct, frozen=True):
         columns: Sequence[Column],
         projection: Sequence[Path] | None,
     ) -> RowGroups:
-        """The row groups of those files at `opened` that can be opened."""
-        asked = [column for column in columns if column.path[0] != FILE_PATH[0]]
+        """The row groups of the files at the positions `opened`, except for files out of reach."""
+        data_columns = [column for column in columns if column.path[0] != FILE_PATH[0]]
         data = DataFiles(self.store, files, opened, self.places.below)
-        reached, found = data.read(lambda reached: self._measured(reached, asked, projection))
-        at = pa.array(reached.at, pa.int64())
-        return found.row_groups(at, files.containers, reached.unchecked)
+        reached, measured = data.read(
+            lambda reached: self._measured(reached, data_columns, projection)
+        )
+        positions = pa.array(reached.at, pa.int64())
+        return measured.row_groups(positions, files.containers, reached.unchecked)
 
     def _measured(
         self, reached: Reached, columns: Sequence[Column], projection: Sequence[Path] | None
     ) -> Measured:
         footers = read_footers(self.store, reached.paths, reached.sizes)
-        watch = _Older(self.stored, columns)
-        found = measure(watch.over(footers), columns, projection, self.stored.find)
+        watch = _Older(self.file_columns, columns)
+        measured = measure(watch.over(footers), columns, projection, self.file_columns.find)
         for column in columns:
-            constant = watch.default(column, found.file)
+            constant = watch.default(column, measured.file)
             if constant is not None:
-                told = found.statistics[column.path]
-                found.statistics[column.path] = meet(told, constant)
-                # Nobody wrote the default: counted as NULL it is none.
-                del found.exact[column.path]
-        return found
+                interval = measured.statistics[column.path]
+                measured.statistics[column.path] = meet(interval, constant)
+                # The file does not contain the default: its NULL count is not the column's.
+                del measured.exact[column.path]
+        return measured
 
 
 class _Older(Struct):
-    """Passes footers on, and keeps which files are older than a column with a default."""
+    """Passes footers on, and records the files that are older than a column with a default."""
 
-    stored: IcebergFileColumns
+    file_columns: IcebergFileColumns
     columns: Sequence[Column]
     older: dict[Path, list[int]] = field(default_factory=dict)
     count: int = 0
 
     def over(self, footers: Iterator[Footer]) -> Iterator[Footer]:
-        named = [c.path for c in self.columns if c.path in self.stored.leaves]
-        watched = [path for path in named if self.stored.leaves[path].default is not None]
+        named = [c.path for c in self.columns if c.path in self.file_columns.leaves]
+        watched = [path for path in named if self.file_columns.leaves[path].default is not None]
         decoder = Decoder()
         for footer in footers:
             for path in watched:
-                if self.stored.takes_default(decoder.schema(footer.data), path):
+                if self.file_columns.takes_default(decoder.schema(footer.data), path):
                     self.older.setdefault(path, []).append(self.count)
             self.count += 1
             yield footer
 
     def default(self, column: Column, file: pa.Array) -> Interval | None:
-        """A column's default in the row groups of older files, anything in the others."""
+        """The column's interval per row group: its default in older files, all values in others."""
         older = self.older.get(column.path)
         if older is None:
             return None
-        value = default_value(self.stored.leaves[column.path].default, column.type)
+        value = default_value(self.file_columns.leaves[column.path].default, column.type)
         if value is None:
             return None
         is_older = np.zeros(self.count, np.bool_)
         is_older[older] = True
-        here = is_older[file.to_numpy()]
-        point = pa.repeat(value, 1).take(pa.array(np.zeros(len(here), np.int64), mask=~here))
-        # In a struct the default stands in rows that have the struct, and the others are NULL.
-        null = pa.array(~here) if len(column.path) == 1 else True
-        nan = pa.array(~here) if isinstance(column.type, FloatType) else False
+        in_older_file = is_older[file.to_numpy()]
+        point = pa.repeat(value, 1).take(
+            pa.array(np.zeros(len(in_older_file), np.int64), mask=~in_older_file)
+        )
+        # A member of a struct is the default only in rows whose struct is not NULL.
+        null = pa.array(~in_older_file) if len(column.path) == 1 else True
+        nan = pa.array(~in_older_file) if isinstance(column.type, FloatType) else False
         return Interval(column.type, point, point, null=null, nan=nan)

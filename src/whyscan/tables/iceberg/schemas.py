@@ -1,4 +1,4 @@
-"""Iceberg schemas as ours: a column keeps its field id, which names it in manifests and files."""
+"""Reads Iceberg schemas. A column keeps its field id, which manifests and data files use."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ _LARGEST_ID = (1 << 31) - 1
 
 
 class IcebergColumn(Struct, frozen=True):
-    """A column, or a member of a struct, by its field id.
+    """A column or a member of a struct, with its field id.
 
-    `default` is the JSON of its initial default, which stands for the column in files that are
-    older than it; None where that is NULL. `required`: neither it nor a struct around it is NULL.
+    `default` is the JSON of its initial default: the column's value in files that are older than
+    the column, None for NULL. `required`: neither the column nor a struct around it is NULL.
     """
 
     path: Path
@@ -72,9 +72,9 @@ class IcebergColumn(Struct, frozen=True):
 
 
 class TableSchema(Struct, frozen=True):
-    """A schema with its columns by field id, structs and their members included.
+    """A schema with its columns by field id, including structs and their members.
 
-    `document` is the JSON that it was read from.
+    `document` is the JSON of the schema.
     """
 
     schema: Schema
@@ -82,30 +82,30 @@ class TableSchema(Struct, frozen=True):
     document: Any
 
     def at(self, path: Path) -> IcebergColumn | None:
-        """The column of that path."""
+        """The column with that path; None without one."""
         return next((leaf for leaf in self.leaves.values() if leaf.path == path), None)
 
 
 def table_schema(document: Any) -> TableSchema:
-    """A struct document of `metadata.json`."""
-    found = Schema(_fields(document, 0))
+    """Read a schema of `metadata.json`."""
+    schema = Schema(_fields(document, 0))
     leaves: dict[int, IcebergColumn] = {}
     for leaf in _leaves(document, (), required=True):
         if leaf.id in leaves:
             raise TableError(f"the schema has two columns with the field id {leaf.id}")
         leaves[leaf.id] = leaf
-    return TableSchema(found, leaves, document)
+    return TableSchema(schema, leaves, document)
 
 
 def _leaves(document: Any, above: Path, *, required: bool) -> Iterator[IcebergColumn]:
     for member in document["fields"]:
         path, kind = (*above, member["name"]), member["type"]
-        always = required and member.get("required") is True
+        never_null = required and member.get("required") is True
         yield IcebergColumn(
-            path, type_of_field(kind, 0), member["id"], member.get("initial-default"), always
+            path, type_of_field(kind, 0), member["id"], member.get("initial-default"), never_null
         )
         if isinstance(kind, dict) and kind.get("type") == "struct":
-            yield from _leaves(kind, path, required=always)
+            yield from _leaves(kind, path, required=never_null)
 
 
 def _fields(document: Any, depth: int) -> tuple[Field, ...]:
@@ -133,8 +133,8 @@ def type_of_field(document: Any, depth: int) -> Type:
             return OtherType(name)
         case str() as name if name in PRIMITIVES:
             return PRIMITIVES[name]
-        case str() as name if found := _DECIMAL.fullmatch(name):
-            return _decimal(int(found[1]), int(found[2]))
+        case str() as name if decimal := _DECIMAL.fullmatch(name):
+            return _decimal(int(decimal[1]), int(decimal[2]))
         case str() as name if name.startswith("fixed["):
             return BINARY
         case str() as name:

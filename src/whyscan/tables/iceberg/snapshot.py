@@ -1,4 +1,4 @@
-"""One snapshot of an Iceberg table: manifests first, then the entries of those that survive."""
+"""One snapshot of an Iceberg table: its manifests, then the entries of the kept manifests."""
 
 from __future__ import annotations
 
@@ -17,9 +17,14 @@ from whyscan.pruning.transforms import Void
 from whyscan.tables.cached_files import CachedFiles
 from whyscan.tables.counts import plausible
 from whyscan.tables.file_columns import FileReading, Naming
-from whyscan.tables.iceberg import live_files as live
-from whyscan.tables.iceberg import partitions
-from whyscan.tables.iceberg.deletes import DeleteFiles, Hidden, SequencedEntries, hidden, told_apart
+from whyscan.tables.iceberg import live_files, partitions
+from whyscan.tables.iceberg.deletes import (
+    DeleteFiles,
+    Hidden,
+    SequencedEntries,
+    delete_files,
+    hidden,
+)
 from whyscan.tables.iceberg.entries import DATA, EntryReader, sequence_numbers
 from whyscan.tables.iceberg.field_columns import IcebergFileColumns, read_mapping
 from whyscan.tables.iceberg.manifests import (
@@ -54,16 +59,16 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
 _BYTES_AN_ENTRY = 128
-"""A guess at what a file takes in a manifest, for lists that do not count."""
+"""Estimated bytes per file in a manifest, for manifest lists without file counts."""
 
 _NEWEST = (1 << 63) - 1
-"""The sequence number of a delete file that has none: it may apply to every file."""
+"""The sequence number assumed for a delete file without one: it may apply to every file."""
 
 
 class Listed(Struct, frozen=True):
-    """Some of a snapshot's manifests; `specs` are the numbers of those that all were written under.
+    """The manifests of one part; `specs` are the numbers of all specs in the snapshot.
 
-    What deletes rows applies to files of any manifest: every part has all of its manifests.
+    A delete file may apply to files of any manifest, so that every part has all delete manifests.
     """
 
     manifests: pa.Table
@@ -71,9 +76,10 @@ class Listed(Struct, frozen=True):
 
 
 class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
-    """A snapshot's manifests under their own specs, its columns by field id.
+    """One snapshot of an Iceberg table, or one part of it.
 
-    `listed` are the manifests of a part, None for all of the snapshot's.
+    Each manifest is read with its own spec. Columns are identified by field id. `listed` are the
+    manifests of a part, None for all manifests of the snapshot.
     """
 
     store: Store
@@ -100,7 +106,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def specs(self) -> tuple[PartitionSpec, ...]:
-        """The specs that live manifests were written under; the current one of an empty table."""
+        """The specs of the live manifests; for an empty table the current spec."""
         return tuple(partitions.by_source(spec, self._leaves) for spec in self._live_specs)
 
     @lazy
@@ -115,21 +121,21 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def numbered_specs(self) -> tuple[SpecLine, ...]:
-        """The specs of live files, and the one that new files are written under."""
-        live = {spec.id: spec for spec in self._live_specs}
+        """The specs of live files, and the spec of new files."""
+        live_specs = {spec.id: spec for spec in self._live_specs}
         current = self._reader.spec(self.metadata.default_spec)
-        specs = {**live, current.id: current}
+        specs = {**live_specs, current.id: current}
         return tuple(self._spec_line(specs[number]) for number in sorted(specs))
 
     def _spec_line(self, spec: Spec) -> SpecLine:
-        made = {
+        by_source = {
             path: [t for t in transforms if not isinstance(t, Void)]
             for path, transforms in partitions.by_source(spec, self._leaves).items()
         }
         return SpecLine(
             spec.id,
-            tuple(f"{t}({'.'.join(path)})" for path, found in made.items() for t in found),
-            frozenset(path for path, found in made.items() if found),
+            tuple(f"{t}({'.'.join(path)})" for path, kept in by_source.items() for t in kept),
+            frozenset(path for path, kept in by_source.items() if kept),
             spec.id == self.metadata.default_spec,
             partitions.names(spec, self._leaves),
         )
@@ -151,7 +157,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     @lazy
     def _list(self) -> pa.Table:
-        """Every manifest, of data and of deletes, in the order of the list."""
+        """The manifest list: one row per manifest of data files or of delete files."""
         if self.listed is not None:
             return self.listed.manifests
         record = self.at.record
@@ -168,7 +174,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
             raise encrypted(self.uri)
         if record.manifest_list is not None:
             listed = read_list(self.opened.open(record.manifest_list))
-            # Cut behind its header, a list is whole and empty.
+            # A file that is truncated after its header reads as an empty list.
             if not len(listed) and record.files:
                 why = f"it lists no manifests, and its snapshot counts {record.files} data files"
                 raise CorruptFile(record.manifest_list, why)
@@ -186,17 +192,17 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     @lazy
     def _deletes(self) -> tuple[DeleteFiles, ...]:
-        """The delete files, read once and only for a table that has some."""
-        listed = self._list.filter(pc.invert(self._lists_data)).combine_chunks()
-        numbers = listed["sequence_number"].combine_chunks()
-        found = self._reader.read(listed, {**ENTRY, **DELETING})
+        """The delete files. They are read once."""
+        delete_manifests = self._list.filter(pc.invert(self._lists_data)).combine_chunks()
+        sequences = delete_manifests["sequence_number"].combine_chunks()
+        batches = self._reader.read(delete_manifests, {**ENTRY, **DELETING})
         return tuple(
-            told_apart(SequencedEntries(some, sequence_numbers(some, numbers, _NEWEST)))
-            for some in found
+            delete_files(SequencedEntries(entries, sequence_numbers(entries, sequences, _NEWEST)))
+            for entries in batches
         )
 
     def manifests(self) -> Manifests:
-        """What the manifest list says of each manifest, before any of them is opened."""
+        """The manifests with their partition summaries. No manifest is opened."""
         return self._manifests
 
     @lazy
@@ -206,9 +212,11 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         files = _sum(self._data, "added_files_count", "existing_files_count")
         for number, at in self._by_spec():
             summaries = self._data["partitions"].combine_chunks().take(at)
-            told = list(partitions.by_summaries(self._reader.spec(number), self._leaves, summaries))
-            # One that lists no live file holds no rows; how many the others hold is not needed.
-            parts.append(partitions.containers(told, len(at), files.take(at)))
+            field_values = list(
+                partitions.by_summaries(self._reader.spec(number), self._leaves, summaries)
+            )
+            # A manifest without live files has no rows; the row count of others is not needed.
+            parts.append(partitions.containers(field_values, len(at), files.take(at)))
             order.append(at.to_numpy())
         return Manifests(
             paths=self._data["manifest_path"].combine_chunks(),
@@ -228,26 +236,32 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         zone: Zone | None = None,  # noqa: ARG002 - partition values are not text
         manifests: pa.Array | None = None,
     ) -> Files:
-        """The live files of the manifests at `manifests`, None being all of them."""
+        """The live files of the manifests at the positions `manifests`; None stands for all."""
         named = frozenset(column.path for column in columns)
         opened = None if manifests is None else tuple(manifests.to_pylist())
         return self._remembered.files((named, opened), lambda: self._read_files(named, manifests))
 
     def _read_files(self, paths: frozenset[Path], manifests: pa.Array | None) -> Files:
-        listed = self._data if manifests is None else self._data.take(manifests)
+        manifest_list = self._data if manifests is None else self._data.take(manifests)
         leaves = [leaf for leaf in self._leaves.values() if leaf.path in paths]
-        asked = live.EntryColumns(StatisticsReader(leaves, self.metadata.is_from_delta), paths)
-        wanted = ENTRY | asked.statistics.wanted | (SEQUENCED if self._deletes else {})
-        numbers = listed["sequence_number"].combine_chunks()
+        entry_columns = live_files.EntryColumns(
+            StatisticsReader(leaves, self.metadata.is_from_delta), paths
+        )
+        fields = ENTRY | entry_columns.statistics.wanted | (SEQUENCED if self._deletes else {})
+        sequences = manifest_list["sequence_number"].combine_chunks()
         batches = []
-        for some in self._reader.read(listed, wanted):
-            if pc.any(pc.not_equal(some.column("content"), DATA)).as_py():
+        for entries in self._reader.read(manifest_list, fields):
+            if pc.any(pc.not_equal(entries.column("content"), DATA)).as_py():
                 raise CorruptFile(self.metadata.path, "a manifest of data files lists delete files")
-            batches.append(live.batch(some, self._leaves, asked, self._hidden(some, numbers)))
-        found = live.gathered(batches)
-        if manifests is None or found.manifest is None:
-            return found
-        return replace(found, manifest=manifests.take(found.manifest))
+            batches.append(
+                live_files.batch(
+                    entries, self._leaves, entry_columns, self._hidden(entries, sequences)
+                )
+            )
+        files = live_files.concatenate_files(batches)
+        if manifests is None or files.manifest is None:
+            return files
+        return replace(files, manifest=manifests.take(files.manifest))
 
     def _hidden(self, entries: Entries, of_manifests: pa.Array) -> Hidden | None:
         if not self._deletes:
@@ -263,14 +277,17 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         columns: Sequence[Column],
         projection: Sequence[Path] | None,
     ) -> RowGroups:
-        """The row groups of the files at `opened`; `projection` None is every column."""
+        """The row groups of the files at the positions `opened`.
+
+        `projection` None stands for all columns.
+        """
         from whyscan.tables.iceberg.row_groups import IcebergFooters
 
-        footers = IcebergFooters(self.store, self.opened.places, self._stored_columns)
+        footers = IcebergFooters(self.store, self.opened.places, self._file_columns)
         return footers.row_groups(files, opened, columns, projection)
 
     @lazy
-    def _stored_columns(self) -> IcebergFileColumns:
+    def _file_columns(self) -> IcebergFileColumns:
         specs = self.metadata.specs.values()
         mapping = self.metadata.properties.get(NAME_MAPPING)
         return IcebergFileColumns(
@@ -280,45 +297,45 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         )
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:  # noqa: ARG002 - no text
-        """How the rows of the files at those positions are read."""
+        """How the rows of the files at the positions `at` are read."""
         from whyscan.tables.iceberg import file_columns
 
         newest = self.at.schema.document
         naming = Naming(
-            by_id=True, mapping=self._stored_columns.mapping, counted=True, constants_win=False
+            by_id=True, mapping=self._file_columns.mapping, counted=True, constants_win=False
         )
         if not len(at):
             return FileReading(file_columns.columns(newest), (), naming)
         chains = file_columns.chains(self.metadata, newest)
         indexer = file_columns.Indexer(self.store, self.opened.places, chains)
         index = indexer.index(self._deletes)
-        known = self._manifested(files, at)
+        manifested = self._manifested(files, at)
         formats = ["parquet"] * len(at) if files.formats is None else files.formats.take(at)
         paths = files.paths.take(at).to_pylist()
-        found = (
+        data_files = (
             replace(
                 indexer.file(path, str(kind)),
-                constants=known.constants(path),
-                deletes=tuple(index.of(path, known.origins[path])),
+                constants=manifested.constants(path),
+                deletes=tuple(index.of(path, manifested.origins[path])),
             )
             for path, kind in zip(paths, formats, strict=True)
         )
-        return FileReading(file_columns.columns(newest), tuple(found), naming)
+        return FileReading(file_columns.columns(newest), tuple(data_files), naming)
 
     def _manifested(self, files: Files, at: pa.Array) -> Manifested:
-        """The manifests of those files, read once more for what a plan has no use for."""
+        """Read the manifests of these files again, for fields that a plan does not need."""
         from whyscan.tables.iceberg.file_columns import Manifested
 
         manifests = pc.unique(files.manifest.take(at)) if files.manifest is not None else None
         listed = self._data if manifests is None else self._data.take(manifests)
-        numbers = listed["sequence_number"].combine_chunks()
-        known = Manifested(self._leaves)
-        for some in self._reader.read(listed, ENTRY | SEQUENCED):
-            known.add(SequencedEntries(some, sequence_numbers(some, numbers, 0)))
-        return known
+        sequences = listed["sequence_number"].combine_chunks()
+        manifested = Manifested(self._leaves)
+        for entries in self._reader.read(listed, ENTRY | SEQUENCED):
+            manifested.add(SequencedEntries(entries, sequence_numbers(entries, sequences, 0)))
+        return manifested
 
     def recording(self, column: Column) -> Recording:
-        """What the table's properties have writers record of a column."""
+        """The statistics of a column that the table's properties tell writers to record."""
         from whyscan.tables.iceberg.metrics_modes import recording
 
         return recording(column, self.metadata.properties, self._numbers)
@@ -330,31 +347,31 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         return numbered(self._leaves.values())
 
     def expect(self, columns: Sequence[Column]) -> None:
-        """Nothing: which manifests are read is known once their list is judged."""
+        """Do nothing: the manifests to read are decided after the manifest list is evaluated."""
 
     def traffic(self) -> Traffic:
         return self.store.meter.traffic()
 
     def parts(self, files_each: int) -> tuple[IcebergSnapshot, ...]:
-        """Snapshots of whole manifests with about so many files each, in the order of the list."""
+        """Parts of complete manifests with about `files_each` files, in the order of the list."""
         of_deletes = self._list.filter(pc.invert(self._lists_data))
-        return tuple(self._part(some, of_deletes) for some in self._groups(files_each))
+        return tuple(self._part(manifests, of_deletes) for manifests in self._groups(files_each))
 
     def _groups(self, files_each: int) -> Iterator[pa.Table]:
         estimated = pc.divide(self._data["manifest_length"], _BYTES_AN_ENTRY)
         files = _sum(self._data, "added_files_count", "existing_files_count")
-        first = count = 0
-        for at, more in enumerate(pc.coalesce(files, estimated.combine_chunks()).to_pylist()):
-            if at > first and count + more > files_each:
+        first = group_files = 0
+        for at, file_count in enumerate(pc.coalesce(files, estimated.combine_chunks()).to_pylist()):
+            if at > first and group_files + file_count > files_each:
                 yield self._data.slice(first, at - first)
-                first, count = at, 0
-            count += more
+                first, group_files = at, 0
+            group_files += file_count
         yield self._data.slice(first)
 
     def _part(self, manifests: pa.Table, of_deletes: pa.Table) -> IcebergSnapshot:
         store = self.store.afresh()
-        # A slice would be pickled with the buffers of the whole.
-        alone = pa.concat_tables(
+        # Arrow pickles a slice with the buffers of the complete table.
+        listed = pa.concat_tables(
             [manifests.take(pa.array(range(len(manifests)), pa.int64())), of_deletes]
         )
         return replace(
@@ -362,7 +379,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
             store=store,
             metadata=replace(self.metadata, snapshots={}, refs={}, history=()),
             opened=MetadataFiles(store, self.opened.places),
-            listed=Listed(alone.combine_chunks(), self._spec_numbers),
+            listed=Listed(listed.combine_chunks(), self._spec_numbers),
         )
 
 
@@ -370,7 +387,7 @@ EMPTY_LIST = pa.schema(LIST_FIELDS).empty_table()
 
 
 def encrypted(uri: str) -> TableError:
-    """A table whose metadata only its owner's keys open."""
+    """The error for a table whose metadata is encrypted."""
     return TableError(
         f"{uri} is encrypted",
         hint="whyscan reads no keys: plan an unencrypted copy of the metadata",
@@ -378,7 +395,7 @@ def encrypted(uri: str) -> TableError:
 
 
 def _sum(listed: pa.Table, *names: str) -> pa.Array:
-    """Counts of the list added up; null where one is missing or cannot be true."""
+    """The sum of the named counts per manifest; null if one is missing or impossible."""
     total = pa.array(np.zeros(len(listed), np.int64))
     for name in names:
         counts = listed[name].combine_chunks().cast(pa.int64())

@@ -29,7 +29,7 @@ _MILLISECOND = 1_000
 
 
 class Statistics(Struct, frozen=True):
-    """What entries say of some columns; how much of it contradicts itself or cannot be read."""
+    """The intervals of some columns; how many statistics are contradictory or unreadable."""
 
     intervals: dict[Path, Interval]
     exact: dict[Path, Exact]
@@ -40,8 +40,8 @@ class Statistics(Struct, frozen=True):
 class StatisticsReader(Struct, frozen=True):
     """Reads the statistics of some columns.
 
-    `from_delta`: the table is a Delta table's twin. Delta keeps milliseconds, and what it copies
-    as the greatest moment may lie up to 999 µs below it.
+    `from_delta`: Delta wrote this metadata. Delta records milliseconds, so that the greatest
+    timestamp may be up to 999 µs above the upper bound.
     """
 
     columns: Sequence[IcebergColumn]
@@ -49,37 +49,37 @@ class StatisticsReader(Struct, frozen=True):
 
     @property
     def wanted(self) -> dict[str, pa.DataType]:
-        """The maps to read."""
+        """The fields of entries that have the statistics."""
         if not self.columns:
             return {}
         return STATISTICS | (OF_MEMBERS if any(map(_in_a_struct, self.columns)) else {})
 
     def read(self, entries: pa.Table, rows: pa.Array) -> Statistics:
-        """The intervals of every column that has an order."""
-        found: dict[Path, Interval] = {}
+        """The interval of every column whose type has an order."""
+        intervals: dict[Path, Interval] = {}
         exact: dict[Path, Exact] = {}
         contradictions = unreadable = 0
         lookups = _Lookups(entries, many=len(self.columns) > _FEW)
         for leaf in self.columns:
             if isinstance(leaf.type, NullType):
-                found[leaf.path] = only_null(leaf.type)
+                intervals[leaf.path] = only_null(leaf.type)
             if pa.types.is_null(arrow_type(leaf.type)):
                 continue
-            told, lost = self._told(entries, leaf, rows, lookups)
-            believed = believe(leaf.type, told, rows, len(entries))
-            found[leaf.path], exact[leaf.path] = believed.interval, believed.exact
+            statistics, lost = self._statistics(entries, leaf, rows, lookups)
+            believed = believe(leaf.type, statistics, rows, len(entries))
+            intervals[leaf.path], exact[leaf.path] = believed.interval, believed.exact
             contradictions += believed.contradictions
             unreadable += lost
-        return Statistics(found, exact, contradictions, unreadable)
+        return Statistics(intervals, exact, contradictions, unreadable)
 
-    def _told(
+    def _statistics(
         self, entries: pa.Table, leaf: IcebergColumn, rows: pa.Array, lookups: _Lookups
     ) -> tuple[ColumnStatistics, int]:
         def of(name: str) -> pa.Array:
             return lookups.values(name, leaf.id)
 
-        stored = of("lower_bounds"), of("upper_bounds")
-        lower, upper, lost = decode_both(stored, leaf.type)
+        bounds = of("lower_bounds"), of("upper_bounds")
+        lower, upper, lost = decode_both(bounds, leaf.type)
         match leaf.type:
             case UuidType():
                 lower, upper = in_either_order(lower, upper)
@@ -101,18 +101,18 @@ class StatisticsReader(Struct, frozen=True):
         return ColumnStatistics(lower, upper, nulls, nan, nans, attained), lost
 
     def _attained(self, entries: pa.Table, leaf: IcebergColumn) -> Mask:
-        """Texts and bytes are cut, moments of ORC files rounded; Delta's twins have its habits."""
+        """Whether a bound is a value. Text bounds are truncated, ORC's timestamps rounded."""
         if self.from_delta or isinstance(leaf.type, StringType | BinaryType | UuidType):
             return False
         return surely(pc.equal, pc.utf8_lower(whole(entries["file_format"])), "parquet")
 
 
 _FEW = 16
-"""Of so few columns each entry's maps are searched; of more they are sorted first."""
+"""For at most this many columns the maps are searched; for more they are sorted first."""
 
 
 class _Lookups(Struct):
-    """The maps of entries: how the value of a column is looked up in them."""
+    """Looks up the values of a column in the maps of entries."""
 
     entries: pa.Table
     many: bool
@@ -131,19 +131,19 @@ def _in_a_struct(leaf: IcebergColumn) -> bool:
 
 
 def _with_null_structs(nulls: pa.Array, values: pa.Array, rows: pa.Array) -> pa.Array:
-    """The NULLs of a member, with the rows whose struct is NULL; unknown where nobody counted.
+    """The NULLs of a struct's member, with the rows whose struct is NULL; null if unknown.
 
-    Of ORC files Iceberg's library counts the values and NULLs of a member among the rows that
-    have the struct, of Parquet files among all rows.
+    For ORC files Iceberg's library counts the values and NULLs of a member only in rows whose
+    struct is not NULL, for Parquet files in all rows.
     """
-    absent = pc.subtract(rows, values)
-    known = pc.if_else(pc.greater_equal(absent, 0), pc.add(nulls, absent), None)
-    return pc.if_else(pc.less(nulls, 0), nulls, known)
+    null_structs = pc.subtract(rows, values)
+    counted = pc.if_else(pc.greater_equal(null_structs, 0), pc.add(nulls, null_structs), None)
+    return pc.if_else(pc.less(nulls, 0), nulls, counted)
 
 
 def _to_the_next_millisecond(upper: pa.Array) -> pa.Array:
-    """The last microsecond of the millisecond that a bound begins."""
+    """The last microsecond of the millisecond that starts at the bound."""
     steps = upper.view(pa.int64())
-    room = pc.less(steps, (1 << 63) - _MILLISECOND)
-    raised = pc.add(pc.if_else(room, steps, pa.scalar(None, pa.int64())), _MILLISECOND - 1)
+    in_range = pc.less(steps, (1 << 63) - _MILLISECOND)
+    raised = pc.add(pc.if_else(in_range, steps, pa.scalar(None, pa.int64())), _MILLISECOND - 1)
     return raised.view(upper.type)
