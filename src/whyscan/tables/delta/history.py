@@ -17,9 +17,9 @@ _MILLISECOND = 1_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def version_at(log: DeltaLog, own_times: Mapping[int, int], moment: int) -> int:
+def version_at(log: DeltaLog, recorded_times: Mapping[int, int], moment: int) -> int:
     """The newest version committed at or before `moment` (µs since 1970, UTC)."""
-    times = _increasing(log, own_times)
+    times = _increasing(log, recorded_times)
     versions = [version for version, time in times.items() if time <= moment]
     if not versions:
         raise TableError(
@@ -31,7 +31,7 @@ def version_at(log: DeltaLog, own_times: Mapping[int, int], moment: int) -> int:
     return versions[-1]
 
 
-def own_times(reader: ActionReader, log: DeltaLog) -> dict[int, int]:
+def recorded_times(reader: ActionReader, log: DeltaLog) -> dict[int, int]:
     """The time that each commit records (µs) by version; without commits that record none."""
     commits = reader.commits(tuple(commit.file for commit in log.commits.values()))
     actions = reader.rows(
@@ -42,12 +42,12 @@ def own_times(reader: ActionReader, log: DeltaLog) -> dict[int, int]:
     return {r["version"]: r["time"] * _MILLISECOND for r in actions if r["time"] is not None}
 
 
-def _increasing(log: DeltaLog, own_times: Mapping[int, int]) -> dict[int, int]:
+def _increasing(log: DeltaLog, recorded_times: Mapping[int, int]) -> dict[int, int]:
     """Times by version, strictly increasing: copied files may have times out of order."""
     times: dict[int, int] = {}
     latest: int | None = None
     for version in sorted(log.commits):
-        time = own_times.get(version, log.commits[version].file.modified)
+        time = recorded_times.get(version, log.commits[version].file.modified)
         if latest is not None and time <= latest:
             time = latest + _MILLISECOND
         times[version] = latest = time

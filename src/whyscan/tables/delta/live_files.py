@@ -31,7 +31,7 @@ PATHS = frozenset({metadata_columns.FILE_PATH, metadata_columns.FILE_NAME})
 _MILLISECOND = 1_000
 
 
-class Wanted(Struct, frozen=True):
+class NamedColumns(Struct, frozen=True):
     """The columns that a predicate names, sorted by where their values are recorded.
 
     `recorded` have statistics, `always_null` are of type NULL. `partitions` are all partition
@@ -45,16 +45,16 @@ class Wanted(Struct, frozen=True):
     generated: Mapping[Path, Generated]
 
 
-def wanted(
+def sort_columns(
     columns: Sequence[DeltaColumn],
     paths: Collection[Path],
     partitions: tuple[PartitionColumn, ...],
     generated: Mapping[Path, Generated],
-) -> Wanted:
+) -> NamedColumns:
     """Sort the named columns. Partition columns and structs have no statistics themselves."""
     partitioned = {partition.column.path for partition in partitions}
     plain = [c for c in columns if c.path not in partitioned and not isinstance(c.type, StructType)]
-    return Wanted(
+    return NamedColumns(
         frozenset(paths),
         tuple(c for c in plain if not isinstance(c.type, NullType)),
         tuple(c for c in plain if isinstance(c.type, NullType)),
@@ -70,7 +70,7 @@ def combined(table: pa.Table) -> pa.RecordBatch:
 
 
 def files(
-    store: Store, batch: pa.RecordBatch, needed: Wanted, read_paths: Callable[[], pa.Array]
+    store: Store, batch: pa.RecordBatch, needed: NamedColumns, read_paths: Callable[[], pa.Array]
 ) -> Files:
     """The live files, in the order of the log."""
     recorded_rows = plausible(batch.column(ROWS))
@@ -141,7 +141,7 @@ def _readable(partitions: Sequence[PartitionColumn], batch: pa.RecordBatch) -> p
     return pa.table(columns)
 
 
-def _partition(needed: Wanted, batch: pa.RecordBatch) -> dict[Path, Interval]:
+def _partition(needed: NamedColumns, batch: pa.RecordBatch) -> dict[Path, Interval]:
     """Intervals of partition columns, and of the columns that partition columns are made from."""
     paths = needed.paths | needed.generated.keys()
     partition_intervals = {

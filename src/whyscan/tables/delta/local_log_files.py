@@ -82,16 +82,16 @@ class LocalCopies:
         with self._filling:
             self.fill([(file, (0, file.size)) for file in files if file.path in self._holes])
 
-    def fill(self, wanted: Sequence[tuple[LogFile, Bytes]]) -> None:
+    def fill(self, ranges: Sequence[tuple[LogFile, Bytes]]) -> None:
         """Fetch the parts of these byte ranges that are holes."""
         missing = [
             (file, piece)
-            for file, (start, end) in wanted
+            for file, (start, end) in ranges
             for first, last in self._holes[file.path]
             for piece in self._pieces(file, max(first, start), min(last, end))
         ]
         self._fetch(missing)
-        for file, filled in wanted:
+        for file, filled in ranges:
             self._holes[file.path] = tuple(_without(self._holes[file.path], filled))
 
     def _pieces(self, file: LogFile, start: int, end: int) -> Iterator[ByteRange]:

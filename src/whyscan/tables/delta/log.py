@@ -112,9 +112,9 @@ class DeltaLog(Struct, frozen=True):
         return {c.first: c for c in sorted(usable, key=lambda c: c.version)}
 
 
-def _gap(missing: int, wanted: int) -> TableError:
+def _gap(missing: int, version: int) -> TableError:
     return TableError(
-        f"version {wanted} cannot be rebuilt: commit {missing} of the log is missing",
+        f"version {version} cannot be rebuilt: commit {missing} of the log is missing",
         hint="it was cleaned up or lost; ask for a version whose log is whole",
     )
 

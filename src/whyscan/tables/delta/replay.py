@@ -188,8 +188,8 @@ class _Select(Struct, frozen=True):
                 "WHERE touched.moment IS NULL OR touched.moment <= actions.moment"
             )
         if self.source.by_lines:
-            of_one_file = "PARTITION BY touched.path, touched.vector ORDER BY line DESC"
-            select += f" QUALIFY row_number() OVER ({of_one_file}) = 1"
+            window = "PARTITION BY touched.path, touched.vector ORDER BY line DESC"
+            select += f" QUALIFY row_number() OVER ({window}) = 1"
         return f"({select})"
 
     def _inner(self) -> Iterator[str]:

@@ -14,7 +14,7 @@ from whyscan.tables.cached_files import CachedFiles
 from whyscan.tables.delta import live_files, replay
 from whyscan.tables.delta.actions import ActionReader
 from whyscan.tables.delta.generation_expressions import Generated, read_generation
-from whyscan.tables.delta.history import own_times, version_at
+from whyscan.tables.delta.history import recorded_times, version_at
 from whyscan.tables.delta.local_log_files import LocalCopies
 from whyscan.tables.delta.log import LOG, DeltaLog, LogSegment, read_log
 from whyscan.tables.delta.log_parts import LogPart, WholeLog
@@ -107,7 +107,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
 
     def _read_files(self, columns: Sequence[Column]) -> Files:
         table_columns = self.state.schema.columns
-        needed = live_files.wanted(
+        needed = live_files.sort_columns(
             [table_columns[column.path] for column in columns if column.path in table_columns],
             [column.path for column in columns],
             self.partitions,
@@ -228,5 +228,5 @@ def _open(store: Store, reader: ActionReader, segment: LogSegment) -> DeltaSnaps
 def _version_at(reader: ActionReader, log: DeltaLog, moment: int) -> int:
     """The version at a time. Commits are read only if the table records commit times in them."""
     newest = read_state(reader, reader.sources(log.segment()))
-    times = own_times(reader, log) if newest.protocol.times_commits else {}
+    times = recorded_times(reader, log) if newest.protocol.times_commits else {}
     return version_at(log, times, moment)

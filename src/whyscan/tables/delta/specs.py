@@ -37,17 +37,17 @@ def spec(partitions: Sequence[PartitionColumn], generated: Mapping[Path, Generat
     """The transforms of each partition column and of each source of a generated one."""
     types = {partition.column.path: partition.column.type for partition in partitions}
     by_source: dict[Path, list[tuple[Generated, Type]]] = {}
-    for path, made in generated.items():
-        by_source.setdefault(made.source.path, []).append((made, types[path]))
-    transforms = {path: tuple(_transforms(made)) for path, made in by_source.items()}
+    for path, column in generated.items():
+        by_source.setdefault(column.source.path, []).append((column, types[path]))
+    transforms = {path: tuple(_transforms(columns)) for path, columns in by_source.items()}
     return {**transforms, **{path: (IdentityTransform(),) for path in types}}
 
 
-def _transforms(made: Sequence[tuple[Generated, Type]]) -> Iterator[Transform]:
+def _transforms(columns: Sequence[tuple[Generated, Type]]) -> Iterator[Transform]:
     """The transforms of one source. Calendar fields give one transform together."""
-    source = made[0][0].source.type
+    source = columns[0][0].source.type
     fields: set[CalendarUnit] = set()
-    for column, kind in made:
+    for column, kind in columns:
         match column.shape, kind:
             case _ if is_instant(source):
                 yield Unknown("generated")

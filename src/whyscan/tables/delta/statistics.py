@@ -127,13 +127,15 @@ class Recorded(Struct, frozen=True):
         return f"CASE WHEN typed_{ROWS} IS NULL THEN {from_json} ELSE {typed} END"
 
 
-def recorded(source: ActionSource, wanted: tuple[RecordedNumber, ...]) -> Recorded:
+def recorded(source: ActionSource, numbers: tuple[RecordedNumber, ...]) -> Recorded:
     """How a source records statistics. Typed members are used if they have the row count."""
     add = source.members("add")
     typed = struct_members(add.get("stats_parsed"))
-    members = {leaf.name: sql for leaf in wanted if (sql := _member(typed, leaf.steps)) is not None}
+    members = {
+        leaf.name: sql for leaf in numbers if (sql := _member(typed, leaf.steps)) is not None
+    }
     json = "stats" in add
-    return Recorded(wanted, json=json, members={} if json and ROWS not in members else members)
+    return Recorded(numbers, json=json, members={} if json and ROWS not in members else members)
 
 
 def _member(typed: Members, steps: Path) -> str | None:

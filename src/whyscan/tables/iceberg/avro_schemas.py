@@ -146,7 +146,7 @@ class _Rewriter(Struct):
             case {"type": "enum"}:
                 return "int"  # A symbol is written as its number.
             case {"type": "array", "items": items}:
-                return {"type": "array", "items": self.some(self.type(items, depth + 1))}
+                return {"type": "array", "items": self.non_empty(self.type(items, depth + 1))}
             case {"type": "map", "values": values}:
                 return {"type": "map", "values": self.type(values, depth + 1)}
             case {"type": inner}:
@@ -154,7 +154,7 @@ class _Rewriter(Struct):
             case _:
                 raise self.wrong(f"{str(schema)[:80]!r} is not a type")
 
-    def some(self, items: Any) -> Any:
+    def non_empty(self, items: Any) -> Any:
         if _least_bytes(items) < 1:
             raise self.wrong("a list of nothing")
         return items

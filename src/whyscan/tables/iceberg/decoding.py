@@ -172,11 +172,11 @@ class _Records(Struct, frozen=True):
         container = Joined(
             self.path, sum(block.count for block in blocks), joined(self.layout.schema, blocks)
         )
-        wanted = {marker.field: pa.int64(), **columns}
+        decoded_columns = {marker.field: pa.int64(), **columns}
         try:
-            arrays = decoder(container, wanted)
+            arrays = decoder(container, decoded_columns)
         except _Refused:
-            arrays = _with_fastavro(container, wanted)
+            arrays = _with_fastavro(container, decoded_columns)
         marks = arrays[marker.field]
         if len(marks) != container.count or marks[-1].as_py() != marker.value:
             raise CorruptFile(self.path, "its records do not end where its blocks do")
@@ -222,7 +222,7 @@ def _with_datafusion(container: Joined, columns: Columns) -> dict[str, pa.Array]
                 raise
             raise _Refused from None
     try:
-        return {n: whole(table[n]).cast(kind) for n, kind in columns.items()}
+        return {n: one_array(table[n]).cast(kind) for n, kind in columns.items()}
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise _of_wrong_types(container.path, error) from None
 
@@ -242,7 +242,7 @@ def _with_fastavro(container: Joined, columns: Columns) -> dict[str, pa.Array]:
         raise _of_wrong_types(path, error) from None
 
 
-def whole(column: pa.ChunkedArray) -> pa.Array:
+def one_array(column: pa.ChunkedArray) -> pa.Array:
     """A column as one array, without a copy if it has a single chunk."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 

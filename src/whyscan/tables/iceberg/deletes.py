@@ -61,7 +61,7 @@ class Hidden(Struct, frozen=True):
 def hidden(data: SequencedEntries, deletes: Sequence[DeleteFiles]) -> Hidden:
     """How many rows of these data files the delete files hide."""
     count = data.entries.count
-    surely, more = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    surely, at_most = np.zeros(count, np.int64), np.zeros(count, np.int64)
     has_vector = unknown = np.zeros(count, np.bool_)
     for delete_batch in deletes:
         vectors = _by_path(data, delete_batch.vectors)
@@ -75,11 +75,13 @@ def hidden(data: SequencedEntries, deletes: Sequence[DeleteFiles]) -> Hidden:
             _by_path(data, delete_batch.of_one_file),
             _in_partition(data, delete_batch.positions),
         ):
-            more += np.where((positions.newest >= data.sequence) & ~has_vector, positions.rows, 0)
+            at_most += np.where(
+                (positions.newest >= data.sequence) & ~has_vector, positions.rows, 0
+            )
     rows = data.entries.counted("record_count").fill_null(_NEVER).to_numpy(zero_copy_only=False)
     unknown = unknown | (surely > rows)
     return Hidden(
-        pa.array(np.where(unknown, 0, surely)), pa.array(np.minimum(more, rows), mask=unknown)
+        pa.array(np.where(unknown, 0, surely)), pa.array(np.minimum(at_most, rows), mask=unknown)
     )
 
 

@@ -21,7 +21,7 @@ from whyscan.tables.iceberg.decoding import (
     DecodedSizes,
     anticipate,
     decoded,
-    whole,
+    one_array,
 )
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Entries(Struct, frozen=True):
         return len(self.table)
 
     def column(self, name: str) -> pa.Array:
-        return whole(self.table[name])
+        return one_array(self.table[name])
 
     def counted(self, name: str) -> pa.Array:
         """A column of counts; null where a count is impossible."""
@@ -159,7 +159,7 @@ def _live(spec: Spec, batch: AvroBatch, table: pa.Table) -> Entries:
     for name in ("status", "file_path"):
         if table[name].null_count:
             raise CorruptFile(batch.path, f"an entry has no {name}")
-    status = whole(table["status"]).to_numpy()
+    status = one_array(table["status"]).to_numpy()
     if ((status < _EXISTING) | (status > _DELETED)).any():
         raise CorruptFile(batch.path, "an entry is neither existing nor added nor deleted")
     manifest = np.repeat(np.array(batch.positions, np.int64), batch.counts)
@@ -175,7 +175,7 @@ def _partition(spec: Spec, table: pa.Table, layout: Layout) -> dict[int, pa.Arra
     for position, field in enumerate(spec.fields):
         name = layout.partition.get(field.id, layout.partition.get(position))
         if name is not None and name in table.column_names:
-            values[field.id] = whole(table[name])
+            values[field.id] = one_array(table[name])
     return values
 
 

@@ -92,12 +92,12 @@ def _hinted(store: Store) -> LocatedMetadata | None:
     hint = content.to_pybytes().decode("utf-8", "replace").strip()
     if not _HINT.fullmatch(hint):
         return None
-    usual, *others = (
+    usual, *alternatives = (
         f"{FOLDER}/{stem}{ending}" for stem in (f"v{hint}", hint) for ending in _ENDINGS
     )
     if (metadata := _metadata(store, usual)) is not None:
         return LocatedMetadata(metadata, usual, ())
-    sizes = zip(others, store.sizes(others), strict=True)
+    sizes = zip(alternatives, store.sizes(alternatives), strict=True)
     name = next((name for name, size in sizes if size is not None), None)
     return None if name is None else LocatedMetadata(read_metadata(store, name), name, ())
 

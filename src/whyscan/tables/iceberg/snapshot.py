@@ -247,7 +247,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         entry_columns = live_files.EntryColumns(
             StatisticsReader(leaves, self.metadata.is_from_delta), paths
         )
-        fields = ENTRY | entry_columns.statistics.wanted | (SEQUENCED if self._deletes else {})
+        fields = ENTRY | entry_columns.statistics.fields | (SEQUENCED if self._deletes else {})
         sequences = manifest_list["sequence_number"].combine_chunks()
         batches = []
         for entries in self._reader.read(manifest_list, fields):

@@ -12,7 +12,7 @@ from whyscan.pruning.containers import ColumnStatistics, believe
 from whyscan.pruning.interval import only_null
 from whyscan.pruning.mask import Mask, surely, unknown_as
 from whyscan.tables.iceberg.bounds import decode_both, in_either_order
-from whyscan.tables.iceberg.decoding import whole
+from whyscan.tables.iceberg.decoding import one_array
 from whyscan.tables.iceberg.manifests import OF_MEMBERS, STATISTICS, SortedMaps, lookup
 from whyscan.tree.arrow import arrow_type
 from whyscan.tree.types import BinaryType, FloatType, NullType, StringType, TimestampType, UuidType
@@ -48,7 +48,7 @@ class StatisticsReader(Struct, frozen=True):
     from_delta: bool = False
 
     @property
-    def wanted(self) -> dict[str, pa.DataType]:
+    def fields(self) -> dict[str, pa.DataType]:
         """The fields of entries that have the statistics."""
         if not self.columns:
             return {}
@@ -104,7 +104,7 @@ class StatisticsReader(Struct, frozen=True):
         """Whether a bound is a value. Text bounds are truncated, ORC's timestamps rounded."""
         if self.from_delta or isinstance(leaf.type, StringType | BinaryType | UuidType):
             return False
-        return surely(pc.equal, pc.utf8_lower(whole(entries["file_format"])), "parquet")
+        return surely(pc.equal, pc.utf8_lower(one_array(entries["file_format"])), "parquet")
 
 
 _FEW = 16
@@ -120,9 +120,9 @@ class _Lookups(Struct):
 
     def values(self, name: str, number: int) -> pa.Array:
         if not self.many:
-            return lookup(whole(self.entries[name]), number)
+            return lookup(one_array(self.entries[name]), number)
         if name not in self.by_name:
-            self.by_name[name] = SortedMaps.of(whole(self.entries[name]))
+            self.by_name[name] = SortedMaps.of(one_array(self.entries[name]))
         return self.by_name[name].lookup(number)
 
 
