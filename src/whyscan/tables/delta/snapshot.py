@@ -54,7 +54,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
     state: TableState
     partitions: tuple[PartitionColumn, ...]
     generated: Mapping[Path, Generated]
-    remembered: CachedFiles = field(default_factory=CachedFiles)
+    cached_files: CachedFiles = field(default_factory=CachedFiles)
 
     format: ClassVar[str] = "delta"
     footers_describe_files: ClassVar[bool] = False
@@ -98,12 +98,12 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
     ) -> Files:
         """Every live file with the statistics of `columns`. The result is cached by columns."""
         paths = frozenset(column.path for column in columns)
-        return self.remembered.files(paths, lambda: self._read_files(columns))
+        return self.cached_files.files(paths, lambda: self._read_files(columns))
 
     def expect(self, columns: Sequence[Column]) -> None:
         """Start to read the files in a thread: DuckDB does the work, so that Python can go on."""
         paths = frozenset(column.path for column in columns)
-        self.remembered.expect(paths, lambda: self._read_files(columns))
+        self.cached_files.expect(paths, lambda: self._read_files(columns))
 
     def _read_files(self, columns: Sequence[Column]) -> Files:
         table_columns = self.state.schema.columns
@@ -181,7 +181,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
     def parts(self, files_each: int) -> tuple[DeltaSnapshot, ...]:
         """Parts of about `files_each` files. All parts in order have the files of this snapshot."""
         return tuple(
-            replace(self, store=part.store, log=part, remembered=CachedFiles())
+            replace(self, store=part.store, log=part, cached_files=CachedFiles())
             for part in self.log.parts(self.store, files_each)
         )
 

@@ -148,7 +148,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         return self.at.schema.leaves
 
     @lazy
-    def _remembered(self) -> CachedFiles:
+    def _cached_files(self) -> CachedFiles:
         return CachedFiles()
 
     @lazy
@@ -239,7 +239,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         """The live files of the manifests at the positions `manifests`; None stands for all."""
         named = frozenset(column.path for column in columns)
         opened = None if manifests is None else tuple(manifests.to_pylist())
-        return self._remembered.files((named, opened), lambda: self._read_files(named, manifests))
+        return self._cached_files.files((named, opened), lambda: self._read_files(named, manifests))
 
     def _read_files(self, paths: frozenset[Path], manifests: pa.Array | None) -> Files:
         manifest_list = self._data if manifests is None else self._data.take(manifests)
