@@ -55,8 +55,8 @@ class DeltaRs:
         self.table = DeltaTable(folder)
 
     def kept(self, sql: str) -> set[str]:
-        found = self.table.file_uris(file_pruning_predicate=sql)
-        return {relative(path, self.folder) for path in found}
+        uris = self.table.file_uris(file_pruning_predicate=sql)
+        return {relative(path, self.folder) for path in uris}
 
 
 class DeltaExplain:

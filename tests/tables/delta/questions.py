@@ -65,11 +65,13 @@ def columns(snapshot: DeltaSnapshot) -> dict[Path, Type]:
 
 def rows_of(schema: Mapping[Path, Type], values: Sequence[pa.Array]) -> tuple[Row, ...]:
     """A file's rows as the oracle has them, from one array a column."""
-    held = [_held(array, kind) for array, kind in zip(values, schema.values(), strict=True)]
-    return tuple(dict(zip(schema, row, strict=True)) for row in zip(*held, strict=True))
+    columns = [
+        _python_values(array, kind) for array, kind in zip(values, schema.values(), strict=True)
+    ]
+    return tuple(dict(zip(schema, row, strict=True)) for row in zip(*columns, strict=True))
 
 
-def _held(array: pa.Array, kind: Type) -> list[Any]:
+def _python_values(array: pa.Array, kind: Type) -> list[Any]:
     target = arrow_type(kind)
     if isinstance(kind, TimestampType):
         array = array.cast(target, safe=False)
@@ -81,33 +83,33 @@ def world(schema: Mapping[Path, Type], files: Sequence[tuple[Row, ...]]) -> Worl
     return World(schema, tuple(files), (), (), "UTC")
 
 
-def questions(asked: World, count: int, seed: int) -> Iterator[Question]:
+def questions(data: World, count: int, seed: int) -> Iterator[Question]:
     """Predicates of every kind that raise on no row."""
-    maker = Maker(Rolled.of(seed), asked, certain=True)
-    found = 0
-    while found < count:
-        tree = maker.predicate(DEPTHS[found % len(DEPTHS)])
+    maker = Maker(Rolled.of(seed), data, certain=True)
+    made = 0
+    while made < count:
+        tree = maker.predicate(DEPTHS[made % len(DEPTHS)])
         try:
             text = render.sql(tree)
-            raises = any(evaluate_row(tree, row) is RAISED for file in asked.rows for row in file)
+            raises = any(evaluate_row(tree, row) is RAISED for file in data.rows for row in file)
         except Unsupported:
             continue
         if not raises and "`" in text:
-            found += 1
+            made += 1
             yield Question(text, tree)
 
 
-def plain_questions(asked: World, count: int, seed: int) -> Iterator[Question]:
+def plain_questions(data: World, count: int, seed: int) -> Iterator[Question]:
     """Predicates that delta-rs and delta-explain can read as well."""
-    maker = Maker(Rolled.of(seed), asked, certain=True)
-    found = 0
-    while found < count:
-        tree = maker.predicate(DEPTHS[found % len(DEPTHS)])
+    maker = Maker(Rolled.of(seed), data, certain=True)
+    made = 0
+    while made < count:
+        tree = maker.predicate(DEPTHS[made % len(DEPTHS)])
         try:
             peers_sql(tree)
         except Unsupported:
             continue
-        found += 1
+        made += 1
         yield Question(render.sql(tree), tree)
 
 

@@ -94,9 +94,9 @@ def added_twice(lake):
 def test_a_file_that_one_commit_adds_twice_is_there_once_by_its_last_line(lake):
     files = added_twice(lake).open().files([])
 
-    found = dict(zip(files.paths.to_pylist(), files.bytes.to_pylist(), strict=True))
-    assert (found["b c"], found["d"], found["e"]) == (40, 20, 2)
-    assert files.count == len(found) == 3003
+    sizes = dict(zip(files.paths.to_pylist(), files.bytes.to_pylist(), strict=True))
+    assert (sizes["b c"], sizes["d"], sizes["e"]) == (40, 20, 2)
+    assert files.count == len(sizes) == 3003
 
 
 def test_with_another_deletion_vector_it_is_another_file(lake):
@@ -126,8 +126,8 @@ def test_a_file_that_is_added_twice_and_then_removed_is_gone(lake):
 def test_spark_counts_a_file_that_is_added_twice_once(lake, spark):
     files = added_twice(lake).open().files([])
 
-    told = spark.sql(f"DESCRIBE DETAIL delta.`{lake.folder}`").first()
-    assert (told.numFiles, told.sizeInBytes) == (files.count, sum(files.bytes.to_pylist()))
+    detail = spark.sql(f"DESCRIBE DETAIL delta.`{lake.folder}`").first()
+    assert (detail.numFiles, detail.sizeInBytes) == (files.count, sum(files.bytes.to_pylist()))
 
 
 def test_a_log_that_one_thread_must_read_leaves_the_next_one_all_threads(lake):

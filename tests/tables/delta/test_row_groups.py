@@ -56,15 +56,15 @@ def read(lake: Lake, predicate: str) -> dict[str, tuple[int, ...] | None]:
     return {scan.path: scan.row_groups for scan in lake.table().plan(predicate, depth="row-groups")}
 
 
-def numbers(*given: int) -> pa.Array:
-    return pa.array(given, pa.int64())
+def numbers(*values: int) -> pa.Array:
+    return pa.array(values, pa.int64())
 
 
 @pytest.mark.parametrize("mode", ["none", "name", "id"])
 def test_no_row_group_with_a_matching_row_is_dropped_and_all_is_all(lake, mode):
     ids = {name: at for at, name in enumerate(SCHEMA, start=11)}
     lake.create(SCHEMA, ("p",), **({} if mode == "none" else mapped(mode, ids)))
-    held, actions = {}, []
+    values_by_path, actions = {}, []
     for at, p in enumerate("aab"):
         path = f"p={p}/{at}.parquet"
         values = generated(at)
@@ -74,11 +74,11 @@ def test_no_row_group_with_a_matching_row_is_dropped_and_all_is_all(lake, mode):
         if mode != "none":
             action["add"]["partitionValues"] = {"col-p": p}
         actions.append(action)
-        held[path] = values | {"p": pa.array([p] * len(values["id"]))}
+        values_by_path[path] = values | {"p": pa.array([p] * len(values["id"]))}
     lake.commit(*actions)
     table = lake.table()
     schema = columns(table.snapshot)
-    rows = {path: rows_of(schema, list(values.values())) for path, values in held.items()}
+    rows = {path: rows_of(schema, list(values.values())) for path, values in values_by_path.items()}
 
     wrong, spared = [], 0
     for question in questions(world(schema, list(rows.values())), QUESTIONS, seed=4):

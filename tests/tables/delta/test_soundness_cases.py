@@ -221,8 +221,10 @@ def test_k16_a_checkpoints_typed_statistics_are_under_physical_names_too(lake, m
     lake.create({"a": "long"}, properties={"delta.columnMapping.mode": mode}, **MAPPED)
     bound = pa.struct([("col-1", pa.int64()), ("a", pa.int64())])
     parsed = pa.struct([("numRecords", pa.int64()), ("minValues", bound), ("maxValues", bound)])
-    told = {"col-1": 5, "a": 1}
-    write_checkpoint(lake, parsed, {"numRecords": 1, "minValues": told, "maxValues": told})
+    column_bounds = {"col-1": 5, "a": 1}
+    write_checkpoint(
+        lake, parsed, {"numRecords": 1, "minValues": column_bounds, "maxValues": column_bounds}
+    )
 
     assert lake.kept("a = 5") == ["f"]
     assert lake.kept("a = 1") == []

@@ -109,9 +109,9 @@ def test_time_travel_takes_the_newest_version_that_is_not_later(lake):
     for version, seconds in enumerate((100, 200, 300)):
         at(lake, version, seconds)
 
-    found = [lake.open(timestamp=s * 1_000_000).version for s in (100, 199, 200, 10_000)]
+    versions = [lake.open(timestamp=s * 1_000_000).version for s in (100, 199, 200, 10_000)]
 
-    assert found == [0, 0, 1, 2]
+    assert versions == [0, 0, 1, 2]
     with pytest.raises(TableError, match="as old as 1970-01-01T00:01:39"):
         lake.open(timestamp=99 * 1_000_000)
 

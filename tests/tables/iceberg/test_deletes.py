@@ -43,8 +43,8 @@ def hidden(table):
 
 
 def matched(table, predicate="x = 5"):
-    found = rows_matched(table.plan(predicate).evidence)
-    return found.at_least, found.at_most
+    matched = rows_matched(table.plan(predicate).evidence)
+    return matched.at_least, matched.at_most
 
 
 @pytest.fixture

@@ -283,9 +283,9 @@ def test_a_block_with_bytes_behind_its_records_has_an_end(lake, monkeypatch, lef
     monkeypatch.setattr(decoding, "SMALL_FOR_IMPORTED", small)
     table = lake({"a": "int"}, codec="null")
     path = table.manifest([table.file("f")])
-    found = avro.Headers().container("m", path.read_bytes())
-    whole = [avro.Block(block.count, block.data + left) for block in found.blocks()]
-    path.write_bytes(b"".join(avro.joined(found.header.schema, whole)))
+    container = avro.Headers().container("m", path.read_bytes())
+    whole = [avro.Block(block.count, block.data + left) for block in container.blocks()]
+    path.write_bytes(b"".join(avro.joined(container.header.schema, whole)))
     table.manifests[0]["manifest_length"] = path.stat().st_size
     table.commit()
     with pytest.raises(CorruptFile):

@@ -258,8 +258,8 @@ def test_manifests_ruled_out_stay_closed(lake):
     )
     for n in range(3):
         end = n.to_bytes(4, "little")
-        told = {"contains_null": False, "lower_bound": end, "upper_bound": end}
-        table.manifest([table.file(f"f{n}", partition={"n": n})], summaries=[told])
+        partition_summary = {"contains_null": False, "lower_bound": end, "upper_bound": end}
+        table.manifest([table.file(f"f{n}", partition={"n": n})], summaries=[partition_summary])
     table.commit()
     for n in (0, 2):
         (table.folder / "metadata" / f"m{n}.avro").unlink()

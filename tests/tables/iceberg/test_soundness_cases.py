@@ -315,8 +315,8 @@ NULLS = [
 def test_i_nulls_are_counted_or_unknown(lake, nulls, predicate, kept, every):
     table = lake({"x": "int"})
     table.manifest([table.file("f", {"x": (1, 9)}, None if nulls is None else {"x": nulls})])
-    found = table.commit().verdicts(predicate)
-    assert found == (["f"] if kept else [], ["f"] if every else [])
+    verdicts = table.commit().verdicts(predicate)
+    assert verdicts == (["f"] if kept else [], ["f"] if every else [])
 
 
 def test_i10_k4_a_column_that_a_file_is_older_than_may_be_anything(lake):

@@ -54,9 +54,9 @@ HIDDEN = {
     "equality_delete_cross_partition__warehouse__ns__t": [None, 0],
     "equality_delete_extra_column__warehouse__ns__t": [None],
 }
-here = [path.name for path in sorted(ZOO.iterdir())] if ZOO.is_dir() else []
+table_names = [path.name for path in sorted(ZOO.iterdir())] if ZOO.is_dir() else []
 skipped = pytest.param("", marks=pytest.mark.skip(reason=f"there is no zoo at {ZOO}"))
-every_table = pytest.mark.parametrize("name", here or [skipped])
+every_table = pytest.mark.parametrize("name", table_names or [skipped])
 
 
 def opened(name):

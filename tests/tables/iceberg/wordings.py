@@ -48,11 +48,11 @@ PAIRS = ("`dotted.name` < `in`.inner", "n < big", "day > CAST(at AS DATE)", "i =
 def wordings(rows: pa.Table, count: int, seed: int) -> Iterator[str]:
     """Predicates over the rows' own values."""
     dice = random.Random(seed)
-    known = {n: [v for v in rows[n].to_pylist() if _usable(v)] for n in rows.column_names}
-    names = [name for name, values in known.items() if values]
+    usable_values = {n: [v for v in rows[n].to_pylist() if _usable(v)] for n in rows.column_names}
+    names = [name for name, values in usable_values.items() if values]
     for _ in range(count - 1):
         name = dice.choice(names)
-        low, high = sorted(dice.choices(known[name], k=2))
+        low, high = sorted(dice.choices(usable_values[name], k=2))
         yield dice.choice(_templates(low)).format(
             c=f"`{name}`", v=literal(low), w=literal(high), p=literal(f"{str(low)[:2]}%")
         )
