@@ -1,19 +1,19 @@
 """Every error that whyscan raises, from one root.
 
 WhyscanError            exit 3
-├── UsageError          exit 2: the call itself is wrong
+├── UsageError          exit 2: the call itself is wrong, with any table
 ├── PredicateError      the predicate or the statement cannot be read or bound
-│   ├── SyntaxProblem   not SQL of that dialect, or too deep, or too long
+│   ├── SyntaxProblem   not SQL of that dialect, nested too deep, or too long
 │   ├── UnknownColumn   no such column, or more than one
-│   ├── UnknownTable    a statement names a table that nobody gave
-│   └── TypeProblem     a comparison or a cast that has no meaning
-│       └── NoCondition a value that is not boolean where a condition stands
-├── EvaluationProblem   what a predicate makes of a row cannot be told, or is an error
+│   ├── UnknownTable    a statement names a table that is unknown
+│   └── TypeProblem     types that cannot be compared or cast
+│       └── NoCondition an expression that is used as a condition and is not boolean
+├── EvaluationProblem   the predicate raises for a row, or cannot be computed for it
 ├── TableError          the table cannot be opened
-│   └── CorruptFile     a metadata object that cannot be read; names it
-│       └── TooLarge    it takes more memory than --memory allows
-└── StorageError        the store did not answer, or said no
-    └── AccessDenied    the store does not allow what was asked of it
+│   └── CorruptFile     a file that cannot be read; the message names it
+│       └── TooLarge    a file that needs more memory than --memory allows
+└── StorageError        the object store did not answer, or answered with an error
+    └── AccessDenied    the object store does not allow the access
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 class TextSpan(Struct, frozen=True):
-    """Where in the predicate's text: offsets of the first character and of the one behind."""
+    """A range of a text: the offset of its first character, and the offset behind its last one."""
 
     start: int
     end: int
 
 
 class WhyscanError(Exception):
-    """One clear line, and what to do about it. Credentials in locations are masked in both."""
+    """An error with one line of text and a hint. Credentials in locations are masked in both."""
 
     exit_code = 3
 
@@ -48,13 +48,16 @@ class WhyscanError(Exception):
 
 
 class UsageError(WhyscanError):
-    """The call is wrong, whatever the table."""
+    """The call itself is wrong, with any table."""
 
     exit_code = 2
 
 
 class PredicateError(WhyscanError):
-    """The predicate cannot be evaluated; `span` says where in `text`, the real one."""
+    """The predicate or statement cannot be used; `span` is the position of the problem in `text`.
+
+    `text` is the original text, in which credentials are not masked.
+    """
 
     def __init__(
         self,
@@ -69,7 +72,7 @@ class PredicateError(WhyscanError):
         self.span = span
 
     def shown(self) -> tuple[str | None, TextSpan | None]:
-        """Text and span for display: without credentials."""
+        """Return text and span for display, with credentials masked."""
         masked = [] if self.text is None else credential_spans(self.text)
         if self.text is None or not masked:
             return self.text, self.span
@@ -77,7 +80,7 @@ class PredicateError(WhyscanError):
 
 
 def _shifted(span: TextSpan, masked: list[tuple[int, int]]) -> TextSpan:
-    """The same words in the masked text; a span inside of a credential is the mask."""
+    """Move a span to the masked text; a span inside a credential becomes the span of the mask."""
 
     def moved(offset: int, *, is_end: bool) -> int:
         shift = 0
@@ -93,40 +96,41 @@ def _shifted(span: TextSpan, masked: list[tuple[int, int]]) -> TextSpan:
 
 
 class SyntaxProblem(PredicateError):
-    """The text is not an expression of its dialect, or is too deep or too long to be one."""
+    """The text is not SQL of its dialect, or it is nested too deep or too long."""
 
 
 class UnknownColumn(PredicateError):
-    """The schema has no such column, or several that answer to the name.
+    """The schema has no column of this name, or more than one.
 
-    `literal` is the name in quotes where it is compared with text: quotes may be all that lacks.
+    `literal` is the name in single quotes, if the name is compared with text: the user may have
+    forgotten the quotes of a string.
     """
 
     literal: str | None = None
 
 
 class UnknownTable(PredicateError):
-    """A statement names a table that was not given, or that several names answer to."""
+    """A statement names a table that is unknown, or a name that several tables match."""
 
 
 class TypeProblem(PredicateError):
-    """The types do not go together, or a literal cannot take the type it must."""
+    """The types cannot be compared or cast, or a literal cannot be read as the type it needs."""
 
 
 class NoCondition(TypeProblem):
-    """A value that is not boolean stands where a condition must."""
+    """An expression is used as a condition and is not boolean."""
 
 
 class EvaluationProblem(WhyscanError):
-    """A row for which nobody here can say whether the predicate is TRUE, or for which it raises."""
+    """The predicate raises for a row, or whyscan cannot compute its value for a row."""
 
 
 class TableError(WhyscanError):
-    """The table cannot be opened or does not say what it must."""
+    """The table cannot be opened, or its metadata lacks something that is required."""
 
 
 class CorruptFile(TableError):
-    """A file that the table needs cannot be read."""
+    """A file of the table cannot be read."""
 
     def __init__(self, path: str, why: str, *, hint: str | None = None) -> None:
         super().__init__(f"cannot read {path}: {why}", hint=hint)
@@ -134,22 +138,23 @@ class CorruptFile(TableError):
 
 
 class TooLarge(CorruptFile):
-    """A file takes more memory than the limit allows, or claims that it does."""
+    """A file needs more memory than the limit allows, or claims that it does."""
 
 
 class StorageError(WhyscanError):
-    """The store did not answer, or refused."""
+    """The object store did not answer, or answered with an error."""
 
 
 class AccessDenied(StorageError):
-    """The store does not allow it, now or later."""
+    """The object store does not allow the access; a retry does not help."""
 
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Python's own limits as typed errors; around what reads, plans and reports on SQL.
+    """Turn RecursionError and MemoryError into typed errors.
 
-    Depth is measured before a text is parsed: this is for what such a measure does not see.
+    It surrounds everything that parses, plans and reports SQL. The parser checks the nesting depth
+    of a text beforehand; this catches the remaining cases.
     """
     try:
         yield

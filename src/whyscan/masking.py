@@ -1,4 +1,4 @@
-"""Credentials inside locations, masked in every text that leaves the program.
+"""Masking of credentials that are part of a location, in every text that leaves the program.
 
 | text | shown |
 |---|---|
@@ -6,7 +6,7 @@
 | `https://host/t?sig=…`, `X-Amz-Signature=…`, `access_token=…` | `https://host/t?sig=***` |
 | `jdbc:sqlserver://host;password=…`, `jdbc:oracle:thin:user/password@host` | `…;password=***` |
 
-Only display uses the masked text: planning works on the real one. Masking a masked text again
+Only display uses the masked text; planning works on the original one. Masking a masked text again
 changes nothing.
 """
 
@@ -43,7 +43,7 @@ _PLAIN = re.compile(r"[\W_]+")
 
 
 def mask_credentials(text: str) -> str:
-    """The text with `***` instead of each credential that stands in a location."""
+    """Return the text with `***` instead of each credential in a location."""
     shown, end = "", 0
     for start, stop in credential_spans(text):
         shown += text[end:start] + MASK
@@ -52,11 +52,11 @@ def mask_credentials(text: str) -> str:
 
 
 def credential_spans(text: str) -> list[tuple[int, int]]:
-    """Where the credentials are: offsets of the first character and of the one behind."""
+    """Return the spans of the credentials, each as its first offset and the offset behind it."""
     if not ("=" in text or "%3" in text or "@" in text or "://" in text):
         return []
     merged: list[tuple[int, int]] = []
-    for start, stop in sorted(_found(text)):
+    for start, stop in sorted(_spans(text)):
         if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
         else:
@@ -64,7 +64,7 @@ def credential_spans(text: str) -> list[tuple[int, int]]:
     return merged
 
 
-def _found(text: str) -> Iterator[tuple[int, int]]:
+def _spans(text: str) -> Iterator[tuple[int, int]]:
     yield from _parameters(text, _PARAMETER, _VALUE)
     yield from _users(text)
     if "@" in text:
@@ -79,7 +79,7 @@ def _found(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _parameters(text: str, names: str, values: str) -> Iterator[tuple[int, int]]:
-    """The values of parameters whose name says that they are secret."""
+    """Yield the spans of the values of parameters whose names are names of secrets."""
     end = 0
     for match in _pattern(names).finditer(text):
         if match.end() < end or not _is_secret(match["name"]):
@@ -100,9 +100,9 @@ def _is_secret(name: str) -> bool:
 
 
 def _users(text: str) -> Iterator[tuple[int, int]]:
-    """What stands before the `@` of an address.
+    """Yield the span of user and password before the `@` of an address.
 
-    A secret may hold a slash: then the text up to the slash is no host with a port.
+    A secret may contain a slash. Then the text up to the slash is not a host with a port.
     """
     end = 0
     for match in _pattern(_ADDRESS).finditer(text):
@@ -128,8 +128,8 @@ def _end(pattern: str, text: str, start: int) -> int:
     return start if match is None else match.end()
 
 
-# A location ends at white space or at a quote. Every length is bounded, and what is masked is not
-# searched again, so that a search takes time in proportion to the text.
+# A location ends at white space or at a quote. Every length is bounded, and masked text is not
+# searched again, so that the time of a search is proportional to the length of the text.
 _PARAMETER = r"(?:[?&;#]|%3F|%26|%3B|%23)(?P<name>[\w.%~-]{1,80}?)(?:=|%3D)"
 _VALUE = r"\{[^}\n]{1,4096}\}|[^\s&;'\"`]{1,4096}"
 _ADDRESS = (
@@ -151,5 +151,5 @@ _ORACLE = r"jdbc:oracle:\w{1,20}:([^@\s/]{1,200}/[^@\s]{1,400})@"
 
 @cache
 def _pattern(text: str) -> re.Pattern[str]:
-    """Compiled when a text is first looked at, and not at every start."""
+    """Compile a pattern when it is first used, because most runs of the program need none."""
     return re.compile(text, re.IGNORECASE)

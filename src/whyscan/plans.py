@@ -1,4 +1,4 @@
-"""A plan that reads itself: what the facade hands out."""
+"""The plan that `Table.plan` returns: a scan plan that can also read its rows."""
 
 from __future__ import annotations
 
@@ -14,36 +14,39 @@ if TYPE_CHECKING:
 
 
 class Plan(ScanPlan, frozen=True):
-    """What a predicate reads of a table, and the rows themselves."""
+    """The files and row groups that a predicate reads, with methods that read the matching rows."""
 
     @classmethod
     def of(cls, plan: ScanPlan) -> Self:
         return cls(*(getattr(plan, name) for name in ScanPlan.__struct_fields__))
 
     def to_batches(self, limit_rows: int | None = None) -> Iterator[pa.RecordBatch]:
-        """The matching rows as they are read, in no order that is promised.
+        """Yield the matching rows in batches, in no particular order.
 
-        Memory follows a batch, not the table. After `limit_rows` rows nothing more is read.
+        The memory needed depends on one batch, not on the table. Reading stops after `limit_rows`
+        rows.
         """
         from whyscan.scan import read
 
         return read(self, limit_rows=limit_rows)
 
     def to_reader(self) -> pa.RecordBatchReader:
-        """The matching rows as a stream that knows its schema."""
+        """Return the matching rows as a stream with a schema."""
         from whyscan.scan.reader import to_reader
 
         return to_reader(self)
 
     def to_arrow(self) -> pa.Table:
-        """The matching rows as one table."""
+        """Read all matching rows into one Arrow table."""
         return self.to_reader().read_all()
 
     def to_spark(self, spark: SparkSession, columns: Sequence[str] | None = None) -> DataFrame:
-        """The matching rows as a DataFrame; `columns` None are those that were planned, or all.
+        """Return the matching rows as a DataFrame.
 
-        Spark's own Parquet reader gets the list of files where that is sure to give the same
-        rows, else the data source `whyscan` reads them: `whyscan.spark.reader_of` says which.
+        `columns` None means the planned columns, or all columns if none were planned. Spark's own
+        Parquet reader gets the list of files if it is proved to return the same rows. Otherwise the
+        data source `whyscan` reads them. `whyscan.spark.reader_of` returns which of the two is
+        used.
         """
         from whyscan.spark.reading.frames import to_spark
 

@@ -1,4 +1,7 @@
-"""The pytest plugin: `assert_prunes` as a fixture. Every session loads it: it imports little."""
+"""The pytest plugin: `assert_prunes` as a fixture.
+
+Every test session loads this module, so it imports little.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facade for whole statements: what each table of a query reads."""
+"""The facade for whole SQL statements: what each table of a statement reads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
 from whyscan.errors import limited
-from whyscan.table import ExplainTerms, Table, checked
+from whyscan.table import ExplainTerms, Table, check_keywords
 from whyscan.table import open as open_table
 
 if TYPE_CHECKING:
@@ -34,14 +34,13 @@ def explain_sql(
     spark: SparkSession | None = None,
     **question: Unpack[ExplainTerms],
 ) -> StatementReport:
-    """What every scan of a statement reads, and why.
+    """Report what every scan of a statement reads, and why.
 
-    `tables` are the tables by the names that the statement uses; one that is not among them is
-    looked for in the catalogs. `options` are for the stores of those that are opened here, unless
-    a `Lake` says how.
-    `resolve_joins` reads the keys of scans of at most `resolve_limit` rows, and plans the scans
-    that they are joined with by those keys.
-    With `spark`, its executors read the metadata and plan each scan: the answer is the same.
+    `tables` has the tables by the names that the statement uses. A name that is missing there is
+    looked up in the catalogs. `options` are the storage options of the tables that this call opens;
+    a `Lake` has its own options. `resolve_joins` reads the join keys of scans with at most
+    `resolve_limit` rows, and plans the scans on the other side of those joins with the keys. With
+    `spark`, the executors read the metadata and plan each scan; the report is the same.
     """
     from whyscan.planning.plan.request import options_of, session_of
     from whyscan.reports.masked_records import masked
@@ -49,29 +48,29 @@ def explain_sql(
     from whyscan.statements.planners import HERE
     from whyscan.statements.sql.table_names import Catalogue
 
-    checked(ExplainTerms, question)
+    check_keywords(ExplainTerms, question)
     lake = tables if isinstance(tables, Lake) else Lake(tables, options)
     catalogue = Catalogue(lake, lake.opened)
-    manner = ExplainOptions(
+    explain_options = ExplainOptions(
         resolve=resolve_limit if resolve_joins else None,
         verbose=question.get("verbose", False),
-        planner=HERE if spark is None else _executors(spark),
+        planner=HERE if spark is None else _spark_planner(spark),
     )
     with limited():
         report = explain_statement(
-            sql, catalogue, session_of(question), options_of(question), manner
+            sql, catalogue, session_of(question), options_of(question), explain_options
         )
         return masked(report)
 
 
-def _executors(spark: SparkSession) -> Planner:
+def _spark_planner(spark: SparkSession) -> Planner:
     from whyscan.spark.planning import executors
 
     return executors(spark)
 
 
 class Lake(Mapping[str, "Snapshot"]):
-    """Tables by name, each opened when a statement first asks for it."""
+    """Tables by name; each table is opened when a statement first uses it."""
 
     def __init__(
         self,
@@ -92,12 +91,14 @@ class Lake(Mapping[str, "Snapshot"]):
         return table.snapshot
 
     def traffic(self) -> Traffic:
-        """What was read so far of those that are open."""
+        """Count the objects and bytes that the open tables have read so far."""
         from whyscan.tables.snapshot import Traffic
 
         tables = list(self._tables.values())
         read = [table.snapshot.traffic() for table in tables if isinstance(table, Table)]
-        return Traffic(sum(one.objects for one in read), sum(one.bytes for one in read))
+        return Traffic(
+            sum(traffic.objects for traffic in read), sum(traffic.bytes for traffic in read)
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._tables)
@@ -106,7 +107,7 @@ class Lake(Mapping[str, "Snapshot"]):
         return len(self._tables)
 
     def opened(self, name: str, version: WrittenVersion | None) -> Snapshot:
-        """A table that nobody gave, by its catalog's name or its path, or another version."""
+        """Open a table by its catalog name or path, or open another version of a table."""
         if name not in self._tables:
             self._tables[name] = open_table(name, options=self._options)
         if version is None:

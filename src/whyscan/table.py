@@ -1,4 +1,4 @@
-"""The facade: a table that was opened, and the two questions people ask it."""
+"""The facade: `open` opens a table, and `Table` explains, plans and profiles it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ Location = str | PathLike[str]
 
 
 class ExplainTerms(TypedDict, total=False):
-    """How a predicate is read and how far down to look; the defaults are the command line's.
+    """How a predicate is read, and how deep the metadata is read.
 
-    `verbose` is for a report that lists every live file: no manifest may stay closed.
-    `assert_stats` counts and names the files of the snapshot that lack statistics of these columns;
-    True: of the predicate's columns, or of all where it names none.
+    The defaults are those of the command line. `depth` is `files`, `row-groups` or `auto`.
+    `verbose` is for a report that lists every live file: every manifest is opened. `assert_stats`
+    names columns and counts the files of the snapshot that have no statistics for them; True means
+    the columns of the predicate, or all columns if the predicate names none.
     """
 
     dialect: str
@@ -44,7 +45,7 @@ class ExplainTerms(TypedDict, total=False):
 
 
 class When(TypedDict, total=False):
-    """Which version: a Delta version, an Iceberg snapshot or ref, or the one at a time."""
+    """The version of a table: a Delta version, an Iceberg snapshot or ref, or a point in time."""
 
     version: int | None
     snapshot: int | None
@@ -95,11 +96,11 @@ class Table(Struct, frozen=True):
         spark: SparkSession | None = None,
         **question: Unpack[ExplainTerms],
     ) -> Plan | Parted:
-        """Which files, row groups and bytes a predicate reads of the named columns.
+        """Plan the scan: which files, row groups and bytes of the named columns a predicate reads.
 
-        With `spark`, its executors read the metadata and plan; the files are the same.
+        With `spark`, the executors read the metadata and plan; the resulting files are the same.
         """
-        checked(ExplainTerms, question)
+        check_keywords(ExplainTerms, question)
         with limited():
             return self._plan(predicate, columns, spark, question)
 
@@ -113,7 +114,7 @@ class Table(Struct, frozen=True):
         from whyscan.planning.plan.request import bind_request
 
         if spark is not None:
-            # First: it brings the parser, beside whose import this process would read a log.
+            # Imported first: it imports the parser, and binding reads a log in a thread meanwhile.
             from whyscan.spark.planning import plan_parts
 
             bound, options = bind_request(self.snapshot, predicate, columns, question)
@@ -132,10 +133,10 @@ class Table(Struct, frozen=True):
         spark: SparkSession | None = None,
         **question: Unpack[ExplainTerms],
     ) -> Report:
-        """The plan, and why: what removed each container and why the others stayed.
+        """Report what a predicate reads, and why each container is skipped or kept.
 
-        `columns` are those that would be read; their bytes are told where footers were opened.
-        With `spark`, its executors read the metadata and plan: the answer is the same.
+        `columns` are the columns to read; the report has their bytes if footers were opened. With
+        `spark`, the executors read the metadata and plan; the report is the same.
         """
         verbose = question.get("verbose", False)
         if spark is not None:
@@ -145,7 +146,7 @@ class Table(Struct, frozen=True):
             parted = self.plan(predicate, columns, spark=spark, **question)
             return masked(explain_parts(parted, verbose=verbose))
         plan = self.plan(predicate, columns, **question)
-        # Only now: its import brings the parser, beside whose own a log is read.
+        # Imported late: it imports the parser, which is loaded while a log is read.
         from whyscan.reports.masked_records import masked
         from whyscan.reports.report import make_report
 
@@ -153,7 +154,7 @@ class Table(Struct, frozen=True):
             return masked(make_report(plan, verbose=verbose))
 
     def stats(self, columns: Sequence[str] | None = None, *, full: bool = False) -> TableStats:
-        """How the table lies, column by column; `full` opens footers of however many files."""
+        """Profile the layout column by column; `full` opens the footers of any number of files."""
         from whyscan.reports.masked_records import masked
         from whyscan.reports.stats import profile
 
@@ -168,15 +169,15 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     as_files: bool = False,
     **when: Unpack[When],
 ) -> Table:
-    """Open a table: Delta or Iceberg by path, Iceberg by a catalog's name, or Parquet files.
+    """Open a table: Delta or Iceberg by path, Iceberg by its name in a catalog, or Parquet files.
 
-    A part of a table with metadata is refused: its files may hold rows that are deleted.
-    `as_files` opens it as the plain files that are there. The root of a table stays that table.
+    A folder inside a table that has metadata is refused, because its files may hold deleted rows.
+    `as_files` opens such a folder as plain files. The root of a table always opens as that table.
     """
     from whyscan.tables import open_snapshot
     from whyscan.tables.time_travel import Travel, moment
 
-    checked(When, when)
+    check_keywords(When, when)
     places = [location] if isinstance(location, str | PathLike) else list(location)
     travel = Travel(
         when.get("version"), when.get("snapshot"), moment(when.get("as_of")), when.get("ref")
@@ -186,9 +187,9 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     return Table(open_snapshot([str(place) for place in places], partition_types, options, travel))
 
 
-def checked(known: type[ExplainTerms | When], given: Mapping[str, object]) -> None:
-    """Refuse a keyword that nobody knows, as a plain parameter would."""
-    for name in given:
-        if name not in known.__annotations__:
-            words = ", ".join(known.__annotations__)
+def check_keywords(terms: type[ExplainTerms | When], arguments: Mapping[str, object]) -> None:
+    """Raise TypeError for a keyword that the TypedDict `terms` does not have."""
+    for name in arguments:
+        if name not in terms.__annotations__:
+            words = ", ".join(terms.__annotations__)
             raise TypeError(f"unexpected keyword argument {name!r}; known are {words}")

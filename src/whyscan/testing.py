@@ -1,6 +1,6 @@
-"""Pruning as a test: `assert_prunes` fails with the report when a predicate reads too much.
+"""Pruning as a test: `assert_prunes` fails with the report if a predicate reads too much.
 
-A fixture of the same name comes with the pytest plugin of this package.
+The pytest plugin of this package provides it as a fixture of the same name.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ GATES = (
 )
 
 
-def assert_prunes(table: Table | Location, predicate: str, **asked: Any) -> Report:
-    """Fail unless the predicate prunes as asked; without a gate, unless it removes a file.
+def assert_prunes(table: Table | Location, predicate: str, **arguments: Any) -> Report:
+    """Fail unless every gate holds; without a gate, fail unless the predicate skips a file.
 
-    `asked` are the gates of the command line (min_pruning=90, max_files=10, …), and whatever
-    `Table.explain` takes; `assert_stats` may be a list of columns. The report is returned for more
-    questions.
+    `arguments` are the gates of the command line (`min_pruning=90`, `max_files=10`, …) and the
+    keyword arguments of `Table.explain`; `assert_stats` may be a list of columns. Returns the
+    report.
     """
     __tracebackhide__ = True
     from whyscan.reports.gates import Gates
     from whyscan.table import Table
     from whyscan.table import open as open_table
 
-    gates = {name: asked.pop(name) for name in GATES if name in asked}
+    gates = {name: arguments.pop(name) for name in GATES if name in arguments}
     if asserted := gates.get("assert_stats"):
-        asked["assert_stats"], gates["assert_stats"] = asserted, True
+        arguments["assert_stats"], gates["assert_stats"] = asserted, True
     opened = table if isinstance(table, Table) else open_table(table)
-    report = opened.explain(predicate, **asked).gated(Gates(**gates))
+    report = opened.explain(predicate, **arguments).gated(Gates(**gates))
     if not report.passed or (not gates and _removes_nothing(report)):
         raise AssertionError(f"{predicate!r} reads too much\n\n{report!r}")
     return report

@@ -7,7 +7,7 @@ import pytest
 from support.lakes import one_file
 from support.memory_table import RowGroup
 from support.reports import explain
-from whyscan.reports.predicate_values import asked_in_words
+from whyscan.reports.predicate_values import domain_in_words
 from whyscan.tree.types import BINARY, BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, DecimalType
 
 LISTED = ", ".join(map(str, range(0, 80, 2)))
@@ -52,4 +52,4 @@ def test_a_domain_is_said_in_few_words(kind, predicate, said):
 
     (column,) = explain(table, predicate, verbose=True).listing.ranges
 
-    assert asked_in_words(column.asked) == said
+    assert domain_in_words(column.domain) == said

@@ -90,92 +90,92 @@ NOTHING_AUDITED = 3
     metavar="FILE",
     help="Write OpenLineage events there too, without literals.",
 )
-def audit(**asked: Any) -> int:
+def audit(**arguments: Any) -> int:
     """What every query of a workload reads of its tables, and what of it in vain.
 
     Queries are ranked by the bytes that they read in vain, times how often they ran. Nothing but
     metadata is read. One query or table that fails is listed, and does not stop the others.
     """
-    found = _audited(asked)
-    shown = found.redacted() if asked["redact"] else found
-    _export(found, shown, asked)
-    options.deliver(lambda page: _rendered(shown, asked, page), asked["output"])
-    failures = list(_failures(found, asked))
+    result = _audited(arguments)
+    shown = result.redacted() if arguments["redact"] else result
+    _export(result, shown, arguments)
+    options.deliver(lambda page: _rendered(shown, arguments, page), arguments["output"])
+    failures = list(_failures(result, arguments))
     complain("".join(f"{line}\n" for line in failures))
     if failures:
         return options.GATE_FAILED
-    return 0 if any(query.error is None for query in found.queries) else NOTHING_AUDITED
+    return 0 if any(query.error is None for query in result.queries) else NOTHING_AUDITED
 
 
-def _audited(asked: Mapping[str, Any]) -> Audit:
+def _audited(arguments: Mapping[str, Any]) -> Audit:
     formats = any(
-        asked[kept] is not None and asked[f"{kept}_format"] != "parquet"
+        arguments[kept] is not None and arguments[f"{kept}_format"] != "parquet"
         for kept in ("history", "inventory")
     )
-    with steps() as tell, spark_session(asked["master"], formats=formats) as spark:
+    with steps() as tell, spark_session(arguments["master"], formats=formats) as spark:
         from whyscan.spark import audit as audited
 
         return audited(
             spark,
-            asked["logs"],
-            asked["tables"],
-            **options.terms(asked),
-            options=options.storage(asked),
-            partition_types=options.partition_types_of_tables(asked),
-            inventory=asked["inventory"],
-            inventory_format=asked["inventory_format"],
-            history=asked["history"],
-            history_format=asked["history_format"],
-            threshold=asked["threshold"] / 100,
+            arguments["logs"],
+            arguments["tables"],
+            **options.terms(arguments),
+            options=options.storage(arguments),
+            partition_types=options.partition_types_of_tables(arguments),
+            inventory=arguments["inventory"],
+            inventory_format=arguments["inventory_format"],
+            history=arguments["history"],
+            history_format=arguments["history_format"],
+            threshold=arguments["threshold"] / 100,
             told=tell,
         )
 
 
-def _export(found: Audit, shown: Audit, asked: Mapping[str, Any]) -> None:
+def _export(result: Audit, shown: Audit, arguments: Mapping[str, Any]) -> None:
     """What is written beside the report: a page for people, and what other systems are told."""
-    if asked["dashboard"] is not None:
+    if arguments["dashboard"] is not None:
         from whyscan.spark.stages.audit.page import page
 
-        write_file(page(shown), asked["dashboard"])
-    if asked["metrics"] is not None:
+        write_file(page(shown), arguments["dashboard"])
+    if arguments["metrics"] is not None:
         from whyscan.spark.stages.audit.openmetrics import openmetrics
 
-        write_file(openmetrics(found), asked["metrics"])
-    if asked["lineage"] is not None:
+        write_file(openmetrics(result), arguments["metrics"])
+    if arguments["lineage"] is not None:
         from whyscan.spark.stages.audit.openlineage import openlineage
 
-        write_file(openlineage(found), asked["lineage"])
+        write_file(openlineage(result), arguments["lineage"])
 
 
-def _failures(found: Audit, asked: Mapping[str, Any]) -> Iterator[str]:
+def _failures(result: Audit, arguments: Mapping[str, Any]) -> Iterator[str]:
     """The gates that do not hold; what is not known does not pass."""
     from whyscan.reports.words import counted, size
     from whyscan.spark.stages.audit.totals import total
 
-    if asked["max_wasted"] is not None:
-        wasted = total(query.wasted for query in found.queries)
-        if wasted is None or wasted > asked["max_wasted"]:
-            most = size(asked["max_wasted"])
+    if arguments["max_wasted"] is not None:
+        wasted = total(query.wasted for query in result.queries)
+        if wasted is None or wasted > arguments["max_wasted"]:
+            most = size(arguments["max_wasted"])
             yield f"fail  max_wasted: {size(wasted)}, at most {most} asked"
-    if asked["fail_on_drift"] and found.drift:
-        yield f"fail  drift: {counted(len(found.drift), 'query shape')}, none asked"
+    if arguments["fail_on_drift"] and result.drift:
+        yield f"fail  drift: {counted(len(result.drift), 'query shape')}, none asked"
 
 
-def _rendered(found: Audit, asked: Mapping[str, Any], page: Page) -> str:
-    match asked["form"]:
+def _rendered(result: Audit, arguments: Mapping[str, Any], page: Page) -> str:
+    match arguments["form"]:
         case "json":
             from whyscan.spark.stages.audit.document import to_json
 
-            return to_json(found)
+            return to_json(result)
         case "markdown":
             from whyscan.spark.stages.audit.markdown import markdown
 
-            return markdown(found)
+            return markdown(result)
         case "html":
             from whyscan.spark.stages.audit.page import page as html
 
-            return html(found)
+            return html(result)
         case _:
             from whyscan.spark.stages.audit.text import text
 
-            return text(found, page, asked["show"])
+            return text(result, page, arguments["show"])

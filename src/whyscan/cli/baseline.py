@@ -24,17 +24,17 @@ WHOLE = "*"
 """The table of exemptions from gates on a statement as a whole."""
 
 
-def against_baseline(report: Report, table: str, asked: Mapping[str, Any]) -> Report:
+def against_baseline(report: Report, table: str, arguments: Mapping[str, Any]) -> Report:
     """The report with what the baseline says of it, after that was brought up to date."""
     from whyscan.reports.baseline import Key
 
-    put = report.question
-    key = Key(table, put.predicate, put.dialect, put.timezone)
-    return _held(report, key, _current({key: report}, asked))
+    question = report.question
+    key = Key(table, question.predicate, question.dialect, question.timezone)
+    return _checked(report, key, _current({key: report}, arguments))
 
 
 def statement_against_baseline(
-    report: StatementReport, asked: Mapping[str, Any]
+    report: StatementReport, arguments: Mapping[str, Any]
 ) -> StatementReport:
     """The same for a statement, of which each scan is a question of its own."""
     from whyscan.reports.baseline import Key
@@ -43,32 +43,33 @@ def statement_against_baseline(
         return Key(table, report.sql, report.dialect, report.timezone)
 
     scans = dict(zip(map(key, report.titles), report.scans, strict=True))
-    baseline = _current({key: scan.report for key, scan in scans.items()}, asked)
+    baseline = _current({key: scan.report for key, scan in scans.items()}, arguments)
     return replace(
         report,
         scans=tuple(
-            replace(scan, report=_held(scan.report, key, baseline)) for key, scan in scans.items()
+            replace(scan, report=_checked(scan.report, key, baseline))
+            for key, scan in scans.items()
         ),
         assertions=tuple(_excused(report.assertions, key(WHOLE), baseline)),
     )
 
 
-def _current(reports: Mapping[Key, Report], asked: Mapping[str, Any]) -> Baseline:
+def _current(reports: Mapping[Key, Report], arguments: Mapping[str, Any]) -> Baseline:
     """What the file says; with --update-baseline, after these reports were written into it."""
     from whyscan.reports.baseline import to_json
 
-    path: Path | None = asked["baseline"]
+    path: Path | None = arguments["baseline"]
     if path is None:
         raise UsageError("--update-baseline needs a file", hint="--baseline whyscan.json names it")
-    baseline = _read(path, may_be_new=asked["update_baseline"])
-    if asked["update_baseline"]:
+    baseline = _read(path, may_be_new=arguments["update_baseline"])
+    if arguments["update_baseline"]:
         for key, report in reports.items():
             baseline = baseline.updated(key, report)
         write_file(to_json(baseline), path)
     return baseline
 
 
-def _held(report: Report, key: Key, baseline: Baseline) -> Report:
+def _checked(report: Report, key: Key, baseline: Baseline) -> Report:
     outcomes = [*report.assertions, *baseline.check(key, report)]
     return report.held(_excused(outcomes, key, baseline))
 

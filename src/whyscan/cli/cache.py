@@ -16,10 +16,10 @@ def cache(context: click.Context) -> None:
     from whyscan.reports.words import counted, inert, size
     from whyscan.tables.storage.disk_cache import users_cache
 
-    found = users_cache()
-    held = found.usage()
-    objects = counted(held.entries, "object")
-    write(f"{inert(str(found.folder))}: {objects}, {size(held.bytes)} of {size(found.bound)}\n")
+    user_cache = users_cache()
+    usage = user_cache.usage()
+    place, objects = inert(str(user_cache.folder)), counted(usage.entries, "object")
+    write(f"{place}: {objects}, {size(usage.bytes)} of {size(user_cache.bound)}\n")
 
 
 @cache.command()

@@ -20,7 +20,7 @@ class TourStop(Struct, frozen=True):
     table: str
     predicate: str
     flags: tuple[str, ...]
-    seen: str
+    lesson: str
 
 
 TOUR = (
@@ -126,7 +126,7 @@ def _stop(number: int, step: TourStop, folder: Path) -> str:
         f"--- {number}. {step.title}\n\n"
         f"$ {_command(place, step)}\n"
         f"{text(report, page)}\n"
-        f"{page.wrap(step.seen)}\n"
+        f"{page.wrap(step.lesson)}\n"
     )
 
 

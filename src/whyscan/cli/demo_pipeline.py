@@ -23,7 +23,7 @@ class Stage(Struct, frozen=True):
 
     title: str
     arguments: tuple[str, ...]
-    seen: str
+    lesson: str
 
 
 def stages(folder: Path) -> tuple[Stage, ...]:
@@ -64,7 +64,7 @@ def walk(folder: Path, first: int) -> int:
         for number, stage in enumerate(stages(folder), start=first):
             write(f"\n--- {number}. {stage.title}\n\n$ {_command(stage)}\n")
             worst = max(worst, run(stage.arguments))
-            write(f"\n{page.wrap(stage.seen)}\n")
+            write(f"\n{page.wrap(stage.lesson)}\n")
     return worst
 
 

@@ -39,29 +39,31 @@ if TYPE_CHECKING:
     help="Fail where the share of files skipped fell by more points than this.",
 )
 @click.option("--max-regression-bytes", type=PERCENT, help="Likewise of bytes.")
-def diff(table: str, other: str | None, predicate: str, **asked: Any) -> int:
+def diff(table: str, other: str | None, predicate: str, **arguments: Any) -> int:
     """What a predicate reads of TABLE and of OTHER, and what changed.
 
     With --from and --to, two versions of TABLE: a Delta version, an Iceberg snapshot id, a branch
     or tag, or a time.
     """
-    if other is None and asked["before"] is None and asked["after"] is None:
+    if other is None and arguments["before"] is None and arguments["after"] is None:
         raise UsageError(
             "there is nothing to compare", hint="name a second table, or --from and --to a version"
         )
-    found = _difference((table, other or table), options.read_predicate(predicate), asked)
-    found = found.gated(asked["max_regression"], asked["max_regression_bytes"])
-    options.deliver(lambda page: _rendered(found, asked, page), asked["output"])
-    return 0 if found.passed else options.GATE_FAILED
+    difference = _difference((table, other or table), options.read_predicate(predicate), arguments)
+    difference = difference.gated(arguments["max_regression"], arguments["max_regression_bytes"])
+    options.deliver(lambda page: _rendered(difference, arguments, page), arguments["output"])
+    return 0 if difference.passed else options.GATE_FAILED
 
 
-def _difference(places: tuple[str, str], predicate: str, asked: Mapping[str, Any]) -> Difference:
+def _difference(
+    places: tuple[str, str], predicate: str, arguments: Mapping[str, Any]
+) -> Difference:
     with Progress() as progress:
-        before = _report(places[0], asked["before"], predicate, asked, progress)
-        after = _report(places[1], asked["after"], predicate, asked, progress)
+        before = _report(places[0], arguments["before"], predicate, arguments, progress)
+        after = _report(places[1], arguments["after"], predicate, arguments, progress)
     from whyscan.reports.diff import compare
 
-    if not asked["redact"]:
+    if not arguments["redact"]:
         return compare(before, after)
     from whyscan.reports.redaction import new_key, redacted
 
@@ -70,16 +72,20 @@ def _difference(places: tuple[str, str], predicate: str, asked: Mapping[str, Any
 
 
 def _report(
-    place: str, version: str | None, predicate: str, asked: Mapping[str, Any], progress: Progress
+    place: str,
+    version: str | None,
+    predicate: str,
+    arguments: Mapping[str, Any],
+    progress: Progress,
 ) -> Report:
-    table = _opened(place, version, asked)
+    table = _opened(place, version, arguments)
     progress.watch(table.snapshot.traffic)
     # Files are compared by their paths, so that no manifest may stay closed.
-    return table.explain(predicate, verbose=True, **options.terms(asked))
+    return table.explain(predicate, verbose=True, **options.terms(arguments))
 
 
-def _opened(place: str, version: str | None, asked: Mapping[str, Any]) -> Table:
-    types, storage = options.partition_types(asked), options.storage(asked)
+def _opened(place: str, version: str | None, arguments: Mapping[str, Any]) -> Table:
+    types, storage = options.partition_types(arguments), options.storage(arguments)
     table = open_table(place, partition_types=types, options=storage)
     if version is None:
         return table
@@ -100,11 +106,11 @@ def _when(version: str, format_name: str) -> When:
     return {"ref": version}
 
 
-def _rendered(found: Difference, asked: Mapping[str, Any], page: Page) -> str:
-    if asked["form"] == "json":
+def _rendered(difference: Difference, arguments: Mapping[str, Any], page: Page) -> str:
+    if arguments["form"] == "json":
         from whyscan.reports.diff.document import to_json
 
-        return to_json(found, verbose=asked["verbose"])
+        return to_json(difference, verbose=arguments["verbose"])
     from whyscan.reports.diff.text import text
 
-    return text(found, page, verbose=asked["verbose"])
+    return text(difference, page, verbose=arguments["verbose"])

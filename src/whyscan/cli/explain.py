@@ -83,7 +83,7 @@ EVERY_ROW = "true"
     help="Have Spark's executors read the metadata of a very large table, and plan.",
 )
 @MASTER
-def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int:
+def explain(places: tuple[str, ...], predicate: str | None, **arguments: Any) -> int:
     """Which files and row groups PREDICATE reads, which it skips, and why.
 
     TABLE is a Delta or Iceberg table, a metadata.json, a folder of Parquet files, a quoted
@@ -97,59 +97,59 @@ def explain(places: tuple[str, ...], predicate: str | None, **asked: Any) -> int
     Exit codes: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not evaluate.
     """
     start_duckdb(places)
-    if asked["master"] is not None and not asked["on_spark"]:
+    if arguments["master"] is not None and not arguments["on_spark"]:
         raise UsageError("--master goes with --spark")
-    if asked["sql"] is not None:
+    if arguments["sql"] is not None:
         from whyscan.cli.statement import explain_statement
 
-        if asked["assert_stats_columns"] is not None:
+        if arguments["assert_stats_columns"] is not None:
             raise UsageError(
                 "--assert-stats=COLUMNS goes with one TABLE",
                 hint="with --sql, --assert-stats checks the columns that each scan is filtered by",
             )
-        return explain_statement({**asked, "places": places, "predicate": predicate})
-    asserted = options.asserted_statistics(asked)
+        return explain_statement({**arguments, "places": places, "predicate": predicate})
+    asserted = options.asserted_statistics(arguments)
     if predicate is None and asserted:
         predicate = EVERY_ROW
     if not places or predicate is None:
-        what = "a TABLE" if not places else "-w PREDICATE"
+        missing = "a TABLE" if not places else "-w PREDICATE"
         hint = "whyscan explain TABLE -w PREDICATE, or whyscan explain --sql QUERY"
-        raise UsageError(f"explain needs {what}", hint=hint)
-    if asked["tables"] or asked["resolve_joins"]:
-        what = "--table" if asked["tables"] else "--resolve-joins"
-        raise UsageError(f"{what} goes with --sql", hint="without it, TABLE is the one table")
-    asked["verbose"] |= asked["form"] in LISTS_FILES
-    gates = gates_of_table(asked)
-    report = _report(places, options.read_predicate(predicate), asked).gated(gates)
-    if asked["baseline"] is not None or asked["update_baseline"]:
-        report = against_baseline(report, " ".join(places), asked)
-    if asked["redact"]:
+        raise UsageError(f"explain needs {missing}", hint=hint)
+    if arguments["tables"] or arguments["resolve_joins"]:
+        missing = "--table" if arguments["tables"] else "--resolve-joins"
+        raise UsageError(f"{missing} goes with --sql", hint="without it, TABLE is the one table")
+    arguments["verbose"] |= arguments["form"] in LISTS_FILES
+    gates = gates_of_table(arguments)
+    report = _report(places, options.read_predicate(predicate), arguments).gated(gates)
+    if arguments["baseline"] is not None or arguments["update_baseline"]:
+        report = against_baseline(report, " ".join(places), arguments)
+    if arguments["redact"]:
         report = report.redacted()
     source = predicate[1:] if predicate.startswith("@") else None
 
-    def on(page: Page) -> str:
-        return rendered(report, asked["form"], replace(page, files=asked["shown"]), source)
+    def render(page: Page) -> str:
+        return rendered(report, arguments["form"], replace(page, files=arguments["shown"]), source)
 
-    options.deliver(on, asked["output"])
+    options.deliver(render, arguments["output"])
     return 0 if report.passed else options.GATE_FAILED
 
 
-def _report(places: tuple[str, ...], predicate: str, asked: Mapping[str, Any]) -> Report:
+def _report(places: tuple[str, ...], predicate: str, arguments: Mapping[str, Any]) -> Report:
     with Progress() as progress:
         with loading_the_parser(places):
             table = open_table(
                 places,
-                partition_types=options.partition_types(asked),
-                options=options.storage(asked),
-                **options.version(asked),
+                partition_types=options.partition_types(arguments),
+                options=options.storage(arguments),
+                **options.version(arguments),
             )
         progress.watch(table.snapshot.traffic)
-        question = options.terms(asked) | {
-            "verbose": asked["verbose"],
-            "assert_stats": options.asserted_statistics(asked),
+        question = options.terms(arguments) | {
+            "verbose": arguments["verbose"],
+            "assert_stats": options.asserted_statistics(arguments),
         }
-        columns = options.columns(asked["select"])
-        if not asked["on_spark"]:
+        columns = options.columns(arguments["select"])
+        if not arguments["on_spark"]:
             return table.explain(predicate, columns, **question)
-        with spark_session(asked["master"]) as spark:
+        with spark_session(arguments["master"]) as spark:
             return table.explain(predicate, columns, spark=spark, **question)

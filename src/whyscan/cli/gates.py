@@ -17,39 +17,41 @@ THRESHOLDS = ("min_pruning", "min_pruning_bytes", "max_files", "max_bytes")
 FLAGS = ("assert_stats", "require_partition_filter")
 
 
-def gates_of_table(asked: Mapping[str, Any]) -> Gates:
+def gates_of_table(arguments: Mapping[str, Any]) -> Gates:
     """Those of `explain TABLE`: a name before a threshold has no meaning there."""
     from whyscan.reports.gates import Gates
 
-    found = _by_name(asked)
-    whole = found.pop(None)
-    for name in found:
+    by_name = _by_name(arguments)
+    gates = by_name.pop(None)
+    for name in by_name:
         raise UsageError(
             f"a gate is for {name!r}, which is a table of no statement",
             hint="names before gates go with --sql",
         )
-    return Gates(**whole)
+    return Gates(**gates)
 
 
-def gates_of_statement(asked: Mapping[str, Any]) -> StatementGates:
+def gates_of_statement(arguments: Mapping[str, Any]) -> StatementGates:
     """Those of `explain --sql`."""
     from whyscan.reports.gates import Gates
     from whyscan.statements.reports.gates import StatementGates
 
-    found = _by_name(asked)
-    whole = Gates(**found.pop(None))
-    return StatementGates(whole, {str(name): Gates(**gates) for name, gates in found.items()})
+    by_name = _by_name(arguments)
+    statement_gates = Gates(**by_name.pop(None))
+    return StatementGates(
+        statement_gates, {str(name): Gates(**gates) for name, gates in by_name.items()}
+    )
 
 
-def _by_name(asked: Mapping[str, Any]) -> dict[str | None, dict[str, Any]]:
+def _by_name(arguments: Mapping[str, Any]) -> dict[str | None, dict[str, Any]]:
     """The gates without a name under None, and those of each name; the last one said holds."""
-    found: dict[str | None, dict[str, Any]] = defaultdict(dict)
-    found[None].update({flag: asked[flag] for flag in FLAGS})
-    found[None]["assert_stats"] |= asked["assert_stats_columns"] is not None
+    by_name: dict[str | None, dict[str, Any]] = defaultdict(dict)
+    by_name[None].update({flag: arguments[flag] for flag in FLAGS})
+    by_name[None]["assert_stats"] |= arguments["assert_stats_columns"] is not None
     for gate in THRESHOLDS:
-        for name, threshold in asked[gate]:
-            found[name][gate] = threshold
+        for name, threshold in arguments[gate]:
+            by_name[name][gate] = threshold
     for flag in FLAGS:
-        for name in asked[f"{flag}_of"]:
-            found[name][flag] = True
-    return found
+        for name in arguments[f"{flag}_of"]:
+            by_name[name][flag] = True
+    return by_name

@@ -45,7 +45,7 @@ SOME_FAILED = 3
 @MASTER
 @options.STORAGE
 @options.form("text", "json")
-def inventory(places: tuple[str, ...], **asked: Any) -> int:
+def inventory(places: tuple[str, ...], **arguments: Any) -> int:
     """Write a row for each container of every TABLE: manifests, files, row groups.
 
     TABLE is NAME=URI, a path, a catalog's table, a glob of tables (lake/*) or a namespace
@@ -54,30 +54,30 @@ def inventory(places: tuple[str, ...], **asked: Any) -> int:
 
     Exit codes: 0 fine, 2 wrong usage, 3 a table could not be read.
     """
-    found = _written(places, asked)
-    if asked["form"] == "json":
+    run = _written(places, arguments)
+    if arguments["form"] == "json":
         from whyscan.spark.stages.inventory.document import to_json
 
-        write(to_json(found))
+        write(to_json(run))
     else:
         from whyscan.spark.stages.inventory.text import text
 
-        write(text(found, terminal_page()))
-    return SOME_FAILED if found.failed else 0
+        write(text(run, terminal_page()))
+    return SOME_FAILED if run.failed else 0
 
 
-def _written(places: tuple[str, ...], asked: Mapping[str, Any]) -> InventoryRun:
-    formats = asked["output_format"] != "parquet"
-    with steps() as tell, spark_session(asked["master"], formats=formats) as spark:
+def _written(places: tuple[str, ...], arguments: Mapping[str, Any]) -> InventoryRun:
+    formats = arguments["output_format"] != "parquet"
+    with steps() as tell, spark_session(arguments["master"], formats=formats) as spark:
         from whyscan.spark.stages.inventory.run import write_inventory
 
         return write_inventory(
             spark,
             places,
-            asked["output"],
-            depth=asked["depth"],
-            form=asked["output_format"],
-            options=options.storage(asked),
-            partition_types=options.partition_types_of_tables(asked),
+            arguments["output"],
+            depth=arguments["depth"],
+            form=arguments["output_format"],
+            options=options.storage(arguments),
+            partition_types=options.partition_types_of_tables(arguments),
             told=tell,
         )

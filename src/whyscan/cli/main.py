@@ -34,8 +34,8 @@ COMMANDS = (
 INTERRUPTED = 130
 
 
-def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's signature
-    if asked and not context.resilient_parsing:
+def _show_version(context: click.Context, _: click.Parameter, is_set: bool) -> None:  # noqa: FBT001 - click's signature
+    if is_set and not context.resilient_parsing:
         from importlib.metadata import version
 
         click.echo(f"whyscan {version('whyscan')}")
@@ -63,8 +63,8 @@ class _Commands(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = getattr(import_module(f"whyscan.cli.{cmd_name}"), cmd_name)
-        return found
+        command: click.Command = getattr(import_module(f"whyscan.cli.{cmd_name}"), cmd_name)
+        return command
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -139,11 +139,11 @@ def _internal(error: Exception) -> int:
     """A mistake of ours: still one line and a hint. The traceback is for those who ask."""
     if os.environ.get("WHYSCAN_TRACEBACK"):
         raise error
-    what = WhyscanError(
+    problem = WhyscanError(
         f"whyscan itself failed: {type(error).__name__}: {error}",
         hint="this is a bug; WHYSCAN_TRACEBACK=1 shows where",
     )
-    return _complaint(what)
+    return _complaint(problem)
 
 
 def _complaint(error: WhyscanError) -> int:

@@ -156,14 +156,14 @@ class WithColumnsOfStatistics(click.Command):
         return super().parse_args(ctx, [*named, *args[end:]])
 
 
-def asserted_statistics(asked: Mapping[str, Any]) -> bool | list[str]:
+def asserted_statistics(arguments: Mapping[str, Any]) -> bool | list[str]:
     """The columns of which every file must have statistics; True: those of the predicate."""
-    if asked["assert_stats_columns"] is not None:
-        found = [name for name in columns(asked["assert_stats_columns"]) or () if name]
-        if not found:
+    if arguments["assert_stats_columns"] is not None:
+        names = [name for name in columns(arguments["assert_stats_columns"]) or () if name]
+        if not names:
             raise UsageError("--assert-stats= names no column", hint="--assert-stats=a,b")
-        return found
-    return bool(asked["assert_stats"])
+        return names
+    return bool(arguments["assert_stats"])
 
 
 REDACT = click.option("--redact", is_flag=True, help="Hide literals and values, for sharing.")
@@ -259,42 +259,42 @@ def columns(select: str | None) -> list[str] | None:
     return None if select is None else [name.strip() for name in select.split(",")]
 
 
-def version(asked: Mapping[str, Any]) -> When:
+def version(arguments: Mapping[str, Any]) -> When:
     """Which version of the table."""
     return {
-        "version": asked["at_version"],
-        "snapshot": asked["at_snapshot"],
-        "as_of": asked["as_of"],
-        "ref": asked["ref"],
+        "version": arguments["at_version"],
+        "snapshot": arguments["at_snapshot"],
+        "as_of": arguments["as_of"],
+        "ref": arguments["ref"],
     }
 
 
-def terms(asked: Mapping[str, Any]) -> Any:
+def terms(arguments: Mapping[str, Any]) -> Any:
     """How the predicate is read and how far down to look."""
-    return {name: asked[name] for name in _TERMS}
+    return {name: arguments[name] for name in _TERMS}
 
 
-def partition_types(asked: Mapping[str, Any]) -> dict[str, str]:
+def partition_types(arguments: Mapping[str, Any]) -> dict[str, str]:
     """The types of Hive partition columns that were given."""
-    return pairs("--partition-type", asked["partition_types"])
+    return pairs("--partition-type", arguments["partition_types"])
 
 
-def partition_types_of_tables(asked: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+def partition_types_of_tables(arguments: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """`NAME.COLUMN=TYPE`, by the tables' names."""
-    found: dict[str, dict[str, str]] = {}
-    for word, kind in partition_types(asked).items():
+    types: dict[str, dict[str, str]] = {}
+    for word, kind in partition_types(arguments).items():
         name, dot, column = word.rpartition(".")
         if not dot:
             raise UsageError(f"--partition-type takes NAME.COLUMN=TYPE, not {word}={kind}")
-        found.setdefault(name, {})[column] = kind
-    return found
+        types.setdefault(name, {})[column] = kind
+    return types
 
 
-def storage(asked: Mapping[str, Any]) -> dict[str, str]:
+def storage(arguments: Mapping[str, Any]) -> dict[str, str]:
     """The storage options that were given."""
     named = {"no_cache": {"cache": "off"}, "as_files": {"as_files": "on"}}
-    chosen = {key: value for name in named if asked[name] for key, value in named[name].items()}
-    return pairs("--option", asked["storage"]) | chosen
+    chosen = {key: value for name in named if arguments[name] for key, value in named[name].items()}
+    return pairs("--option", arguments["storage"]) | chosen
 
 
 def deliver(render: Callable[[Page], str], output: Path | None) -> None:

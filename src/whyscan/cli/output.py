@@ -55,12 +55,12 @@ def silence() -> None:
 
 def write_file(text: str, path: Path) -> None:
     """To a file that is whole from the moment it has its name."""
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(text.encode())
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
+def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     """A file that gets its name when all is written; what ends before leaves nothing behind."""
     try:
         with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as scratch:

@@ -64,12 +64,12 @@ PERCENT = _Percent()
 SIZE = _Size()
 
 
-def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
+def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
     """`KEY=VALUE` words as a mapping."""
-    found: dict[str, str] = {}
-    for word in given:
+    mapping: dict[str, str] = {}
+    for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key.strip():
             raise UsageError(f"{option} takes KEY=VALUE, not {word!r}")
-        found[key.strip()] = value
-    return found
+        mapping[key.strip()] = value
+    return mapping

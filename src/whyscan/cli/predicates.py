@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from whyscan.cli.main import run
 from whyscan.cli.output import complain
-from whyscan.cli.startup import leave_out_pandas
+from whyscan.cli.startup import hide_pandas
 from whyscan.cli.trouble import describe
 from whyscan.errors import UsageError
 
@@ -27,10 +27,10 @@ def ask_each(words: Sequence[str]) -> int:
         return UsageError.exit_code
     option = "--sql" if words[0] == "--sql" else "--where"
     dashes = words.index("--")
-    asked, files = words[option == words[0] : dashes], words[dashes + 1 :]
-    return max((run(["explain", *asked, f"{option}=@{file}"]) for file in files), default=0)
+    arguments, files = words[option == words[0] : dashes], words[dashes + 1 :]
+    return max((run(["explain", *arguments, f"{option}=@{file}"]) for file in files), default=0)
 
 
 if __name__ == "__main__":
-    leave_out_pandas()
+    hide_pandas()
     sys.exit(ask_each(sys.argv[1:]))

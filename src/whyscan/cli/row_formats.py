@@ -71,11 +71,11 @@ class _Text:
         self._writer, self._schema = writer, schema
 
     def write(self, batch: pa.RecordBatch) -> None:
-        texts = [_as_text(c) if _is_told(c.type) else c for c in batch.columns]
+        texts = [_as_text(c) if _needs_text(c.type) else c for c in batch.columns]
         self._writer.write(pa.RecordBatch.from_arrays(texts, schema=self._schema))
 
 
-def _is_told(kind: pa.DataType) -> bool:
+def _needs_text(kind: pa.DataType) -> bool:
     """A type that CSV has no way to write."""
     return bool(
         pa.types.is_nested(kind)
@@ -86,16 +86,16 @@ def _is_told(kind: pa.DataType) -> bool:
 
 
 def _text_type(kind: pa.DataType) -> pa.DataType:
-    return pa.string() if _is_told(kind) else kind
+    return pa.string() if _needs_text(kind) else kind
 
 
 def _as_text(column: pa.Array) -> pa.Array:
-    return pa.array([_told(value) for value in column.to_pylist()], pa.string())
+    return pa.array([_value_text(value) for value in column.to_pylist()], pa.string())
 
 
-def _told(value: Any) -> str | None:
+def _value_text(value: Any) -> str | None:
     if value is None:
         return None
     if isinstance(value, list | dict):
-        return json.dumps(value, default=_told, ensure_ascii=False)
+        return json.dumps(value, default=_value_text, ensure_ascii=False)
     return value.hex() if isinstance(value, bytes) else str(value)

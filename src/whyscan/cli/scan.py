@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from whyscan.cli import options, suggestions
-from whyscan.cli.output import silence, whole_file
+from whyscan.cli.output import atomic_file, silence
 from whyscan.cli.progress import Progress
-from whyscan.cli.startup import ended_as_by_hand
+from whyscan.cli.startup import sigterm_as_interrupt
 from whyscan.errors import StorageError, UsageError
 from whyscan.table import open as open_table
 
@@ -42,7 +42,7 @@ FORMS = ("parquet", "csv", "arrow")
 @options.VERSION
 @options.TERMS
 @options.STORAGE
-def scan(places: tuple[str, ...], predicate: str | None, **asked: Any) -> None:
+def scan(places: tuple[str, ...], predicate: str | None, **arguments: Any) -> None:
     """Read the rows of TABLE for which PREDICATE is TRUE: the files of the plan and no others.
 
     Deleted rows are left out, and only the columns that are needed are read. A file gets its name
@@ -50,32 +50,32 @@ def scan(places: tuple[str, ...], predicate: str | None, **asked: Any) -> None:
 
     Exit codes: 0 fine, 2 wrong usage, 3 could not evaluate.
     """
-    form = _form(asked["form"], asked["output"])
-    _refuse_existing(asked["output"], force=asked["force"])
+    form = _form(arguments["form"], arguments["output"])
+    _refuse_existing(arguments["output"], force=arguments["force"])
     where = "true" if predicate is None else options.read_predicate(predicate)
-    with ended_as_by_hand(), Progress() as progress:
+    with sigterm_as_interrupt(), Progress() as progress:
         table = open_table(
             places,
-            partition_types=options.partition_types(asked),
-            options=options.storage(asked),
-            **options.version(asked),
+            partition_types=options.partition_types(arguments),
+            options=options.storage(arguments),
+            **options.version(arguments),
         )
         progress.watch(table.snapshot.traffic)
-        plan = table.plan(where, options.columns(asked["select"]), **options.terms(asked))
-        _write(plan, form, asked["output"])
+        plan = table.plan(where, options.columns(arguments["select"]), **options.terms(arguments))
+        _write(plan, form, arguments["output"])
 
 
-def _form(given: str | None, output: Path) -> str:
-    if given is not None:
-        return given
+def _form(chosen: str | None, output: Path) -> str:
+    if chosen is not None:
+        return chosen
     if output == PIPE:
         return "csv"
-    found = output.suffix.removeprefix(".").lower()
-    if found not in FORMS:
+    suffix = output.suffix.removeprefix(".").lower()
+    if suffix not in FORMS:
         raise UsageError(
             f"{output} does not say its format", hint=f"name it with --format {'|'.join(FORMS)}"
         )
-    return found
+    return suffix
 
 
 def _refuse_existing(output: Path, *, force: bool) -> None:
@@ -85,7 +85,7 @@ def _refuse_existing(output: Path, *, force: bool) -> None:
 
 def _write(plan: Plan, form: str, output: Path) -> None:
     if output != PIPE:
-        with whole_file(output) as file:
+        with atomic_file(output) as file:
             _rows(plan, form, file)
         return
     if form != "csv" and sys.stdout.isatty():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from whyscan.cli.startup import ended_as_by_hand, let_pandas_in
+from whyscan.cli.startup import show_pandas, sigterm_as_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,12 +39,12 @@ def table_format(option: str, about: str) -> Callable[[Command], Command]:
 @contextmanager
 def spark_session(master: str | None, *, formats: bool = False) -> Iterator[SparkSession]:
     """A session; one that was running before goes on after. `formats` brings Delta and Iceberg."""
-    let_pandas_in()
+    show_pandas()
     from whyscan.spark import session
 
     _ENDING.wait()
     before = _running()
-    with ended_as_by_hand():
+    with sigterm_as_interrupt():
         spark = session(master, formats=formats)
         try:
             yield spark

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MANY = 100_000
 
 
-class _Without:
+class _HiddenModule:
     """A module that cannot be found, even where it is installed."""
 
     def __init__(self, name: str) -> None:
@@ -36,17 +36,17 @@ class _Without:
 def begin() -> None:
     """Before anything heavy is imported: modules are no garbage that is worth looking for."""
     gc.set_threshold(_MANY)
-    leave_out_pandas()
+    hide_pandas()
 
 
-def leave_out_pandas() -> None:
+def hide_pandas() -> None:
     """PyArrow imports pandas wherever it is installed: half a second, and nobody here uses it."""
-    sys.meta_path.insert(0, _Without("pandas"))
+    sys.meta_path.insert(0, _HiddenModule("pandas"))
 
 
-def let_pandas_in() -> None:
+def show_pandas() -> None:
     """Spark asks for it wherever it meets Arrow."""
-    sys.meta_path[:] = [one for one in sys.meta_path if not isinstance(one, _Without)]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _HiddenModule)]
 
 
 def start_duckdb(places: Iterable[str]) -> None:
@@ -76,7 +76,7 @@ def loading_the_parser(places: Iterable[str]) -> Iterator[None]:
 
 
 @contextmanager
-def ended_as_by_hand() -> Iterator[None]:
+def sigterm_as_interrupt() -> Iterator[None]:
     """A job that is ended from outside removes what it began, as after Ctrl-C."""
     if current_thread() is not main_thread():
         yield

@@ -35,63 +35,65 @@ TABLES = "the statement names its tables and conditions; --table says where they
 VERSIONS = "the statement can say it: FROM t VERSION AS OF 3, or TIMESTAMP AS OF '2026-01-01'"
 
 
-def explain_statement(asked: Mapping[str, Any]) -> int:
+def explain_statement(arguments: Mapping[str, Any]) -> int:
     """The report on a statement, gated, to where it was asked for."""
-    _refuse(asked)
-    gates = gates_of_statement(asked)
-    report = _report(options.read_statement(asked["sql"]), asked).gated(gates)
-    if asked["baseline"] is not None or asked["update_baseline"]:
-        report = statement_against_baseline(report, asked)
-    if asked["redact"]:
+    _refuse(arguments)
+    gates = gates_of_statement(arguments)
+    report = _report(options.read_statement(arguments["sql"]), arguments).gated(gates)
+    if arguments["baseline"] is not None or arguments["update_baseline"]:
+        report = statement_against_baseline(report, arguments)
+    if arguments["redact"]:
         report = report.redacted()
 
-    def on(page: Page) -> str:
-        return _rendered(report, asked, replace(page, files=asked["shown"]))
+    def render(page: Page) -> str:
+        return _rendered(report, arguments, replace(page, files=arguments["shown"]))
 
-    options.deliver(on, asked["output"])
+    options.deliver(render, arguments["output"])
     return 0 if report.passed else options.GATE_FAILED
 
 
-def _refuse(asked: Mapping[str, Any]) -> None:
+def _refuse(arguments: Mapping[str, Any]) -> None:
     """What is said of the one table has no meaning for several."""
     for name, option in ONE_TABLE.items():
-        if asked[name] not in {None, ()}:
+        if arguments[name] not in {None, ()}:
             hint = VERSIONS if name in WHEN else TABLES
             raise UsageError(f"{option} does not go with --sql", hint=hint)
 
 
-def _report(sql: str, asked: Mapping[str, Any]) -> StatementReport:
-    given = pairs("--table", asked["tables"])
-    lake = Lake(given, options.storage(asked), _partition_types(asked, given))
-    question = options.terms(asked) | {
-        "resolve_joins": asked["resolve_joins"],
-        "resolve_limit": asked["resolve_limit"],
-        "verbose": asked["verbose"],
+def _report(sql: str, arguments: Mapping[str, Any]) -> StatementReport:
+    places = pairs("--table", arguments["tables"])
+    lake = Lake(places, options.storage(arguments), _partition_types(arguments, places))
+    question = options.terms(arguments) | {
+        "resolve_joins": arguments["resolve_joins"],
+        "resolve_limit": arguments["resolve_limit"],
+        "verbose": arguments["verbose"],
     }
     with Progress() as progress:
         progress.watch(lake.traffic)
-        if not asked["on_spark"]:
+        if not arguments["on_spark"]:
             return explain_sql(sql, lake, **question)
-        with spark_session(asked["master"]) as spark:
+        with spark_session(arguments["master"]) as spark:
             return explain_sql(sql, lake, spark=spark, **question)
 
 
-def _partition_types(asked: Mapping[str, Any], tables: Iterable[str]) -> dict[str, dict[str, str]]:
+def _partition_types(
+    arguments: Mapping[str, Any], tables: Iterable[str]
+) -> dict[str, dict[str, str]]:
     """`NAME.COLUMN=TYPE`, by the tables' names."""
-    found: dict[str, dict[str, str]] = {name: {} for name in tables}
-    for word, kind in options.partition_types(asked).items():
+    types: dict[str, dict[str, str]] = {name: {} for name in tables}
+    for word, kind in options.partition_types(arguments).items():
         name, _, column = word.rpartition(".")
-        if name not in found:
+        if name not in types:
             raise UsageError(
                 f"--partition-type {word!r} names no table",
                 hint="with --sql it is NAME.COLUMN=TYPE, for a NAME of --table",
             )
-        found[name][column] = kind
-    return found
+        types[name][column] = kind
+    return types
 
 
-def _rendered(report: StatementReport, asked: Mapping[str, Any], page: Page) -> str:
-    match asked["form"]:
+def _rendered(report: StatementReport, arguments: Mapping[str, Any], page: Page) -> str:
+    match arguments["form"]:
         case "json":
             from whyscan.statements.reports.document import to_json
 
@@ -107,7 +109,7 @@ def _rendered(report: StatementReport, asked: Mapping[str, Any], page: Page) -> 
         case "sarif":
             from whyscan.statements.reports.sarif import sarif
 
-            sql: str = asked["sql"]
+            sql: str = arguments["sql"]
             return sarif(report, sql[1:] if sql.startswith("@") else None)
         case "junit":
             from whyscan.statements.reports.junit import junit

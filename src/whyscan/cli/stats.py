@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @options.STORAGE
 @options.form("text", "json", "html")
 @options.OUTPUT
-def stats(table: str, columns: tuple[str, ...], **asked: Any) -> None:
+def stats(table: str, columns: tuple[str, ...], **arguments: Any) -> None:
     """How the files of TABLE lie: bounds, overlap, sizes; the columns that prune best first.
 
     COLUMNs are those to measure, all by default. Nothing but metadata is read.
@@ -31,26 +31,28 @@ def stats(table: str, columns: tuple[str, ...], **asked: Any) -> None:
     with Progress() as progress:
         opened = open_table(
             table,
-            partition_types=options.partition_types(asked),
-            options=options.storage(asked),
-            **options.version(asked),
+            partition_types=options.partition_types(arguments),
+            options=options.storage(arguments),
+            **options.version(arguments),
         )
         progress.watch(opened.snapshot.traffic)
-        found = opened.stats(list(columns) or None, full=asked["full"])
-    options.deliver(lambda page: _rendered(found, asked["form"], page), asked["output"])
+        table_stats = opened.stats(list(columns) or None, full=arguments["full"])
+    options.deliver(
+        lambda page: _rendered(table_stats, arguments["form"], page), arguments["output"]
+    )
 
 
-def _rendered(found: TableStats, form: str, page: Page) -> str:
+def _rendered(table_stats: TableStats, form: str, page: Page) -> str:
     match form:
         case "json":
             from whyscan.reports.stats.document import to_json
 
-            return to_json(found)
+            return to_json(table_stats)
         case "html":
             from whyscan.reports.stats.page import page as html
 
-            return html(found)
+            return html(table_stats)
         case _:
             from whyscan.reports.stats.text import text
 
-            return text(found, page)
+            return text(table_stats, page)

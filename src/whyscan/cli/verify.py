@@ -103,7 +103,7 @@ WORKLOAD = "its queries name their tables and conditions; --table says where the
 @options.STORAGE
 @options.form(*FORMS)
 @options.OUTPUT
-def verify(places: tuple[str, ...], **asked: Any) -> int:
+def verify(places: tuple[str, ...], **arguments: Any) -> int:
     """Hold the plans of PREDICATEs, and the statistics of TABLE, against its rows.
 
     Spark reads every data file once and judges every row. A container that was dropped and holds
@@ -112,73 +112,79 @@ def verify(places: tuple[str, ...], **asked: Any) -> int:
 
     Exit codes: 0 fine, 1 something is unsound or lies, 2 wrong usage, 3 could not evaluate.
     """
-    _known(asked)
-    found = _of_workload(places, asked) if asked["logs"] else _of_table(places, asked)
-    options.deliver(lambda page: _rendered(found, asked["form"], page), asked["output"])
-    return found.exit_code
+    _check_names(arguments)
+    result = _of_workload(places, arguments) if arguments["logs"] else _of_table(places, arguments)
+    options.deliver(lambda page: _rendered(result, arguments["form"], page), arguments["output"])
+    return result.exit_code
 
 
-def _known(asked: Mapping[str, Any]) -> None:
+def _check_names(arguments: Mapping[str, Any]) -> None:
     """A name that nobody knows is told before Spark starts."""
     from whyscan.predicate.syntax.parse import dialect_named
     from whyscan.spark.stages.verify.engines.matrix import named
 
-    dialect_named(asked["dialect"])
-    named(asked["engines"])
+    dialect_named(arguments["dialect"])
+    named(arguments["engines"])
 
 
-def _of_table(places: tuple[str, ...], asked: Mapping[str, Any]) -> Verification:
-    if not places or not asked["predicates"]:
+def _of_table(places: tuple[str, ...], arguments: Mapping[str, Any]) -> Verification:
+    if not places or not arguments["predicates"]:
         what = "a TABLE" if not places else "-w PREDICATE"
         raise UsageError(f"verify needs {what}", hint="whyscan verify TABLE -w PREDICATE")
-    if asked["tables"] or asked["sample"]:
-        what = "--table" if asked["tables"] else "--sample"
+    if arguments["tables"] or arguments["sample"]:
+        what = "--table" if arguments["tables"] else "--sample"
         raise UsageError(f"{what} goes with --workload")
     from whyscan.table import open as open_table
 
-    texts = [options.read_predicate(word) for word in asked["predicates"]]
+    texts = [options.read_predicate(word) for word in arguments["predicates"]]
     table = open_table(
         places,
-        partition_types=options.partition_types(asked),
-        options=options.storage(asked),
-        **options.version(asked),
+        partition_types=options.partition_types(arguments),
+        options=options.storage(arguments),
+        **options.version(arguments),
     )
-    with spark_session(asked["master"], formats=table.format in LAKES) as spark:
+    with spark_session(arguments["master"], formats=table.format in LAKES) as spark:
         from whyscan.spark import verify as verified
 
         _quiet(spark)
-        return verified(spark, table, texts, dialect=asked["dialect"], **_asking(asked))
+        return verified(
+            spark, table, texts, dialect=arguments["dialect"], **_verify_options(arguments)
+        )
 
 
-def _of_workload(places: tuple[str, ...], asked: Mapping[str, Any]) -> Verification:
+def _of_workload(places: tuple[str, ...], arguments: Mapping[str, Any]) -> Verification:
     for name, option in ONE_TABLE.items():
-        if asked.get(name, places) not in {None, ()}:
+        if arguments.get(name, places) not in {None, ()}:
             raise UsageError(f"{option} does not go with --workload", hint=WORKLOAD)
-    with spark_session(asked["master"], formats=True) as spark:
+    with spark_session(arguments["master"], formats=True) as spark:
         from whyscan.spark import verify_workload
         from whyscan.spark.pinned_tables import column_types, pin_all
         from whyscan.spark.stages.workload import read_workload
         from whyscan.spark.tables import sources
 
         _quiet(spark)
-        storage = options.storage(asked)
-        tables = sources(asked["tables"], storage)
+        storage = options.storage(arguments)
+        tables = sources(arguments["tables"], storage)
         types = column_types(pin_all(tables))
-        found = read_workload(asked["logs"], asked["dialect"], options=storage, types=types)
-        return verify_workload(spark, found, tables, sample=asked["sample"], **_asking(asked))
+        workload = read_workload(
+            arguments["logs"], arguments["dialect"], options=storage, types=types
+        )
+        return verify_workload(
+            spark, workload, tables, sample=arguments["sample"], **_verify_options(arguments)
+        )
 
 
-def _asking(asked: Mapping[str, Any]) -> VerifyOptions:
+def _verify_options(arguments: Mapping[str, Any]) -> VerifyOptions:
     return {
-        "columns": options.columns(asked["select"]) or (),
-        "at_most_files": asked["at_most_files"],
-        "engines": asked["engines"] or None,
-        "duckdb_python": asked["duckdb_python"],
-        "trino": asked["trino"],
-        "timezone": asked["timezone"],
-        "depth": asked["depth"],
-        "full": asked["full"],
-        "assume_no_nan": asked["assume_no_nan"],
+        "columns": options.columns(arguments["select"]) or (),
+        "at_most_files": arguments["at_most_files"],
+        "engines": arguments["engines"] or None,
+        "duckdb_python": arguments["duckdb_python"],
+        "trino": arguments["trino"],
+        "timezone": arguments["timezone"],
+        "depth": arguments["depth"],
+        "full": arguments["full"],
+        "assume_no_nan": arguments["assume_no_nan"],
     }
 
 
@@ -189,17 +195,17 @@ def _quiet(spark: SparkSession) -> None:
         spark.sparkContext.setLogLevel("OFF")
 
 
-def _rendered(found: Verification, form: str, page: Page) -> str:
+def _rendered(result: Verification, form: str, page: Page) -> str:
     match form:
         case "json":
             from whyscan.spark.stages.verify.document import to_json
 
-            return to_json(found)
+            return to_json(result)
         case "markdown":
             from whyscan.spark.stages.verify.markdown import markdown
 
-            return markdown(found)
+            return markdown(result)
         case _:
             from whyscan.spark.stages.verify.text import text
 
-            return text(found, page)
+            return text(result, page)

@@ -1,1 +1,1 @@
-"""In front of the user: one report with every number, and one renderer a format."""
+"""Reports: one report with every number, and one renderer per format."""

@@ -97,22 +97,26 @@ class Baseline(Struct, frozen=True):
 
     def check(self, key: Key, report: Report) -> Iterator[Assertion]:
         """A question that the baseline does not know does not pass: nobody agreed to it."""
-        known = next((self.questions[one] for one in self._spellings(key)), None)
-        if known is None:
+        recorded = next((self.questions[spelling] for spelling in self._spellings(key)), None)
+        if recorded is None:
             yield Assertion("baseline", 0.0, None, passed=False)
             return
         now = shares(report)
-        if known.pruned_files is not None:
-            asked = max(known.pruned_files - self.tolerance_files, 0.0)
-            yield at_least("baseline", asked, now.pruned_files)
-        if known.pruned_bytes is not None:
-            asked = max(known.pruned_bytes - self.tolerance_bytes, 0.0)
-            yield at_least("baseline_bytes", asked, now.pruned_bytes)
+        if recorded.pruned_files is not None:
+            threshold = max(recorded.pruned_files - self.tolerance_files, 0.0)
+            yield at_least("baseline", threshold, now.pruned_files)
+        if recorded.pruned_bytes is not None:
+            threshold = max(recorded.pruned_bytes - self.tolerance_bytes, 0.0)
+            yield at_least("baseline_bytes", threshold, now.pruned_bytes)
 
     def updated(self, key: Key, report: Report) -> Baseline:
         """The same, with this question as it is now, in the spelling that the file has of it."""
         spellings = list(self._spellings(key))
-        others = {one: kept for one, kept in self.questions.items() if one not in spellings}
+        others = {
+            spelling: pruned
+            for spelling, pruned in self.questions.items()
+            if spelling not in spellings
+        }
         spelled = spellings[0] if spellings else key
         return replace(self, questions={**others, spelled: shares(report)})
 
@@ -120,7 +124,9 @@ class Baseline(Struct, frozen=True):
         """The questions of the file that are this one."""
         if key in self.questions:
             yield key
-        yield from (one for one in self.questions if one != key and one.is_same(key))
+        yield from (
+            question for question in self.questions if question != key and question.is_same(key)
+        )
 
     def excuse(self, key: Key, assertion: Assertion, today: date) -> Assertion:
         """A gate that failed, with the exemption that covers it."""
@@ -145,11 +151,11 @@ def covers(exemption: Exemption, key: Key, gate: str) -> bool:
 def shares(report: Report) -> Shares:
     """What of files and bytes a report skips."""
     files = report.files_level
-    found = (
+    percentages = (
         percent_pruned(files.total, files.kept),
         percent_pruned(files.bytes_total, files.bytes_kept),
     )
-    return Shares(*(None if share is None else round(share, 3) for share in found))
+    return Shares(*(None if share is None else round(share, 3) for share in percentages))
 
 
 def to_json(baseline: Baseline) -> str:
@@ -165,8 +171,8 @@ def to_json(baseline: Baseline) -> str:
 
 
 def _exemption(exemption: Exemption) -> dict[str, str]:
-    found = asdict(exemption) | {"until": exemption.until.isoformat()}
-    return {name: value for name, value in found.items() if value is not None}
+    fields = asdict(exemption) | {"until": exemption.until.isoformat()}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def read_baseline(text: str, place: str) -> Baseline:
@@ -183,8 +189,8 @@ def read_baseline(text: str, place: str) -> Baseline:
 def _baseline(document: dict[str, Any]) -> Baseline:
     if document["schema_version"] != SCHEMA_VERSION:
         raise ValueError("it is of another version")
-    known = {"schema_version", "tolerance", "questions", "exemptions"}
-    if unknown := document.keys() - known:
+    members = {"schema_version", "tolerance", "questions", "exemptions"}
+    if unknown := document.keys() - members:
         raise ValueError(f"unknown member {min(unknown)!r}")
     tolerance = document.get("tolerance", {})
     return Baseline(

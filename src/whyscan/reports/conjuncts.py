@@ -1,4 +1,4 @@
-"""The conjuncts of a report: their classes in our words and the engines', and what each removes."""
+"""The conjuncts of a report: pushdown class, the engines' words for it, and what each removes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class PartLine(Struct, frozen=True):
-    """One operand of an OR, an AND or a NOT: what it would do if it were asked alone."""
+    """One operand of an OR, AND or NOT, and what it would remove if it were the whole predicate."""
 
     sql: str
     operator: str | None
@@ -45,10 +45,10 @@ class PartLine(Struct, frozen=True):
 
 
 class ConjunctLine(Struct, frozen=True):
-    """One conjunct: its classes and why, what it removes, and its parts where it has some.
+    """One conjunct: its class and why, what it removes, and its operands.
 
-    `operator` is the word that joins the parts; None for a plain condition. `joined`: it came from
-    the other side of a join.
+    `operator` is the word that joins the operands, None for a plain condition. `joined` is True for
+    a condition that comes from the other side of a join.
     """
 
     sql: str
@@ -65,60 +65,67 @@ class ConjunctLine(Struct, frozen=True):
 
 
 class ConjunctCount(Struct, frozen=True):
-    """What a conjunct did, and each of its parts; of several plans, their sum."""
+    """What one conjunct and each of its operands removed. Counts of several parts can be added."""
 
-    here: FileOutcomes
+    outcomes: FileOutcomes
     share: Attribution
     parts: tuple[PartCount, ...]
 
     def __add__(self, other: ConjunctCount) -> ConjunctCount:
         return ConjunctCount(
-            self.here + other.here,
+            self.outcomes + other.outcomes,
             self.share + other.share,
             tuple(map(add, self.parts, other.parts)),
         )
 
 
 def count_conjuncts(plan: ScanPlan) -> tuple[ConjunctCount, ...]:
-    """What each conjunct did, in their order."""
-    below = (count_parts(conjunct.expression, plan) for conjunct in plan.predicate.conjuncts)
-    return tuple(map(ConjunctCount, conjuncts_here(plan), attribute(plan), below))
+    """Count what each conjunct removed, in the order of the predicate."""
+    operands = (count_parts(conjunct.expression, plan) for conjunct in plan.predicate.conjuncts)
+    return tuple(map(ConjunctCount, conjuncts_here(plan), attribute(plan), operands))
 
 
 def conjunct_lines(
-    asked: PlanRequest, classes: Sequence[Class], counted: Sequence[ConjunctCount]
+    request: PlanRequest, classes: Sequence[Class], counted: Sequence[ConjunctCount]
 ) -> tuple[ConjunctLine, ...]:
-    """One line a conjunct, in their order."""
-    measured = _measured(asked)
-    told = zip(asked.predicate.conjuncts, classes, counted, strict=True)
-    return tuple(_line(conjunct, found, did, measured, asked) for conjunct, found, did in told)
+    """Make one line per conjunct, in the order of the predicate."""
+    measured = _measured(request)
+    rows = zip(request.predicate.conjuncts, classes, counted, strict=True)
+    return tuple(
+        _line(conjunct, pushdown_class, count, measured, request)
+        for conjunct, pushdown_class, count in rows
+    )
 
 
 def _line(
-    conjunct: Conjunct, found: Class, did: ConjunctCount, measured: Measured, asked: PlanRequest
+    conjunct: Conjunct,
+    pushdown_class: Class,
+    count: ConjunctCount,
+    measured: Measured,
+    request: PlanRequest,
 ) -> ConjunctLine:
-    below = parts(conjunct.expression, did.parts, asked)
+    operands = parts(conjunct.expression, count.parts, request)
     return ConjunctLine(
         sql=conjunct.sql,
         columns=tuple(".".join(c.path) for c in columns_of(conjunct.expression)),
-        bucket=found.bucket,
-        pushdown=found.pushdown,
-        alone=did.share.alone,
-        only=did.share.only,
-        why=_why(conjunct, found, below),
-        words=words(conjunct.expression, found, measured),
-        operator=operator(conjunct.expression) if below else None,
-        parts=tuple(_part(part, measured) for part in below),
+        bucket=pushdown_class.bucket,
+        pushdown=pushdown_class.pushdown,
+        alone=count.share.alone,
+        only=count.share.only,
+        why=_why(conjunct, pushdown_class, operands),
+        words=words(conjunct.expression, pushdown_class, measured),
+        operator=operator(conjunct.expression) if operands else None,
+        parts=tuple(_part(part, measured) for part in operands),
         joined=conjunct.joined,
     )
 
 
-def _measured(asked: PlanRequest) -> Measured:
-    partition = partition_columns(asked)
+def _measured(request: PlanRequest) -> Measured:
+    partition = partition_columns(request)
 
     def measured(column: Column) -> bool:
-        told = asked.snapshot.recording(column)
-        return column.path not in partition and told.collected is Collected.YES
+        recording = request.snapshot.recording(column)
+        return column.path not in partition and recording.collected is Collected.YES
 
     return measured
 
@@ -136,24 +143,26 @@ def _part(part: OperandOutcome, measured: Measured) -> PartLine:
     )
 
 
-def _why(conjunct: Conjunct, found: Class, below: tuple[OperandOutcome, ...]) -> str:
-    """Why the class is what it is."""
-    match found.pushdown:
+def _why(conjunct: Conjunct, pushdown_class: Class, operands: tuple[OperandOutcome, ...]) -> str:
+    """Say in words why a conjunct has its pushdown class."""
+    match pushdown_class.pushdown:
         case Pushdown.EXACT:
             return "partition values alone decide it: nothing is left to check"
         case Pushdown.INEXACT:
-            if not found.interpreted:
+            if not pushdown_class.interpreted:
                 return "it can exclude some files, though not all of it can be read from metadata"
             return "it can exclude files, and the rows of the others are checked again"
         case Pushdown.UNSUPPORTED:
-            return _unsupported(conjunct, found, below)
+            return _unsupported(conjunct, pushdown_class, operands)
 
 
-def _unsupported(conjunct: Conjunct, found: Class, below: tuple[OperandOutcome, ...]) -> str:
-    stopping = [p.sql for p in below if p.found.pushdown is Pushdown.UNSUPPORTED]
-    if operator(conjunct.expression) == "OR" and stopping and len(stopping) < len(below):
+def _unsupported(
+    conjunct: Conjunct, pushdown_class: Class, operands: tuple[OperandOutcome, ...]
+) -> str:
+    stopping = [p.sql for p in operands if p.found.pushdown is Pushdown.UNSUPPORTED]
+    if operator(conjunct.expression) == "OR" and stopping and len(stopping) < len(operands):
         return f"a branch that excludes nothing may not be left out of an OR: {stopping[0]}"
-    if _has_opaque(conjunct.expression) or not found.interpreted:
+    if _has_opaque(conjunct.expression) or not pushdown_class.interpreted:
         return "; ".join(f"{sql}: {why}" for sql, why in unread(conjunct))
     return "no file has statistics for what it names"
 

@@ -1,4 +1,4 @@
-"""Of how many files the bounds of a column are known."""
+"""The number of files that have bounds for a column."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 EXAMPLES_AT_MOST = 10
-"""As many files are named."""
+"""The greatest number of file names in a report."""
 
 
 class Coverage(Struct, frozen=True):
-    """One column: the files whose statistics were read, and those of them that have bounds."""
+    """One column: the number of files whose statistics were read, and how many have bounds."""
 
     column: str
     files: int
@@ -49,16 +49,16 @@ class Coverage(Struct, frozen=True):
         return 100.0 * self.files_with_bounds / self.files if self.files else 100.0
 
 
-class Lacking(Struct, frozen=True):
-    """The files that lack statistics of a column; some by name, and the columns that they lack."""
+class MissingStatistics(Struct, frozen=True):
+    """The number of files without statistics of a column, some of their names, and the columns."""
 
     columns: tuple[str, ...]
     total: int
     files: int
     examples: tuple[str, ...]
 
-    def __add__(self, other: Lacking) -> Lacking:
-        return Lacking(
+    def __add__(self, other: MissingStatistics) -> MissingStatistics:
+        return MissingStatistics(
             tuple(dict.fromkeys((*self.columns, *other.columns))),
             self.total + other.total,
             self.files + other.files,
@@ -67,12 +67,12 @@ class Lacking(Struct, frozen=True):
 
     @property
     def percent(self) -> float:
-        """The share of files that have all of them."""
+        """The percentage of files that have all statistics."""
         return 100.0 * (self.total - self.files) / self.total if self.total else 100.0
 
 
-def lacking(plan: ScanPlan) -> Lacking | None:
-    """The files that lack statistics of a column that must have them; None for no such column."""
+def missing_statistics(plan: ScanPlan) -> MissingStatistics | None:
+    """Count the files that lack asserted statistics; None if no statistics are asserted."""
     columns = plan.options.complete
     if columns is None:
         return None
@@ -86,11 +86,11 @@ def lacking(plan: ScanPlan) -> Lacking | None:
         blind |= without
     at = np.flatnonzero(blind)[:EXAMPLES_AT_MOST]
     examples = evidence.files.paths.take(pa.array(at)).to_pylist() if len(at) else []
-    return Lacking(tuple(names), evidence.files.count, int(blind.sum()), tuple(examples))
+    return MissingStatistics(tuple(names), evidence.files.count, int(blind.sum()), tuple(examples))
 
 
 def coverage(plan: ScanPlan) -> tuple[Coverage, ...]:
-    """The predicate's columns that are no partition's source, in order of appearance."""
+    """Measure the columns of the predicate, in their order, except the sources of partitions."""
     elsewhere = {*plan.snapshot.partition_sources, *PSEUDO_COLUMNS}
     return tuple(
         of_column(column, plan)
@@ -100,13 +100,13 @@ def coverage(plan: ScanPlan) -> tuple[Coverage, ...]:
 
 
 def of_column(column: Column, plan: ScanPlan) -> Coverage:
-    """One column whose statistics the plan has read."""
+    """Measure one column whose statistics the plan has read."""
     evidence = plan.counted
     read = evidence.opened
     files = evidence.number(read)
     blocks = evidence.files.containers.blocks
     if evidence.cells is not None and blocks is not None:
-        # Of a table that is asked many questions every file was read.
+        # A table with groups of files has read the statistics of every file: count them once.
         bounded = blocks.noted(
             ("bounded", column), lambda: _number(column, evidence.files.containers)
         )
@@ -123,9 +123,9 @@ def _bounded_files(column: Column, plan: ScanPlan, evidence: Evidence) -> Flags:
     if not plan.snapshot.footers_describe_files:
         containers = evidence.files.containers
         return flags(is_bounded(column, containers), containers.count)
-    found = np.ones(evidence.files.count, np.bool_)
+    has_bounds = np.ones(evidence.files.count, np.bool_)
     if evidence.groups is not None:
         containers = evidence.groups.containers
         blind = ~flags(is_bounded(column, containers), containers.count)
-        found[evidence.groups.owners.to_numpy()[blind]] = False
-    return found
+        has_bounds[evidence.groups.owners.to_numpy()[blind]] = False
+    return has_bounds

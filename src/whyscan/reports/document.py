@@ -29,16 +29,16 @@ Json = dict[str, Any]
 
 
 def to_json(report: Report) -> str:
-    """The document as text."""
+    """Return the JSON document as text."""
     return as_text(_about(report), report.listing)
 
 
-def as_text(whole: Json, listing: Listing | None) -> str:
-    """A report's document, with one line a file: a table may have a million of them.
+def as_text(document: Json, listing: Listing | None) -> str:
+    """Return a report's document as text, with one line per file.
 
-    ASCII alone: a name full of escape codes stays inert.
+    The text is ASCII, so that a name with escape codes cannot control a terminal.
     """
-    text = json.dumps(whole, indent=2, allow_nan=False)
+    text = json.dumps(document, indent=2, allow_nan=False)
     if listing is None:
         return f"{text}\n"
     lines = ",".join(f"\n    {line}" for line in _lines(listing))
@@ -46,7 +46,7 @@ def as_text(whole: Json, listing: Listing | None) -> str:
 
 
 def _lines(listing: Listing) -> Iterator[str]:
-    """A file at a time: as dictionaries all of them would take many times their text."""
+    """Yield the text of one file at a time: dictionaries of all files would need much memory."""
     encode = Encoder().encode
     for line in listing.lines():
         text = spaced(encode(line), indent=0)
@@ -54,7 +54,7 @@ def _lines(listing: Listing) -> Iterator[str]:
 
 
 def document(report: Report) -> Json:
-    """Plain dictionaries and lists, in the order in which people read them."""
+    """Return the document as dictionaries and lists, in the order in which people read them."""
     return {**_about(report), **files_of(report)}
 
 
@@ -67,7 +67,7 @@ def _about(report: Report) -> Json:
 
 
 def of_report(report: Report) -> Json:
-    """What is told of one table, without who tells it and without its files."""
+    """Return the members about one table, without the tool's name and without the files."""
     return {
         "table": of_subject(report.table),
         "predicate": report.question.predicate,
@@ -108,22 +108,22 @@ def of_report(report: Report) -> Json:
 
 
 def version() -> str:
-    """The version of the installed package."""
+    """Return the version of the installed package."""
     from importlib.metadata import version as installed
 
     return installed("whyscan")
 
 
 def moment(microseconds: int | None) -> str | None:
-    """Microseconds since 1970 as ISO 8601 in UTC."""
+    """Format microseconds since 1970 as ISO 8601 in UTC."""
     if microseconds is None:
         return None
-    found = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
-    return found.isoformat().replace("+00:00", "Z")
+    instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+    return instant.isoformat().replace("+00:00", "Z")
 
 
 def of_subject(table: Subject) -> Json:
-    """The table that was asked."""
+    """Return the members of the table."""
     return {
         "uri": table.uri,
         "format": table.format,
@@ -134,7 +134,7 @@ def of_subject(table: Subject) -> Json:
 
 
 def of_level(level: Level) -> Json:
-    """One level of the pyramid."""
+    """Return the counts of one level."""
     emptied = {} if level.files_emptied is None else {"files_emptied": level.files_emptied}
     return {
         "level": level.level,
@@ -164,7 +164,7 @@ def _selected_bytes(level: Level) -> Json:
 
 
 def of_conjunct(conjunct: ConjunctLine) -> Json:
-    """One top-level AND fragment."""
+    """Return one conjunct of the predicate."""
     return {
         "sql": conjunct.sql,
         "columns": list(conjunct.columns),
@@ -203,7 +203,7 @@ def _words(words: Words) -> Json:
 
 
 def of_share(share: Share) -> Json:
-    """What was removed."""
+    """Return the files, bytes and rows that were removed."""
     at_least = {"at_least": True} if share.at_least else {}
     return {"files": share.files, "bytes": share.bytes, "rows": share.rows, **at_least}
 
@@ -218,7 +218,7 @@ def _coverage(column: Coverage) -> Json:
 
 
 def of_finding(finding: Finding) -> Json:
-    """A coded fact."""
+    """Return one finding."""
     return {
         "code": finding.code.value,
         "severity": finding.severity.value,
@@ -252,14 +252,14 @@ def _proofs(report: Report) -> Json:
         return {}
     from whyscan.reports.proofs import PROOFS
 
-    told = [
+    proofs = [
         {"evidence": p.evidence, "proves": p.proves, "leaves_open": p.leaves_open} for p in PROOFS
     ]
-    return {"proofs": told}
+    return {"proofs": proofs}
 
 
 def files_of(report: Report) -> Json:
-    """Every live file, where they were asked for."""
+    """Return every live file, if the report lists them."""
     if report.listing is None:
         return {}
     encode = Encoder().encode
@@ -267,27 +267,27 @@ def files_of(report: Report) -> Json:
 
 
 def of_assertion(assertion: Assertion) -> Json:
-    """A gate's outcome."""
+    """Return the outcome of one gate."""
     return {
         "name": assertion.name,
         "threshold": assertion.threshold,
         "actual": assertion.actual,
         "result": assertion.result,
-        **_lacking(assertion),
+        **_missing_statistics(assertion),
         **_exemption(assertion),
     }
 
 
-def _lacking(assertion: Assertion) -> Json:
-    if assertion.lacking is None:
+def _missing_statistics(assertion: Assertion) -> Json:
+    if assertion.missing_statistics is None:
         return {}
-    lacking = assertion.lacking
+    missing = assertion.missing_statistics
     return {
         "files_without_statistics": {
-            "count": lacking.files,
-            "of": lacking.total,
-            "columns": list(lacking.columns),
-            "files": list(lacking.examples),
+            "count": missing.files,
+            "of": missing.total,
+            "columns": list(missing.columns),
+            "files": list(missing.examples),
         }
     }
 
@@ -295,5 +295,8 @@ def _lacking(assertion: Assertion) -> Json:
 def _exemption(assertion: Assertion) -> Json:
     if assertion.exemption is None:
         return {}
-    told = {"reason": assertion.exemption.reason, "until": assertion.exemption.until.isoformat()}
-    return {"exemption": told | {"expired": assertion.expired}}
+    exemption = {
+        "reason": assertion.exemption.reason,
+        "until": assertion.exemption.until.isoformat(),
+    }
+    return {"exemption": exemption | {"expired": assertion.expired}}

@@ -1,4 +1,4 @@
-"""Where the columns of the predicate lie in each file, next to the values that it asks for."""
+"""The bounds of the predicate's columns in each file, with the values that can match."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 class ColumnBounds(Struct, frozen=True):
-    """The bounds of one column in each file, null where they are unknown.
+    """The bounds of one column, one slot per file, null if unknown.
 
-    `partitioned` where partition values tell them, or help to. `asked` are the values for which
-    the predicate can be TRUE, None where it cannot be read as such.
+    `partitioned` is True if the column is the source of a partition field. `domain` has the values
+    for which the predicate can be TRUE, None if they cannot be derived.
     """
 
     column: str
@@ -41,77 +41,82 @@ class ColumnBounds(Struct, frozen=True):
     lower: pa.Array
     upper: pa.Array
     partitioned: bool
-    asked: Domain | None
+    domain: Domain | None
 
     def typed(self) -> pa.StructArray:
-        """Both ends as a struct, in the Arrow type that a reader of the column expects."""
+        """Return both bounds as a struct, in the Arrow type that a reader of the column expects."""
         ends = (_shown(end, self.type) for end in (self.lower, self.upper))
         return pa.StructArray.from_arrays(list(ends), names=["lower", "upper"])
 
 
 def file_bounds(plan: ScanPlan) -> tuple[ColumnBounds, ...]:
-    """The columns of which something is known in some file, in order of appearance."""
-    return tuple(_found(plan))
+    """Return the predicate's columns that have a bound in some file, in the predicate's order."""
+    return tuple(_column_bounds(plan))
 
 
-def _found(plan: ScanPlan) -> Iterator[ColumnBounds]:
-    told = {*plan.snapshot.partition_sources, *PSEUDO_COLUMNS}
-    asked = where_true(And(tuple(c.expression for c in plan.predicate.conjuncts)))
+def _column_bounds(plan: ScanPlan) -> Iterator[ColumnBounds]:
+    partition_paths = {*plan.snapshot.partition_sources, *PSEUDO_COLUMNS}
+    domains = where_true(And(tuple(c.expression for c in plan.predicate.conjuncts)))
     for column in plan.predicate.columns():
-        partitioned = column.path in told
-        known = ends(column, plan)
-        if known is not None:
+        partitioned = column.path in partition_paths
+        bounds = ends(column, plan)
+        if bounds is not None:
             name = ".".join(column.path)
-            yield ColumnBounds(name, column.type, *known, partitioned, asked.get(column))
+            yield ColumnBounds(name, column.type, *bounds, partitioned, domains.get(column))
 
 
 def ends(column: Column, plan: ScanPlan) -> tuple[pa.Array, pa.Array] | None:
-    """The bounds of a column in each file, null where unknown; None where they all are."""
+    """Return the bounds of a column in each file, null if unknown; None if all are unknown."""
     evidence = plan.counted
     if column.path in {*plan.snapshot.partition_sources, *PSEUDO_COLUMNS}:
         return recorded(evidence.files.containers.interval(column), evidence.files.count)
     if plan.snapshot.footers_describe_files and evidence.groups is not None:
-        found = evidence.groups.containers.statistics.get(column.path)
-        return hulls(found, evidence.groups, evidence.files.count)
+        interval = evidence.groups.containers.statistics.get(column.path)
+        return hulls(interval, evidence.groups, evidence.files.count)
     interval = evidence.files.containers.statistics.get(column.path)
     return recorded(interval, evidence.files.count)
 
 
 def recorded(interval: Interval | None, count: int) -> tuple[pa.Array, pa.Array] | None:
-    """Bounds that are recorded for the files themselves."""
+    """Return the bounds that an interval has for each container; None if it has none."""
     if interval is None or (interval.lower is None and interval.upper is None):
         return None
-    stored = arrow.arrow_type(interval.type)
-    return _whole(interval.lower, stored, count), _whole(interval.upper, stored, count)
+    arrow_type = arrow.arrow_type(interval.type)
+    return _bound_array(interval.lower, arrow_type, count), _bound_array(
+        interval.upper, arrow_type, count
+    )
 
 
 def hulls(
     interval: Interval | None, groups: RowGroups, files: int
 ) -> tuple[pa.Array, pa.Array] | None:
-    """From the least to the greatest bound of each file's row groups.
+    """Return for each file the least lower and greatest upper bound of its row groups.
 
-    A row group without values adds nothing; one without a bound leaves the file without it.
+    A row group without values is ignored. A row group without a bound makes the bound of its file
+    unknown.
     """
-    known = recorded(interval, groups.count)
-    if known is None or interval is None:
+    bounds = recorded(interval, groups.count)
+    if bounds is None or interval is None:
         return None
-    table = pa.table({"file": groups.owners, "lower": known[0], "upper": known[1]})
+    table = pa.table({"file": groups.owners, "lower": bounds[0], "upper": bounds[1]})
     valued = table.filter(pa.array(flags(interval.value, groups.count)))
-    whole = pc.ScalarAggregateOptions(skip_nulls=False)
-    found = valued.group_by("file").aggregate([("lower", "min", whole), ("upper", "max", whole)])
-    at = pc.index_in(pa.array(np.arange(files)), found.column("file"))
-    lower, upper = (found.column(name).take(at) for name in ("lower_min", "upper_max"))
+    keep_nulls = pc.ScalarAggregateOptions(skip_nulls=False)
+    hull = valued.group_by("file").aggregate(
+        [("lower", "min", keep_nulls), ("upper", "max", keep_nulls)]
+    )
+    at = pc.index_in(pa.array(np.arange(files)), hull.column("file"))
+    lower, upper = (hull.column(name).take(at) for name in ("lower_min", "upper_max"))
     return lower.combine_chunks(), upper.combine_chunks()
 
 
-def _whole(end: Vector | None, stored: pa.DataType, count: int) -> pa.Array:
+def _bound_array(end: Vector | None, arrow_type: pa.DataType, count: int) -> pa.Array:
     if end is None:
-        return pa.nulls(count, stored)
+        return pa.nulls(count, arrow_type)
     return end if isinstance(end, pa.Array) else pa.repeat(end, count)
 
 
 def _shown(end: pa.Array, kind: Type) -> pa.Array:
-    """Text as text, and instants with their zone."""
+    """Convert bytes of text to text, and add the time zone to instants."""
     match kind:
         case StringType() | UuidType():
             return pa.array(json_values(end, kind), pa.string())

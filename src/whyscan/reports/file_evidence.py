@@ -1,4 +1,4 @@
-"""The evidence for one file's fate in a line: what is known of it, and against what."""
+"""The evidence for the verdict on one file, as one line of text."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ NO_RULE = "no rule says how its values follow from the bounds"
 
 
 class Cause(Struct, frozen=True):
-    """One conjunct, or all of them together, as evidence tells of it.
+    """One conjunct, or the whole predicate, as it appears in a line of evidence.
 
-    `unread` says why it cannot be interpreted, `cast` what a column is compared as, `cut` after
-    how many characters its text bounds end; None where nothing of the kind is so.
+    `unread` says why the conjunct cannot be interpreted, `cast` is the type that a column is cast
+    to, `cut` is the number of characters after which text bounds are truncated. Each is None if it
+    does not apply.
     """
 
     sql: str
@@ -37,14 +38,14 @@ class Cause(Struct, frozen=True):
 
 
 class FileStatistics(Struct, frozen=True):
-    """What is known of one file: bounds and partition values by name, and its spec's number."""
+    """The statistics of one file: bounds and partition values by column, and its spec's number."""
 
     bounds: Mapping[str, tuple[JsonValue, JsonValue]]
     partition: Mapping[str, JsonValue]
     spec: int | None = None
 
     def of(self, columns: Sequence[str]) -> str:
-        """`age [40, 60], country DE`."""
+        """Write the statistics of some columns: `age [40, 60], country DE`."""
         return ", ".join(
             f"{c} {_shown(self.partition[c])}"
             if c in self.partition
@@ -58,14 +59,14 @@ class FileStatistics(Struct, frozen=True):
 
 
 def causes(plan: ScanPlan) -> tuple[Cause, ...]:
-    """The conjuncts in their order, and all of them together as the last."""
+    """Return one cause per conjunct in order, and as the last one the predicate as a whole."""
     each = [_cause(conjunct, plan.snapshot) for conjunct in plan.predicate.conjuncts]
     columns = tuple(".".join(column.path) for column in plan.predicate.columns())
     return (*each, Cause("the conjuncts together", columns))
 
 
 def unread(conjunct: Conjunct) -> list[tuple[str, str]]:
-    """The parts of a conjunct that cannot be interpreted, and why."""
+    """Return the parts of a conjunct that cannot be interpreted, each with the reason."""
     opaque = [node for node in walk(conjunct.expression) if isinstance(node, Opaque)]
     named = list(dict.fromkeys((node.sql, node.why) for node in opaque))
     return named or [(conjunct.sql, NO_RULE)]
@@ -89,41 +90,42 @@ def _name(column: Column) -> str:
     return ".".join(column.path)
 
 
-def of_survivor(reason: Reason, cause: Cause, known: FileStatistics) -> str:
-    """Why it stays, with what is known of it."""
-    told = known.of(cause.columns)
-    against = f"{told} against {cause.sql}" if told else f"against {cause.sql}"
+def of_survivor(reason: Reason, cause: Cause, statistics: FileStatistics) -> str:
+    """Write why a file is kept."""
+    shown = statistics.of(cause.columns)
+    against = f"{shown} against {cause.sql}" if shown else f"against {cause.sql}"
     match reason:
         case Reason.MATCHES_ALL:
-            return f"{told}: every row matches" if told else "every row matches"
+            return f"{shown}: every row matches" if shown else "every row matches"
         case Reason.NAN_POSSIBLE:
-            return f"{told} and maybe NaN, against {cause.sql}"
+            return f"{shown} and maybe NaN, against {cause.sql}"
         case Reason.NULLS_UNKNOWN:
-            return f"{told or known.lacking(cause.columns)}, NULLs not counted, against {cause.sql}"
+            names = shown or statistics.lacking(cause.columns)
+            return f"{names}, NULLs not counted, against {cause.sql}"
         case Reason.TRUNCATED_BOUND:
-            return f"{told} cut off after {cause.cut} characters, against {cause.sql}"
+            return f"{shown} cut off after {cause.cut} characters, against {cause.sql}"
         case Reason.OLD_SPEC:
-            return f"written under spec {known.spec}; {against}"
+            return f"written under spec {statistics.spec}; {against}"
         case Reason.NO_STATISTICS:
-            return f"no bounds of {known.lacking(cause.columns)} for {cause.sql}"
+            return f"no bounds of {statistics.lacking(cause.columns)} for {cause.sql}"
         case Reason.TYPE_MISMATCH:
-            return f"{told}, compared as {cause.cast}, against {cause.sql}"
+            return f"{shown}, compared as {cause.cast}, against {cause.sql}"
         case Reason.UNINTERPRETED:
             return f"{cause.sql}: {cause.unread}"
         case Reason.DELETE_VECTOR_LOOSE:
-            return f"{told} from before rows were deleted, against {cause.sql}"
+            return f"{shown} from before rows were deleted, against {cause.sql}"
         case Reason.STRADDLES | Reason.TRANSFORM_LOSSY:
             return against
 
 
-def of_removed(cause: Cause, known: FileStatistics) -> str:
-    """What excluded it, with what is known of it."""
-    told = known.of(cause.columns)
-    return f"{told} excluded by {cause.sql}" if told else f"excluded by {cause.sql}"
+def of_removed(cause: Cause, statistics: FileStatistics) -> str:
+    """Write what excluded a file."""
+    shown = statistics.of(cause.columns)
+    return f"{shown} excluded by {cause.sql}" if shown else f"excluded by {cause.sql}"
 
 
 def of_unneeded(limit: Limit) -> str:
-    """Why a LIMIT does without a file."""
+    """Write why a LIMIT does not need a file."""
     if not limit.rows:
         return "no row of it is needed"
     rows = counted(limit.rows, "matching row")

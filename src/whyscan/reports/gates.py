@@ -1,4 +1,4 @@
-"""What a run must fulfil: each gate is a threshold, what was measured, and pass or fail."""
+"""Gates: thresholds that a run must meet. The outcome of each gate is an `Assertion`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
-    from whyscan.reports.coverage import Lacking
+    from whyscan.reports.coverage import MissingStatistics
     from whyscan.reports.findings import Finding
     from whyscan.reports.report import Report
 
 
 class Gates(Struct, frozen=True):
-    """The thresholds that were asked for; None and False are gates left open."""
+    """The thresholds that the user set; None and False mean that a gate is not checked."""
 
     min_pruning: float | None = None
     min_pruning_bytes: float | None = None
@@ -30,7 +30,7 @@ class Gates(Struct, frozen=True):
 
 
 class Exemption(Struct, frozen=True):
-    """A gate that a table may fail, or one question on it, for a reason and until a day."""
+    """A gate that a table, or one predicate on it, may fail until a date, with the reason."""
 
     table: str
     gate: str
@@ -40,10 +40,10 @@ class Exemption(Struct, frozen=True):
 
 
 class Assertion(Struct, frozen=True):
-    """One gate's outcome. What could not be measured (`actual` is None) does not pass.
+    """The outcome of one gate. A gate that could not be measured (`actual` None) fails.
 
-    `exemption` covers a gate that failed; one that `expired` does so no longer. `lacking` are the
-    files that a gate on statistics failed for.
+    `exemption` excuses a failed gate until it has `expired`. `missing_statistics` has the files for
+    which the gate on statistics failed.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Assertion(Struct, frozen=True):
     passed: bool
     exemption: Exemption | None = None
     expired: bool = False
-    lacking: Lacking | None = None
+    missing_statistics: MissingStatistics | None = None
 
     @property
     def result(self) -> str:
@@ -60,12 +60,12 @@ class Assertion(Struct, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """It passed, or is let off."""
+        """True if the gate passed, or if a valid exemption excuses it."""
         return self.passed or (self.exemption is not None and not self.expired)
 
 
 class GatedReport(Protocol):
-    """What has gates and findings: the report on a table, and that on a statement."""
+    """A report with gates and findings: that of a table, and that of a statement."""
 
     @property
     def assertions(self) -> tuple[Assertion, ...]: ...
@@ -74,7 +74,7 @@ class GatedReport(Protocol):
 
 
 class GatedAmount(Struct, frozen=True):
-    """How much is read of how much; bytes are None where they are not known."""
+    """The files and bytes of a table, and how many of them are read; unknown bytes are None."""
 
     total: int
     kept: int
@@ -83,7 +83,7 @@ class GatedAmount(Struct, frozen=True):
 
 
 def assertions(report: Report, gates: Gates) -> Iterator[Assertion]:
-    """The gates that were asked for, measured on a report."""
+    """Yield the outcome of each gate that is set, measured on a report."""
     files = report.files_level
     read = GatedAmount(files.total, files.kept, files.bytes_total, files.bytes_kept)
     yield from assertions_on(read, gates)
@@ -94,17 +94,17 @@ def assertions(report: Report, gates: Gates) -> Iterator[Assertion]:
 
 
 def _stats_complete(report: Report) -> Assertion:
-    """Of every file of the snapshot where the question asked for that, else of those looked at."""
-    lacking = report.lacking
-    if lacking is None:
+    """Check the statistics of all files if they were counted, else of the files that were read."""
+    missing = report.missing_statistics
+    if missing is None:
         covered = min((column.percent for column in report.statistics), default=100.0)
         return at_least("stats_complete", 100, covered)
-    outcome = at_least("stats_complete", 100, lacking.percent)
-    return replace(outcome, lacking=lacking) if lacking.files else outcome
+    outcome = at_least("stats_complete", 100, missing.percent)
+    return replace(outcome, missing_statistics=missing) if missing.files else outcome
 
 
 def assertions_on(read: GatedAmount, gates: Gates) -> Iterator[Assertion]:
-    """The gates on how much is read."""
+    """Yield the outcomes of the gates on files and bytes."""
     if gates.min_pruning is not None:
         yield at_least("min_pruning", gates.min_pruning, percent_pruned(read.total, read.kept))
     if gates.min_pruning_bytes is not None:
@@ -117,14 +117,14 @@ def assertions_on(read: GatedAmount, gates: Gates) -> Iterator[Assertion]:
 
 
 def percent_pruned(total: int | None, kept: int | None) -> float | None:
-    """Of nothing, everything is pruned."""
+    """Return the percentage that is pruned; of an empty table it is 100."""
     if total is None or kept is None:
         return None
     return 100.0 * (total - kept) / total if total else 100.0
 
 
 def _partition_filters(report: Report) -> int:
-    """Conjuncts on partition columns alone that can remove a file."""
+    """Count the conjuncts on partition columns alone that can remove a file."""
     return sum(
         c.bucket is ConjunctBucket.PARTITION_SAFE
         and c.pushdown is not Pushdown.UNSUPPORTED
@@ -134,7 +134,7 @@ def _partition_filters(report: Report) -> int:
 
 
 def at_least(name: str, threshold: float, actual: float | None) -> Assertion:
-    """A gate that asks for as much or more."""
+    """Make the outcome of a gate with a lower limit."""
     passed = actual is not None and actual >= threshold
     shown = None if actual is None else round(actual, 1)
     # A rounded figure must not seem to contradict the outcome.

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def junit(report: Report) -> str:
     """One suite: the question itself, its gates, its findings."""
     where = inert(report.table.uri)
-    asked = case(where, inert_sql(report.question.predicate), answer(report))
-    return suite([asked, *outcomes(report, where)], report.metadata.seconds)
+    question = case(where, inert_sql(report.question.predicate), answer(report))
+    return suite([question, *outcomes(report, where)], report.metadata.seconds)
 
 
 def suite(cases: Sequence[ET.Element], seconds: float) -> str:
@@ -27,7 +27,7 @@ def suite(cases: Sequence[ET.Element], seconds: float) -> str:
     failed, skipped = (
         sum(case.find(outcome) is not None for case in cases) for outcome in ("failure", "skipped")
     )
-    found = ET.Element(
+    testsuite = ET.Element(
         "testsuite",
         name="whyscan",
         tests=str(len(cases)),
@@ -36,9 +36,9 @@ def suite(cases: Sequence[ET.Element], seconds: float) -> str:
         skipped=str(skipped),
         time=f"{seconds:.3f}",
     )
-    found.extend(cases)
+    testsuite.extend(cases)
     root = ET.Element("testsuites", name="whyscan", tests=str(len(cases)), failures=str(failed))
-    root.append(found)
+    root.append(testsuite)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, "unicode") + "\n"
 
@@ -46,21 +46,21 @@ def suite(cases: Sequence[ET.Element], seconds: float) -> str:
 def outcomes(report: GatedReport, where: str) -> Iterator[ET.Element]:
     """A case for each gate and each finding."""
     for assertion in report.assertions:
-        told = case(where, assertion.name, gate(assertion))
+        element = case(where, assertion.name, gate(assertion))
         # First: the order of a case's parts is fixed.
         if not assertion.holds:
-            told.insert(0, ET.Element("failure", message=gate(assertion), type=assertion.name))
+            element.insert(0, ET.Element("failure", message=gate(assertion), type=assertion.name))
         elif not assertion.passed:
-            told.insert(0, ET.Element("skipped", message=gate(assertion)))
-        yield told
+            element.insert(0, ET.Element("skipped", message=gate(assertion)))
+        yield element
     for finding in report.findings:
         fix = "" if finding.fix is None else f"\nfix: {inert_sql(finding.fix)}"
         name = f"{finding.severity.value} {finding.code.value}"
         yield case(where, name, inert_sql(finding.message) + fix)
 
 
-def case(where: str, name: str, told: str) -> ET.Element:
+def case(where: str, name: str, text: str) -> ET.Element:
     """One test, which passes unless it is given an outcome."""
-    found = ET.Element("testcase", classname=where, name=name)
-    ET.SubElement(found, "system-out").text = told
-    return found
+    element = ET.Element("testcase", classname=where, name=name)
+    ET.SubElement(element, "system-out").text = text
+    return element

@@ -1,4 +1,4 @@
-"""The pyramid in numbers: how many containers of each level stay, and what removed the others."""
+"""The counts of each level: how many containers are kept, and what removed the others."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ ORDER = ("manifests", "files", "row_groups")
 
 
 class Level(Struct, frozen=True):
-    """One level of the pyramid; bytes and rows are None where they are not known.
+    """The counts of one level: manifests, files or row groups. Unknown bytes and rows are None.
 
-    `every` counts the containers of which all rows match, `unchecked` those that stay because there
-    was nothing to check with. For row groups alone, `in_kept_files` counts those of files that
-    stay, `files_emptied` such files with none left, and `selected_total` and `selected_kept` are
-    the bytes of the selected columns, None where none were selected.
+    `every` counts the containers of which all rows match. `unchecked` counts the containers that
+    are kept because they have no statistics to check. Only row groups have the other fields:
+    `in_kept_files` counts the row groups of kept files, `files_emptied` counts the kept files of
+    which no row group is kept, `selected_total` and `selected_kept` are the bytes of the selected
+    columns (None if no columns were selected).
     """
 
     level: str
@@ -57,9 +58,9 @@ class Level(Struct, frozen=True):
     selected_kept: int | None = None
 
     def __add__(self, other: Level) -> Level:
-        """The same level of two parts of a table: what is not known of one is not of both."""
-        mine, theirs = asdict(self), asdict(other)
-        sums = {name: plus(mine[name], theirs[name]) for name in _COUNTS}
+        """Add the counts of two parts of a table; a count that one part does not know is None."""
+        counts, other_counts = asdict(self), asdict(other)
+        sums = {name: plus(counts[name], other_counts[name]) for name in _COUNTS}
         removed = {
             m.word: self.pruned_by.get(m.word, 0) + other.pruned_by.get(m.word, 0)
             for m in mechanisms.REMOVING
@@ -75,13 +76,13 @@ _COUNTS = tuple(
 )
 
 
-def least(*found: Confidence) -> Confidence:
-    """The least informative; the enumeration begins with the most."""
-    return max(found, key=list(Confidence).index)
+def least(*confidences: Confidence) -> Confidence:
+    """Return the least informative confidence; the enumeration starts with the most informative."""
+    return max(confidences, key=list(Confidence).index)
 
 
 class RowsMatched(Struct, frozen=True):
-    """How many rows make the predicate TRUE; None where the metadata gives no number."""
+    """Bounds on the number of rows for which the predicate is TRUE; None if metadata gives none."""
 
     at_least: int | None
     at_most: int | None
@@ -91,9 +92,9 @@ class RowsMatched(Struct, frozen=True):
 
 
 def levels(
-    plan: ScanPlan, interpreted: Sequence[bool], why: Why, gone: Sequence[Removed]
+    plan: ScanPlan, interpreted: Sequence[bool], why: Why, gone: Sequence[RemovedFiles]
 ) -> tuple[Level, ...]:
-    """Manifests where there are some, files, and row groups where a footer was opened."""
+    """Count the manifests (if the format has them), the files, and the row groups (if opened)."""
     evidence = plan.counted
     counted = []
     if evidence.manifests is not None:
@@ -102,45 +103,49 @@ def levels(
         counted.append(replace(_manifests(above), unchecked=blind))
     blind = int(why.files[why.unchecked].sum())
     counted.append(replace(_files(plan, gone), unchecked=blind))
-    groups, found = evidence.groups, evidence.group_judgement
-    if groups is not None and found is not None and len(groups.opened):
-        level = _row_groups(evidence, groups, found)
-        blind = unchecked_parts(plan, interpreted, groups.containers, found)
-        asked, chosen = _selected(plan, groups, found)
-        counted.append(replace(level, unchecked=blind, selected_total=asked, selected_kept=chosen))
+    groups, group_verdicts = evidence.groups, evidence.group_judgement
+    if groups is not None and group_verdicts is not None and len(groups.opened):
+        level = _row_groups(evidence, groups, group_verdicts)
+        blind = unchecked_parts(plan, interpreted, groups.containers, group_verdicts)
+        selected_total, selected_kept = _selected(plan, groups, group_verdicts)
+        counted.append(
+            replace(
+                level, unchecked=blind, selected_total=selected_total, selected_kept=selected_kept
+            )
+        )
     return tuple(counted)
 
 
-def levels_together(some: tuple[Level, ...], others: tuple[Level, ...]) -> tuple[Level, ...]:
-    """The levels of two parts of a table; only one of them may have opened a footer."""
-    found = {level.level: level for level in some}
-    for level in others:
-        known = found.get(level.level)
-        found[level.level] = level if known is None else known + level
-    return tuple(found[name] for name in ORDER if name in found)
+def add_levels(first: tuple[Level, ...], second: tuple[Level, ...]) -> tuple[Level, ...]:
+    """Add the levels of two parts of a table; only one part may have opened a footer."""
+    by_name = {level.level: level for level in first}
+    for level in second:
+        sum_so_far = by_name.get(level.level)
+        by_name[level.level] = level if sum_so_far is None else sum_so_far + level
+    return tuple(by_name[name] for name in ORDER if name in by_name)
 
 
 def _manifests(above: ManifestEvidence) -> Level:
-    """The manifest list's own figures: it counts files and rows, and knows no bytes."""
-    found, rows = above.judgement, above.manifests.rows
-    settled = bool((~found.kept | found.every).all())
+    """Count manifests by the manifest list, which has numbers of files and rows but no bytes."""
+    verdicts, rows = above.judgement, above.manifests.rows
+    settled = bool((~verdicts.kept | verdicts.every).all())
     return Level(
         level="manifests",
         total=above.manifests.count,
-        kept=int(found.kept.sum()),
-        every=int(found.every.sum()),
-        kept_without_nan=int(found.kept_without_nan.sum()),
+        kept=int(verdicts.kept.sum()),
+        every=int(verdicts.every.sum()),
+        kept_without_nan=int(verdicts.kept_without_nan.sum()),
         confidence=Confidence.EXACT if settled else Confidence.CONSERVATIVE,
         bytes_total=None,
         bytes_kept=None,
         rows_total=total(rows),
-        rows_kept=total(rows.filter(pa.array(found.kept))),
+        rows_kept=total(rows.filter(pa.array(verdicts.kept))),
         pruned_by=mechanisms.counted(mechanisms.of_manifests(above)),
     )
 
 
-def _files(plan: ScanPlan, gone: Sequence[Removed]) -> Level:
-    """`exact` where partition values alone left every file `none` or `all`."""
+def _files(plan: ScanPlan, gone: Sequence[RemovedFiles]) -> Level:
+    """Count files. The confidence is exact if partition values give each file `none` or `all`."""
     evidence, summary = plan.counted, plan.summary
     by = evidence.by_partition
     settled = bool((~by.kept | by.every).all())
@@ -156,23 +161,26 @@ def _files(plan: ScanPlan, gone: Sequence[Removed]) -> Level:
         rows_total=summary.rows_total,
         rows_kept=summary.rows_kept,
         pruned_by=mechanisms.worded(
-            {m: one.files for m, one in zip(mechanisms.REMOVING, gone, strict=True)}
+            {
+                m: removed_files.files
+                for m, removed_files in zip(mechanisms.REMOVING, gone, strict=True)
+            }
         ),
     )
 
 
-def _row_groups(evidence: Evidence, groups: RowGroups, found: Judgement) -> Level:
+def _row_groups(evidence: Evidence, groups: RowGroups, verdicts: Judgement) -> Level:
     files = groups.owners.to_numpy()
     by_partition = evidence.by_partition
-    kept = pa.array(found.kept)
+    kept = pa.array(verdicts.kept)
     rows = group_rows(groups)
     settled = bool((~by_partition.kept | by_partition.every)[files].all())
     return Level(
         level="row_groups",
         total=groups.count,
         kept=kept.true_count,
-        every=int(found.every.sum()),
-        kept_without_nan=int(found.kept_without_nan.sum()),
+        every=int(verdicts.every.sum()),
+        kept_without_nan=int(verdicts.kept_without_nan.sum()),
         confidence=Confidence.EXACT if settled else Confidence.CONSERVATIVE,
         bytes_total=total(groups.bytes),
         bytes_kept=total(groups.bytes.filter(kept)),
@@ -180,15 +188,17 @@ def _row_groups(evidence: Evidence, groups: RowGroups, found: Judgement) -> Leve
         rows_kept=total(rows.filter(kept)),
         pruned_by=mechanisms.counted(mechanisms.of_row_groups(evidence)),
         in_kept_files=int(evidence.judgement.kept[files].sum()),
-        files_emptied=_emptied(evidence, groups, found),
+        files_emptied=_emptied(evidence, groups, verdicts),
     )
 
 
-def _selected(plan: ScanPlan, groups: RowGroups, found: Judgement) -> tuple[int | None, int | None]:
-    """The bytes of the selected columns' chunks, in all row groups and in those that stay."""
+def _selected(
+    plan: ScanPlan, groups: RowGroups, verdicts: Judgement
+) -> tuple[int | None, int | None]:
+    """Sum the bytes of the selected columns' chunks: in all row groups, and in the kept ones."""
     if plan.options.projection is None:
         return None, None
-    return _chunks(groups.ranges), _chunks(groups.ranges.filter(pa.array(found.kept)))
+    return _chunks(groups.ranges), _chunks(groups.ranges.filter(pa.array(verdicts.kept)))
 
 
 def _chunks(ranges: pa.ListArray) -> int | None:
@@ -196,58 +206,66 @@ def _chunks(ranges: pa.ListArray) -> int | None:
     return total(pc.subtract(pc.list_element(spans, 1), pc.list_element(spans, 0)))
 
 
-def _emptied(evidence: Evidence, groups: RowGroups, found: Judgement) -> int:
-    inhabited = np.zeros(evidence.count, np.bool_)
-    inhabited[groups.owners.to_numpy()[found.kept]] = True
+def _emptied(evidence: Evidence, groups: RowGroups, verdicts: Judgement) -> int:
+    has_kept_group = np.zeros(evidence.count, np.bool_)
+    has_kept_group[groups.owners.to_numpy()[verdicts.kept]] = True
     opened = np.zeros(evidence.count, np.bool_)
     opened[groups.opened.to_numpy()] = True
-    return evidence.number(evidence.judgement.kept & opened & ~inhabited)
+    return evidence.number(evidence.judgement.kept & opened & ~has_kept_group)
 
 
 def rows_matched(evidence: Evidence) -> RowsMatched:
-    """Between the live rows of the containers that match whole and those of all that are kept."""
-    asked = evidence.before_limit
-    files, found = asked.files, asked.judgement
-    closed = asked.groups is None or not len(asked.groups.opened)
+    """Bound the matching rows from below by verdict `all`, and from above by kept containers."""
+    unlimited = evidence.before_limit
+    files, verdicts = unlimited.files, unlimited.judgement
+    closed = unlimited.groups is None or not len(unlimited.groups.opened)
     if closed and files.deleted is None and files.maybe_deleted is None:
-        return RowsMatched(total_of(asked.rows, found.every), total_of(asked.rows, found.kept))
-    return RowsMatched(total(surely_matching(asked)), total(perhaps_matching(asked)))
+        return RowsMatched(
+            total_of(unlimited.rows, verdicts.every), total_of(unlimited.rows, verdicts.kept)
+        )
+    return RowsMatched(total(surely_matching(unlimited)), total(perhaps_matching(unlimited)))
 
 
 class Removal(Struct, frozen=True):
-    """What a mechanism removed; `conjunct` removes all of it by itself, None where none does."""
+    """The files that one mechanism removed.
+
+    `conjunct` is a conjunct that alone removes all of them, None if no conjunct does.
+    """
 
     mechanism: str
     files: int
     conjunct: str | None
 
 
-class Removed(Struct, frozen=True):
-    """How many files a mechanism removed, and of each conjunct whether it keeps one of them."""
+class RemovedFiles(Struct, frozen=True):
+    """The number of files that one mechanism removed.
+
+    `spared` has one boolean per conjunct: whether the conjunct alone would keep one of them.
+    """
 
     files: int
     spared: tuple[bool, ...]
 
-    def __add__(self, other: Removed) -> Removed:
-        return Removed(self.files + other.files, tuple(map(or_, self.spared, other.spared)))
+    def __add__(self, other: RemovedFiles) -> RemovedFiles:
+        return RemovedFiles(self.files + other.files, tuple(map(or_, self.spared, other.spared)))
 
 
-def removed(plan: ScanPlan) -> tuple[Removed, ...]:
-    """What each mechanism removed, in their order."""
+def removed(plan: ScanPlan) -> tuple[RemovedFiles, ...]:
+    """Count the removed files, one record per mechanism in the order of `mechanisms.REMOVING`."""
     by = mechanisms.of_files(plan.counted)
     unlisted = mechanisms.files_unlisted(plan.counted)
-    found = []
+    counts = []
     for which in mechanisms.REMOVING:
         gone = by == which
         files = plan.counted.number(gone)
-        found.append(Removed(files + unlisted.get(which, 0), _spared(plan, gone, which)))
-    return tuple(found)
+        counts.append(RemovedFiles(files + unlisted.get(which, 0), _spared(plan, gone, which)))
+    return tuple(counts)
 
 
 def _spared(plan: ScanPlan, gone: Flags, which: mechanisms.Mechanism) -> tuple[bool, ...]:
-    """Of each conjunct whether it keeps one of them, those of closed manifests too."""
+    """Return one boolean per conjunct: whether it keeps a removed file or a closed manifest."""
     above = plan.counted.manifests
-    # Nothing is looked up: of a million flags most are of files that go.
+    # One `&` over all flags is faster than an index of the removed files: most files are removed.
     some = gone.any()
     kept = [some and (by & gone).any() for by in plan.counted.judgement.conjunct_kept]
     if above is not None:
@@ -258,24 +276,24 @@ def _spared(plan: ScanPlan, gone: Flags, which: mechanisms.Mechanism) -> tuple[b
     return tuple(map(bool, kept))
 
 
-def removals(counted: Sequence[Removed], predicate: Predicate) -> tuple[Removal, ...]:
-    """One for each mechanism that removed a file."""
+def removals(counted: Sequence[RemovedFiles], predicate: Predicate) -> tuple[Removal, ...]:
+    """Make one record per mechanism that removed a file."""
     return tuple(
-        Removal(which.word, found.files, _culprit(found, predicate))
-        for which, found in zip(mechanisms.REMOVING, counted, strict=True)
-        if found.files
+        Removal(which.word, count.files, _culprit(count, predicate))
+        for which, count in zip(mechanisms.REMOVING, counted, strict=True)
+        if count.files
     )
 
 
-def _culprit(found: Removed, predicate: Predicate) -> str | None:
-    """The conjunct that removes all of them."""
-    told = zip(predicate.conjuncts, found.spared, strict=True)
-    return next((conjunct.sql for conjunct, spared in told if not spared), None)
+def _culprit(removed_files: RemovedFiles, predicate: Predicate) -> str | None:
+    """Return the SQL of a conjunct that alone removes all of these files."""
+    pairs = zip(predicate.conjuncts, removed_files.spared, strict=True)
+    return next((conjunct.sql for conjunct, spared in pairs if not spared), None)
 
 
 def selected_bytes(evidence: Evidence) -> int | None:
-    """The bytes of the asked chunks in the row groups that stay; None where a footer is closed."""
-    groups, found = evidence.groups, evidence.group_judgement
-    if groups is None or found is None or groups.unchecked:
+    """Sum the bytes of the selected columns in kept row groups; None if a footer is missing."""
+    groups, verdicts = evidence.groups, evidence.group_judgement
+    if groups is None or verdicts is None or groups.unchecked:
         return None
-    return _chunks(groups.ranges.filter(pa.array(found.kept)))
+    return _chunks(groups.ranges.filter(pa.array(verdicts.kept)))

@@ -1,6 +1,7 @@
-"""Every live file with what is known of it: the long form that `--verbose` asks for.
+"""The listing: every live file with its statistics and verdict, for `--verbose` and HTML.
 
-Kept as columns, because a table may have a hundred thousand files; lines are made on the way out.
+The files are stored as columns, because a table may have a hundred thousand files. Lines are made
+when they are written.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ BATCH = 10_000
 
 
 class FileLine(Struct, frozen=True, rename={"removers": "pruned_by_conjuncts"}):
-    """One live file: an object of the JSON document.
+    """One live file: one object of the JSON document.
 
-    `row_groups` are the ordinals to read, None where nobody looked.
-    `bounds` has the columns of which something is known. `reason` says why it stays, None where
-    it goes; `residual` is None where nothing is left to check. `pruned_at` is the level at which it
-    goes, `removers` the positions of the conjuncts that each remove it alone: none of them where
-    only several together do. `evidence` is the cause in words.
+    `row_groups` are the ordinals to read, None if the footer was not opened. `bounds` has the
+    columns with at least one bound. `reason` says why the file is kept, None for a removed file.
+    `residual` is the condition left to check, None if there is none. `pruned_at` is the level that
+    removed the file. `removers` are the positions of the conjuncts that each remove the file alone;
+    it is empty if only several conjuncts together remove it. `evidence` is the cause in words.
     """
 
     path: str
@@ -65,11 +66,11 @@ class FileLine(Struct, frozen=True, rename={"removers": "pruned_by_conjuncts"}):
 
 
 class Listing(Struct, frozen=True, dict=True):
-    """The live files in the table's order, one slot a file in every column.
+    """The live files in the table's order; every column has one slot per file.
 
-    `ranges` tells of each column of the predicate where it lies in each file. `conjunct` is the
-    position in `causes` of what the reason is about, `spec` the number of the file's spec;
-    `unneeded` says why a LIMIT does without a file.
+    `ranges` has the bounds of the predicate's columns. `conjunct` is the position in `causes` of
+    the conjunct that the reason is about. `spec` is the number of the file's partition spec.
+    `unneeded` says why a LIMIT does not need a file.
     """
 
     paths: pa.Array
@@ -94,18 +95,18 @@ class Listing(Struct, frozen=True, dict=True):
 
     @property
     def bounds(self) -> tuple[ColumnBounds, ...]:
-        """The columns that partition values say nothing of: those are told by `partition`."""
+        """The bounds of columns that have no partition values; `partition` has the others."""
         return tuple(column for column in self.ranges if not column.partitioned)
 
     def lines(self) -> Iterator[FileLine]:
-        """One line a file."""
+        """Yield one line per file."""
         for start in range(0, len(self), BATCH):
             yield from self._batch(slice(start, start + BATCH))
 
     def _batch(self, part: slice) -> Iterator[FileLine]:
         partition = _partitions(self.partition[part], len(self.paths[part]))
         ranges = self._ranges(part)
-        removers = [tuple(found) for found in self.removers[part].to_pylist()]
+        removers = [tuple(positions) for positions in self.removers[part].to_pylist()]
         columns = zip(
             self.paths[part].to_pylist(),
             self.bytes[part].to_pylist(),
@@ -131,18 +132,22 @@ class Listing(Struct, frozen=True, dict=True):
         ranges: Sequence[Mapping[str, Bounds]],
         removers: Sequence[Sequence[int]],
     ) -> Iterator[str]:
-        told = zip(ranges, partition, self.spec[part].to_pylist(), strict=True)
+        statistics = zip(ranges, partition, self.spec[part].to_pylist(), strict=True)
         reasons, about = self.reason[part].to_pylist(), self.conjunct[part].to_pylist()
-        columns = zip(told, self.pruned_by[part].to_pylist(), reasons, about, removers, strict=True)
+        columns = zip(
+            statistics, self.pruned_by[part].to_pylist(), reasons, about, removers, strict=True
+        )
         limit = Mechanism.LIMIT.word
-        for known, mechanism, reason, conjunct, removing in columns:
+        for file_statistics, mechanism, reason, conjunct, removing in columns:
             if mechanism == limit:
                 yield self.unneeded
             elif reason is None:
                 cause = self.causes[removing[0]] if removing else self.causes[-1]
-                yield of_removed(cause, FileStatistics(*known))
+                yield of_removed(cause, FileStatistics(*file_statistics))
             else:
-                yield of_survivor(Reason(reason), self.causes[conjunct], FileStatistics(*known))
+                yield of_survivor(
+                    Reason(reason), self.causes[conjunct], FileStatistics(*file_statistics)
+                )
 
     def _bounds(self, ranges: Sequence[Mapping[str, Bounds]]) -> Sequence[Mapping[str, Bounds]]:
         if len(self.bounds) == len(self.ranges):
@@ -163,7 +168,7 @@ class Listing(Struct, frozen=True, dict=True):
 
     @lazy
     def table(self) -> pa.Table:
-        """The same as one Arrow table; `partition` and `bounds` are structs, null for nothing."""
+        """The listing as one Arrow table. `partition` and `bounds` are structs, null if empty."""
         return pa.table(
             {
                 "path": self.paths,
@@ -183,7 +188,7 @@ class Listing(Struct, frozen=True, dict=True):
 
 
 def listing(plan: ScanPlan, why: Why) -> Listing:
-    """Every file of the plan, with its verdict and the evidence for it."""
+    """List every file of the plan, with its verdict and the evidence for it."""
     evidence = plan.evidence
     files, judgement = evidence.files, evidence.judgement
     mechanism = of_files(evidence)
@@ -221,20 +226,20 @@ def listing(plan: ScanPlan, why: Why) -> Listing:
 
 
 def listings_together(parts: Sequence[Listing]) -> Listing:
-    """The files of all parts of a table, one part after another."""
-    some = [part for part in parts if len(part)] or list(parts[:1])
-    if len(some) == 1:
-        return some[0]
+    """Join the listings of the parts of a table, one part after another."""
+    filled = [part for part in parts if len(part)] or list(parts[:1])
+    if len(filled) == 1:
+        return filled[0]
 
     def joined(name: str) -> pa.Array:
-        return _joined([getattr(part, name) for part in some])
+        return _joined([getattr(part, name) for part in filled])
 
     return Listing(
         paths=joined("paths"),
         bytes=joined("bytes"),
         rows=joined("rows"),
-        partition=partitions_together([(part.partition, len(part)) for part in some]),
-        ranges=tuple(_ranges_together(some)),
+        partition=join_partitions([(part.partition, len(part)) for part in filled]),
+        ranges=tuple(_join_ranges(filled)),
         verdict=joined("verdict"),
         pruned_by=joined("pruned_by"),
         reason=joined("reason"),
@@ -244,53 +249,54 @@ def listings_together(parts: Sequence[Listing]) -> Listing:
         removers=joined("removers"),
         conjunct=joined("conjunct"),
         spec=joined("spec"),
-        causes=some[0].causes,
-        unneeded=some[0].unneeded,
+        causes=filled[0].causes,
+        unneeded=filled[0].unneeded,
     )
 
 
-def partitions_together(parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
-    """The partition values of parts with so many files each, null where a part has no such column.
+def join_partitions(parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
+    """Join the partition values of parts, each with its number of files.
 
-    A table without columns has no rows either: its files are counted apart.
+    A column that a part does not have is null there. The number of files is a separate argument,
+    because an Arrow table without columns has no rows.
     """
     names = dict.fromkeys(name for table, _ in parts for name in table.column_names)
 
     def values(name: str) -> Iterator[pa.Array]:
         for table, count in parts:
-            known = name in table.column_names
-            yield table[name].combine_chunks() if known else pa.nulls(count)
+            has_column = name in table.column_names
+            yield table[name].combine_chunks() if has_column else pa.nulls(count)
 
     return pa.table({name: _joined(list(values(name))) for name in names})
 
 
-def _ranges_together(parts: Sequence[Listing]) -> Iterator[ColumnBounds]:
-    """The columns of which some part knows something, in the order of the predicate."""
-    known = [{column.column: column for column in part.ranges} for part in parts]
+def _join_ranges(parts: Sequence[Listing]) -> Iterator[ColumnBounds]:
+    """Join the bounds of the columns that some part has bounds for, in the predicate's order."""
+    columns_of_parts = [{column.column: column for column in part.ranges} for part in parts]
     for name in parts[0].causes[-1].columns:
-        told = next((here[name] for here in known if name in here), None)
-        if told is None:
+        example = next((columns[name] for columns in columns_of_parts if name in columns), None)
+        if example is None:
             continue
         ends: tuple[list[pa.Array], list[pa.Array]] = ([], [])
-        for here, part in zip(known, parts, strict=True):
-            nothing = pa.nulls(len(part), told.lower.type)
-            column = here.get(name)
+        for columns, part in zip(columns_of_parts, parts, strict=True):
+            nothing = pa.nulls(len(part), example.lower.type)
+            column = columns.get(name)
             ends[0].append(nothing if column is None else column.lower)
             ends[1].append(nothing if column is None else column.upper)
-        yield replace(told, lower=_joined(ends[0]), upper=_joined(ends[1]))
+        yield replace(example, lower=_joined(ends[0]), upper=_joined(ends[1]))
 
 
 def _joined(arrays: Sequence[pa.Array]) -> pa.Array:
-    """One array; parts may store the same in their own ways."""
-    stored = arrays[0].type
-    if pa.types.is_dictionary(stored):
+    """Join arrays that may have different Arrow types for the same values."""
+    first_type = arrays[0].type
+    if pa.types.is_dictionary(first_type):
         return pa.chunked_array(arrays).unify_dictionaries().combine_chunks()
-    plain = next((a.type for a in arrays if not pa.types.is_null(a.type)), stored)
+    plain = next((a.type for a in arrays if not pa.types.is_null(a.type)), first_type)
     return pa.concat_arrays([array.cast(plain) for array in arrays])
 
 
 def _pruned_at(evidence: Evidence) -> pa.DictionaryArray:
-    """The level at which each file goes: one that its manifest rules out is not looked at."""
+    """Return the level that removed each file: its manifest, or the file's own statistics."""
     kept, above = evidence.judgement.kept, evidence.manifests
     level = np.ones(len(kept), np.int8)
     if above is not None and evidence.files.manifest is not None:
@@ -299,10 +305,10 @@ def _pruned_at(evidence: Evidence) -> pa.DictionaryArray:
 
 
 def _removers(evidence: Evidence) -> pa.ListArray:
-    """The conjuncts that each remove a file by themselves."""
+    """Return for each file the conjuncts that each remove it alone."""
     count = evidence.files.count
-    found = evidence.judgement.conjunct_kept
-    stays = np.array(found, np.bool_).reshape(len(found), count)
+    kept_by_conjunct = evidence.judgement.conjunct_kept
+    stays = np.array(kept_by_conjunct, np.bool_).reshape(len(kept_by_conjunct), count)
     files, conjuncts = np.nonzero(~stays.T & ~evidence.judgement.kept[:, None])
     offsets = np.concatenate(([0], np.bincount(files, minlength=count).cumsum()))
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(conjuncts, pa.int32()))
@@ -325,24 +331,24 @@ def _by_name(table: pa.Table) -> dict[str, pa.ChunkedArray]:
 
 
 def _row_groups(evidence: Evidence) -> pa.ListArray:
-    """The ordinals that stay, file by file; null for files that were not opened."""
-    groups, found = evidence.groups, evidence.group_judgement
+    """Return the kept row group ordinals of each file; null for files that were not opened."""
+    groups, verdicts = evidence.groups, evidence.group_judgement
     count = evidence.files.count
-    if groups is None or found is None:
+    if groups is None or verdicts is None:
         return pa.nulls(count, pa.list_(pa.int32()))
-    owners = groups.owners.to_numpy()[found.kept]
+    owners = groups.owners.to_numpy()[verdicts.kept]
     closed = np.ones(count, np.bool_)
     closed[groups.opened.to_numpy()] = False
     offsets = np.concatenate(([0], np.bincount(owners, minlength=count).cumsum()))
-    ordinals = groups.ordinal.to_numpy()[found.kept][np.argsort(owners, kind="stable")]
+    ordinals = groups.ordinal.to_numpy()[verdicts.kept][np.argsort(owners, kind="stable")]
     return pa.ListArray.from_arrays(
         pa.array(offsets, pa.int32()), pa.array(ordinals, pa.int32()), mask=pa.array(closed)
     )
 
 
 def _struct(columns: Mapping[str, pa.Array | pa.ChunkedArray], count: int) -> pa.Array:
-    """One struct a file; nulls where there is no column, since Arrow's structs have some."""
+    """Make one struct per file; nulls without columns, because a struct array needs a field."""
     if not columns:
         return pa.nulls(count)
-    whole = [c.combine_chunks() if isinstance(c, pa.ChunkedArray) else c for c in columns.values()]
-    return pa.StructArray.from_arrays(whole, names=list(columns))
+    arrays = [c.combine_chunks() if isinstance(c, pa.ChunkedArray) else c for c in columns.values()]
+    return pa.StructArray.from_arrays(arrays, names=list(columns))

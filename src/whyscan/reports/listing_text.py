@@ -1,4 +1,4 @@
-"""Every file of a report for people: one line for its fate, one for its evidence."""
+"""The files of a report as text: one line for the verdict, one line for the evidence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MARGIN = " " * 6
 
 
 def listed(listing: Listing, page: Page) -> Iterator[str]:
-    """The files in the table's order, as many as the page shows, with what is left out named."""
+    """Write the files in the table's order, up to the page's limit, and how many are left out."""
     drawn = next(filter(None, map(strip, listing.bounds)), None)
     if drawn is not None:
         yield page.wrap(_legend(drawn, page), hanging=GAP)
@@ -40,7 +40,7 @@ def _legend(drawn: Strip, page: Page) -> str:
 
 
 def _listed(line: FileLine, drawn: str | None, page: Page) -> Iterator[str]:
-    """What does not fit beside the path goes below it."""
+    """Write one file. Text that does not fit beside the path goes below it."""
     path = _tail(inert(line.path), page.width - len(MARGIN), page)
     fate, evidence = _fate(line), "; ".join(_evidence(line, page))
     beside = columns(path) + columns(fate) + len(MARGIN) + len(GAP) <= page.width
@@ -64,7 +64,7 @@ def _fate(line: FileLine) -> str:
 
 
 def _tail(path: str, room: int, page: Page) -> str:
-    """The end of a path says more than its beginning."""
+    """Cut the beginning of a long path, because its end says more."""
     if columns(path) <= room:
         return path
     dots = "…" if page.unicode else "..."

@@ -1,4 +1,4 @@
-"""The report for a pull request: GitHub's Markdown, in which nothing of a table is markup."""
+"""The report as GitHub Markdown for a pull request. No text from a table is read as markup."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from whyscan.reports.phrases import (
     LEVEL_NAMES,
     answer,
+    basis,
     blind,
     fate,
     gate,
-    ground,
     overlapping,
     removed,
     selected,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from whyscan.reports.report import Report, Subject
 
 FILES_SHOWN = 100
-"""A comment has room for 65,536 characters."""
+"""The number of files that are listed: a comment on GitHub has at most 65,536 characters."""
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>#~|&!$])")
 _LINK = re.compile(r"(?i)(https?|ftp)://|(www)\.")
@@ -39,10 +39,10 @@ _FENCE = re.compile(r"`+")
 
 
 def markdown(report: Report) -> str:
-    """The whole report, with a line break at its end."""
+    """Write the whole report; the text ends with a line break."""
     sections = (
         [f"**{plain(answer(report))}**"],
-        _asked(report),
+        _question_line(report),
         level_lines(report),
         _conjuncts(report),
         finding_lines(report.findings),
@@ -55,14 +55,14 @@ def markdown(report: Report) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that is shown as it stands: no emphasis, no link, no tag and nobody's name."""
+    """Escape text so that it has no emphasis, link, tag or mention of a user."""
     quoted = _MARKUP.sub(r"\\\1", inert(text))
     unlinked = _LINK.sub(lambda m: f"{m[1]}:<!-- -->//" if m[1] else f"{m[2]}<!-- -->.", quoted)
     return unlinked.replace("@", "@<!-- -->")
 
 
 def code(text: str) -> str:
-    """SQL and paths: a code span, whose fence is longer than every one inside."""
+    """Write SQL or a path as a code span, with a fence longer than every fence inside."""
     shown = inert_sql(text)
     longest = max((len(run) for run in _FENCE.findall(shown)), default=0)
     fence = "`" * (longest + 1)
@@ -71,7 +71,7 @@ def code(text: str) -> str:
 
 
 def fenced(lines: Sequence[str], language: str) -> Iterator[str]:
-    """A block of code, whose fence is longer than every one inside."""
+    """Write a code block, with a fence longer than every fence inside."""
     longest = max((len(run) for line in lines for run in _FENCE.findall(line)), default=0)
     fence = "`" * max(longest + 1, 3)
     yield f"{fence}{language}"
@@ -80,12 +80,12 @@ def fenced(lines: Sequence[str], language: str) -> Iterator[str]:
 
 
 def _cell(span: str) -> str:
-    """A span inside a table, where a bar would end it even in code."""
+    """Escape the bars of a span inside a table, where a bar ends a cell even in code."""
     return re.sub(r"(?<!\\)\|", r"\\|", span)
 
 
 def grid(head: Sequence[str], rows: Sequence[Sequence[str]], right: int) -> Iterator[str]:
-    """`right` columns at the end hold numbers."""
+    """Write a table; the last `right` columns contain numbers."""
     left = len(head) - right
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * left}{'---:|' * right}"
@@ -93,12 +93,12 @@ def grid(head: Sequence[str], rows: Sequence[Sequence[str]], right: int) -> Iter
         yield f"| {' | '.join(map(_cell, row))} |"
 
 
-def _asked(report: Report) -> Iterator[str]:
+def _question_line(report: Report) -> Iterator[str]:
     yield f"{code(report.question.predicate)} on {subject_line(report.table)}"
 
 
 def subject_line(subject: Subject) -> str:
-    """The table's address and what is known of it."""
+    """Write the table's location, format, version and partition columns."""
     about = [subject.format]
     if version := version_of(subject):
         about.append(version)
@@ -116,8 +116,10 @@ def level_lines(report: Report) -> Iterator[str]:
 
 
 def _fate(level: Level) -> str:
-    """What was checked, and on a line of its own what there was nothing to check with."""
-    return "<br>".join(told for told in (fate(level), selected(level), blind(level)) if told)
+    """Write what was checked, and on a separate line what could not be checked."""
+    return "<br>".join(
+        sentence for sentence in (fate(level), selected(level), blind(level)) if sentence
+    )
 
 
 def _weight(level: Level) -> str:
@@ -132,9 +134,9 @@ def _conjuncts(report: Report) -> Iterator[str]:
         rows.extend(_part(c.operator or "", part) for part in c.parts)
     if rows:
         yield from grid(("conjunct", "bucket", "class", "alone", "only"), rows, right=2)
-    if told := overlapping(report):
+    if sentence := overlapping(report):
         yield ""
-        yield told
+        yield sentence
 
 
 def _part(operator: str, part: PartLine) -> tuple[str, str, str, str, str]:
@@ -143,7 +145,7 @@ def _part(operator: str, part: PartLine) -> tuple[str, str, str, str, str]:
 
 
 def finding_lines(findings: Iterable[Finding]) -> Iterator[str]:
-    """What was found, as a list."""
+    """Write the findings as a list."""
     for finding in findings:
         yield from _finding(finding)
 
@@ -158,7 +160,7 @@ def _finding(finding: Finding) -> Iterator[str]:
 
 
 def gate_lines(assertions: Iterable[Assertion]) -> Iterator[str]:
-    """Each gate's outcome, as a list."""
+    """Write the outcome of each gate as a list."""
     for assertion in assertions:
         sign = "✅" if assertion.passed else "⚠️" if assertion.holds else "❌"
         yield f"- {sign} {assertion.result}: {plain(gate(assertion))}"
@@ -191,7 +193,7 @@ def _file(line: FileLine) -> tuple[str, str, str]:
 def ground_lines(report: Report) -> Iterator[str]:
     yield "<details><summary>what this rests on</summary>"
     yield ""
-    for name, value in ground(report):
+    for name, value in basis(report):
         yield f"- {name}: {plain(value)}"
     for level, why in report.unchecked:
         yield f"- not checked: {LEVEL_NAMES.get(level, level)} ({plain(why)})"

@@ -1,4 +1,4 @@
-"""What a report says in words, for every renderer: nothing in them is obeyed by a terminal."""
+"""The sentences of a report, for every renderer. No text in them can control a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from whyscan.planning.why.attribution import Share
-    from whyscan.reports.coverage import Lacking
+    from whyscan.reports.coverage import MissingStatistics
     from whyscan.reports.gates import Assertion
     from whyscan.reports.levels import Level
     from whyscan.reports.report import Effort, Report
@@ -22,21 +22,21 @@ PERCENT_GATES = frozenset(
     {"min_pruning", "min_pruning_bytes", "stats_complete", "baseline", "baseline_bytes"}
 )
 COLUMNS_NAMED = 8
-"""More columns than this are counted, not named."""
+"""If more columns than this have no statistics, they are counted and not named."""
 
 POINT_GATES = frozenset({"regression", "regression_bytes"})
 AT_MOST_GATES = frozenset({"max_files", "max_bytes"}) | POINT_GATES
 
 
 def answer(report: Report) -> str:
-    """The answer in one line: how much is read, and what removed the rest."""
+    """Write the answer in one line: how much is read, and what removed the rest."""
     if not report.files_level.total:
         return "reads nothing: the table has no files"
     return f"reads {share_read(report)}: {why(report)}"
 
 
 def share_read(report: Report) -> str:
-    """`1 of 6 files (16.7 %), 1.1 kB of 6.6 kB`."""
+    """Write `1 of 6 files (16.7 %), 1.1 kB of 6.6 kB`."""
     files = report.files_level
     share = percent(files.kept, files.total)
     whose = "its" if files.kept == 1 else "their"
@@ -53,7 +53,7 @@ def share_read(report: Report) -> str:
 
 
 def _selected_part(report: Report) -> str:
-    """With `-s` two numbers of bytes are there, and each has its name."""
+    """Write the bytes of the selected columns beside the bytes of whole files."""
     if report.selection is None:
         return ""
     read = report.selection.bytes
@@ -62,14 +62,14 @@ def _selected_part(report: Report) -> str:
 
 
 def selected(level: Level) -> str | None:
-    """The bytes of the selected columns on a level; None where nothing was selected."""
+    """Write the bytes of the selected columns on a level; None if no columns were selected."""
     if not level.selected_total:
         return None
     return f"in the selected columns {sizes(level.selected_kept, level.selected_total)}"
 
 
 class Versioned(Protocol):
-    """A table with its format and, where the format has versions, its version."""
+    """A table with its format, and its version if the format has versions."""
 
     @property
     def format(self) -> str: ...
@@ -78,14 +78,14 @@ class Versioned(Protocol):
 
 
 def version_of(table: Versioned) -> str | None:
-    """`version 5`, and `snapshot 5` of an Iceberg table; None where the format has none."""
+    """Write `version 5`, or `snapshot 5` for Iceberg; None if the format has no versions."""
     if table.version is None:
         return None
     return f"{'snapshot' if table.format == 'iceberg' else 'version'} {table.version}"
 
 
 def why(report: Report) -> str:
-    """What removed files, and what would."""
+    """Write what removed files, and how many more would go without NaN."""
     causes = [
         f"{inert_sql(r.conjunct)} removed {r.files:,} by {r.mechanism}"
         if r.conjunct is not None
@@ -105,12 +105,12 @@ def _more(number: int, level: Level) -> str:
 
 
 def fate(level: Level) -> str:
-    """What removed containers of a level, and what is known of those that stay."""
+    """Write what removed containers of a level, and facts about the kept ones."""
     return "; ".join((*_gone(level), *_rows_of(level), *_settled(level)))
 
 
 def fate_without_rows(level: Level) -> str:
-    """The same where rows have a column of their own."""
+    """Write the same for a table that has a column for the rows."""
     return "; ".join((*_gone(level), *_settled(level)))
 
 
@@ -133,43 +133,43 @@ def _rows_of(level: Level) -> Iterator[str]:
 
 
 def blind(level: Level) -> str | None:
-    """Those that stay without a check, on a line of their own; None where there are none."""
+    """Write how many containers are kept without a check; None if there are none."""
     if not level.unchecked:
         return None
     return f"nothing to check with in {level.unchecked:,} of the {level.kept:,} kept"
 
 
 def overlapping(report: Report) -> str | None:
-    """What partition values and statistics each remove alone; None where that is not known."""
-    told = report.overlap
-    if told.both.at_least or not told.partition.files or not told.statistics.files:
+    """Write what partition values and statistics each remove alone; None if unknown."""
+    overlap = report.overlap
+    if overlap.both.at_least or not overlap.partition.files or not overlap.statistics.files:
         return None
     return (
-        f"partition values alone remove {removed(told.partition)}, statistics alone "
-        f"{removed(told.statistics)}, {removed(told.both)} fall to both"
+        f"partition values alone remove {removed(overlap.partition)}, statistics alone "
+        f"{removed(overlap.statistics)}, {removed(overlap.both)} fall to both"
     )
 
 
 def specs(report: Report) -> str | None:
-    """`spec 0 (unpartitioned), spec 1 (day(ts), current)`."""
-    told = [
+    """Write `spec 0 (unpartitioned), spec 1 (day(ts), current)`."""
+    texts = [
         f"spec {spec.id} ({', '.join([*spec.fields, *(['current'] if spec.current else [])])})"
         if spec.fields
         else f"spec {spec.id} (unpartitioned{', current' if spec.current else ''})"
         for spec in report.table.specs
     ]
-    return inert(", ".join(told)) if told else None
+    return inert(", ".join(texts)) if texts else None
 
 
 def removed(share: Share) -> str:
-    """`3 files`; `3+ files` where what stayed closed could add to it."""
+    """Write `3 files`, or `3+ files` if closed manifests could add to the number."""
     if share.at_least:
         return f"{share.files:,}+ files"
     return counted(share.files, "file")
 
 
-def ground(report: Report) -> Iterator[tuple[str, str]]:
-    """What the numbers rest on, and what they leave to do."""
+def basis(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield names and texts of what the numbers rest on, and what is left to check."""
     yield "confidence", report.confidence.value
     if version := version_of(report.table):
         yield "rests on", "; ".join(filter(None, (version, specs(report))))
@@ -182,7 +182,7 @@ def ground(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def read(effort: Effort) -> str:
-    """What was read to know it."""
+    """Write how much metadata was read."""
     kept = f", {effort.from_cache:,} from the cache" if effort.from_cache else ""
     return f"{counted(effort.objects, 'object')}, {size(effort.bytes)} read{kept}"
 
@@ -212,38 +212,40 @@ def _selected(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _terms(report: Report) -> str:
-    asked = report.question
-    terms = [f"{asked.dialect} SQL", f"time zone {asked.timezone}"]
-    if asked.now is not None:
-        terms.append(f"now is {moment(asked.now)}")
-    if asked.assume_no_nan:
+    question = report.question
+    terms = [f"{question.dialect} SQL", f"time zone {question.timezone}"]
+    if question.now is not None:
+        terms.append(f"now is {moment(question.now)}")
+    if question.assume_no_nan:
         terms.append("no value is NaN, on your word")
     return inert("; ".join(terms))
 
 
 def gate(assertion: Assertion) -> str:
-    """`max_files: 3, at most 1 asked`."""
+    """Write the outcome of a gate: `max_files: 3, at most 1 asked`."""
     bound = "at most" if assertion.name in AT_MOST_GATES else "at least"
     actual, threshold = (
         _measure(assertion.name, n) for n in (assertion.actual, assertion.threshold)
     )
-    named = _lacking(assertion.lacking)
+    named = _missing_statistics(assertion.missing_statistics)
     return f"{assertion.name}: {actual}, {bound} {threshold} asked{named}{_let_off(assertion)}"
 
 
-def _lacking(lacking: Lacking | None) -> str:
-    """`; 3 of 9 files lack statistics of a or b: x.parquet, y.parquet and 1 more`."""
-    if lacking is None:
+def _missing_statistics(missing: MissingStatistics | None) -> str:
+    """Write `; 3 of 9 files lack statistics of a or b: x.parquet, y.parquet and 1 more`."""
+    if missing is None:
         return ""
-    columns = " or ".join(lacking.columns[:COLUMNS_NAMED])
-    if len(lacking.columns) > COLUMNS_NAMED:
-        columns = f"one of {len(lacking.columns):,} columns"
-    files = ", ".join(lacking.examples)
-    more = lacking.files - len(lacking.examples)
+    columns = " or ".join(missing.columns[:COLUMNS_NAMED])
+    if len(missing.columns) > COLUMNS_NAMED:
+        columns = f"one of {len(missing.columns):,} columns"
+    files = ", ".join(missing.examples)
+    more = missing.files - len(missing.examples)
     if files and more:
         files += f" and {more:,} more"
-    told = f"; {lacking.files:,} of {counted(lacking.total, 'file')} lack statistics of {columns}"
-    return inert(f"{told}: {files}" if files else told)
+    sentence = (
+        f"; {missing.files:,} of {counted(missing.total, 'file')} lack statistics of {columns}"
+    )
+    return inert(f"{sentence}: {files}" if files else sentence)
 
 
 def _let_off(assertion: Assertion) -> str:

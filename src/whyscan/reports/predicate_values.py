@@ -1,4 +1,4 @@
-"""The values that a predicate asks of a column, in words: `at least 41`, `'DE' or 'FR'`."""
+"""The values of a column that a predicate can match, in words: `at least 41`, `'DE' or 'FR'`."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ PREFIX_END = b"\xff"
 NO_FRACTION = re.compile(r"\.0+(?=Z?$)")
 
 
-def asked_in_words(domain: Domain) -> str:
-    """The domain as people would say it; a long one is cut short."""
+def domain_in_words(domain: Domain) -> str:
+    """Write a domain in words; a long one is cut."""
     named = [*_values(domain), *(["NaN"] if domain.nan else []), *(["NULL"] if domain.null else [])]
     if not named:
         return "no value at all"
@@ -51,19 +51,19 @@ def asked_in_words(domain: Domain) -> str:
     return " or ".join(named)
 
 
-def asked_ends(domain: Domain | None, kind: Type) -> tuple[pa.Array, pa.Array]:
-    """First and last value of each range that is asked, null where it is open."""
+def range_ends(domain: Domain | None, kind: Type) -> tuple[pa.Array, pa.Array]:
+    """Return the first and last value of each range of a domain, null for an open end."""
     values = () if domain is None else domain.values
     if not isinstance(values, tuple):
         ends = values if len(values) <= MOST_MARKS else None
         return (ends, ends) if ends is not None else (values[:1], values[-1:])
-    whole = isinstance(kind, IntegerType | DateType)
+    discrete = isinstance(kind, IntegerType | DateType)
     lows = [r.low for r in values]
-    highs = [_last(r.high, kind) if whole and r.high is not None else r.high for r in values]
-    return _stored(lows, kind), _stored(highs, kind)
+    highs = [_last(r.high, kind) if discrete and r.high is not None else r.high for r in values]
+    return _key_array(lows, kind), _key_array(highs, kind)
 
 
-def _stored(keys: Sequence[Key | None], kind: Type) -> pa.Array:
+def _key_array(keys: Sequence[Key | None], kind: Type) -> pa.Array:
     target = arrow.arrow_type(kind)
     if pa.types.is_binary(target):
         return pa.array(keys, target)
@@ -92,12 +92,12 @@ def _range(item: ValueRange, kind: Type) -> str:
 
 
 def _start(low: Key, kind: Type) -> str:
-    """From a value on: `at least 41`, or `above 40` where that is the shorter way to say it."""
+    """Write the lower end of a range: `at least 41`, or `above 40` if that text is shorter."""
     return _shorter(("at least", low), ("above", _predecessor(low, kind)), kind)
 
 
 def _end(high: Key, kind: Type) -> str:
-    """Below a value. Of whole numbers and dates people name the last one."""
+    """Write the upper end of a range. Integers and dates are written with the last value inside."""
     last = ("at most", _predecessor(high, kind))
     if isinstance(kind, IntegerType | DateType | IntervalType | BooleanType):
         return (
@@ -107,14 +107,17 @@ def _end(high: Key, kind: Type) -> str:
 
 
 def _shorter(first: tuple[str, Key], second: tuple[str, Key | None], kind: Type) -> str:
-    said, other = _text(first[1], kind), None if second[1] is None else _text(second[1], kind)
-    if other is None or len(other) >= len(said):
-        return f"{first[0]} {said}"
-    return f"{second[0]} {other}"
+    first_text, second_text = (
+        _text(first[1], kind),
+        None if second[1] is None else _text(second[1], kind),
+    )
+    if second_text is None or len(second_text) >= len(first_text):
+        return f"{first[0]} {first_text}"
+    return f"{second[0]} {second_text}"
 
 
 def _predecessor(key: Key, kind: Type) -> Key | None:
-    """The value before; None where there is none next to it."""
+    """Return the greatest value below a key; None if there is none."""
     match kind:
         case StringType() | BinaryType() | UuidType():
             return key[:-1] if key.endswith(b"\0") else None
@@ -131,14 +134,14 @@ def _predecessor(key: Key, kind: Type) -> Key | None:
 
 
 def _last(high: Key, kind: Type) -> Key:
-    """The last value below; of the least value itself, because nothing is below it."""
+    """Return the last value below `high`, or `high` itself if nothing is below it."""
     before = _predecessor(high, kind)
     return high if before is None else before
 
 
 def _text(key: Key, kind: Type) -> str:
-    stored = arrow.array([value_of(key, kind)], kind)
-    return _quoted(json_values(stored, kind)[0], kind)
+    array = arrow.array([value_of(key, kind)], kind)
+    return _quoted(json_values(array, kind)[0], kind)
 
 
 def _quoted(value: object, kind: Type) -> str:

@@ -1,4 +1,4 @@
-"""What each kind of evidence proves, and what it does not: "pushed" is not "enforced"."""
+"""What each kind of evidence proves, and what it does not prove."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Proof(Struct, frozen=True):
-    """One kind of evidence."""
+    """One kind of evidence, what it proves, and what it leaves open."""
 
     evidence: str
     proves: str

@@ -59,16 +59,16 @@ def redacted(report: Report, key: bytes | None = None) -> Report:
         findings=tuple(hide.finding(finding) for finding in report.findings),
         listing=None if report.listing is None else hide.listing(report.listing),
         assertions=tuple(_without_names(assertion) for assertion in report.assertions),
-        lacking=None,
+        missing_statistics=None,
         notes=(*report.notes, "values are redacted: ? is a literal, bounds are ranks"),
     )
 
 
 def _without_names(assertion: Assertion) -> Assertion:
     """A path may hold partition values."""
-    if assertion.lacking is None:
+    if assertion.missing_statistics is None:
         return assertion
-    return replace(assertion, lacking=replace(assertion.lacking, examples=()))
+    return replace(assertion, missing_statistics=replace(assertion.missing_statistics, examples=()))
 
 
 class Redactor:
@@ -84,8 +84,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Words that may quote the predicate."""
-        for pattern, instead in self._net:
-            text = pattern.sub(instead, text)
+        for pattern, replacement in self._net:
+            text = pattern.sub(replacement, text)
         return text
 
     def value(self, value: str) -> str:
@@ -131,7 +131,7 @@ class Redactor:
         )
 
     def _path(self, path: str) -> str:
-        return _VALUE_IN_PATH.sub(lambda found: self.value(found[0]), path)
+        return _VALUE_IN_PATH.sub(lambda match: self.value(match[0]), path)
 
     def _partition(self, values: pa.Table) -> pa.Table:
         def hidden(column: pa.ChunkedArray) -> pa.Array:
@@ -180,7 +180,7 @@ def _ranked(column: ColumnBounds) -> ColumnBounds:
     ends = pa.concat_arrays([column.lower, column.upper])
     ranks = pc.if_else(ends.is_valid(), pc.rank(ends, tiebreaker="dense").cast(pa.int64()), None)
     count = len(column.lower)
-    return replace(column, type=BIGINT, lower=ranks[:count], upper=ranks[count:], asked=None)
+    return replace(column, type=BIGINT, lower=ranks[:count], upper=ranks[count:], domain=None)
 
 
 def _mapped(texts: pa.DictionaryArray, hide: Callable[[str], str]) -> pa.DictionaryArray:

@@ -1,4 +1,4 @@
-"""The report: every number of a run, counted once. Renderers only render it."""
+"""The report: every number of a run, counted once. Renderers only write it in a format."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from whyscan.planning.why.attribution import MechanismOverlap
     from whyscan.planning.why.reason_codes import Reason
     from whyscan.planning.why.reasons import Stays
-    from whyscan.reports.coverage import Coverage, Lacking
+    from whyscan.reports.coverage import Coverage, MissingStatistics
     from whyscan.tables.snapshot import Snapshot, SpecLine, Traffic
     from whyscan.tree.nodes import Predicate
 
@@ -38,7 +38,7 @@ SCHEMA_VERSION = "1.0"
 
 
 class Subject(Struct, frozen=True):
-    """The table that was asked. `version` is None where the format has none."""
+    """The table of a report. `version` is None if the format has no versions."""
 
     uri: str
     format: str
@@ -48,10 +48,10 @@ class Subject(Struct, frozen=True):
 
 
 class QuestionText(Struct, frozen=True):
-    """The predicate as it was read.
+    """The predicate, with the dialect and time zone in which it was read.
 
-    `now` is what the current time stood for, in microseconds since 1970-01-01; None where the
-    predicate does not ask for it.
+    `now` is the value of the current time, in microseconds since 1970-01-01, None if the predicate
+    does not use the current time.
     """
 
     predicate: str
@@ -62,23 +62,23 @@ class QuestionText(Struct, frozen=True):
 
 
 class ReasonCount(Struct, frozen=True):
-    """How many files stay for one reason."""
+    """The number of files that are kept for one reason."""
 
     reason: Reason
     files: int
 
 
 class Selection(Struct, frozen=True):
-    """The selected columns and the bytes of their chunks in what stays, None if not known."""
+    """The selected columns, and the bytes of their chunks in kept row groups (None if unknown)."""
 
     columns: tuple[str, ...]
     bytes: int | None
 
 
 class Effort(Struct, frozen=True):
-    """What the run itself read, and how long it took.
+    """The metadata that the run read, and how long the run took.
 
-    `from_cache` of the objects came from the cache alone, None where nobody counted them.
+    `from_cache` counts the objects that came from the cache alone, None if they were not counted.
     """
 
     objects: int
@@ -88,9 +88,10 @@ class Effort(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """What a predicate reads of a table, and why. `listing` is None unless it was asked for.
+    """What a predicate reads of a table, and why.
 
-    `lacking` are the files without statistics, None where the question does not assert any.
+    `listing` has one line per file, None unless the caller asked for it. `missing_statistics`
+    counts the files without statistics, None unless the caller asserted statistics.
     """
 
     table: Subject
@@ -112,7 +113,7 @@ class Report(Struct, frozen=True):
     listing: Listing | None
     assertions: tuple[Assertion, ...]
     metadata: Effort
-    lacking: Lacking | None = None
+    missing_statistics: MissingStatistics | None = None
 
     @property
     def files_level(self) -> Level:
@@ -123,21 +124,21 @@ class Report(Struct, frozen=True):
         return all(assertion.holds for assertion in self.assertions)
 
     def gated(self, gates: Gates) -> Report:
-        """The same report with the outcome of each gate."""
+        """Return this report with the outcome of each gate."""
         return replace(self, assertions=tuple(assertions(self, gates)))
 
     def held(self, assertions: Iterable[Assertion]) -> Report:
-        """The same report with these outcomes instead."""
+        """Return this report with other gate outcomes."""
         return replace(self, assertions=tuple(assertions))
 
     def redacted(self) -> Report:
-        """The same report without literals and values, for sharing."""
+        """Return this report without literals and values, for sharing."""
         from whyscan.reports.redaction import redacted
 
         return redacted(self)
 
     def files(self) -> pa.Table:
-        """Every live file: path, size, partition, bounds, verdict and the cause of it."""
+        """Return one row per live file: path, size, partition, bounds, verdict and its cause."""
         if self.listing is None:
             raise UsageError(
                 "this report does not list the files", hint="explain(…, verbose=True) does"
@@ -145,13 +146,13 @@ class Report(Struct, frozen=True):
         return self.listing.table
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON document: `whyscan schema` prints what it promises."""
+        """Return the JSON document. `whyscan schema` prints its schema."""
         from whyscan.reports.document import document
 
         return document(self)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Return the HTML that a notebook shows."""
         from whyscan.reports.pages import fragment
 
         return fragment(self)
@@ -163,12 +164,12 @@ class Report(Struct, frozen=True):
 
 
 def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
-    """Count a plan. `verbose` lists every live file."""
-    asked = before_limit(plan)
-    common = Common.of(asked)
-    why = reasons(asked, common.interpreted)
-    tally = Tally(PlanOutcome.of(asked, common, why), Workings.of(asked, why))
-    report = report_on(asked, tally, common)
+    """Count a plan and make its report. `verbose` lists every live file."""
+    planned = before_limit(plan)
+    common = Common.of(planned)
+    why = reasons(planned, common.interpreted)
+    tally = Tally(PlanOutcome.of(planned, common, why), Workings.of(planned, why))
+    report = report_on(planned, tally, common)
     if plan.counted.limit is not None:
         why = reasons(plan, common.interpreted)
         report = after_limit(report, plan, PlanOutcome.of(plan, common, why))
@@ -179,41 +180,44 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
     )
 
 
-def report_on(asked: PlannedSnapshot, tally: Tally, common: Common) -> Report:
-    """The report on what was counted of all parts, without the files and the effort."""
-    facts = _facts(asked, tally, common)
+def report_on(planned: PlannedSnapshot, tally: Tally, common: Common) -> Report:
+    """Make the report from the sums over all parts, without the listing and the effort."""
+    facts = _facts(planned, tally, common)
     outcome, workings = tally.outcome, tally.workings
     return Report(
-        table=_subject(asked.snapshot),
-        question=_question(asked.predicate, assume_no_nan=asked.options.assume_no_nan),
+        table=_subject(planned.snapshot),
+        question=_question(planned.predicate, assume_no_nan=planned.options.assume_no_nan),
         confidence=least(*(level.confidence for level in facts.levels)),
         levels=facts.levels,
-        removals=removals(outcome.removed, asked.predicate),
+        removals=removals(outcome.removed, planned.predicate),
         survivors=_survivors(outcome.stays),
-        unchecked=_unchecked(asked, tally),
-        notes=asked.snapshot.notes,
+        unchecked=_unchecked(planned, tally),
+        notes=planned.snapshot.notes,
         rows_matched=outcome.rows_matched,
         conjuncts=facts.conjuncts,
         overlap=outcome.overlap,
-        residual=residual_of(asked.predicate, outcome.left),
-        selection=_selection(asked, outcome),
+        residual=residual_of(planned.predicate, outcome.left),
+        selection=_selection(planned, outcome),
         statistics=workings.coverage,
         contradictory_statistics=workings.contradictions,
         findings=findings(facts),
         listing=None,
         assertions=(),
         metadata=Effort(0, 0, None, 0.0),
-        lacking=workings.lacking,
+        missing_statistics=workings.missing_statistics,
     )
 
 
 def after_limit(report: Report, plan: PlanRequest, outcome: PlanOutcome) -> Report:
-    """What a LIMIT leaves; how much the predicate leaves is no matter where it cuts."""
-    counted = _concluded(outcome.levels, whole=report.confidence is not Confidence.INCOMPLETE)
+    """Return the report with the counts that are left after a LIMIT.
+
+    The finding WEAK_PRUNING is dropped, because a LIMIT reads only some of the kept files.
+    """
+    levels = _with_confidence(outcome.levels, whole=report.confidence is not Confidence.INCOMPLETE)
     return replace(
         report,
-        confidence=least(*(level.confidence for level in counted)),
-        levels=counted,
+        confidence=least(*(level.confidence for level in levels)),
+        levels=levels,
         removals=removals(outcome.removed, plan.predicate),
         survivors=_survivors(outcome.stays),
         residual=residual_of(plan.predicate, outcome.left),
@@ -222,33 +226,36 @@ def after_limit(report: Report, plan: PlanRequest, outcome: PlanOutcome) -> Repo
     )
 
 
-def _facts(asked: PlannedSnapshot, tally: Tally, common: Common) -> Facts:
+def _facts(planned: PlannedSnapshot, tally: Tally, common: Common) -> Facts:
     counted = tally.workings.conjuncts
-    classes = classify(asked, [conjunct.here for conjunct in counted], common.interpreted)
+    classes = classify(planned, [conjunct.outcomes for conjunct in counted], common.interpreted)
     return Facts(
-        plan=asked,
+        plan=planned,
         classes=classes,
-        levels=_concluded(tally.outcome.levels, whole=not incomplete(classes)),
+        levels=_with_confidence(tally.outcome.levels, whole=not incomplete(classes)),
         stays=tally.outcome.stays,
         workings=tally.workings,
-        conjuncts=conjunct_lines(asked, classes, counted),
+        conjuncts=conjunct_lines(planned, classes, counted),
     )
 
 
-def _concluded(counted: tuple[Level, ...], *, whole: bool) -> tuple[Level, ...]:
-    """What removes a container can be told of all levels or of none."""
+def _with_confidence(levels: tuple[Level, ...], *, whole: bool) -> tuple[Level, ...]:
+    """Set the confidence of every level to incomplete, unless the predicate is `whole`.
+
+    `whole` means that every conjunct was interpreted.
+    """
     if whole:
-        return counted
-    return tuple(replace(level, confidence=Confidence.INCOMPLETE) for level in counted)
+        return levels
+    return tuple(replace(level, confidence=Confidence.INCOMPLETE) for level in levels)
 
 
-def _unchecked(asked: PlannedSnapshot, tally: Tally) -> tuple[tuple[str, str], ...]:
-    """Where nobody looked, and why."""
+def _unchecked(planned: PlannedSnapshot, tally: Tally) -> tuple[tuple[str, str], ...]:
+    """Return the levels that were not checked, each with the reason."""
     kept = next(level.kept for level in tally.outcome.levels if level.level == "files")
     if tally.workings.footers:
-        told = (Unreached(why, files, kept) for why, files in tally.workings.unreached)
-        return tuple(("row_groups", str(unreached)) for unreached in told)
-    closed = left_closed(asked.options.depth, kept)
+        closed_footers = (Unreached(why, files, kept) for why, files in tally.workings.unreached)
+        return tuple(("row_groups", str(unreached)) for unreached in closed_footers)
+    closed = left_closed(planned.options.depth, kept)
     return () if closed is None else (("row_groups", closed),)
 
 
@@ -268,10 +275,10 @@ def _survivors(stays: Stays) -> tuple[ReasonCount, ...]:
     return tuple(ReasonCount(reason, files) for reason, files in stays.counts().items())
 
 
-def _selection(asked: PlanRequest, outcome: PlanOutcome) -> Selection | None:
-    if asked.options.projection is None:
+def _selection(planned: PlanRequest, outcome: PlanOutcome) -> Selection | None:
+    if planned.options.projection is None:
         return None
-    names = tuple(".".join(path) for path in asked.options.projection)
+    names = tuple(".".join(path) for path in planned.options.projection)
     return Selection(names, outcome.selected)
 
 

@@ -28,10 +28,10 @@ LEVELS = {Severity.WARNING: "warning", Severity.INFO: "note"}
 
 def sarif(report: Report, source: str | None = None) -> str:
     """One run. `source` is the file that the predicate stands in, where it came from one."""
-    told = SarifSubject(
+    subject = SarifSubject(
         place(report.table.uri, source), f"{report.table.uri}\0{report.question.predicate}"
     )
-    return run(results(report, told))
+    return run(results(report, subject))
 
 
 class SarifSubject(Struct, frozen=True):
@@ -43,26 +43,26 @@ class SarifSubject(Struct, frozen=True):
 
 def run(results: Iterable[dict[str, Any]]) -> str:
     """The whole document."""
-    found = list(results)
+    listed = list(results)
     driver = {
         "name": "whyscan",
         "version": version(),
-        "rules": [{"id": rule} for rule in dict.fromkeys(result["ruleId"] for result in found)],
+        "rules": [{"id": rule} for rule in dict.fromkeys(result["ruleId"] for result in listed)],
     }
-    whole = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": found}
-    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [whole]}
+    run_object = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": listed}
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run_object]}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def results(report: GatedReport, told: SarifSubject) -> Iterator[dict[str, Any]]:
+def results(report: GatedReport, subject: SarifSubject) -> Iterator[dict[str, Any]]:
     """What was found and which gates failed, each at its place."""
     before = Counter[str]()
     for result in (*_findings(report), *_gates(report)):
         rule = result["ruleId"]
-        mark = _fingerprint(told.question, rule, before[rule])
+        mark = _fingerprint(subject.question, rule, before[rule])
         yield {
             **result,
-            "locations": [told.place],
+            "locations": [subject.place],
             "partialFingerprints": {"whyscan/v1": mark},
         }
         before[rule] += 1
@@ -73,11 +73,11 @@ def _findings(report: GatedReport) -> Iterator[dict[str, Any]]:
         yield {
             "ruleId": finding.code.value,
             "level": LEVELS[finding.severity],
-            "message": {"text": _told(finding)},
+            "message": {"text": _message(finding)},
         }
 
 
-def _told(finding: Finding) -> str:
+def _message(finding: Finding) -> str:
     message = inert_sql(finding.message)
     return message if finding.fix is None else f"{message}\nfix: {inert_sql(finding.fix)}"
 
@@ -97,8 +97,8 @@ def _suppression(assertion: Assertion) -> dict[str, Any]:
     """A gate that is let off stays visible, as suppressed."""
     if assertion.exemption is None or assertion.expired:
         return {}
-    told = {"kind": "external", "justification": inert(assertion.exemption.reason)}
-    return {"suppressions": [told]}
+    suppression = {"kind": "external", "justification": inert(assertion.exemption.reason)}
+    return {"suppressions": [suppression]}
 
 
 def place(table: str, source: str | None) -> dict[str, Any]:
@@ -115,5 +115,5 @@ def place(table: str, source: str | None) -> dict[str, Any]:
 
 def _fingerprint(question: str, rule: str, number: int) -> str:
     """The same fact in the next run, whatever its figures are by then."""
-    whole = f"{rule}\0{number}\0{question}"
-    return sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
+    identity = f"{rule}\0{number}\0{question}"
+    return sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,6 +1,6 @@
-"""The bounds of each file drawn against the predicate's range, a few characters a file.
+"""The bounds of each file as a strip of characters, with the range of the predicate.
 
-░░░░━━━━████░░      the axis runs from the least bound of the column to its greatest one
+░░░░━━━━████░░ the axis runs from the least bound of the column to the greatest one
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from whyscan.reports.predicate_values import asked_ends
+from whyscan.reports.predicate_values import range_ends
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,49 +29,52 @@ LEGEND = ((3, "where both are"), (2, "the file alone"), (1, "the predicate alone
 
 
 class Strip(Struct, frozen=True):
-    """One column: the first and last cell of each file, -1 where a bound is unknown."""
+    """The strip of one column: the first and last cell of each file, -1 if a bound is unknown.
+
+    `predicate_cells` is 1 in the cells that the predicate can match.
+    """
 
     column: str
     first: npt.NDArray[np.int64]
     last: npt.NDArray[np.int64]
-    asked: npt.NDArray[np.int64]
+    predicate_cells: npt.NDArray[np.int64]
 
     def drawn(self, file: int, page: Page) -> str | None:
-        """The strip of a file; None where one of its bounds is unknown."""
+        """Draw the strip of one file; None if one of its bounds is unknown."""
         if self.first[file] < 0:
             return None
-        cells = self.asked.copy()
+        cells = self.predicate_cells.copy()
         cells[self.first[file] : self.last[file] + 1] += 2
         return "".join(signs(page)[cell] for cell in cells)
 
 
 def signs(page: Page) -> str:
-    """Nothing, the predicate, the file, both."""
+    """Return the four characters: nothing, the predicate, the file, both."""
     return _SIGNS if page.unicode else _ASCII
 
 
 def strip(column: ColumnBounds) -> Strip | None:
-    """The strip of a column; None where the predicate or no file has a range of it."""
-    if column.asked is None:
+    """Make the strip of a column; None if the predicate has no range, or no file has bounds."""
+    if column.domain is None:
         return None
     lower, upper, lows, highs = _positions(column)
-    known = np.isfinite(lower) & np.isfinite(upper)
-    if not known.any():
+    bounded = np.isfinite(lower) & np.isfinite(upper)
+    if not bounded.any():
         return None
-    start, end = float(lower[known].min()), float(upper[known].max())
+    start, end = float(lower[bounded].min()), float(upper[bounded].max())
     first, last = (_cells(ends, start, end) for ends in (lower, upper))
-    asked = np.zeros(CELLS, np.int64)
+    predicate_cells = np.zeros(CELLS, np.int64)
     begins = _cells(np.where(np.isnan(lows), -np.inf, lows), start, end)
     ends = _cells(np.where(np.isnan(highs), np.inf, highs), start, end)
     inside = (np.nan_to_num(lows, nan=-np.inf) <= end) & (np.nan_to_num(highs, nan=np.inf) >= start)
     for begin, stop in zip(begins[inside], ends[inside], strict=True):
-        asked[begin : stop + 1] = 1
-    first[~known] = -1
-    return Strip(column.column, first, last, asked)
+        predicate_cells[begin : stop + 1] = 1
+    first[~bounded] = -1
+    return Strip(column.column, first, last, predicate_cells)
 
 
 def _cells(values: Numbers, start: float, end: float) -> npt.NDArray[np.int64]:
-    # In halves: from the least double to the greatest is more than a double.
+    # Halved, because the difference of the greatest and the least double overflows.
     begin, width = start / 2, (end / 2 - start / 2) or 1.0
     with np.errstate(over="ignore"):
         places = np.clip((np.nan_to_num(values, nan=start) / 2 - begin) / width, 0.0, 1.0)
@@ -79,20 +82,20 @@ def _cells(values: Numbers, start: float, end: float) -> npt.NDArray[np.int64]:
 
 
 def _positions(column: ColumnBounds) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Bounds and the ends of what is asked on one axis: numbers as such, others by their rank."""
-    parts = [column.lower, column.upper, *asked_ends(column.asked, column.type)]
-    found = [_numbers(part) for part in parts]
-    if any(numbers is None for numbers in found):
-        whole = pa.concat_arrays(parts)
-        ranks = pc.rank(whole, tiebreaker="dense").to_numpy().astype(np.float64)
-        ranks[whole.is_null().to_numpy(zero_copy_only=False)] = np.nan
-        found = list(np.split(ranks, np.cumsum([len(part) for part in parts])[:-1]))
-    lower, upper, lows, highs = (n for n in found if n is not None)
+    """Place bounds and predicate ranges on one axis: numbers by value, other types by rank."""
+    parts = [column.lower, column.upper, *range_ends(column.domain, column.type)]
+    positions = [_numbers(part) for part in parts]
+    if any(numbers is None for numbers in positions):
+        values = pa.concat_arrays(parts)
+        ranks = pc.rank(values, tiebreaker="dense").to_numpy().astype(np.float64)
+        ranks[values.is_null().to_numpy(zero_copy_only=False)] = np.nan
+        positions = list(np.split(ranks, np.cumsum([len(part) for part in parts])[:-1]))
+    lower, upper, lows, highs = (n for n in positions if n is not None)
     return lower, upper, lows, highs
 
 
 def _numbers(values: pa.Array) -> Numbers | None:
-    """Numbers and points in time as floats, null as NaN; None for any other type."""
+    """Convert numbers and times to floats, null to NaN; None for any other type."""
     kind = values.type
     if pa.types.is_date32(kind):
         values = values.cast(pa.int32())

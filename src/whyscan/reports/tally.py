@@ -1,7 +1,7 @@
-"""What is counted of a plan: of the parts of a table each by itself, of the table their sum.
+"""The counts of a plan, for each part of a table. The counts of a table are the sum over its parts.
 
-Whatever a report says in numbers is made from these, so that a table may be planned in parts that
-nobody ever has together.
+Every number of a report is made from these counts. So a table can be planned in parts, of which no
+process ever has all.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from whyscan.planning.why.pushdown import interpreted
 from whyscan.planning.why.reason_codes import Reason
 from whyscan.planning.why.reasons import Stays, Why, reasons
 from whyscan.reports.conjuncts import ConjunctCount, count_conjuncts
-from whyscan.reports.coverage import Coverage, Lacking, coverage, lacking
+from whyscan.reports.coverage import Coverage, MissingStatistics, coverage, missing_statistics
 from whyscan.reports.levels import (
     Level,
-    Removed,
+    RemovedFiles,
     RowsMatched,
+    add_levels,
     levels,
-    levels_together,
     removed,
     rows_matched,
     selected_bytes,
@@ -42,9 +42,10 @@ if TYPE_CHECKING:
 
 
 class Common(Struct, frozen=True):
-    """What must be known of all parts before one of them is counted.
+    """Facts about the whole table that are needed before one part is counted.
 
-    Of each conjunct whether it is interpreted, and whether partition values remove no file at all.
+    `interpreted` has one boolean per conjunct. `partitions_stay` is True if partition values remove
+    no file of the table.
     """
 
     interpreted: tuple[bool, ...]
@@ -52,21 +53,21 @@ class Common(Struct, frozen=True):
 
     @classmethod
     def of(cls, plan: ScanPlan) -> Common:
-        """That of a table in one piece."""
+        """Compute the facts of a table that is planned as one part."""
         evidence = plan.counted
         ran = interpreted(plan, evidence.decided.keys())
         return cls(ran, bool(evidence.by_partition.kept.all()))
 
 
 class PlanOutcome(Struct, frozen=True):
-    """What stays and what goes.
+    """The counts of kept and removed containers.
 
-    `left` says of each conjunct whether a file that stays must still check it, `selected` are the
-    bytes of the selected columns, None where they are not known.
+    `left` has one boolean per conjunct: whether a kept file must still check it. `selected` are the
+    bytes of the selected columns, None if unknown.
     """
 
     levels: tuple[Level, ...]
-    removed: tuple[Removed, ...]
+    removed: tuple[RemovedFiles, ...]
     stays: Stays
     rows_matched: RowsMatched
     overlap: MechanismOverlap
@@ -88,7 +89,7 @@ class PlanOutcome(Struct, frozen=True):
 
     def __add__(self, other: PlanOutcome) -> PlanOutcome:
         return PlanOutcome(
-            levels=levels_together(self.levels, other.levels),
+            levels=add_levels(self.levels, other.levels),
             removed=tuple(map(add, self.removed, other.removed)),
             stays=self.stays + other.stays,
             rows_matched=self.rows_matched + other.rows_matched,
@@ -99,14 +100,16 @@ class PlanOutcome(Struct, frozen=True):
 
 
 class Workings(Struct, frozen=True):
-    """How it came about.
+    """The counts that explain how the outcome came about.
 
-    Of the `listed` files, those of manifests that were opened, partition values leave `wanted`;
-    `closed` are in the other manifests, of which `manifests_opened` are none. `footers`: some were
-    to be opened, and `unreached` says of how many files they could not be. Of the float columns in
-    `maybe_nan` NaN alone keeps a container. `old_bytes` lie under an old spec. Footers were opened
-    of `blind` files that have no statistics of their own, and leave `blind_kept` of them. `lacking`
-    are the files without statistics that must have them, None where nobody asserts that.
+    `listed` counts the files of opened manifests, `wanted` those of them that partition values
+    keep, `closed` the files of manifests that were not opened. `footers` is True if footers had to
+    be opened, and `unreached` counts, per reason, the files whose footers could not be opened.
+    `maybe_nan` names the float columns for which possible NaN values alone keep a container.
+    `old_bytes` are the bytes of files under an old partition spec. `blind` counts the files without
+    statistics whose footers were opened, `blind_kept` those of them that the footers keep.
+    `missing_statistics` counts the files that lack asserted statistics, None if no statistics are
+    asserted.
     """
 
     conjuncts: tuple[ConjunctCount, ...]
@@ -122,7 +125,7 @@ class Workings(Struct, frozen=True):
     old_bytes: int | None
     blind: int
     blind_kept: int
-    lacking: Lacking | None = None
+    missing_statistics: MissingStatistics | None = None
 
     @classmethod
     def of(cls, plan: ScanPlan, why: Why) -> Workings:
@@ -143,7 +146,7 @@ class Workings(Struct, frozen=True):
             old_bytes=total(evidence.bytes.take(pa.array(why.named(Reason.OLD_SPEC)))),
             blind=blind,
             blind_kept=blind_kept,
-            lacking=lacking(plan),
+            missing_statistics=missing_statistics(plan),
         )
 
     def __add__(self, other: Workings) -> Workings:
@@ -163,14 +166,14 @@ class Workings(Struct, frozen=True):
             old_bytes=plus(self.old_bytes, other.old_bytes),
             blind=self.blind + other.blind,
             blind_kept=self.blind_kept + other.blind_kept,
-            lacking=None
-            if self.lacking is None or other.lacking is None
-            else self.lacking + other.lacking,
+            missing_statistics=None
+            if self.missing_statistics is None or other.missing_statistics is None
+            else self.missing_statistics + other.missing_statistics,
         )
 
 
 class Tally(Struct, frozen=True):
-    """Everything that a report adds up."""
+    """All counts that a report adds up over parts."""
 
     outcome: PlanOutcome
     workings: Workings
@@ -185,13 +188,13 @@ class Tally(Struct, frozen=True):
 
 
 def _contradictions(evidence: Evidence) -> int:
-    """Statistics of files and of row groups that were dropped because they cannot be true."""
+    """Count the statistics of files and row groups that were dropped as impossible."""
     below = 0 if evidence.groups is None else evidence.groups.contradictions
     return evidence.files.contradictions + below
 
 
 def _nan_columns(plan: ScanPlan) -> Iterator[str]:
-    """The float columns for which some container that NaN keeps has no evidence."""
+    """Yield the float columns that may be NaN in a container that is kept only because of NaN."""
     floats = [c for c in plan.predicate.columns() if isinstance(c.type, FloatType)]
     if not floats:
         return
@@ -207,14 +210,14 @@ def _nan_columns(plan: ScanPlan) -> Iterator[str]:
 
 
 def _by_footers(plan: ScanPlan, why: Why) -> tuple[int, int]:
-    """The opened files without statistics, and those of them that their own footers leave."""
+    """Count the opened files without statistics, and those of them that their footers keep."""
     evidence = plan.counted
-    groups, found = evidence.groups, evidence.group_judgement
-    if plan.snapshot.footers_describe_files or groups is None or found is None:
+    groups, verdicts = evidence.groups, evidence.group_judgement
+    if plan.snapshot.footers_describe_files or groups is None or verdicts is None:
         return 0, 0
     blind = why.named(Reason.NO_STATISTICS)
     opened = np.zeros(evidence.count, np.bool_)
     opened[groups.opened.to_numpy()] = True
-    inhabited = np.zeros(evidence.count, np.bool_)
-    inhabited[groups.owners.to_numpy()[found.kept]] = True
-    return int(opened[blind].sum()), int((opened & inhabited)[blind].sum())
+    has_kept_group = np.zeros(evidence.count, np.bool_)
+    has_kept_group[groups.owners.to_numpy()[verdicts.kept]] = True
+    return int(opened[blind].sum()), int((opened & has_kept_group)[blind].sum())

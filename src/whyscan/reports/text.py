@@ -1,4 +1,4 @@
-"""The report for people: the answer in one line, then what it rests on."""
+"""The report as text for people: the answer in one line, then the numbers behind it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from whyscan.reports.listing_text import listed
 from whyscan.reports.phrases import (
     LEVEL_NAMES,
     answer,
+    basis,
     blind,
     fate,
     gate,
-    ground,
     overlapping,
     removed,
     selected,
@@ -35,39 +35,39 @@ WIDE_BAR = 40
 
 
 def text(report: Report, page: Page | None = None) -> str:
-    """The whole report, with a line break at its end."""
-    where = Page() if page is None else page
+    """Write the whole report; the text ends with a line break."""
+    page_or_default = Page() if page is None else page
     sections = (
-        title_lines(answer(report), where),
-        _asked(report, where),
-        funnel_lines(report, where),
-        conjunct_lines(report, where),
-        engine_lines(report, where),
-        survivor_lines(report, where),
-        finding_lines(report.findings, where),
-        file_lines(report, where),
-        unchecked_lines(report.unchecked, report.notes, where),
-        ground_lines(report, where),
-        proof_lines(report, where),
-        gate_lines(report.assertions, where),
+        title_lines(answer(report), page_or_default),
+        _question_lines(report, page_or_default),
+        funnel_lines(report, page_or_default),
+        conjunct_lines(report, page_or_default),
+        engine_lines(report, page_or_default),
+        survivor_lines(report, page_or_default),
+        finding_lines(report.findings, page_or_default),
+        file_lines(report, page_or_default),
+        unchecked_lines(report.unchecked, report.notes, page_or_default),
+        ground_lines(report, page_or_default),
+        proof_lines(report, page_or_default),
+        gate_lines(report.assertions, page_or_default),
     )
     return in_paragraphs(sections)
 
 
-def _asked(report: Report, page: Page) -> Iterator[str]:
+def _question_lines(report: Report, page: Page) -> Iterator[str]:
     yield page.wrap(f"table      {subject(report, page)}", hanging=" " * 11)
     yield page.wrap(f"predicate  {inert_sql(report.question.predicate)}", hanging=" " * 11)
 
 
 def subject(report: Report, page: Page) -> str:
-    """`lake/users (delta, version 5, partitioned by country)`."""
-    told = report.table
-    about = [told.format]
-    if version := version_of(told):
+    """Write `lake/users (delta, version 5, partitioned by country)`."""
+    table = report.table
+    about = [table.format]
+    if version := version_of(table):
         about.append(version)
-    if told.partitioned_by:
-        about.append("partitioned by " + inert(", ".join(told.partitioned_by)))
-    return f"{inert(page.place(told.uri))} ({', '.join(about)})"
+    if table.partitioned_by:
+        about.append("partitioned by " + inert(", ".join(table.partitioned_by)))
+    return f"{inert(page.place(table.uri))} ({', '.join(about)})"
 
 
 def funnel_lines(report: Report, page: Page) -> Iterator[str]:
@@ -81,8 +81,8 @@ def funnel_lines(report: Report, page: Page) -> Iterator[str]:
         bar = page.bar(level.kept, level.total, length)
         cells = (name.ljust(names), bar, count.rjust(counts), weight.rjust(weights))
         yield GAP.join(cells).rstrip()
-        for known in filter(None, (fate(level), selected(level), blind(level))):
-            yield page.wrap(known, indent=" " * (names + len(GAP)))
+        for sentence in filter(None, (fate(level), selected(level), blind(level))):
+            yield page.wrap(sentence, indent=" " * (names + len(GAP)))
 
 
 def conjunct_lines(report: Report, page: Page) -> Iterator[str]:
@@ -90,12 +90,12 @@ def conjunct_lines(report: Report, page: Page) -> Iterator[str]:
     rows = [head, *(row for line in report.conjuncts for row in _conjunct(line))]
     yield from headed(rows, page, right=frozenset({3, 4}))
     yield from at_least_lines(report, page)
-    if told := overlapping(report):
-        yield page.wrap(told)
+    if sentence := overlapping(report):
+        yield page.wrap(sentence)
 
 
 def at_least_lines(report: Report, page: Page) -> Iterator[str]:
-    """What a plus behind a number means, where one stands there."""
+    """Explain the plus sign behind a number, if one is used."""
     if any(c.alone.at_least or c.only.at_least for c in report.conjuncts):
         yield page.wrap("n+: at least n; what stayed closed could add to it, --full opens it")
 
@@ -114,7 +114,7 @@ def _conjunct(conjunct: ConjunctLine) -> Iterator[tuple[str, str, str, str, str]
 def _parts(
     operator: str | None, parts: Sequence[PartLine], depth: int
 ) -> Iterator[tuple[str, str, str, str, str]]:
-    """Each part below what it is a part of, with the word that joins it."""
+    """Yield one row per operand, indented below the condition it belongs to."""
     for part in parts:
         name = f"{GAP * depth}{operator} {inert_sql(part.sql)}"
         yield name, part.bucket.value, part.pushdown.value, removed(part.removed), ""
@@ -122,7 +122,7 @@ def _parts(
 
 
 def engine_lines(report: Report, page: Page) -> Iterator[str]:
-    """With the files: what engines call each conjunct, and what they check once more."""
+    """Write what engines call each conjunct, and what they check again, if files are listed."""
     if report.listing is None:
         return
     head = ("conjunct", "Trino", "Delta on Spark", "DataFusion", "again")
@@ -150,7 +150,7 @@ def survivor_lines(report: Report, page: Page) -> Iterator[str]:
 
 
 def finding_lines(findings: Iterable[Finding], page: Page) -> Iterator[str]:
-    """What was found, and what to do about it."""
+    """Write the findings and their fixes."""
     for finding in findings:
         yield from _finding(finding, page)
 
@@ -175,7 +175,7 @@ def file_lines(report: Report, page: Page) -> Iterator[str]:
 def unchecked_lines(
     unchecked: Iterable[tuple[str, str]], notes: Iterable[str], page: Page
 ) -> Iterator[str]:
-    """What was not looked at and why, and what else there is to know."""
+    """Write what was not checked and why, and the notes."""
     for level, why in unchecked:
         line = f"not checked: {LEVEL_NAMES.get(level, level)} ({inert(why)})"
         yield page.wrap(line, hanging="  ")
@@ -184,7 +184,7 @@ def unchecked_lines(
 
 
 def ground_lines(report: Report, page: Page) -> Iterator[str]:
-    rows = list(ground(report))
+    rows = list(basis(report))
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         yield page.wrap(f"{name:<{width}}{GAP}{value}", hanging=" " * (width + len(GAP)))
@@ -195,12 +195,12 @@ def proof_lines(report: Report, page: Page) -> Iterator[str]:
         return
     yield "what evidence proves, and what it does not"
     for proof in PROOFS:
-        told = f"{proof.evidence}: proves {proof.proves}; not {proof.leaves_open}"
-        yield page.wrap(told, indent=GAP, hanging=GAP * 2)
+        sentence = f"{proof.evidence}: proves {proof.proves}; not {proof.leaves_open}"
+        yield page.wrap(sentence, indent=GAP, hanging=GAP * 2)
 
 
 def gate_lines(assertions: Iterable[Assertion], page: Page) -> Iterator[str]:
-    """Each gate's outcome."""
+    """Write the outcome of each gate."""
     for assertion in assertions:
         ink = Ink.GOOD if assertion.passed else Ink.WARN if assertion.holds else Ink.BAD
         yield page.wrap(f"{assertion.result}  {gate(assertion)}", hanging=" " * 6).replace(

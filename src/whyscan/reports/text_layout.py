@@ -1,4 +1,4 @@
-"""A page of text: width, colour, bars, tables and wrapped lines."""
+"""The layout of text: width, colour, bars, tables and wrapped lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GAP = "  "
 
 
 class Ink(Enum):
-    """What colours stand for, as SGR codes."""
+    """The meanings of colours, as SGR codes."""
 
     TITLE = "1"
     GOOD = "32"
@@ -30,10 +30,10 @@ class Ink(Enum):
 
 
 class Page(Struct, frozen=True):
-    """Where the text goes: how wide, whether it shows colours, whether it knows more than ASCII.
+    """The properties of the output: width, colours, and whether it can show more than ASCII.
 
-    `folder` is where its reader stands: what lies below is named from there. `files` is how many
-    of them a listing shows.
+    `folder` is the reader's working folder: paths below it are shown relative to it. `files` is the
+    number of files that a listing shows.
     """
 
     width: int = 80
@@ -43,20 +43,20 @@ class Page(Struct, frozen=True):
     files: int = 1_000
 
     def indented(self) -> Page:
-        """The page that is left beside an indent of one `GAP`."""
+        """Return the page that is left beside an indent of one `GAP`."""
         return replace(self, width=self.width - len(GAP))
 
     def place(self, uri: str) -> str:
-        """An address as the reader would write it."""
+        """Return a location as the reader would type it."""
         return uri if self.folder is None else uri.removeprefix(f"{self.folder}/")
 
     def paint(self, text: str, ink: Ink) -> str:
         return f"\x1b[{ink.value}m{text}\x1b[0m" if self.colour else text
 
     def bar(self, part: int, whole: int, length: int) -> str:
-        """`part` of `whole` in `length` characters.
+        """Draw `part` of `whole` in `length` characters.
 
-        Neither empty nor full while there is something and less than all.
+        A bar is empty only for nothing, and full only for everything.
         """
         share = part / whole if whole else 0.0
         filled = self._blocks(share, length) if self.unicode else self._hashes(share, length)
@@ -72,7 +72,7 @@ class Page(Struct, frozen=True):
         return "#" * _between(share, length)
 
     def cut(self, text: str, width: int) -> str:
-        """The text in `width` columns, its end left out where it has more."""
+        """Cut the text to `width` columns."""
         if columns(text) <= width:
             return text
         dots = "…" if self.unicode else "..."
@@ -84,7 +84,7 @@ class Page(Struct, frozen=True):
         return kept + dots
 
     def wrap(self, text: str, *, indent: str = "", hanging: str | None = None) -> str:
-        """The text in lines of the page's width."""
+        """Break the text into lines of the page's width."""
         return textwrap.fill(
             text,
             self.width,
@@ -95,25 +95,25 @@ class Page(Struct, frozen=True):
 
 
 def _between(share: float, steps: int) -> int:
-    """Steps for a share; 0 and all of them are kept for nothing and everything."""
+    """Return the number of steps for a share; 0 means nothing, and all steps mean everything."""
     if share in {0.0, 1.0}:
         return int(share * steps)
     return min(max(round(share * steps), 1), steps - 1)
 
 
 def title_lines(title: str, page: Page) -> Iterator[str]:
-    """The answer, before everything that it rests on."""
+    """Write the first line of a report: the answer."""
     yield from (page.paint(line, Ink.TITLE) for line in page.wrap(title).splitlines())
 
 
 def in_paragraphs(sections: Iterable[Iterable[str]]) -> str:
-    """Sections with an empty line between them; those without a line are left out."""
-    whole = ("\n".join(lines) for section in sections if (lines := list(section)))
-    return "\n\n".join(whole) + "\n"
+    """Join sections with an empty line between them; empty sections are left out."""
+    paragraphs = ("\n".join(lines) for section in sections if (lines := list(section)))
+    return "\n\n".join(paragraphs) + "\n"
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal the text takes."""
+    """Return how many columns of a terminal the text takes."""
     if text.isascii():
         return len(text)
     return sum(_columns(character) for character in text)
@@ -126,7 +126,7 @@ def _columns(character: str) -> int:
 
 
 def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> Iterator[str]:
-    """Rows as aligned lines; the columns in `right` end at one place."""
+    """Write rows as aligned lines; the columns in `right` are aligned to the right."""
     widths = [max(columns(cell) for cell in column) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [
@@ -139,7 +139,7 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
 def headed(
     rows: Sequence[Sequence[str]], page: Page, *, right: frozenset[int] = frozenset()
 ) -> Iterator[str]:
-    """A table below its head, the first column cut where the page is too narrow for it."""
+    """Write a table with a head; the first column is cut if the page is too narrow."""
     others = sum(
         max(map(columns, column)) + len(GAP) for column in list(zip(*rows, strict=True))[1:]
     )

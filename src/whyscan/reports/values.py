@@ -31,22 +31,25 @@ UUID_BYTES = 16
 
 
 def json_values(values: pa.Array | pa.ChunkedArray, kind: Type | None = None) -> list[JsonValue]:
-    """One JSON value a slot; `kind` says what Arrow does not: text, bytes or uuid, and instants."""
-    stored = values.type
-    if pa.types.is_temporal(stored):
+    """Return one JSON value per slot.
+
+    `kind` says what the Arrow type does not: text, bytes or uuid, and instant or local time.
+    """
+    arrow_type = values.type
+    if pa.types.is_temporal(arrow_type):
         return _temporal(values, instant=isinstance(kind, TimestampType) and kind.instant)
-    if pa.types.is_decimal(stored):
+    if pa.types.is_decimal(arrow_type):
         return [None if v is None else format(v, "f") for v in values.to_pylist()]
-    if pa.types.is_floating(stored):
+    if pa.types.is_floating(arrow_type):
         return [_number(v) for v in values.to_pylist()]
-    if pa.types.is_binary(stored) or pa.types.is_large_binary(stored):
+    if pa.types.is_binary(arrow_type) or pa.types.is_large_binary(arrow_type):
         return [None if v is None else _text(v, kind) for v in values.to_pylist()]
     plain: list[JsonValue] = values.to_pylist()
     return plain
 
 
 def _temporal(values: pa.Array, *, instant: bool) -> list[JsonValue]:
-    """By Arrow's own formatter: Python's dates end with the year 9999."""
+    """Format times with Arrow, because Python's dates end with the year 9999."""
     zone = "Z" if instant else ""
     texts: Sequence[str | None] = values.cast(pa.string()).to_pylist()
     return [None if t is None else t.replace(" ", "T", 1) + zone for t in texts]

@@ -1,4 +1,4 @@
-"""Numbers and names in words: one way to say each."""
+"""Numbers and names as text; every renderer uses the same words."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def staying(files: int) -> str:
 
 
 def size(count: int | None) -> str:
-    """`999 B`, `1.1 kB`, `13 kB`: powers of 1000, as disks and bills have them."""
+    """Format bytes with powers of 1000: `999 B`, `1.1 kB`, `13 kB`."""
     if count is None:
         return "unknown"
     amount = float(count)
@@ -46,14 +46,14 @@ def size(count: int | None) -> str:
 
 
 def sizes(kept: int | None, total: int | None) -> str:
-    """`1.1 kB of 13 kB`; without the total, or empty, where it is not known."""
+    """Format `1.1 kB of 13 kB`; the total is left out if it is unknown."""
     if total is None:
         return "" if kept is None else size(kept)
     return f"{size(kept)} of {size(total)}"
 
 
 def percent(part: int, whole: int) -> str:
-    """`8.3 %`; never `0 %` for something, nor `100 %` for less than all."""
+    """Format `8.3 %`; never `0 %` for more than nothing, never `100 %` for less than all."""
     share = 100.0 * part / whole if whole else 100.0
     if 0 < share < SMALLEST_SHOWN:
         return f"<{SMALLEST_SHOWN} %"
@@ -63,12 +63,12 @@ def percent(part: int, whole: int) -> str:
 
 
 def inert(text: str) -> str:
-    r"""The text with whatever a terminal would obey made visible: `\x1b`, `\u202e`, `\n`."""
+    r"""Escape all characters that a terminal would interpret: `\x1b`, `\u202e`, `\n`."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def inert_sql(text: str) -> str:
-    """The same for SQL on one line: white space is white space."""
+    """Do the same for SQL on one line, with white space collapsed."""
     return inert(" ".join(text.split()))

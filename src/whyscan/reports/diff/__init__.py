@@ -1,4 +1,4 @@
-"""Two reports of one question: what changed between two tables, or two versions of one."""
+"""The difference of two reports of one predicate: two tables, or two versions of one table."""
 
 from whyscan.reports.diff.difference import Difference, compare
 

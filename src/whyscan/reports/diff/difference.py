@@ -91,13 +91,13 @@ def _levels(before: Iterable[Level], after: Iterable[Level]) -> Iterator[LevelCh
 def _without(findings: tuple[Finding, ...], others: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Those whose code the others lack: figures alone make no new finding."""
     codes = [finding.code for finding in others]
-    found = []
+    remaining = []
     for finding in findings:
         if finding.code in codes:
             codes.remove(finding.code)
         else:
-            found.append(finding)
-    return tuple(found)
+            remaining.append(finding)
+    return tuple(remaining)
 
 
 def _regression(

@@ -29,16 +29,16 @@ def to_json(difference: Difference, *, verbose: bool) -> str:
 
 def document(difference: Difference, *, verbose: bool) -> Json:
     """Plain dictionaries and lists; `verbose` names the files that changed."""
-    asked = difference.after.question
+    question = difference.after.question
     counts = difference.files.counts
     whole: Json = {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "whyscan", "version": version()},
         "before": of_subject(difference.before.table),
         "after": of_subject(difference.after.table),
-        "predicate": asked.predicate,
-        "dialect": asked.dialect,
-        "timezone": asked.timezone,
+        "predicate": question.predicate,
+        "dialect": question.dialect,
+        "timezone": question.timezone,
         "levels": [_level(change) for change in difference.levels],
         "conjuncts": [_conjunct(change) for change in difference.conjuncts],
         "findings": {

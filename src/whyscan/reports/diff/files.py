@@ -52,24 +52,24 @@ def file_changes(before: Report, after: Report) -> FileChanges:
     """The fates of all files; both reports list theirs."""
     old, new = _sides(before), _sides(after)
     was = _positions(new.paths, old.paths)
-    known = was >= 0
+    in_both = was >= 0
     read_before = np.zeros(len(new.paths), np.bool_)
-    read_before[known] = old.read[was[known]]
+    read_before[in_both] = old.read[was[in_both]]
     gone = np.ones(len(old.paths), np.bool_)
-    gone[was[known]] = False
-    found = {
-        FileChange.ADDED_READ: new.paths.filter(pa.array(~known & new.read)),
-        FileChange.ADDED_SKIPPED: new.paths.filter(pa.array(~known & ~new.read)),
+    gone[was[in_both]] = False
+    paths_of = {
+        FileChange.ADDED_READ: new.paths.filter(pa.array(~in_both & new.read)),
+        FileChange.ADDED_SKIPPED: new.paths.filter(pa.array(~in_both & ~new.read)),
         FileChange.REMOVED_READ: old.paths.filter(pa.array(gone & old.read)),
         FileChange.REMOVED_SKIPPED: old.paths.filter(pa.array(gone & ~old.read)),
-        FileChange.READ_NOW: new.paths.filter(pa.array(known & new.read & ~read_before)),
-        FileChange.SKIPPED_NOW: new.paths.filter(pa.array(known & ~new.read & read_before)),
-        FileChange.READ_STILL: new.paths.filter(pa.array(known & new.read & read_before)),
-        FileChange.SKIPPED_STILL: new.paths.filter(pa.array(known & ~new.read & ~read_before)),
+        FileChange.READ_NOW: new.paths.filter(pa.array(in_both & new.read & ~read_before)),
+        FileChange.SKIPPED_NOW: new.paths.filter(pa.array(in_both & ~new.read & read_before)),
+        FileChange.READ_STILL: new.paths.filter(pa.array(in_both & new.read & read_before)),
+        FileChange.SKIPPED_STILL: new.paths.filter(pa.array(in_both & ~new.read & ~read_before)),
     }
     return FileChanges(
-        counts={fate: len(paths) for fate, paths in found.items()},
-        paths={fate: paths for fate, paths in found.items() if fate not in SAME},
+        counts={fate: len(paths) for fate, paths in paths_of.items()},
+        paths={fate: paths for fate, paths in paths_of.items() if fate not in SAME},
     )
 
 
@@ -89,5 +89,5 @@ def _sides(report: Report) -> _Side:
 
 def _positions(needles: pa.Array, stack: pa.Array) -> npt.NDArray[np.int64]:
     """Where each stands in the other; -1 where it does not."""
-    found = pc.fill_null(pc.index_in(needles, value_set=stack), -1)
-    return np.asarray(found.to_numpy(zero_copy_only=False), np.int64)
+    positions = pc.fill_null(pc.index_in(needles, value_set=stack), -1)
+    return np.asarray(positions.to_numpy(zero_copy_only=False), np.int64)

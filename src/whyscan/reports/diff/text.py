@@ -26,7 +26,7 @@ def text(difference: Difference, page: Page | None = None, *, verbose: bool = Fa
     where = Page() if page is None else page
     sections = (
         title_lines(answer(difference), where),
-        _asked(difference, where),
+        _question_lines(difference, where),
         _levels(difference, where),
         _conjuncts(difference, where),
         _files(difference),
@@ -41,7 +41,7 @@ def answer(difference: Difference) -> str:
     """`reads 12 of 40 files (30.0 %) instead of 1 of 6 (16.7 %): 11 files more`."""
     before, after = difference.before.files_level, difference.after.files_level
     change = after.kept - before.kept
-    said = (
+    change_text = (
         f"{counted(abs(change), 'file')} {'more' if change > 0 else 'fewer'}"
         if change
         else ("as many files")
@@ -49,15 +49,15 @@ def answer(difference: Difference) -> str:
     return (
         f"reads {after.kept:,} of {counted(after.total, 'file')} "
         f"({percent(after.kept, after.total)}) instead of {before.kept:,} of {before.total:,} "
-        f"({percent(before.kept, before.total)}): {said}"
+        f"({percent(before.kept, before.total)}): {change_text}"
     )
 
 
-def _asked(difference: Difference, page: Page) -> Iterator[str]:
+def _question_lines(difference: Difference, page: Page) -> Iterator[str]:
     for name, report in (("before", difference.before), ("after", difference.after)):
         yield page.wrap(f"{name:<9}  {_subject(report, page)}", hanging=" " * 11)
-    asked = inert_sql(difference.after.question.predicate)
-    yield page.wrap(f"predicate  {asked}", hanging=" " * 11)
+    predicate = inert_sql(difference.after.question.predicate)
+    yield page.wrap(f"predicate  {predicate}", hanging=" " * 11)
 
 
 def _subject(report: Report, page: Page) -> str:

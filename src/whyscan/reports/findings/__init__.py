@@ -1,8 +1,8 @@
-"""Coded facts about a run: one file a family, each finding with its evidence and its fix.
+"""Findings: coded facts about a run, each with its evidence and its fix. One file per family.
 
-A fix whose effect is told was planned on this very snapshot; where that cannot be done, no number
-is promised. A rewrite is offered only where the interpreter proved that it means the same, or where
-every partition value that is there was tried.
+An effect with numbers was planned on the same snapshot. If that is impossible, the finding has no
+number. A rewrite is offered only if the interpreter proved that it means the same, or if it was
+tried on every partition value of the table.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ FAMILIES = (pruning, partitions, statistics, conditions, layout)
 
 
 def findings(facts: Facts) -> tuple[Finding, ...]:
-    """All that apply, warnings first, in the order of the families."""
+    """Return all findings that apply: warnings first, then by family."""
     return in_order(_all(facts))
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Warnings first, each kind in its own order."""
-    found = list(findings)
+    """Sort findings: warnings first, otherwise in the original order."""
+    ordered = list(findings)
     return (
-        *(f for f in found if f.severity is Severity.WARNING),
-        *(f for f in found if f.severity is not Severity.WARNING),
+        *(f for f in ordered if f.severity is Severity.WARNING),
+        *(f for f in ordered if f.severity is not Severity.WARNING),
     )
 
 

@@ -1,7 +1,7 @@
-"""WIDE_BOUNDS: what the query would read if the files were sorted by one of its columns.
+"""WIDE_BOUNDS: the number of files that a query would read from a sorted table.
 
-The number is an estimate from bounds: the values of a file are taken to lie evenly between its
-bounds, and the rows of a partition stay in it, in as many files as it has.
+The number is an estimate from bounds. It assumes that the values of a file are spread evenly
+between its bounds, and that the rows of a partition stay in it, in the same number of files.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from whyscan.pruning.domains import where_true as domains_of
 from whyscan.pruning.domains.ranges import EVERYTHING, Key, key_of, successor
 from whyscan.reports.file_bounds import ends
 from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Severity
-from whyscan.reports.listing import partitions_together
+from whyscan.reports.listing import join_partitions
 from whyscan.reports.words import counted
 from whyscan.tree.nodes import And, columns_of
 from whyscan.tree.types import DecimalType, FloatType
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.float64]
 
 FEWEST_FILES = 4
-"""Fewer files than this that straddle a condition are not worth a rewrite of the table."""
+"""If fewer files than this straddle a condition, a rewrite of the table is not proposed."""
 
 LEAST_SAVING = 0.1
-"""The share of the table's files that sorting must spare."""
+"""The share of the table's files that sorting must save."""
 
 RANGES_AT_MOST = 100
 
 
 class FileBounds(Struct, frozen=True):
-    """The bounds, rows (null where unknown) and partition of some files."""
+    """The bounds, rows (null if unknown) and partition of some files, one slot per file."""
 
     lower: pa.Array
     upper: pa.Array
@@ -61,7 +61,7 @@ class FileBounds(Struct, frozen=True):
 
 
 class Ranges(Struct, frozen=True):
-    """The values of a column that can match; `nan`: NaN can, too."""
+    """The values of a column that can match the predicate; `nan` is True if NaN can match."""
 
     column: Column
     ranges: tuple[ValueRange, ...]
@@ -69,7 +69,7 @@ class Ranges(Struct, frozen=True):
 
 
 class Sorted(Struct, frozen=True):
-    """How many files a sorted layout would read, estimated."""
+    """The estimated number of files that are read from a table sorted by this column."""
 
     column: Column
     at_least: int
@@ -77,14 +77,16 @@ class Sorted(Struct, frozen=True):
 
 
 def wide_bounds(facts: Facts) -> Iterator[Finding]:
-    """The one column by which sorting spares most; nothing where no column spares much."""
+    """Yield one finding for the column whose sorting saves most, if it saves enough."""
     read = facts.files.kept
     if read < max(FEWEST_FILES, LEAST_SAVING * facts.files.total):
         return
     if facts.stays.named(Reason.STRADDLES) < FEWEST_FILES:
         return
     estimates = [
-        estimate for asked in _asked(facts) if (estimate := _estimate(facts, asked)) is not None
+        estimate
+        for ranges in _wanted_ranges(facts)
+        if (estimate := _estimate(facts, ranges)) is not None
     ]
     best = min(estimates, key=lambda e: (e.at_most, e.at_least), default=None)
     if best is None or best.at_most * 2 > read:
@@ -117,8 +119,8 @@ def _finding(facts: Facts, best: Sorted) -> Finding:
     )
 
 
-def _asked(facts: Facts) -> Iterator[Ranges]:
-    """The columns without partition values of which not every value can match."""
+def _wanted_ranges(facts: Facts) -> Iterator[Ranges]:
+    """Yield the columns without partition values for which the predicate restricts the values."""
     conjuncts = [conjunct.expression for conjunct in facts.plan.predicate.conjuncts]
     domains = domains_of(And(tuple(conjuncts)))
     partition = partition_columns(facts.plan)
@@ -135,7 +137,7 @@ def _asked(facts: Facts) -> Iterator[Ranges]:
 
 
 def _ranges(domain: Domain) -> tuple[ValueRange, ...]:
-    """None where NULL may match or every value may: sorting spares nothing that can be counted."""
+    """Return the ranges of a domain; empty if NULL or every value can match."""
     if domain.null:
         return ()
     if isinstance(domain.values, tuple):
@@ -147,97 +149,99 @@ def _ranges(domain: Domain) -> tuple[ValueRange, ...]:
 
 
 def _proved(conditions: tuple[Expression, ...], zone: Zone) -> tuple[ValueRange, ...]:
-    """The ranges of conditions like `year(ts) = 2024`, where the interpreter proves them."""
+    """Return the ranges of conditions like `year(ts) = 2024`, if the interpreter proves them."""
     spans = spans_of(And(conditions), zone) if conditions else None
     if spans is None or spans.found == (spans.domain,):
         return ()
     return tuple(ValueRange(span.low, span.high + 1) for span in spans.found)
 
 
-def _estimate(facts: Facts, asked: Ranges) -> Sorted | None:
-    """By the files of the partitions that are kept, or by a sample of them."""
-    counts = facts.plan.each(partial(_count, asked=asked))
-    total, wanted = sum(bounded for bounded, _ in counts), sum(files for _, files in counts)
+def _estimate(facts: Facts, wanted: Ranges) -> Sorted | None:
+    """Estimate the files read after sorting, from the files of kept partitions or a sample."""
+    counts = facts.plan.each(partial(_count, wanted=wanted))
+    total, in_partitions = sum(bounded for bounded, _ in counts), sum(files for _, files in counts)
     if total < FEWEST_FILES:
         return None
     until = np.cumsum([bounded for bounded, _ in counts])
     chosen = sampled(total)
-    given = [
+    positions = [
         chosen[(chosen >= end - bounded) & (chosen < end)] - (end - bounded)
         for end, (bounded, _) in zip(until.tolist(), counts, strict=True)
     ]
-    parts = facts.plan.each_given(partial(_bounds_at, asked=asked), given)
-    at_least, at_most = _files_when_sorted(_joined(parts), asked, total / len(chosen))
-    # The other files have no bounds, or may hold NaN: they stay, sorted or not.
-    others = wanted - total
+    parts = facts.plan.each_given(partial(_bounds_at, wanted=wanted), positions)
+    at_least, at_most = _files_when_sorted(_joined(parts), wanted, total / len(chosen))
+    # Files without bounds or with possible NaN are read, sorted or not.
+    unbounded = in_partitions - total
     return Sorted(
-        asked.column,
-        min(at_least + others, wanted),
-        min(at_most + others, wanted),
+        wanted.column,
+        min(at_least + unbounded, in_partitions),
+        min(at_most + unbounded, in_partitions),
     )
 
 
-def _bounds(plan: ScanPlan, asked: Ranges) -> FileBounds | None:
-    """The files of the kept partitions that sorting can spare: those that have both bounds."""
-    found = ends(asked.column, plan)
+def _bounds(plan: ScanPlan, wanted: Ranges) -> FileBounds | None:
+    """Return the files of kept partitions that have both bounds: those that sorting can save."""
+    bounds = ends(wanted.column, plan)
     evidence = plan.counted
-    if found is None or (asked.nan and _may_be_nan(plan, asked.column)):
+    if bounds is None or (wanted.nan and _may_be_nan(plan, wanted.column)):
         return None
-    lower, upper = found
-    here = pa.array(evidence.each_file(evidence.by_partition.kept))
-    here = pc.and_(here, pc.and_(lower.is_valid(), upper.is_valid()))
+    lower, upper = bounds
+    chosen = pa.array(evidence.each_file(evidence.by_partition.kept))
+    chosen = pc.and_(chosen, pc.and_(lower.is_valid(), upper.is_valid()))
     files = evidence.files
-    partition = files.partition.filter(here) if files.partition.num_columns else files.partition
-    return FileBounds(lower.filter(here), upper.filter(here), files.rows.filter(here), partition)
+    partition = files.partition.filter(chosen) if files.partition.num_columns else files.partition
+    return FileBounds(
+        lower.filter(chosen), upper.filter(chosen), files.rows.filter(chosen), partition
+    )
 
 
 def _may_be_nan(plan: ScanPlan, column: Column) -> bool:
-    """Some container has no evidence against NaN, which matches."""
+    """Return whether some container may hold NaN."""
     groups = plan.counted.groups
     by_footer = plan.snapshot.footers_describe_files and groups is not None
     containers = groups.containers if by_footer and groups else plan.counted.files.containers
     return bool(flags(containers.interval(column).nan, containers.count).any())
 
 
-def _count(plan: ScanPlan, asked: Ranges) -> tuple[int, int]:
-    """The files of the kept partitions: those with bounds, and all."""
-    found = _bounds(plan, asked)
-    wanted = plan.counted.number(plan.counted.by_partition.kept)
-    return 0 if found is None else len(found.lower), wanted
+def _count(plan: ScanPlan, wanted: Ranges) -> tuple[int, int]:
+    """Count the files of kept partitions: those with both bounds, and all."""
+    bounds = _bounds(plan, wanted)
+    files = plan.counted.number(plan.counted.by_partition.kept)
+    return 0 if bounds is None else len(bounds.lower), files
 
 
-def _bounds_at(plan: ScanPlan, at: npt.NDArray[np.int64], asked: Ranges) -> FileBounds | None:
-    found = _bounds(plan, asked)
-    if found is None:
+def _bounds_at(plan: ScanPlan, at: npt.NDArray[np.int64], wanted: Ranges) -> FileBounds | None:
+    bounds = _bounds(plan, wanted)
+    if bounds is None:
         return None
     chosen = pa.array(at)
     return FileBounds(
-        found.lower.take(chosen),
-        found.upper.take(chosen),
-        found.rows.take(chosen),
-        found.partition.take(chosen) if found.partition.num_columns else found.partition,
+        bounds.lower.take(chosen),
+        bounds.upper.take(chosen),
+        bounds.rows.take(chosen),
+        bounds.partition.take(chosen) if bounds.partition.num_columns else bounds.partition,
     )
 
 
 def _joined(parts: Sequence[FileBounds | None]) -> FileBounds:
-    whole = [part for part in parts if part is not None and len(part.lower)]
-    stored = whole[0].lower.type
+    filled = [part for part in parts if part is not None and len(part.lower)]
+    first_type = filled[0].lower.type
     return FileBounds(
-        pa.concat_arrays([part.lower.cast(stored) for part in whole]),
-        pa.concat_arrays([part.upper.cast(stored) for part in whole]),
-        pa.concat_arrays([part.rows.cast(pa.int64()) for part in whole]),
-        partitions_together([(part.partition, len(part.lower)) for part in whole]),
+        pa.concat_arrays([part.lower.cast(first_type) for part in filled]),
+        pa.concat_arrays([part.upper.cast(first_type) for part in filled]),
+        pa.concat_arrays([part.rows.cast(pa.int64()) for part in filled]),
+        join_partitions([(part.partition, len(part.lower)) for part in filled]),
     )
 
 
-def _files_when_sorted(bounds: FileBounds, asked: Ranges, scale: float) -> tuple[int, int]:
-    """The least and the most files of the sorted partitions into which the rows fall.
+def _files_when_sorted(bounds: FileBounds, wanted: Ranges, scale: float) -> tuple[int, int]:
+    """Return the least and the most files that the matching rows fill in sorted partitions.
 
-    Rows that follow one another fill whole files, and reach into one more at the most. Each of the
-    measured files stands for `scale` files.
+    Consecutive rows fill whole files, and reach into at most one more. Each measured file stands
+    for `scale` files.
     """
-    lower, upper, places = _placed(bounds, asked)
-    step = 0.0 if isinstance(asked.column.type, FloatType) else 1.0
+    lower, upper, places = _placed(bounds, wanted)
+    step = 0.0 if isinstance(wanted.column.type, FloatType) else 1.0
     weights = np.ones(len(lower))
     if not bounds.rows.null_count:
         weights = bounds.rows.to_numpy().astype(np.float64)
@@ -253,7 +257,7 @@ def _files_when_sorted(bounds: FileBounds, asked: Ranges, scale: float) -> tuple
         pieces += np.bincount(group, (lower < place.high) & (upper >= place.low), len(files)) > 0
 
     def full(rows: Numbers) -> Numbers:
-        # One part in a million is what adding floats may cost.
+        # The subtraction allows for the rounding errors of the sums.
         whole: Numbers = np.maximum(np.ceil(rows / per_file - 1e-6), 1)
         return whole
 
@@ -265,7 +269,7 @@ def _files_when_sorted(bounds: FileBounds, asked: Ranges, scale: float) -> tuple
 
 
 def _share(lower: Numbers, upper: Numbers, low: float, high: float, step: float) -> Numbers:
-    """Of the values of each file, the part from `low` to below `high`."""
+    """Return for each file the share of its values from `low` up to but not including `high`."""
     inside = np.minimum(upper + step, high) - np.maximum(lower, low)
     width = upper + step - lower
     meets = (lower < high) & (upper >= low)
@@ -274,33 +278,33 @@ def _share(lower: Numbers, upper: Numbers, low: float, high: float, step: float)
 
 
 class Place(Struct, frozen=True):
-    """A range as numbers; not `measured` where it may hold far fewer values than it spans."""
+    """A range as numbers. `measured` is False if it may hold far fewer values than it spans."""
 
     low: float
     high: float
     measured: bool = True
 
 
-def _placed(bounds: FileBounds, asked: Ranges) -> tuple[Numbers, Numbers, list[Place]]:
-    """Bounds and ranges as numbers; text by its rank among the bounds."""
-    lower, upper, kind = _as_numbers(bounds.lower), _as_numbers(bounds.upper), asked.column.type
+def _placed(bounds: FileBounds, wanted: Ranges) -> tuple[Numbers, Numbers, list[Place]]:
+    """Convert bounds and ranges to numbers; text is converted to its rank among the bounds."""
+    lower, upper, kind = _as_numbers(bounds.lower), _as_numbers(bounds.upper), wanted.column.type
     if pa.types.is_binary(lower.type) or pa.types.is_fixed_size_binary(lower.type):
-        return _ranked(lower.to_pylist(), upper.to_pylist(), asked.ranges)
+        return _ranked(lower.to_pylist(), upper.to_pylist(), wanted.ranges)
     scale = 10.0**kind.scale if isinstance(kind, DecimalType) else 1.0
 
     def numbers(values: pa.Array) -> Numbers:
-        found: Numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False) * scale
-        return found
+        scaled: Numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False) * scale
+        return scaled
 
     def number(key: Key | None, otherwise: float) -> float:
         return otherwise if key is None else float(key)
 
-    places = [Place(number(r.low, -np.inf), number(r.high, np.inf)) for r in asked.ranges]
+    places = [Place(number(r.low, -np.inf), number(r.high, np.inf)) for r in wanted.ranges]
     return numbers(lower), numbers(upper), places
 
 
 def _as_numbers(values: pa.Array) -> pa.Array:
-    """Times as whole numbers, truth values too."""
+    """Convert times and booleans to integers, and text to bytes."""
     if pa.types.is_temporal(values.type):
         values = values.view(pa.int64() if values.type.bit_width == 64 else pa.int32())  # noqa: PLR2004 - bits
     elif pa.types.is_boolean(values.type):
@@ -313,9 +317,9 @@ def _as_numbers(values: pa.Array) -> pa.Array:
 def _ranked(
     lower: list[bytes], upper: list[bytes], ranges: Sequence[ValueRange]
 ) -> tuple[Numbers, Numbers, list[Place]]:
-    """The distinct bounds are the values that are sure to be there: each is one step.
+    """Convert text to ranks: each distinct bound is one step.
 
-    Between two bounds there may be many more values: one of them has at most so many rows.
+    There may be many more values between two bounds, so a range of one value is not measured.
     """
     order = sorted({*lower, *upper})
     rank = {value: float(place) for place, value in enumerate(order)}
@@ -329,7 +333,7 @@ def _ranked(
 
 
 def partition_numbers(partition: pa.Table, count: int) -> npt.NDArray[np.int64]:
-    """The number of each file's partition."""
+    """Return the number of each file's partition."""
     codes = np.zeros(count, np.int64)
     for column in partition.columns:
         encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")

@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Conjunct, Expression
 
 BRANCHES_AT_MOST = 4
-"""A UNION of more than this is nobody's remedy."""
+"""An OR with more branches than this gets no proposal of a UNION."""
 
 
 def conditions(facts: Facts) -> Iterator[Finding]:
-    """All of this family."""
+    """Yield all findings of this family."""
     for position, conjunct in enumerate(facts.plan.predicate.conjuncts):
         line = facts.conjuncts[position]
         yield from _literal_type(facts, position, conjunct)
@@ -65,8 +65,8 @@ def conditions(facts: Facts) -> Iterator[Finding]:
 def _uninterpreted(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[Finding]:
     if facts.classes[position].interpreted or _mismatched(facts, position, conjunct):
         return
-    if not facts.files.kept or facts.workings.conjuncts[position].here.settled:
-        return  # No file stays for it.
+    if not facts.files.kept or facts.workings.conjuncts[position].outcomes.settled:
+        return  # No file is kept because of it.
     for sql, why in unread(conjunct):
         yield Finding(
             Code.UNINTERPRETED,
@@ -85,13 +85,13 @@ def _mismatched(facts: Facts, position: int, conjunct: Conjunct) -> bool:
 
 
 def _literal_type(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[Finding]:
-    """Text compared with a number: the engine reads every text as a number first."""
+    """Find text columns that are compared with a number: engines cast every value of the column."""
     if not _mismatched(facts, position, conjunct):
         return
-    told = _cast(conjunct.expression)
-    if told is None:
+    cast = _cast(conjunct.expression)
+    if cast is None:
         return
-    column, kind, other = told
+    column, kind, other = cast
     name = ".".join(column.path)
     message = (
         f"{name} is {column.type} and is compared as {kind} in {conjunct.sql}: the order of its "
@@ -127,7 +127,7 @@ def _literal_type(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[F
 
 
 def _cast(expression: Expression) -> tuple[Column, str, Expression | None] | None:
-    """The column, what it is cast to, and the same comparison with text instead."""
+    """Return the column, the type it is cast to, and the same comparison with a text literal."""
     match expression:
         case Comparison(
             operator=operator,
@@ -148,8 +148,8 @@ def _is_equality(operator: Comparator) -> bool:
 
 
 def _same_on_partitions(facts: Facts, position: int, other: Expression) -> bool:
-    """Partition values decide it, and on every one that is there both give the same."""
-    if not facts.workings.conjuncts[position].here.settled or facts.workings.closed:
+    """Return whether both conditions keep the same files, proved on all partition values."""
+    if not facts.workings.conjuncts[position].outcomes.settled or facts.workings.closed:
         return False
     return all(facts.plan.each(partial(_keeps_the_same, position=position, other=made(other))))
 
@@ -176,23 +176,23 @@ def _or(facts: Facts, position: int, conjunct: Conjunct, line: ConjunctLine) -> 
 
 
 class Arms(Struct, frozen=True):
-    """The files that each arm of a UNION reads, and those that at least one does."""
+    """The number of files that each arm of a UNION reads, and the files that any arm reads."""
 
     each: tuple[int, ...]
-    together: FixedAmount
+    any_arm: FixedAmount
 
     def __add__(self, other: Arms) -> Arms:
-        return Arms(tuple(map(add, self.each, other.each)), self.together + other.together)
+        return Arms(tuple(map(add, self.each, other.each)), self.any_arm + other.any_arm)
 
 
 def _read_by_arms(plan: ScanPlan, arms: Sequence[tuple[Conjunct, ...]]) -> Arms:
-    found = [kept(plan, conjuncts) for conjuncts in arms]
-    together = reads(plan, reduce(np.logical_or, found))
-    return Arms(tuple(int(files.sum()) for files in found), together)
+    files_of_arms = [kept(plan, conjuncts) for conjuncts in arms]
+    any_arm = reads(plan, reduce(np.logical_or, files_of_arms))
+    return Arms(tuple(int(files.sum()) for files in files_of_arms), any_arm)
 
 
 def _arms(facts: Facts, position: int, expression: Or) -> tuple[list[Expression], Arms]:
-    """The OR as queries that share no row, and the files of each."""
+    """Return the OR as conditions that share no row, and the files that each of them reads."""
     arms: list[Expression] = []
     for at, branch in enumerate(expression.operands):
         before = [Not(_is_true(earlier)) for earlier in expression.operands[:at]]
@@ -202,7 +202,7 @@ def _arms(facts: Facts, position: int, expression: Or) -> tuple[list[Expression]
 
 
 def _is_true(expression: Expression) -> Expression:
-    """TRUE or FALSE, never NULL."""
+    """Return an expression that is TRUE or FALSE and never NULL."""
     return Comparison(Comparator.NULL_SAFE_EQUAL, expression, Literal(value=True, type=BOOLEAN))
 
 
@@ -212,24 +212,24 @@ def _union(arms: list[Expression]) -> str:
 
 def _ended(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> Finding:
     stopping = next(p for p in line.parts if p.pushdown is Pushdown.UNSUPPORTED)
-    arms, found = _arms(facts, position, expression)
-    told = " + ".join(f"{files:,}" for files in found.each)
+    arms, reads_of_arms = _arms(facts, position, expression)
+    counts = " + ".join(f"{files:,}" for files in reads_of_arms.each)
     return Finding(
         Code.OR_ENDS_PRUNING,
         Severity.WARNING,
         f"{stopping.sql} excludes no file, and so nothing that is joined to it by OR does: "
         + ", ".join(f"{p.sql} alone leaves {p.kept:,}" for p in line.parts if p is not stopping),
-        f"as a UNION only one arm reads so much: {told} files, arm by arm",
-        {"files": facts.files.kept, "files_of_arms": told},
+        f"as a UNION only one arm reads so much: {counts} files, arm by arm",
+        {"files": facts.files.kept, "files_of_arms": counts},
         _union(arms),
-        Effect("files of the first arm", facts.files.kept, min(found.each)),
+        Effect("files of the first arm", facts.files.kept, min(reads_of_arms.each)),
     )
 
 
 def _unsplittable(facts: Facts, position: int, expression: Or, before: FixedAmount) -> Finding:
     line = facts.conjuncts[position]
-    arms, found = _arms(facts, position, expression)
-    together, in_all = found.together.files, sum(found.each)
+    arms, reads_of_arms = _arms(facts, position, expression)
+    any_arm, in_all = reads_of_arms.any_arm.files, sum(reads_of_arms.each)
     branches = ", ".join(f"{p.sql} leaves {p.kept:,}" for p in line.parts)
     return Finding(
         Code.UNSPLITTABLE_OR,
@@ -239,18 +239,18 @@ def _unsplittable(facts: Facts, position: int, expression: Or, before: FixedAmou
         f"reads {before.files:,} of {counted(facts.files.total, 'file')}; {branches}",
         None
         if in_all >= before.files
-        else f"as a UNION each arm is one kind of filter: {counted(together, 'file')}, in "
+        else f"as a UNION each arm is one kind of filter: {counted(any_arm, 'file')}, in "
         f"{in_all:,} reads",
-        {"files_without": before.files, "files_of_arms": together, "reads_of_arms": in_all},
+        {"files_without": before.files, "files_of_arms": any_arm, "reads_of_arms": in_all},
         _union(arms) if in_all < before.files else None,
-        Effect("files", before.files, together, before.bytes, found.together.bytes)
+        Effect("files", before.files, any_arm, before.bytes, reads_of_arms.any_arm.bytes)
         if in_all < before.files
         else None,
     )
 
 
 def _negation(facts: Facts, conjunct: Conjunct, line: ConjunctLine) -> Iterator[Finding]:
-    """`<>` and NOT IN: only a file with one single value can be excluded."""
+    """Find `<>` and NOT IN that exclude no file: they exclude only files of one single value."""
     if not _negates(conjunct.expression) or line.alone.files or line.alone.at_least:
         return
     if facts.files.total <= 1 or line.pushdown is Pushdown.UNSUPPORTED:

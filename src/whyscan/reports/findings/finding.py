@@ -1,4 +1,4 @@
-"""What a finding is, and what findings are made from."""
+"""The records of findings, and the facts from which findings are made."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UNITS = {"manifests": "manifest", "files": "file", "row_groups": "row group"}
 
 
 class Code(StrEnum):
-    """What a finding is about."""
+    """The codes of findings."""
 
     NOTHING_KEPT = "NOTHING_KEPT"
     WEAK_PRUNING = "WEAK_PRUNING"
@@ -67,17 +67,17 @@ class Code(StrEnum):
 
 
 class Severity(StrEnum):
-    """How much it matters: it costs pruning, or it is good to know."""
+    """A warning costs pruning; an info does not."""
 
     WARNING = "warning"
     INFO = "info"
 
 
 class Effect(Struct, frozen=True):
-    """What the fix changes, counted on this snapshot: so many `unit`s before and after.
+    """What the fix changes on this snapshot: the number of `unit`s before and after.
 
-    The bytes are those of the files before and after; None where they are not known, or where
-    no file less is read.
+    The bytes are those of the files before and after, None if they are unknown or if the fix does
+    not change the number of files.
     """
 
     unit: str
@@ -88,10 +88,10 @@ class Effect(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """One fact; `fix` is None where there is nothing to do.
+    """One fact; `fix` is None if there is nothing to do.
 
-    `evidence` are the numbers behind the message. `rewrite` is text to copy: a condition, a
-    statement or a setting. `effect` is None where nothing could be counted.
+    `evidence` has the numbers behind the message. `rewrite` is text to copy: a condition, a
+    statement or a setting. `effect` is None if it could not be counted.
     """
 
     code: Code
@@ -104,7 +104,7 @@ class Finding(Struct, frozen=True):
 
 
 class FixedAmount(Struct, frozen=True):
-    """Files that other conjuncts would keep, and their bytes, None where they are not known."""
+    """The number of files that changed conjuncts would keep, and their bytes (None if unknown)."""
 
     files: int
     bytes: int | None
@@ -114,19 +114,19 @@ class FixedAmount(Struct, frozen=True):
 
 
 def reads(plan: ScanPlan, chosen: Flags) -> FixedAmount:
-    """Some files of a plan."""
+    """Count the chosen files of a plan and their bytes."""
     return FixedAmount(int(chosen.sum()), total_of(plan.evidence.files.bytes, chosen))
 
 
 def reads_with(plan: ScanPlan, conjuncts: Sequence[Conjunct]) -> FixedAmount:
-    """What other conjuncts would read."""
+    """Count the files and bytes that other conjuncts would read."""
     return reads(plan, kept(plan, conjuncts))
 
 
 class Facts(Struct, frozen=True):
-    """What findings are made from: what was counted of all parts of a table.
+    """The facts from which findings are made: sums over all parts of a table.
 
-    What else there is to count is asked of the plan of each part.
+    A finding that needs another count computes it on the plan of each part.
     """
 
     plan: PlannedSnapshot
@@ -141,19 +141,20 @@ class Facts(Struct, frozen=True):
         return next(level for level in self.levels if level.level == "files")
 
     def read_with(self, conjuncts: Sequence[Conjunct]) -> FixedAmount:
-        """What other conjuncts would read."""
+        """Count the files and bytes that other conjuncts would read."""
         return reduce(add, self.plan.each(partial(reads_with, conjuncts=tuple(conjuncts))))
 
     def read_without(self, position: int) -> FixedAmount | None:
-        """What is read if one conjunct is not used; None where that is not known.
+        """Count what is read if one conjunct is not used; None if unknown.
 
-        What a closed manifest holds for the other conjuncts nobody has looked at.
+        It is unknown if manifests are closed, because they were not checked for the other
+        conjuncts.
         """
         if not self.workings.closed:
             return self.read_with(without(self.plan, position))
-        whole = FixedAmount(self.files.total, self.files.bytes_total)
-        return whole if len(self.conjuncts) == 1 else None
+        all_files = FixedAmount(self.files.total, self.files.bytes_total)
+        return all_files if len(self.conjuncts) == 1 else None
 
     def about(self, name: str) -> list[int]:
-        """The positions of the conjuncts that name a column."""
+        """Return the positions of the conjuncts that name a column."""
         return [i for i, line in enumerate(self.conjuncts) if name in line.columns]

@@ -1,4 +1,4 @@
-"""Findings about how rows lie in files: bounds that overlap, files that are small."""
+"""Findings about the layout: bounds that overlap, and small files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from whyscan.planning.why.overlap_depth import overlap_of, sampled
 from whyscan.reports.findings.clustering import partition_numbers, wide_bounds
 from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Severity
-from whyscan.reports.listing import partitions_together
+from whyscan.reports.listing import join_partitions
 from whyscan.reports.words import counted, size
 
 if TYPE_CHECKING:
@@ -28,16 +28,19 @@ if TYPE_CHECKING:
     """The bounds of a column in each file of a part, null where unknown; None for none."""
 
 DEEP = 4
-"""So many times the ideal depth, and at least so many files, are worth a word."""
+"""The depth worth reporting: this many times the ideal depth, and at least this many files."""
 
 SMALL = 16_000_000
 TARGET = 128_000_000
 MANY = 32
-"""Files of which most are smaller than `SMALL` bytes; what writers aim for is `TARGET`."""
+"""At least this many files are read, and most have fewer bytes than `SMALL`, for SMALL_FILES.
+
+Writers aim for `TARGET` bytes.
+"""
 
 
 def layout(facts: Facts) -> Iterator[Finding]:
-    """All of this family."""
+    """Yield all findings of this family."""
     yield from wide_bounds(facts)
     yield from _small_files(facts)
 
@@ -45,76 +48,79 @@ def layout(facts: Facts) -> Iterator[Finding]:
 def overlaps(
     plan: PlannedSnapshot, columns: Sequence[Column], ends: Ends
 ) -> Iterator[OverlapDepth | None]:
-    """How deep the bounds of each column lie over each other; None where no two files have both.
+    """Yield for each column how many files' bounds overlap; None if fewer than two have bounds.
 
-    Of more files than are measured, those that are not stay where they are.
+    If there are too many files, a sample of them is measured.
     """
     counts = plan.each(partial(_bounded, columns=columns, ends=ends))
     until = np.cumsum(counts, axis=0)
     chosen = [sampled(int(count)) for count in until[-1]]
-    given = [
-        [_within(at, end - n, end) for at, n, end in zip(chosen, *here, strict=True)]
-        for here in zip(counts, until.tolist(), strict=True)
+    positions = [
+        [_within(at, end - n, end) for at, n, end in zip(chosen, *part, strict=True)]
+        for part in zip(counts, until.tolist(), strict=True)
     ]
-    found = plan.each_given(partial(_bounds_at, columns=columns, ends=ends), given)
+    bounds_of_parts = plan.each_given(partial(_bounds_at, columns=columns, ends=ends), positions)
     for position, count in enumerate(until[-1].tolist()):
-        known = [part[position] for part in found]
-        yield (
-            overlap_of(*_joined([k for k in known if k is not None]), count) if count > 1 else None
-        )
+        bounds = [part[position] for part in bounds_of_parts]
+        measured = [part for part in bounds if part is not None]
+        yield overlap_of(*_joined(measured), count) if count > 1 else None
 
 
-def _within(at: npt.NDArray[np.int64], start: int, end: int) -> npt.NDArray[np.int64]:
-    """Those of the positions that are in a part, as positions in it."""
-    return at[(at >= start) & (at < end)] - start
+def _within(positions: npt.NDArray[np.int64], start: int, end: int) -> npt.NDArray[np.int64]:
+    """Return the positions that are in one part, as positions in that part."""
+    return positions[(positions >= start) & (positions < end)] - start
 
 
-def _both(found: tuple[pa.Array, pa.Array] | None) -> tuple[pa.Array, pa.Array] | None:
-    """Of the files that have both; None for none."""
-    if found is None:
+def _both(bounds: tuple[pa.Array, pa.Array] | None) -> tuple[pa.Array, pa.Array] | None:
+    """Return the bounds of the files that have both bounds."""
+    if bounds is None:
         return None
-    lower, upper = found
-    here = pc.and_(lower.is_valid(), upper.is_valid())
-    return lower.filter(here), upper.filter(here)
+    lower, upper = bounds
+    has_both = pc.and_(lower.is_valid(), upper.is_valid())
+    return lower.filter(has_both), upper.filter(has_both)
 
 
 def _bounded(plan: ScanPlan, columns: Sequence[Column], ends: Ends) -> list[int]:
-    found = (_both(ends(column, plan)) for column in columns)
-    return [0 if known is None else len(known[0]) for known in found]
+    bounds_of_columns = (_both(ends(column, plan)) for column in columns)
+    return [0 if bounds is None else len(bounds[0]) for bounds in bounds_of_columns]
 
 
 def _bounds_at(
     plan: ScanPlan, at: Sequence[npt.NDArray[np.int64]], columns: Sequence[Column], ends: Ends
 ) -> list[tuple[pa.Array, pa.Array] | None]:
-    found = (
-        (_both(ends(column, plan)), pa.array(here))
-        for column, here in zip(columns, at, strict=True)
+    chosen = (
+        (_both(ends(column, plan)), pa.array(positions))
+        for column, positions in zip(columns, at, strict=True)
     )
-    return [None if k is None else (k[0].take(here), k[1].take(here)) for k, here in found]
+    return [
+        None if bounds is None else (bounds[0].take(positions), bounds[1].take(positions))
+        for bounds, positions in chosen
+    ]
 
 
-def _joined(known: Sequence[tuple[pa.Array, pa.Array]]) -> tuple[pa.Array, pa.Array]:
-    """The bounds of all parts, each of which may store them in its own way."""
-    stored = known[0][0].type
+def _joined(bounds_of_parts: Sequence[tuple[pa.Array, pa.Array]]) -> tuple[pa.Array, pa.Array]:
+    """Join the bounds of all parts, which may have different Arrow types."""
+    first_type = bounds_of_parts[0][0].type
     lower, upper = (
-        pa.concat_arrays([end.cast(stored) for end in e]) for e in zip(*known, strict=True)
+        pa.concat_arrays([end.cast(first_type) for end in ends])
+        for ends in zip(*bounds_of_parts, strict=True)
     )
     return lower, upper
 
 
 def _sizes(plan: ScanPlan) -> tuple[pa.Array, pa.Table]:
-    """The bytes of the files to read, where they are known, and their partitions."""
-    found = plan.counted
-    at = pa.array(np.sort(found.positions(found.judgement.kept)))
-    sizes = found.files.bytes.take(at).cast(pa.int64())
-    known_sizes, partition = sizes.is_valid(), found.files.partition
+    """Return the bytes of the files to read, without unknown ones, and their partitions."""
+    evidence = plan.counted
+    at = pa.array(np.sort(evidence.positions(evidence.judgement.kept)))
+    sizes = evidence.files.bytes.take(at).cast(pa.int64())
+    has_size, partition = sizes.is_valid(), evidence.files.partition
     if partition.num_columns:
-        partition = partition.take(at).filter(known_sizes)
+        partition = partition.take(at).filter(has_size)
     return sizes.drop_null(), partition
 
 
 def _small_files(facts: Facts) -> Iterator[Finding]:
-    """Files that compaction would make fewer: no row moves to another partition."""
+    """Find small files that compaction would merge within their partitions."""
     if facts.files.kept < MANY:
         return
     parts = [part for part in facts.plan.each(_sizes) if len(part[0])]
@@ -123,7 +129,7 @@ def _small_files(facts: Facts) -> Iterator[Finding]:
         return
     median = int(pc.quantile(sizes, 0.5)[0].as_py())
     weight = int(pc.sum(sizes).as_py())
-    partition = partitions_together([(table, len(sizes)) for sizes, table in parts])
+    partition = join_partitions([(table, len(sizes)) for sizes, table in parts])
     weights = np.bincount(partition_numbers(partition, len(sizes)), sizes.to_numpy())
     enough = int(np.maximum(np.ceil(weights / TARGET), 1).sum())
     if median >= SMALL or enough * 2 > len(sizes):

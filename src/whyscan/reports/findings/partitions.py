@@ -1,4 +1,4 @@
-"""Findings about partitions: a filter that misses them, hides them, or meets old and mixed ones."""
+"""Findings about partitions: missing filters, functions on partition columns, old specs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from whyscan.planning.why.reason_codes import Reason
 from whyscan.pruning.domains import where_true as domains_of
 from whyscan.pruning.transforms import Bucket
 from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Severity
-from whyscan.reports.listing import partitions_together
+from whyscan.reports.listing import join_partitions
 from whyscan.reports.words import counted, size, staying
 from whyscan.tree.nodes import columns_of
 from whyscan.tree.rendering import to_sql
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Conjunct, Expression
 
 FEW = 0.1
-"""Where statistics leave so small a share of the files, a partition filter spares little."""
+"""If statistics keep at most this share of the files, a partition filter saves little."""
 
 REPACKED_AT_MOST = 200_000
-"""Files that are sorted by their partition to see what tidy manifests would spare."""
+"""The most files that are sorted by partition to estimate the effect of sorted manifests."""
 
 
 def partitions(facts: Facts) -> Iterator[Finding]:
-    """All of this family."""
+    """Yield all findings of this family."""
     yield from _no_partition_filter(facts)
     yield from _functions(facts)
     yield from _ranges_on_buckets(facts)
@@ -51,34 +51,34 @@ def _no_partition_filter(facts: Facts) -> Iterator[Finding]:
         return
     read, total = facts.files.kept, facts.files.total
     if facts.files.every == read:
-        return  # Nothing is read, or all that is read is wanted.
+        return  # Nothing is read, or all rows of the files that are read match.
     names = ", ".join(".".join(path) for path in sources)
     message = f"the table is partitioned by {names}, and no conjunct names a partition column"
-    told = None if facts.workings.closed else implied(facts.plan)
+    condition = None if facts.workings.closed else implied(facts.plan)
     few = read <= FEW * total
-    if told is None:
+    if condition is None:
         if not few:
             message = f"{message}: {read:,} of {counted(total, 'file')} are read"
             fix = f"if the query allows it, add a condition on {names}"
             yield Finding(Code.NO_PARTITION_FILTER, Severity.WARNING, message, fix, {"files": read})
         return
-    rewrite = to_sql(told.expression)
+    rewrite = to_sql(condition.expression)
     kind = "snapshot" if facts.plan.snapshot.format == "iceberg" else "version"
     yield Finding(
         Code.NO_PARTITION_FILTER,
         Severity.INFO if few else Severity.WARNING,
-        f"{message}; the files that can match lie in {told.values:,} of its "
-        f"{counted(told.of_values, 'value')} of {told.column}",
+        f"{message}; the files that can match lie in {condition.values:,} of its "
+        f"{counted(condition.of_values, 'value')} of {condition.column}",
         f"add {rewrite}: no row of this {kind} is lost by it, and partition values alone then "
-        f"rule out {told.outside:,} of {counted(facts.workings.listed, 'file')}",
-        {"values": told.values, "of_values": told.of_values},
+        f"rule out {condition.outside:,} of {counted(facts.workings.listed, 'file')}",
+        {"values": condition.values, "of_values": condition.of_values},
         rewrite,
-        Effect("files removed by partition", 0, told.outside),
+        Effect("files removed by partition", 0, condition.outside),
     )
 
 
 def _functions(facts: Facts) -> Iterator[Finding]:
-    """Conditions that name a partition column only inside a function."""
+    """Find conditions that name a partition column only inside a function."""
     sources = set(facts.plan.snapshot.partition_sources)
     for position, conjunct in enumerate(facts.plan.predicate.conjuncts):
         columns = columns_of(conjunct.expression)
@@ -86,7 +86,7 @@ def _functions(facts: Facts) -> Iterator[Finding]:
             continue
         if columns[0].path in PSEUDO_COLUMNS or domains_of(conjunct.expression):
             continue
-        if changes_type(conjunct.expression):  # Told as a literal of the wrong type.
+        if changes_type(conjunct.expression):  # LITERAL_TYPE reports it.
             continue
         other, proof = _equivalent(facts, position, conjunct)
         if other is not None:
@@ -94,13 +94,13 @@ def _functions(facts: Facts) -> Iterator[Finding]:
 
 
 def _equivalent(facts: Facts, position: int, conjunct: Conjunct) -> tuple[Expression | None, str]:
-    """The same condition on the bare column, and how that is known."""
+    """Return an equivalent condition on the bare column, and how the equivalence was proved."""
     spans = where_true(conjunct.expression, facts.plan.zone)
     if spans is not None:
         return spans.as_ranges(), spans.proof
     from whyscan.planning.why.implied import listed
 
-    if not facts.workings.conjuncts[position].here.settled:
+    if not facts.workings.conjuncts[position].outcomes.settled:
         return None, ""
     column = columns_of(conjunct.expression)[0]
     return (
@@ -115,15 +115,15 @@ def _function(facts: Facts, position: int, other: Expression, proof: str) -> Ite
     if before is None or after.files >= before.files:
         return
     rewrite, sql, left = to_sql(other), facts.conjuncts[position].sql, after.files
-    whole = counted(facts.files.total, "file")
-    here = facts.files.kept
-    sees = "" if here > left else "; whyscan sees through it, and engines may not"
+    all_files = counted(facts.files.total, "file")
+    read = facts.files.kept
+    sees = "" if read > left else "; whyscan sees through it, and engines may not"
     yield Finding(
         Code.FUNCTION_ON_PARTITION,
-        Severity.WARNING if here > left else Severity.INFO,
+        Severity.WARNING if read > left else Severity.INFO,
         f"{sql} names the partition column inside a function: an engine that takes bare "
-        f"columns alone reads {before.files:,} of {whole}{sees}",
-        f"{rewrite} means the same ({proof}) and reads {left:,} of {whole} instead of "
+        f"columns alone reads {before.files:,} of {all_files}{sees}",
+        f"{rewrite} means the same ({proof}) and reads {left:,} of {all_files} instead of "
         f"{before.files:,}",
         {"files_without": before.files, "files_with": left},
         rewrite,
@@ -194,19 +194,20 @@ def _old_spec(facts: Facts) -> Iterator[Finding]:
 
 def _mixed_manifests(facts: Facts) -> Iterator[Finding]:
     above = next((level for level in facts.levels if level.level == "manifests"), None)
-    found = facts.workings
-    if above is None or found.manifests_opened <= 1 or found.listed > REPACKED_AT_MOST:
+    workings = facts.workings
+    listed = counted(workings.listed, "file")
+    if above is None or workings.manifests_opened <= 1 or workings.listed > REPACKED_AT_MOST:
         return
-    if not 0 < found.wanted < found.listed:
+    if not 0 < workings.wanted < workings.listed:
         return
-    needed = _tidy(facts.plan.each(_partitions_wanted), found.manifests_opened)
+    needed = _tidy(facts.plan.each(_partitions_wanted), workings.manifests_opened)
     read = above.kept
     if needed is not None and needed * 2 <= read:
         yield Finding(
             Code.MIXED_MANIFESTS,
             Severity.WARNING,
             f"{counted(read, 'manifest')} of {above.total:,} had to be read: their files "
-            f"are of many partitions, and {found.wanted:,} of {counted(found.listed, 'file')} "
+            f"are of many partitions, and {workings.wanted:,} of {listed} "
             "are of those that were asked for",
             f"sorted by partition (Spark: CALL system.rewrite_manifests), as many manifests would "
             f"have left {needed:,} to read",
@@ -216,14 +217,16 @@ def _mixed_manifests(facts: Facts) -> Iterator[Finding]:
 
 
 def _partitions_wanted(plan: ScanPlan) -> tuple[pa.Table, Flags]:
-    """The partition of each file, and whether it was asked for."""
+    """Return the partition values of each file, and one boolean per file: kept by partition."""
     return plan.evidence.files.partition, plan.evidence.by_partition.kept
 
 
-def _tidy(found: Sequence[tuple[pa.Table, Flags]], manifests: int) -> int | None:
-    """How many of as many manifests hold a wanted file once files are sorted by partition."""
-    partition = partitions_together([(table, len(here)) for table, here in found if len(here)])
-    wanted = np.concatenate([here for _, here in found])
+def _tidy(parts: Sequence[tuple[pa.Table, Flags]], manifests: int) -> int | None:
+    """Count the manifests that hold a wanted file if the files were sorted by partition."""
+    partition = join_partitions(
+        [(table, len(wanted_files)) for table, wanted_files in parts if len(wanted_files)]
+    )
+    wanted = np.concatenate([wanted_files for _, wanted_files in parts])
     if not partition.num_columns:
         return None
     keys = [(name, "ascending") for name in partition.column_names]

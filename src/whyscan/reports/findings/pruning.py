@@ -1,4 +1,4 @@
-"""Findings about the outcome as a whole: nothing is read, or nearly everything."""
+"""Findings about the whole outcome: no file is read, or nearly every file."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Column
 
 FEWEST_FILES = 4
-"""Of fewer files nobody expects any to go."""
+"""A table with fewer files than this gets no finding about weak pruning."""
 
 VALUES_AT_MOST = 8
-"""As many values of a partition column are listed."""
+"""The most values of a partition column that are listed."""
 
 WEAK = 0.9
-"""A share of files: whatever keeps as many removes next to nothing."""
+"""Pruning is weak if at least this share of the files is kept."""
 
 
 def pruning(facts: Facts) -> Iterator[Finding]:
-    """All of this family."""
+    """Yield all findings of this family."""
     yield from _nothing_kept(facts)
     yield from _weak(facts)
 
@@ -50,8 +50,8 @@ def _nothing_kept(facts: Facts) -> Iterator[Finding]:
         message += f": {sql} removes them all; without it {left:,} would stay"
         effect = Effect("files", 0, left)
     evidence: dict[str, int | float | str] = {"files": files.total}
-    if there := _values_there(facts):
-        name, verb, values = there
+    if shown := _values_there(facts):
+        name, verb, values = shown
         evidence["partition_values"] = values
         message += f"; the values of the partition column {name} {verb} {values}"
     yield Finding(
@@ -65,7 +65,8 @@ def _nothing_kept(facts: Facts) -> Iterator[Finding]:
 
 
 def _values_there(facts: Facts) -> tuple[str, str, str] | None:
-    """The partition column of a condition that removes every file, a verb, and its values."""
+    """Return the partition column of a condition that removes every file, a verb, and its values.
+    """
     for line, conjunct in zip(facts.conjuncts, facts.plan.predicate.conjuncts, strict=True):
         if line.alone.files < facts.files.total:
             continue
@@ -89,7 +90,7 @@ def _shown(values: pa.Array, column: Column) -> list[str]:
 
 
 def _weak(facts: Facts) -> Iterator[Finding]:
-    """Nearly every file stays, and not because its rows match."""
+    """Find pruning that keeps nearly every file, although not all of their rows match."""
     files = facts.files
     counts = facts.stays.counts()
     undecided = files.kept - counts.get(Reason.MATCHES_ALL, 0)

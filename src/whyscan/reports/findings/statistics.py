@@ -1,4 +1,4 @@
-"""Findings about statistics: absent, cut off, silent on NaN, or impossible."""
+"""Findings about statistics: missing, truncated, without NaN counts, or contradictory."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Column
 
 _LONGER = 4
-"""How many times longer a cut bound is proposed to be."""
+"""The proposed length of truncated bounds, as a multiple of their present length."""
 
 
 def statistics(facts: Facts) -> Iterator[Finding]:
-    """All of this family."""
+    """Yield all findings of this family."""
     yield from _absent(facts)
     yield from _truncated(facts)
     yield from _nan_uncounted(facts)
@@ -31,18 +31,18 @@ def statistics(facts: Facts) -> Iterator[Finding]:
 
 
 def _absent(facts: Facts) -> Iterator[Finding]:
-    """One finding for the columns that as many files lack, whatever the number of columns."""
+    """Yield one finding for all columns that lack bounds in the same number of files."""
     if facts.files.every == facts.files.kept:
-        return  # No file stays that bounds could remove.
+        return  # Bounds could remove no further file.
     columns = {".".join(c.path): c for c in facts.plan.predicate.columns()}
-    together: dict[tuple[Code, int, int], list[Column]] = {}
+    columns_of: dict[tuple[Code, int, int], list[Column]] = {}
     for coverage in facts.workings.coverage:
         if coverage.mode != "exact":
             column = columns[coverage.column]
             lacking = coverage.files - coverage.files_with_bounds
             key = (_code(facts.plan, column), coverage.files, lacking)
-            together.setdefault(key, []).append(column)
-    for (code, files, lacking), lacked in together.items():
+            columns_of.setdefault(key, []).append(column)
+    for (code, files, lacking), lacked in columns_of.items():
         yield _of_columns(facts, code, lacked, files, lacking)
 
 
@@ -57,7 +57,7 @@ def _code(plan: PlanRequest, column: Column) -> Code:
 
 
 class StatisticsFix(Struct, frozen=True):
-    """Why a column has no bounds, and what gives it some; None where nothing does."""
+    """Why a column has no bounds, and the fix; None if there is no fix."""
 
     why: str
     fix: str | None
@@ -65,7 +65,7 @@ class StatisticsFix(Struct, frozen=True):
 
 
 def remedy(plan: PlanRequest, column: Column) -> StatisticsFix:
-    """What to do about files without bounds of a column."""
+    """Return the fix for files that have no bounds of a column."""
     recording = plan.snapshot.recording(column)
     if recording.collected is Collected.NEVER:
         return StatisticsFix(recording.why, None, None)
@@ -109,7 +109,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _why(plan: PlanRequest, columns: Sequence[Column]) -> str:
-    """The reason of all, or that of each column with its name."""
+    """Return the common reason of all columns, or the reason of each column with its name."""
     reasons = {".".join(c.path): remedy(plan, c).why for c in columns}
     if len(set(reasons.values())) == 1:
         return next(iter(reasons.values()))
@@ -117,7 +117,7 @@ def _why(plan: PlanRequest, columns: Sequence[Column]) -> str:
 
 
 def _setting(plan: PlanRequest, recordings: Sequence[Recording]) -> str | None:
-    """The statement that has writers record the columns."""
+    """Return the statement that makes writers record statistics of the columns."""
     properties: dict[str, list[str]] = {}
     for recording in recordings:
         if recording.setting is not None:
@@ -130,7 +130,7 @@ def _setting(plan: PlanRequest, recordings: Sequence[Recording]) -> str | None:
 
 
 def _widest(values: Sequence[str]) -> str:
-    """Of numbers the greatest; of lists of columns one list with all of them."""
+    """Return the greatest of several numbers, or the union of several lists of columns."""
     if all(value.isdigit() for value in values):
         return max(values, key=int)
     return ",".join(dict.fromkeys(name for value in values for name in value.split(",")))
@@ -141,26 +141,28 @@ def _name(plan: PlanRequest) -> str:
 
 
 def _by_footers(facts: Facts) -> Effect | None:
-    """What the files' own footers would remove, where they were opened."""
-    found = facts.workings
-    return Effect("files", found.blind, found.blind_kept) if found.blind else None
+    """Return how many files without statistics their footers would remove, if opened."""
+    workings = facts.workings
+    return Effect("files", workings.blind, workings.blind_kept) if workings.blind else None
 
 
 def _truncated(facts: Facts) -> Iterator[Finding]:
     for column in facts.plan.predicate.columns():
-        told = facts.plan.snapshot.recording(column)
-        if told.prefix is None or told.longer is None:
+        recording = facts.plan.snapshot.recording(column)
+        if recording.prefix is None or recording.longer is None:
             continue
         files = facts.stays.named(Reason.TRUNCATED_BOUND, facts.about(".".join(column.path)))
         if files:
-            yield _cut(facts, column, told, files)
+            yield _cut(facts, column, recording, files)
 
 
-def _cut(facts: Facts, column: Column, told: Recording, files: int) -> Finding:
-    prefix = told.prefix or 0
+def _cut(facts: Facts, column: Column, recording: Recording, files: int) -> Finding:
+    prefix = recording.prefix or 0
     longer = prefix * _LONGER
-    value = str(longer) if told.appended else f"truncate({longer})"
-    setting = f"ALTER TABLE {_name(facts.plan)} SET TBLPROPERTIES ('{told.longer}' = '{value}')"
+    value = str(longer) if recording.appended else f"truncate({longer})"
+    setting = (
+        f"ALTER TABLE {_name(facts.plan)} SET TBLPROPERTIES ('{recording.longer}' = '{value}')"
+    )
     return Finding(
         Code.TRUNCATED_BOUNDS,
         Severity.WARNING,

@@ -1,4 +1,4 @@
-"""The report as a page of HTML: one file, no network; and as a fragment for notebooks."""
+"""The report as one HTML file without network access, and as a fragment for notebooks."""
 
 from whyscan.reports.pages.page import fragment, page
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.pruning.domains.ranges import ValueRange, successor
-from whyscan.reports.predicate_values import MOST_MARKS, asked_ends, asked_in_words
+from whyscan.reports.predicate_values import MOST_MARKS, domain_in_words, range_ends
 from whyscan.reports.values import json_values
 from whyscan.reports.words import inert
 from whyscan.tree.types import (
@@ -49,7 +49,7 @@ def axis(column: ColumnBounds) -> dict[str, Any] | None:
         "name": inert(column.column),
         "type": str(column.type),
         "partitioned": column.partitioned,
-        "says": None if column.asked is None else asked_in_words(column.asked),
+        "says": None if column.domain is None else domain_in_words(column.domain),
     }
     match column.type:
         case StringType() | BinaryType() | UuidType() | BooleanType():
@@ -68,7 +68,7 @@ def axis(column: ColumnBounds) -> dict[str, Any] | None:
 
 
 def _measured(column: ColumnBounds) -> dict[str, Any]:
-    low, high = asked_ends(column.asked, column.type)
+    low, high = range_ends(column.domain, column.type)
     return {
         "lower": _positions(column.lower),
         "upper": _positions(column.upper),
@@ -77,13 +77,13 @@ def _measured(column: ColumnBounds) -> dict[str, Any]:
 
 
 def _positions(values: pa.Array) -> list[JsonValue]:
-    stored = values.type
-    if pa.types.is_date32(stored):
+    arrow_type = values.type
+    if pa.types.is_date32(arrow_type):
         return list(values.cast(pa.int32()).to_pylist())
-    if pa.types.is_timestamp(stored) or pa.types.is_integer(stored):
-        whole = values.cast(pa.int64())
-        exact = whole.to_pylist()
-        wide = pc.max(pc.abs(whole)).as_py()
+    if pa.types.is_timestamp(arrow_type) or pa.types.is_integer(arrow_type):
+        integers = values.cast(pa.int64())
+        exact = integers.to_pylist()
+        wide = pc.max(pc.abs(integers)).as_py()
         if wide is not None and not 0 <= wide <= EXACT_IN_JAVASCRIPT:
             return [None if v is None else str(v) for v in exact]
         return list(exact)
@@ -92,7 +92,7 @@ def _positions(values: pa.Array) -> list[JsonValue]:
 
 def _ranked(column: ColumnBounds) -> dict[str, Any]:
     """Each word has a cell of its own, from half below its rank to half above."""
-    spans = _spans(column.asked)
+    spans = _spans(column.domain)
     named = pa.array([k for r in spans for k in _named(r)], column.lower.type)
     words = pc.unique(pa.concat_arrays([column.lower, column.upper, named])).drop_null()
     words = words.take(pc.sort_indices(words))

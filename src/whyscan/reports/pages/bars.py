@@ -39,9 +39,9 @@ def _placed(counts: Mapping[str, int]) -> tuple[Segment, ...]:
     present = {fate: count for fate, count in counts.items() if count > 0}
     room = LENGTH - SHORTEST * len(present)
     total = sum(present.values())
-    found, start = [], 0
+    placed, start = [], 0
     for fate, count in present.items():
         length = SHORTEST + round(room * count / total)
-        found.append(Segment(fate, start, length))
+        placed.append(Segment(fate, start, length))
         start += length
-    return tuple(found)
+    return tuple(placed)

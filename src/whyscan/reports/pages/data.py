@@ -100,7 +100,7 @@ def _row_groups(lists: pa.ListArray) -> Mapping[str, Any]:
 def _removers(listing: Listing) -> Mapping[str, Any]:
     """The conjuncts that each remove a file by themselves."""
     sql = [cause.sql for cause in listing.causes]
-    shown = ["; ".join(sql[at] for at in found) for found in listing.removers.to_pylist()]
+    shown = ["; ".join(sql[at] for at in positions) for positions in listing.removers.to_pylist()]
     return _words(pa.array(shown, pa.string()).dictionary_encode())
 
 
@@ -111,6 +111,6 @@ def _partition(table: pa.Table) -> Iterator[str]:
 
 def _axes(listing: Listing) -> Iterator[str]:
     for column in listing.ranges:
-        found = axis(column)
-        if found is not None:
-            yield script_json(found)
+        chart = axis(column)
+        if chart is not None:
+            yield script_json(chart)

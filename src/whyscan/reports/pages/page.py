@@ -51,7 +51,7 @@ def report_words() -> dict[str, Any]:
         "overlapping": phrases.overlapping,
         "proofs": PROOFS,
         "removed": phrases.removed,
-        "ground": phrases.ground,
+        "basis": phrases.basis,
         "gate": phrases.gate,
         "reasons": words.REASONS,
         "segments": segments,

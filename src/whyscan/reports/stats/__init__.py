@@ -1,4 +1,4 @@
-"""How a table lies: is the layout any good, whatever is asked of it."""
+"""The layout of a table: which columns can prune, for any predicate."""
 
 from whyscan.reports.stats.profile import TableStats, profile
 

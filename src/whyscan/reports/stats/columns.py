@@ -84,22 +84,22 @@ def column_stats(read: ReadTable, column: Column) -> ColumnStats:
     partitioned = column.path in read.snapshot.partition_sources
     interval, parents = _interval(read, column, partitioned=partitioned)
     lower, upper = _ends(read, interval, partitioned=partitioned)
-    known = pc.and_(lower.is_valid(), upper.is_valid())
-    found = overlap(lower, upper)
-    told = read.snapshot.recording(column)
+    bounded = pc.and_(lower.is_valid(), upper.is_valid())
+    overlaps = overlap(lower, upper)
+    recording = read.snapshot.recording(column)
     return ColumnStats(
         column=".".join(column.path),
         type=str(column.type),
         partitioned=partitioned,
-        collected=told.collected.value,
+        collected=recording.collected.value,
         files=count,
-        bounded=known.true_count,
-        bytes_bounded=_sum(read.files.bytes.filter(known)),
+        bounded=bounded.true_count,
+        bytes_bounded=_sum(read.files.bytes.filter(bounded)),
         constant=pc.equal(lower, upper).true_count,
-        width=None if found is None else median(found.widths),
-        depth=None if found is None else _depths(found),
-        skipped=_skipped(found, count, known.true_count),
-        cut=_files(either(*cut(interval, told)), parents, read),
+        width=None if overlaps is None else median(overlaps.widths),
+        depth=None if overlaps is None else _depths(overlaps),
+        skipped=_skipped(overlaps, count, bounded.true_count),
+        cut=_files(either(*cut(interval, recording)), parents, read),
         nulls=_files(interval.null, parents, read),
         nulls_uncounted=_files(both(interval.null, opposite(interval.counted)), parents, read),
         nan=_files(interval.nan, parents, read),
@@ -119,23 +119,23 @@ def _interval(
 def _ends(read: ReadTable, interval: Interval, *, partitioned: bool) -> tuple[pa.Array, pa.Array]:
     groups, count = read.by_footers, read.files.count
     if groups is None or partitioned:
-        found = recorded(interval, count)
+        bounds = recorded(interval, count)
     else:
-        found = hulls(interval, groups, count)
+        bounds = hulls(interval, groups, count)
     nothing = pa.nulls(count, pa.bool_())  # of no type that anything is compared in
-    return (nothing, nothing) if found is None else found
+    return (nothing, nothing) if bounds is None else bounds
 
 
-def _depths(found: OverlapDepth) -> Depths | None:
-    spread = distribution(np.rint(found.depths).astype(np.int64))
-    return None if spread is None else Depths(found.median, found.ideal, spread)
+def _depths(overlaps: OverlapDepth) -> Depths | None:
+    spread = distribution(np.rint(overlaps.depths).astype(np.int64))
+    return None if spread is None else Depths(overlaps.median, overlaps.ideal, spread)
 
 
-def _skipped(found: OverlapDepth | None, files: int, bounded: int) -> float | None:
+def _skipped(overlaps: OverlapDepth | None, files: int, bounded: int) -> float | None:
     """A file without bounds is read whatever is asked."""
-    if found is None:
+    if overlaps is None:
         return None
-    return max(0.0, 1 - (float(found.depths.mean()) + files - bounded) / files)
+    return max(0.0, 1 - (float(overlaps.depths.mean()) + files - bounded) / files)
 
 
 def _files(mask: pa.BooleanArray | bool, parents: pa.Array | None, read: ReadTable) -> int:  # noqa: FBT001 - a mask

@@ -36,7 +36,7 @@ def document(stats: TableStats) -> Json:
         "row_group_bytes": _distribution(stats.row_group_sizes),
         "row_group_rows": _distribution(stats.row_group_rows),
         "manifests": stats.manifests,
-        "manifest_overlap": [asdict(found) for found in stats.manifest_overlap],
+        "manifest_overlap": [asdict(overlap) for overlap in stats.manifest_overlap],
         "unchecked": [{"level": level, "why": why} for level, why in stats.unchecked],
         "metadata": asdict(stats.metadata) | {"seconds": round(stats.metadata.seconds, 6)},
     }
@@ -73,15 +73,15 @@ def _rounded(share: float | None) -> float | None:
     return None if share is None else round(share, 6)
 
 
-def _distribution(found: Distribution | None) -> Json | None:
-    if found is None:
+def _distribution(distribution: Distribution | None) -> Json | None:
+    if distribution is None:
         return None
     return {
-        "count": found.count,
-        "total": found.total,
-        "least": found.least,
-        "quartiles": list(found.quartiles),
-        "greatest": found.greatest,
-        "start": found.start,
-        "bins": list(found.bins),
+        "count": distribution.count,
+        "total": distribution.total,
+        "least": distribution.least,
+        "quartiles": list(distribution.quartiles),
+        "greatest": distribution.greatest,
+        "start": distribution.start,
+        "bins": list(distribution.bins),
     }

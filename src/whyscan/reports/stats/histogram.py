@@ -25,17 +25,17 @@ class HistogramBar(Struct, frozen=True):
     height: int
 
 
-def steps(found: Distribution) -> Iterator[HistogramBar]:
+def steps(distribution: Distribution) -> Iterator[HistogramBar]:
     """Every bin that has something in it."""
-    most = max(found.bins)
-    for at, count in enumerate(found.bins):
+    most = max(distribution.bins)
+    for at, count in enumerate(distribution.bins):
         if count:
-            start = found.start << at
-            low = start if at else min(start, found.least)  # 0 counts as 1
+            start = distribution.start << at
+            low = start if at else min(start, distribution.least)  # 0 counts as 1
             height = max(LOWEST, round(TALLEST * count / most))
             yield HistogramBar(start.bit_length() - 1, low, 2 * start - 1, count, height)
 
 
-def last_power(found: Distribution) -> int:
+def last_power(distribution: Distribution) -> int:
     """The place of the last bin."""
-    return found.start.bit_length() + len(found.bins) - 2
+    return distribution.start.bit_length() + len(distribution.bins) - 2

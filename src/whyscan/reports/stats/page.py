@@ -8,7 +8,7 @@ from whyscan.reports.pages.bars import part_of
 from whyscan.reports.pages.shell import document, piece
 from whyscan.reports.phrases import read
 from whyscan.reports.stats.histogram import last_power, steps
-from whyscan.reports.stats.phrases import MILLION, answer, held, remarks, share, spread
+from whyscan.reports.stats.phrases import MILLION, answer, contents, remarks, share, spread
 from whyscan.reports.words import size
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ def fragment(stats: TableStats) -> str:
 
 
 def _words(stats: TableStats) -> dict[str, Any]:
-    said = answer(stats)
+    sentence = answer(stats)
     return {
-        "answer": said[0].upper() + said[1:],
-        "held": held(stats),
+        "answer": sentence[0].upper() + sentence[1:],
+        "contents": contents(stats),
         "remarks": list(remarks(stats)),
         "measured": list(_measured(stats)),
         "deepest": max((last_power(c.depth.spread) for c in stats.columns if c.depth), default=0),
@@ -62,10 +62,10 @@ def _part(of_one: float | None) -> tuple[Segment, ...]:
 
 def _measured(stats: TableStats) -> Iterator[tuple[str, str, Distribution, Any]]:
     """What has a size: its name, what is counted, how many of which size, a size in words."""
-    for name, noun, found, worded in (
+    for name, noun, distribution, worded in (
         ("Bytes of a file", "file", stats.file_sizes, size),
         ("Bytes of a row group", "row group", stats.row_group_sizes, size),
         ("Rows of a row group", "row group", stats.row_group_rows, "{:,}".format),
     ):
-        if found is not None:
-            yield name, noun, found, worded
+        if distribution is not None:
+            yield name, noun, distribution, worded

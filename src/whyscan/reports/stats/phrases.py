@@ -33,15 +33,15 @@ def share(part: float | None) -> str:
     return "-" if part is None else percent(round(part * MILLION), MILLION)
 
 
-def held(stats: TableStats) -> str:
+def contents(stats: TableStats) -> str:
     """What the table is made of."""
     rows = "unknown rows" if stats.rows is None else counted(stats.rows, "row")
     return f"{counted(stats.files, 'file')}, {size(stats.bytes)}, {rows}"
 
 
-def spread(found: ManifestOverlap) -> str:
+def spread(overlap: ManifestOverlap) -> str:
     """How the manifests share a column out."""
-    return f"a value falls into {found.median:,} (median), where {found.ideal:,} would do"
+    return f"a value falls into {overlap.median:,} (median), where {overlap.ideal:,} would do"
 
 
 REMARKS: tuple[tuple[str, Callable[[ColumnStats], object]], ...] = (
@@ -59,7 +59,7 @@ REMARKS: tuple[tuple[str, Callable[[ColumnStats], object]], ...] = (
 
 def remarks(stats: TableStats) -> Iterator[tuple[str, list[str]]]:
     """What is worth knowing of some columns, and of which."""
-    for told, which in REMARKS:
+    for remark, which in REMARKS:
         named = [inert(column.column) for column in stats.columns if which(column)]
         if named:
-            yield told, named
+            yield remark, named

@@ -127,6 +127,6 @@ def _total(values: pa.Array) -> int | None:
 def _overlaps(above: Manifests) -> Iterator[ManifestOverlap]:
     for path, interval in above.containers.partition.items():
         if isinstance(interval.lower, pa.Array) and isinstance(interval.upper, pa.Array):
-            found = overlap(interval.lower, interval.upper)
-            if found is not None:
-                yield ManifestOverlap(".".join(path), found.median, found.ideal)
+            depth = overlap(interval.lower, interval.upper)
+            if depth is not None:
+                yield ManifestOverlap(".".join(path), depth.median, depth.ideal)

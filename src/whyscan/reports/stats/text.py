@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.reports.phrases import LEVEL_NAMES, version_of
-from whyscan.reports.stats.phrases import answer, held, remarks, share, spread
+from whyscan.reports.stats.phrases import answer, contents, remarks, share, spread
 from whyscan.reports.text_layout import GAP, Ink, Page, columns, in_paragraphs, table, title_lines
 from whyscan.reports.words import counted, inert, percent, size
 
@@ -47,7 +47,7 @@ def _subject(stats: TableStats, page: Page) -> Iterator[str]:
     yield page.wrap(
         f"table  {inert(page.place(subject.uri))} ({', '.join(about)})", hanging=" " * 7
     )
-    yield f"holds  {held(stats)}"
+    yield f"holds  {contents(stats)}"
 
 
 def _columns(stats: TableStats, page: Page) -> Iterator[str]:
@@ -72,20 +72,20 @@ def _column(column: ColumnStats, page: Page) -> tuple[str, ...]:
     )
 
 
-def spark(found: Distribution, page: Page) -> str:
+def spark(distribution: Distribution, page: Page) -> str:
     """The bins as a row of steps; an empty one is a blank."""
     steps = STEPS if page.unicode else ASCII_STEPS
-    most = max(found.bins)
+    most = max(distribution.bins)
     return "".join(
-        " " if not count else steps[(count * len(steps) - 1) // most] for count in found.bins
+        " " if not count else steps[(count * len(steps) - 1) // most] for count in distribution.bins
     ).rstrip()
 
 
 def _remarks(stats: TableStats, page: Page) -> Iterator[str]:
     if any(column.partitioned for column in stats.columns):
         yield "* partition values tell it"
-    for told, named in remarks(stats):
-        yield page.wrap(f"{told}: {', '.join(named)}", hanging="  ")
+    for remark, named in remarks(stats):
+        yield page.wrap(f"{remark}: {', '.join(named)}", hanging="  ")
 
 
 def _sizes(stats: TableStats, page: Page) -> Iterator[str]:
@@ -102,15 +102,15 @@ def _sizes(stats: TableStats, page: Page) -> Iterator[str]:
 
 
 def _size(
-    name: str, found: Distribution | None, shown: Callable[[int], str], page: Page
+    name: str, distribution: Distribution | None, shown: Callable[[int], str], page: Page
 ) -> Iterator[tuple[str, ...]]:
-    if found is not None:
+    if distribution is not None:
         yield (
             name,
-            shown(found.least),
-            shown(found.median),
-            shown(found.greatest),
-            spark(found, page),
+            shown(distribution.least),
+            shown(distribution.median),
+            shown(distribution.greatest),
+            spark(distribution, page),
         )
 
 
@@ -119,9 +119,9 @@ def _manifests(stats: TableStats, page: Page) -> Iterator[str]:
         return
     yield f"{counted(stats.manifests, 'manifest')}"
     width = max((columns(inert(o.column)) for o in stats.manifest_overlap), default=0)
-    for found in stats.manifest_overlap:
-        name = inert(found.column).ljust(width)
-        yield page.wrap(f"  {name}{GAP}{spread(found)}")
+    for overlap in stats.manifest_overlap:
+        name = inert(overlap.column).ljust(width)
+        yield page.wrap(f"  {name}{GAP}{spread(overlap)}")
 
 
 def _unchecked(stats: TableStats, page: Page) -> Iterator[str]:
