@@ -1,4 +1,4 @@
-"""`whyscan audit`: a whole workload against its tables, on Spark."""
+"""`whyscan audit`: report what the queries of a workload waste, on Spark."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _audited(arguments: Mapping[str, Any]) -> Audit:
 
 
 def _export(result: Audit, shown: Audit, arguments: Mapping[str, Any]) -> None:
-    """What is written beside the report: a page for people, and what other systems are told."""
+    """Write the files beside the report: a page for people, and metrics and lineage events."""
     if arguments["dashboard"] is not None:
         from whyscan.spark.stages.audit.page import page
 
@@ -148,7 +148,7 @@ def _export(result: Audit, shown: Audit, arguments: Mapping[str, Any]) -> None:
 
 
 def _failures(result: Audit, arguments: Mapping[str, Any]) -> Iterator[str]:
-    """The gates that do not hold; what is not known does not pass."""
+    """Yield the gates that fail; a number that is unknown fails."""
     from whyscan.reports.words import counted, size
     from whyscan.spark.stages.audit.totals import total
 

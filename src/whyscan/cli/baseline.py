@@ -1,4 +1,4 @@
-"""`--baseline` and `--update-baseline`: a report held against a file of earlier ones."""
+"""`--baseline` and `--update-baseline`: compare a report with a file of earlier reports."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from whyscan.statements.records import StatementReport
 
 WHOLE = "*"
-"""The table of exemptions from gates on a statement as a whole."""
+"""The table name of exemptions from gates on a whole statement."""
 
 
 def against_baseline(report: Report, table: str, arguments: Mapping[str, Any]) -> Report:
-    """The report with what the baseline says of it, after that was brought up to date."""
+    """Add the outcomes of the baseline to a report, after an update of the file if asked for."""
     from whyscan.reports.baseline import Key
 
     question = report.question
@@ -36,7 +36,7 @@ def against_baseline(report: Report, table: str, arguments: Mapping[str, Any]) -
 def statement_against_baseline(
     report: StatementReport, arguments: Mapping[str, Any]
 ) -> StatementReport:
-    """The same for a statement, of which each scan is a question of its own."""
+    """Do the same for a statement, of which each scan is one question."""
     from whyscan.reports.baseline import Key
 
     def key(table: str) -> Key:
@@ -55,7 +55,7 @@ def statement_against_baseline(
 
 
 def _current(reports: Mapping[Key, Report], arguments: Mapping[str, Any]) -> Baseline:
-    """What the file says; with --update-baseline, after these reports were written into it."""
+    """Read the baseline; with --update-baseline, write these reports into it first."""
     from whyscan.reports.baseline import to_json
 
     path: Path | None = arguments["baseline"]

@@ -1,4 +1,4 @@
-"""`whyscan cache`: what is kept of remote tables on this machine, and its end."""
+"""`whyscan cache`: show or clear the local cache of remote metadata."""
 
 from __future__ import annotations
 

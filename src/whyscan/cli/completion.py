@@ -1,4 +1,4 @@
-"""`whyscan completion`: the script that lets a shell complete command lines."""
+"""`whyscan completion`: print the script that completes command lines in a shell."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from whyscan.cli.output import write
 
 SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 VARIABLE = "_WHYSCAN_COMPLETE"
-"""Under this name click's scripts ask the program for completions."""
+"""The environment variable by which click's scripts call the program."""
 
 
 HOW = """\b

@@ -14,7 +14,7 @@ from whyscan.table import open as open_table
 
 
 class TourStop(Struct, frozen=True):
-    """One stop of the tour: a question to a table of the lake, and what its answer shows."""
+    """One stop of the tour: a table, a predicate, and the text that explains the report."""
 
     title: str
     table: str

@@ -1,4 +1,4 @@
-"""The end of the demo's walk: the pipeline on Spark, over the lake and a log of its queries."""
+"""The last stops of the demo: the pipeline on Spark, over the lake and a log of queries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOLDER = "pipeline"
 
 
 class Stage(Struct, frozen=True):
-    """One command of the pipeline, and what its answer shows."""
+    """One command of the pipeline, and the text that explains its output."""
 
     title: str
     arguments: tuple[str, ...]
@@ -27,7 +27,7 @@ class Stage(Struct, frozen=True):
 
 
 def stages(folder: Path) -> tuple[Stage, ...]:
-    """The stages, each on what `whyscan demo` wrote into the folder."""
+    """Return the stages for the lake in a folder."""
     made = folder / FOLDER
     named = [f"{name.replace('-', '_')}={folder / name}" for name in TABLES]
     kept, log, page = str(made / "inventory"), str(folder / QUERIES), str(made / "audit.html")
@@ -54,7 +54,7 @@ def stages(folder: Path) -> tuple[Stage, ...]:
 
 
 def walk(folder: Path, first: int) -> int:
-    """Run the stages in one session; the number of the first, and the exit code of the worst."""
+    """Run the stages in one session, numbered from `first`; return the worst exit code."""
     from whyscan.cli.main import run
 
     shutil.rmtree(folder / FOLDER, ignore_errors=True)
@@ -69,6 +69,6 @@ def walk(folder: Path, first: int) -> int:
 
 
 def _command(stage: Stage) -> str:
-    """As people would write it: SQL has single quotes, so that it stands in double ones."""
+    """Write a command line for people: words with single quotes are in double quotes."""
     words = (f'"{word}"' if "'" in word else shlex.quote(word) for word in stage.arguments)
     return " ".join(("whyscan", *words))

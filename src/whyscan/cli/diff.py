@@ -80,7 +80,7 @@ def _report(
 ) -> Report:
     table = _opened(place, version, arguments)
     progress.watch(table.snapshot.traffic)
-    # Files are compared by their paths, so that no manifest may stay closed.
+    # Files are compared by their paths, so every manifest must be opened.
     return table.explain(predicate, verbose=True, **options.terms(arguments))
 
 
@@ -94,7 +94,7 @@ def _opened(place: str, version: str | None, arguments: Mapping[str, Any]) -> Ta
 
 
 def _when(version: str, format_name: str) -> When:
-    """A number is a version or a snapshot, what reads as a time is one, the rest are names."""
+    """Read a version: a number is a version or snapshot, a timestamp a time, the rest a ref."""
     if version.isascii() and version.isdigit():
         number = int(version)
         return {"snapshot": number} if format_name == "iceberg" else {"version": number}

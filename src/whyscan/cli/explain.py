@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 EVERY_ROW = "true"
-"""The predicate of a check of statistics alone."""
+"""The predicate if only statistics are checked."""
 
 
 @click.command(

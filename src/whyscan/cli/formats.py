@@ -1,4 +1,4 @@
-"""The forms of a report; a renderer is imported when its form is asked for."""
+"""The formats of a report; a renderer is imported when its format is used."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 FORMS = ("text", "json", "markdown", "html", "sarif", "junit")
 LISTS_FILES = frozenset({"html"})
-"""Forms whose reader can look through all files."""
+"""The formats that always list every file."""
 
 
 def rendered(report: Report, form: str, page: Page, source: str | None = None) -> str:
-    """The whole report. `source` is the file that the predicate came from."""
+    """Write the whole report. `source` is the file that the predicate came from."""
     match form:
         case "json":
             from whyscan.reports.document import to_json

@@ -1,4 +1,4 @@
-"""Gates from the command line: for one table, or for a statement and tables of it by name."""
+"""The gates of the command line: for one table, or for a statement and its tables by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLAGS = ("assert_stats", "require_partition_filter")
 
 
 def gates_of_table(arguments: Mapping[str, Any]) -> Gates:
-    """Those of `explain TABLE`: a name before a threshold has no meaning there."""
+    """Return the gates of `explain TABLE`; a name before a threshold is an error there."""
     from whyscan.reports.gates import Gates
 
     by_name = _by_name(arguments)
@@ -32,7 +32,7 @@ def gates_of_table(arguments: Mapping[str, Any]) -> Gates:
 
 
 def gates_of_statement(arguments: Mapping[str, Any]) -> StatementGates:
-    """Those of `explain --sql`."""
+    """Return the gates of `explain --sql`."""
     from whyscan.reports.gates import Gates
     from whyscan.statements.reports.gates import StatementGates
 
@@ -44,7 +44,7 @@ def gates_of_statement(arguments: Mapping[str, Any]) -> StatementGates:
 
 
 def _by_name(arguments: Mapping[str, Any]) -> dict[str | None, dict[str, Any]]:
-    """The gates without a name under None, and those of each name; the last one said holds."""
+    """Return the gates by table name, those without a name under None; the last value wins."""
     by_name: dict[str | None, dict[str, Any]] = defaultdict(dict)
     by_name[None].update({flag: arguments[flag] for flag in FLAGS})
     by_name[None]["assert_stats"] |= arguments["assert_stats_columns"] is not None

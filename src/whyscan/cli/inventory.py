@@ -1,4 +1,4 @@
-"""`whyscan inventory`: a whole lake as a table of its containers, on Spark."""
+"""`whyscan inventory`: write the containers of a lake into a table, on Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`whyscan`: the commands, and what their errors look like."""
+"""`whyscan`: the group of commands, and how their errors are printed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COMMANDS = (
     "cache",
     "completion",
 )
-"""Each is the function of that name in the file of that name."""
+"""Each command is the function of that name in the file of that name."""
 
 INTERRUPTED = 130
 
@@ -43,7 +43,7 @@ def _show_version(context: click.Context, _: click.Parameter, is_set: bool) -> N
 
 
 class _Commands(click.Group):
-    """Imports the one command that runs."""
+    """A group that imports only the command that runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -52,7 +52,7 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Refuse a name that is no command, with the nearest one as the hint."""
+        """Refuse a name that is not a command, with the nearest command as a hint."""
         if args[0] in COMMANDS or args[0].startswith("-"):
             return super().resolve_command(ctx, args)
         near = difflib.get_close_matches(args[0], COMMANDS, n=1)
@@ -81,13 +81,13 @@ def whyscan() -> None:
 
 
 def main() -> None:
-    """The entry point."""
+    """Run the program."""
     begin()
     end(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
-    """One command line; the exit code."""
+    """Run one command line and return its exit code."""
     try:
         code = whyscan.main(list(arguments), prog_name="whyscan", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -112,7 +112,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _misuse(error: click.ClickException) -> UsageError:
-    """Click's own complaints look like ours."""
+    """Turn an error of click into one of ours."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = "whyscan" if context is None else context.command_path
     near = getattr(error, "possibilities", None)
@@ -123,7 +123,7 @@ def _misuse(error: click.ClickException) -> UsageError:
 
 
 def _nearest(message: str, near: Sequence[str]) -> str:
-    """The word of those that is most like the one that the message quotes."""
+    """Return the candidate that is most like the word that the message quotes."""
     wrong = message.split("'")[1] if message.count("'") > 1 else message
     return max(near, key=lambda word: difflib.SequenceMatcher(None, wrong, word).ratio())
 
@@ -136,7 +136,7 @@ def _out_of_memory() -> WhyscanError:
 
 
 def _internal(error: Exception) -> int:
-    """A mistake of ours: still one line and a hint. The traceback is for those who ask."""
+    """Report a bug of whyscan in one line; WHYSCAN_TRACEBACK shows the traceback."""
     if os.environ.get("WHYSCAN_TRACEBACK"):
         raise error
     problem = WhyscanError(

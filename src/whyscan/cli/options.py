@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they stand for."""
+"""The options that several commands share, and functions that read their values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TERMS = ("dialect", "timezone", "depth", "full", "assume_no_nan")
 
 
 def options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Several options as one decorator, listed by --help in this order."""
+    """Combine several options into one decorator; --help lists them in this order."""
 
     def decorate(command: Any) -> Any:
         for option in reversed(options):
@@ -39,7 +39,7 @@ def options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def predicate(*, required: bool, default: str = "") -> Callable[[Any], Any]:
-    """`--where`; `default` says what holds without it."""
+    """Make the option `--where`; `default` is the text about what happens without it."""
     return click.option(
         "-w",
         "--where",
@@ -88,7 +88,7 @@ TERMS = options(
 
 
 def _limit_memory(context: click.Context, _: click.Parameter, size: int | None) -> None:
-    """Set the limit for as long as the command runs; processes that it starts inherit it."""
+    """Set the memory limit for the time of the command; child processes inherit it."""
     if size is not None and not context.resilient_parsing:
         context.with_resource(in_force({budget.VARIABLE: str(size)}))
 
@@ -136,14 +136,14 @@ OUTPUT = click.option(
 
 
 def gate(name: str, kind: click.ParamType[Any], metavar: str, about: str) -> Callable[[Any], Any]:
-    """A threshold, for everything or with a name for one table of a statement."""
+    """Make an option for a threshold, for the whole statement or, with a name, for one table."""
     return click.option(
         name, type=TableValue(kind), multiple=True, metavar=f"[NAME=]{metavar}", help=about
     )
 
 
 class WithColumnsOfStatistics(click.Command):
-    """`--assert-stats=a,b` names columns; `--assert-stats` alone takes no value behind it."""
+    """A command that reads `--assert-stats=a,b` as columns, and `--assert-stats` as a flag."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
@@ -157,7 +157,7 @@ class WithColumnsOfStatistics(click.Command):
 
 
 def asserted_statistics(arguments: Mapping[str, Any]) -> bool | list[str]:
-    """The columns of which every file must have statistics; True: those of the predicate."""
+    """Return the columns that need statistics in every file; True means the predicate's."""
     if arguments["assert_stats_columns"] is not None:
         names = [name for name in columns(arguments["assert_stats_columns"]) or () if name]
         if not names:
@@ -200,7 +200,7 @@ GATES = options(
 
 
 def form(*forms: str, about: str | None = None) -> Callable[[Any], Any]:
-    """`--format`, of those that the command has."""
+    """Make the option `--format` with the formats of one command."""
     return click.option(
         "--format",
         "form",
@@ -212,14 +212,14 @@ def form(*forms: str, about: str | None = None) -> Callable[[Any], Any]:
 
 
 def read_predicate(predicate: str) -> str:
-    """The predicate's text, from where it stands."""
+    """Return the text of the predicate: the argument itself, a file or standard input."""
     return _read(
         predicate, "predicate", "-w @FILE reads a file, -w 'a = 1' is the condition itself"
     )
 
 
 def read_statement(sql: str) -> str:
-    """The statement's text, from where it stands."""
+    """Return the text of the statement: the argument itself, a file or standard input."""
     hint = "--sql @FILE reads a file, --sql 'SELECT 1' is the query itself"
     return _read(sql, "statement", hint)
 
@@ -243,7 +243,7 @@ def _read(word: str, what: str, hint: str) -> str:
 
 
 def read_regular(path: Path) -> str:
-    """The text of a file. A pipe or a device may never end: `-` reads a pipe."""
+    """Return the text of a regular file. A pipe or a device may never end."""
     facts = path.stat()
     if stat.S_ISDIR(facts.st_mode):
         raise ValueError("it is a folder")
@@ -255,12 +255,12 @@ def read_regular(path: Path) -> str:
 
 
 def columns(select: str | None) -> list[str] | None:
-    """The columns that `--select` names; None for all."""
+    """Return the columns that `--select` names; None for all."""
     return None if select is None else [name.strip() for name in select.split(",")]
 
 
 def version(arguments: Mapping[str, Any]) -> When:
-    """Which version of the table."""
+    """Return the version of the table that the options name."""
     return {
         "version": arguments["at_version"],
         "snapshot": arguments["at_snapshot"],
@@ -270,17 +270,17 @@ def version(arguments: Mapping[str, Any]) -> When:
 
 
 def terms(arguments: Mapping[str, Any]) -> Any:
-    """How the predicate is read and how far down to look."""
+    """Return how the predicate is read and how deep the metadata is read."""
     return {name: arguments[name] for name in _TERMS}
 
 
 def partition_types(arguments: Mapping[str, Any]) -> dict[str, str]:
-    """The types of Hive partition columns that were given."""
+    """Return the types of Hive partition columns by column name."""
     return pairs("--partition-type", arguments["partition_types"])
 
 
 def partition_types_of_tables(arguments: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """`NAME.COLUMN=TYPE`, by the tables' names."""
+    """Return the types of `NAME.COLUMN=TYPE`, by table and column."""
     types: dict[str, dict[str, str]] = {}
     for word, kind in partition_types(arguments).items():
         name, dot, column = word.rpartition(".")
@@ -291,14 +291,14 @@ def partition_types_of_tables(arguments: Mapping[str, Any]) -> dict[str, dict[st
 
 
 def storage(arguments: Mapping[str, Any]) -> dict[str, str]:
-    """The storage options that were given."""
+    """Return the storage options."""
     named = {"no_cache": {"cache": "off"}, "as_files": {"as_files": "on"}}
     chosen = {key: value for name in named if arguments[name] for key, value in named[name].items()}
     return pairs("--option", arguments["storage"]) | chosen
 
 
 def deliver(render: Callable[[Page], str], output: Path | None) -> None:
-    """To standard output as its page is, or to a file."""
+    """Write a report to standard output, or to a file."""
     if output is None:
         write(render(terminal_page()))
     else:

@@ -1,4 +1,4 @@
-"""Where reports go: a whole one or nothing, to a stream that may be closed, or to a file."""
+"""Output: a report is written completely or not at all, to a stream or a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DRAWN = "█░…"
 
 
 def write(text: str) -> None:
-    """To standard output. A reader that has gone away (`| head`) is no error."""
+    """Write to standard output. It is no error if the reader has closed the pipe (`| head`)."""
     try:
         _send(text, sys.stdout)
     except BrokenPipeError:
@@ -32,7 +32,7 @@ def write(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """To standard error, as far as anybody listens, without credentials."""
+    """Write to standard error without credentials; errors while writing are ignored."""
     try:
         _send(mask_credentials(text), sys.stderr)
     except OSError:
@@ -40,28 +40,28 @@ def complain(text: str) -> None:
 
 
 def _send(text: str, stream: TextIO) -> None:
-    """What the stream's encoding has no letters for is written as escapes."""
+    """Write text; characters that the stream's encoding does not have are escaped."""
     stream.flush()
     stream.buffer.write(text.encode(stream.encoding or "utf-8", "backslashreplace"))
     stream.buffer.flush()
 
 
 def silence() -> None:
-    """Let the interpreter's last flush go nowhere: the pipe is closed."""
+    """Redirect standard output to nowhere, because its pipe is closed."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 def write_file(text: str, path: Path) -> None:
-    """To a file that is whole from the moment it has its name."""
+    """Write a text file that gets its name when it is complete."""
     with atomic_file(path) as file:
         file.write(text.encode())
 
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file that gets its name when all is written; what ends before leaves nothing behind."""
+    """Open a file that gets its name when it is complete; after an error nothing is left."""
     try:
         with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as scratch:
             try:
@@ -79,14 +79,14 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _umask() -> int:
-    """What a file made by `open` would be denied; temporary files are for their owner alone."""
+    """Return the process's umask, because temporary files are readable only by their owner."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
 def terminal_page() -> Page:
-    """The page that standard output is: as wide as the terminal, or 80 columns for a pipe."""
+    """Return the page of standard output: as wide as the terminal, or 80 columns for a pipe."""
     from whyscan.reports.text_layout import NARROWEST, Page
 
     shown = sys.stdout.isatty()
@@ -100,7 +100,7 @@ def terminal_page() -> Page:
 
 
 def file_page() -> Page:
-    """The page that a file is: no colours, and every letter."""
+    """Return the page of a file: no colours, and every character."""
     from whyscan.reports.text_layout import Page
 
     return Page(folder=str(Path.cwd()))

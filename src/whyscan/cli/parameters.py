@@ -1,4 +1,4 @@
-"""What the words on the command line mean: percentages, sizes, KEY=VALUE."""
+"""Types of values on the command line: percentages, sizes, KEY=VALUE."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class _Percent(click.ParamType[float]):
             number = float(str(value).rstrip("% "))
         except ValueError:
             self.fail(f"{value!r} is not a percentage", param, ctx)
-        # NaN fails this too.
+        # NaN fails this check, too.
         if not 0 <= number <= 100:  # noqa: PLR2004 - percent
             self.fail(f"{value!r} is not between 0 and 100", param, ctx)
         return number
 
 
 class _Size(click.ParamType[int]):
-    """Bytes: `10GB`, `500MiB`, `4096`."""
+    """A number of bytes: `10GB`, `500MiB`, `4096`."""
 
     name = "size"
 
@@ -45,7 +45,7 @@ class _Size(click.ParamType[int]):
 
 
 class TableValue(click.ParamType[tuple[str | None, Any]]):
-    """A value, with or without the name of the table that it is for: `10`, `sales=10`."""
+    """A value, perhaps with the name of a table: `10`, `sales=10`."""
 
     def __init__(self, kind: click.ParamType[Any]) -> None:
         self._kind = kind
@@ -65,7 +65,7 @@ SIZE = _Size()
 
 
 def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
-    """`KEY=VALUE` words as a mapping."""
+    """Return `KEY=VALUE` words as a mapping."""
     mapping: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")

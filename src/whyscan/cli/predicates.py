@@ -1,7 +1,7 @@
-"""The pre-commit hooks over files: `python -m whyscan.cli.predicates TABLE OPTIONS... -- FILES...`.
+"""The pre-commit hooks: `python -m whyscan.cli.predicates TABLE OPTIONS... -- FILES...`.
 
-Each file holds one predicate or, with `--sql` as the first word, one statement. It is no command of
-its own: a loop in a shell does the same.
+Each file contains one predicate or, if the first word is `--sql`, one statement. It is not a
+command of `whyscan`, because a loop in a shell does the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def ask_each(words: Sequence[str]) -> int:
-    """The worst exit code of `whyscan explain`, asked once a file."""
+    """Run `whyscan explain` once per file and return the worst exit code."""
     if "--" not in words:
         hint = "end the hook's args with it: args: [TABLE, --max-files=10, --]"
         complain(describe(UsageError("no -- before the files", hint=hint)))

@@ -24,7 +24,7 @@ CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """Shows how much metadata was read so far, on standard error if that is a terminal."""
+    """A thread that shows how much metadata was read, if standard error is a terminal."""
 
     def __init__(self) -> None:
         self._traffic: Callable[[], Traffic] | None = None
@@ -32,7 +32,7 @@ class Progress:
         self._thread = Thread(target=self._run, daemon=True)
 
     def watch(self, traffic: Callable[[], Traffic]) -> None:
-        """Count by this from here on."""
+        """Set the function that returns the traffic so far."""
         self._traffic = traffic
 
     def __enter__(self) -> Self:
@@ -73,7 +73,7 @@ class Progress:
 
 @contextmanager
 def steps() -> Iterator[Callable[[str], None]]:
-    """Tells what is done now, on a terminal, in one line; it goes when all is over, or fails."""
+    """Yield a function that shows the current step in one line on the terminal."""
 
     def tell(step: str) -> None:
         if sys.stderr.isatty():

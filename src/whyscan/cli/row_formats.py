@@ -1,4 +1,4 @@
-"""Rows as Parquet, Arrow or CSV, written batch by batch."""
+"""Writers of rows as Parquet, Arrow or CSV, batch by batch."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _BYTES = 1 << 27
 
 
 class Writer(Protocol):
-    """Takes batches."""
+    """An object that writes batches."""
 
     def write(self, batch: pa.RecordBatch) -> None: ...
 
 
 @contextmanager
 def open_writer(form: str, file: Any, schema: pa.Schema) -> Iterator[Writer]:
-    """A writer of the form; what is written is whole when it closes."""
+    """Open a writer of the format; the file is complete when the writer closes."""
     match form:
         case "parquet":
             import pyarrow.parquet as pq
@@ -44,7 +44,7 @@ def open_writer(form: str, file: Any, schema: pa.Schema) -> Iterator[Writer]:
 
 
 class _Gathered:
-    """Row groups of a good size from batches of any."""
+    """A Parquet writer that gathers batches into row groups of a good size."""
 
     def __init__(self, writer: Any, schema: pa.Schema) -> None:
         self._writer, self._schema = writer, schema
@@ -65,7 +65,7 @@ class _Gathered:
 
 
 class _Text:
-    """CSV: what is no plain value is JSON, bytes are hexadecimal digits."""
+    """A CSV writer: nested values are JSON, bytes are hexadecimal digits."""
 
     def __init__(self, writer: Any, schema: pa.Schema) -> None:
         self._writer, self._schema = writer, schema
@@ -76,7 +76,7 @@ class _Text:
 
 
 def _needs_text(kind: pa.DataType) -> bool:
-    """A type that CSV has no way to write."""
+    """Return whether CSV cannot write values of this type."""
     return bool(
         pa.types.is_nested(kind)
         or pa.types.is_binary(kind)

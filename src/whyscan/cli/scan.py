@@ -1,4 +1,4 @@
-"""`whyscan scan`: the rows of a plan, into a file or a pipe."""
+"""`whyscan scan`: write the rows of a plan into a file or a pipe."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _rows(plan: Plan, form: str, file: Any) -> None:
     from whyscan.cli.row_formats import open_writer
 
     rows = plan.to_reader()
-    # What cannot be judged at all ends before anything is written.
+    # A predicate that cannot be evaluated at all fails before anything is written.
     first = list(islice(rows, 1))
     with open_writer(form, file, rows.schema) as writer:
         for batch in chain(first, rows):

@@ -1,4 +1,4 @@
-"""`whyscan schema`: the JSON Schemas of what the commands print."""
+"""`whyscan schema`: print the JSON Schemas of the documents that commands print."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def schema(document: str) -> None:
 
 
 def _bundled(document: str, report: str) -> str:
-    """A schema that needs no other: what it takes from the report's is inside."""
+    """Return a schema with the report's schema inside, so that it needs no other file."""
     whole = json.loads(_text(document))
     whole["$defs"]["report"] = json.loads(report)
     return json.dumps(whole, indent=2) + "\n"

@@ -1,4 +1,4 @@
-"""The Spark session of a command: the user's, or one that ends with it."""
+"""The Spark session of a command: the running session, or a new one that ends with the command."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MASTER = click.option(
 
 
 def table_format(option: str, about: str) -> Callable[[Command], Command]:
-    """The option for the format of a table that is written."""
+    """Make the option for the format of tables that are written."""
     return click.option(
         option,
         type=click.Choice(["parquet", "delta", "iceberg"]),
@@ -38,7 +38,10 @@ def table_format(option: str, about: str) -> Callable[[Command], Command]:
 
 @contextmanager
 def spark_session(master: str | None, *, formats: bool = False) -> Iterator[SparkSession]:
-    """A session; one that was running before goes on after. `formats` brings Delta and Iceberg."""
+    """Open a session. A session that was running before keeps running.
+
+    `formats` adds Delta and Iceberg to a new session.
+    """
     show_pandas()
     from whyscan.spark import session
 
@@ -56,7 +59,7 @@ def spark_session(master: str | None, *, formats: bool = False) -> Iterator[Spar
 
 
 def _is_of_this_machine(spark: SparkSession) -> bool:
-    """Not so on a cluster, and not on a server of Spark Connect, which has no context to show."""
+    """Return whether Spark runs locally; False for a cluster and for Spark Connect."""
     from pyspark.errors import PySparkException
 
     try:
@@ -66,10 +69,10 @@ def _is_of_this_machine(spark: SparkSession) -> bool:
 
 
 class _Ending:
-    """The end of a session, beside what is left to do.
+    """The end of a session in a thread, while the command continues.
 
-    Spark's part takes a tenth of a second; then PySpark waits for the next tick of a thread of its
-    own, which ends with this process anyway. A Java whose Python has gone stops Spark by itself.
+    Spark needs a tenth of a second to stop. Then PySpark waits for a thread of its own, which ends
+    with this process anyway. A Java process whose Python process has ended stops Spark by itself.
     """
 
     def __init__(self) -> None:
@@ -80,7 +83,7 @@ class _Ending:
         self._thread.start()
 
     def wait(self) -> None:
-        """Until no session of this process is ending."""
+        """Wait until no session of this process is ending."""
         if self._thread is not None:
             self._thread.join()
 
@@ -89,7 +92,7 @@ _ENDING = _Ending()
 
 
 def _running() -> SparkSession | None:
-    """The session of this process, where it has one already."""
+    """Return the active session of this process, if there is one."""
     if "pyspark" not in sys.modules:
         return None
     from pyspark.sql import SparkSession

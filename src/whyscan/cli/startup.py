@@ -1,4 +1,4 @@
-"""What the command line does not load, and how it begins and ends: most of a short run is that."""
+"""Start and end of the program, without imports and clean-up that a short run does not need."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MANY = 100_000
 
 
 class _HiddenModule:
-    """A module that cannot be found, even where it is installed."""
+    """An import finder that reports one module as not installed."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -34,23 +34,23 @@ class _HiddenModule:
 
 
 def begin() -> None:
-    """Before anything heavy is imported: modules are no garbage that is worth looking for."""
+    """Prepare the process before heavy imports: less garbage collection, and no pandas."""
     gc.set_threshold(_MANY)
     hide_pandas()
 
 
 def hide_pandas() -> None:
-    """PyArrow imports pandas wherever it is installed: half a second, and nobody here uses it."""
+    """Hide pandas, because PyArrow imports it if installed, which takes half a second."""
     sys.meta_path.insert(0, _HiddenModule("pandas"))
 
 
 def show_pandas() -> None:
-    """Spark asks for it wherever it meets Arrow."""
+    """Make pandas visible again, because Spark needs it for Arrow."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _HiddenModule)]
 
 
 def start_duckdb(places: Iterable[str]) -> None:
-    """DuckDB reads the log of a Delta table, and starts beside all that is imported before."""
+    """Start DuckDB in the background if a location is a Delta table, whose log it reads."""
     if any(os.path.isdir(f"{place}/_delta_log") for place in places):  # noqa: PTH112 - never raises
         from whyscan.tables import duckdb_engine
 
@@ -59,10 +59,9 @@ def start_duckdb(places: Iterable[str]) -> None:
 
 @contextmanager
 def loading_the_parser(places: Iterable[str]) -> Iterator[None]:
-    """Import the parser while a table's first objects are on their way, if it is not here.
+    """Import the parser in a thread while the first objects of a remote table are read.
 
-    Nothing of it is imported elsewhere meanwhile: two threads in one package would wait for
-    each other.
+    No other thread may import parts of the parser meanwhile: both would wait for each other.
     """
     parser = Thread(target=import_module, args=("sqlglot.dialects.spark",))
     remote = any("://" in place for place in places)
@@ -77,7 +76,7 @@ def loading_the_parser(places: Iterable[str]) -> Iterator[None]:
 
 @contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
-    """A job that is ended from outside removes what it began, as after Ctrl-C."""
+    """Treat SIGTERM like Ctrl-C, so that a terminated job removes its temporary files."""
     if current_thread() is not main_thread():
         yield
         return
@@ -89,10 +88,10 @@ def sigterm_as_interrupt() -> Iterator[None]:
 
 
 def end(code: int) -> NoReturn:
-    """End at once: taking an interpreter with all its modules apart takes a tenth of a second."""
+    """End the process at once, because tearing down the interpreter takes a tenth of a second."""
     atexit._run_exitfuncs()  # noqa: SLF001 - temporary folders are removed there
     for stream in (sys.stdout, sys.stderr):
-        # Whoever wrote has flushed, and complained if that failed; a closed stream is None.
+        # Every writer has flushed and reported its errors already; a closed stream is None.
         with suppress(OSError, AttributeError):
             stream.flush()
     os._exit(code)

@@ -1,4 +1,4 @@
-"""`whyscan explain --sql`: what each table of a whole statement reads, and why."""
+"""`whyscan explain --sql`: report what each table of a statement reads, and why."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ VERSIONS = "the statement can say it: FROM t VERSION AS OF 3, or TIMESTAMP AS OF
 
 
 def explain_statement(arguments: Mapping[str, Any]) -> int:
-    """The report on a statement, gated, to where it was asked for."""
+    """Report on a statement, check its gates, and return the exit code."""
     _refuse(arguments)
     gates = gates_of_statement(arguments)
     report = _report(options.read_statement(arguments["sql"]), arguments).gated(gates)
@@ -53,7 +53,7 @@ def explain_statement(arguments: Mapping[str, Any]) -> int:
 
 
 def _refuse(arguments: Mapping[str, Any]) -> None:
-    """What is said of the one table has no meaning for several."""
+    """Refuse options that are for one table only."""
     for name, option in ONE_TABLE.items():
         if arguments[name] not in {None, ()}:
             hint = VERSIONS if name in WHEN else TABLES
@@ -79,7 +79,7 @@ def _report(sql: str, arguments: Mapping[str, Any]) -> StatementReport:
 def _partition_types(
     arguments: Mapping[str, Any], tables: Iterable[str]
 ) -> dict[str, dict[str, str]]:
-    """`NAME.COLUMN=TYPE`, by the tables' names."""
+    """Return the types of `NAME.COLUMN=TYPE`, by table and column."""
     types: dict[str, dict[str, str]] = {name: {} for name in tables}
     for word, kind in options.partition_types(arguments).items():
         name, _, column = word.rpartition(".")

@@ -1,4 +1,4 @@
-"""`whyscan stats`: is the layout of a table any good, whatever is asked of it."""
+"""`whyscan stats`: profile the layout of a table, for any predicate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shell may offer while a command line is typed; nothing heavy is imported for it."""
+"""Suggestions for shell completion; nothing heavy is imported for them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ DEPTHS = ("auto", "files", "row-groups")
 
 
 def places(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Files and folders: the shell knows them."""
+    """Let the shell complete files and folders."""
     return [CompletionItem(begun, type="file")]
 
 
 def named_places(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Files and folders behind `NAME=`, for shells that complete there; nothing before it."""
+    """Let the shell complete files and folders behind `NAME=`."""
     return [CompletionItem(begun, type="file")] if "=" in begun else []
 
 

@@ -1,4 +1,4 @@
-"""Errors for people: one line, the place in the predicate, and a hint."""
+"""Errors as text for people: one line, the position in the predicate, and a hint."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from whyscan.errors import PredicateError, TextSpan, WhyscanError
 
 SHOWN = 72
 LONGEST = 1_000
-"""Characters of a line: a name or a literal of the user's may have millions."""
+"""The most characters of a line, because a user's name or literal may have millions."""
 
 
 def describe(error: WhyscanError) -> str:
-    """The error in lines; escape codes in it are made visible."""
+    """Write the error in lines; escape codes in it are made visible."""
     from whyscan.reports.words import inert, inert_sql
 
     lines = [f"error: {inert_sql(_short(error.message))}"]
@@ -27,7 +27,7 @@ def _short(line: str) -> str:
 
 
 def _underlined(text: str, span: TextSpan) -> list[str]:
-    """The line of the text where the span begins, and carets under the span."""
+    """Return the line of the text where the span begins, and carets below the span."""
     from whyscan.reports.text_layout import columns
     from whyscan.reports.words import inert
 

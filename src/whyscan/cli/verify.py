@@ -1,4 +1,4 @@
-"""`whyscan verify`: plans and statistics against the rows, and against what engines read."""
+"""`whyscan verify`: compare plans and statistics with the rows, and with what engines read."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def verify(places: tuple[str, ...], **arguments: Any) -> int:
 
 
 def _check_names(arguments: Mapping[str, Any]) -> None:
-    """A name that nobody knows is told before Spark starts."""
+    """Refuse an unknown dialect or engine before Spark starts."""
     from whyscan.predicate.syntax.parse import dialect_named
     from whyscan.spark.stages.verify.engines.matrix import named
 
@@ -189,7 +189,7 @@ def _verify_options(arguments: Mapping[str, Any]) -> VerifyOptions:
 
 
 def _quiet(spark: SparkSession) -> None:
-    """What an engine cannot do is in the report: Spark's own log of it is for nobody."""
+    """Silence Spark's log, because the report says what an engine cannot do."""
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     if hasattr(spark, "_jsparkSession"):
         spark.sparkContext.setLogLevel("OFF")

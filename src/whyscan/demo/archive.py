@@ -1,7 +1,7 @@
-"""The demo's archive: telemetry of four missions as an Iceberg table, a manifest for each commit.
+"""The archive of the demo: telemetry of four missions, as an Iceberg table.
 
-Every five days a mission commits ten files, two a day. A night draws the voltage of the panels
-down, on some days further than on others.
+Each commit has one manifest. Every five days a mission commits ten files, two per day. At night the
+voltage of the panels falls, on some days more than on others.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ PARTITION = (
 
 
 class MissionCommit(Struct, frozen=True):
-    """What one mission wrote at once; `number` is the commit's sequence number in the table."""
+    """One commit of a mission; `number` is its sequence number in the table."""
 
     number: int
     mission: str
@@ -63,7 +63,7 @@ class MissionCommit(Struct, frozen=True):
 
 
 def write_archive(table: Path) -> None:
-    """Write data files, manifests, their list and the metadata file."""
+    """Write the data files, the manifests, the manifest list and the metadata file."""
     # Iceberg records absolute paths. Not Path.resolve: the table is opened by its name.
     root = Path(os.path.abspath(table))  # noqa: PTH100
     metadata = root / "metadata"
@@ -88,7 +88,7 @@ def _day(after: int) -> date:
 
 
 def _write_commit(root: Path, commit: MissionCommit) -> dict[str, Any]:
-    """Data files and their manifest; the manifest's line in the list."""
+    """Write the data files and the manifest of a commit; return its entry in the manifest list."""
     entries = [_write_half(root, commit, day, hour) for day, hour in product(commit.days, HALVES)]
     path = root / "metadata" / f"m{commit.number:02}.avro"
     header = {"schema": json.dumps(SCHEMA), "schema-id": "0", "partition-spec": json.dumps(SPEC)}
@@ -119,12 +119,12 @@ def _summary(lower: bytes, upper: bytes) -> dict[str, Any]:
 
 
 def _ordinal(day: date) -> int:
-    """Days from 1970-01-01: the day transform."""
+    """Return the days since 1970-01-01, as the day transform does."""
     return (day - date(1970, 1, 1)).days
 
 
 def _write_half(root: Path, commit: MissionCommit, day: date, hour: int) -> dict[str, Any]:
-    """The data file of half a day, and its entry in the manifest."""
+    """Write the data file of half a day; return its entry in the manifest."""
     rows = _samples(commit.mission, datetime.combine(day, time(hour)))
     path = root / "data" / f"mission={commit.mission}" / f"at_day={day}" / f"{hour:02}.parquet"
     groups = [rows[at : at + SAMPLES_A_GROUP] for at in range(0, SAMPLES, SAMPLES_A_GROUP)]
@@ -152,7 +152,7 @@ def _write_half(root: Path, commit: MissionCommit, day: date, hour: int) -> dict
 
 
 def _samples(mission: str, start: datetime) -> pa.Table:
-    """Half a day, a sample every thirty minutes."""
+    """Return half a day of samples, one every thirty minutes."""
     import pyarrow as pa
 
     kinds = (pa.string(), pa.timestamp("us"), pa.float64())
@@ -167,12 +167,12 @@ def _samples(mission: str, start: datetime) -> pa.Table:
 
 
 def _night(moment: datetime) -> float:
-    """How much of a night it is, from 0 at noon to 1 at midnight."""
+    """Return 0 at noon, 1 at midnight, and values between them at other times."""
     return (1 + math.cos(math.tau * (moment.hour + moment.minute / 60) / 24)) / 2
 
 
 def _ends(rows: pa.Table, which: str) -> dict[int, bytes]:
-    """The `min` or `max` of every column, as the specification stores it."""
+    """Return the `min` or `max` of every column, encoded as the specification demands."""
     import pyarrow.compute as pc
 
     mission, at, voltage = (pc.min_max(rows[name])[which] for name in COLUMNS)

@@ -1,4 +1,4 @@
-"""One Parquet file of the demo's lake."""
+"""The writer of one Parquet file of the demo."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def write_file(path: Path, *groups: pa.Table) -> int:
-    """Write a file with a row group for each table; its bytes."""
+    """Write a file with one row group per table, and return its size in bytes."""
     from pyarrow import parquet
 
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Iceberg's Avro files: the schemas of a manifest list and of a manifest, and how both are written.
+"""The Avro files of Iceberg: the schemas of manifest lists and manifests, and their writer.
 
 https://iceberg.apache.org/spec/#manifests
 """
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-# The same on every machine; Avro's is random so that it is not found among the records.
+# A constant marker makes the files equal on every machine; Avro's default is random.
 _SYNC = b"whyscan's demo.\n"
 
 
@@ -21,7 +21,7 @@ def write_avro(
     records: Sequence[Mapping[str, Any]],
     header: dict[str, str] | None = None,
 ) -> int:
-    """Write a container; its bytes."""
+    """Write an Avro file and return its size in bytes."""
     import fastavro
 
     parsed = fastavro.parse_schema(schema)
@@ -31,29 +31,29 @@ def write_avro(
 
 
 def field(name: str, number: int, kind: Any) -> dict[str, Any]:
-    """A field that must have a value."""
+    """Return a required field."""
     return {"name": name, "type": kind, "field-id": number}
 
 
 def optional(name: str, number: int, kind: Any) -> dict[str, Any]:
-    """A field that may be null."""
+    """Return a field that may be null."""
     return field(name, number, ["null", kind]) | {"default": None}
 
 
 def _by_column(name: str, number: int, key: int, kind: str) -> dict[str, Any]:
-    """A map from field ids: an array of pairs, as Avro's own maps have only strings for keys."""
+    """Return a map from field ids, as an array of pairs: Avro's own maps need string keys."""
     members = [field("key", key, "int"), field("value", key + 1, kind)]
     pair = {"type": "record", "name": f"k{key}_v{key + 1}", "fields": members}
     return optional(name, number, {"type": "array", "items": pair, "logicalType": "map"})
 
 
 def pairs(values: Mapping[int, Any]) -> list[dict[str, Any]]:
-    """A map from field ids as its records."""
+    """Return the records of a map from field ids."""
     return [{"key": key, "value": value} for key, value in values.items()]
 
 
 def manifest_schema(partition: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The schema of a manifest's entries; `partition` are the fields of its partition tuple."""
+    """Return the schema of manifest entries; `partition` has the fields of the partition tuple."""
     file = [
         field("content", 134, "int"),
         field("file_path", 100, "string"),
@@ -78,7 +78,7 @@ def manifest_schema(partition: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def list_schema() -> dict[str, Any]:
-    """The schema of a manifest list."""
+    """Return the schema of a manifest list."""
     summary = [
         field("contains_null", 509, "boolean"),
         optional("contains_nan", 518, "boolean"),

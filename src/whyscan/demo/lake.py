@@ -1,4 +1,4 @@
-"""The demo's lake: small tables in a folder, the same on every machine."""
+"""The lake of the demo: small tables in a folder, the same on every machine."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ WHERE c.name = 'spring'"
 2026-03-04 07:00:00,6,SELECT * FROM prices WHERE price > 1000
 2026-03-04 08:00:00,1,SELECT * FORM prices
 """
-"""What was asked of the lake: when, how often, and one that is no SQL."""
+"""The query log of the demo: time, number of runs and text; one text is not valid SQL."""
 
 SEED = 7
 MONTHS = 12
@@ -58,7 +58,7 @@ DELTA_WRITTEN = 1_709_251_200_000
 
 
 class User(Struct, frozen=True):
-    """One row of the table that is written twice; `file` is its place in the partition."""
+    """One row of the users table; `file` is the position of its file in the partition."""
 
     country: str
     age: int
@@ -75,7 +75,7 @@ USERS = [
     *_users("US", (31, 44, 55), (18, 21, 26, 29)),
 ]
 
-# The same rows as they arrived: every file has some of several countries.
+# The same rows in the order of arrival: every file has rows of several countries.
 FLAT = (
     (18, 24, 27, 29),
     (20, 21, 31, 33, 35),
@@ -87,7 +87,7 @@ FLAT = (
 
 
 def write_lake(folder: Path, *, force: bool) -> None:
-    """Write every table under `folder`, in place of an earlier demo's."""
+    """Write every table into `folder`; tables of an earlier demo are replaced."""
     try:
         _claim(folder, force=force)
         _months(folder / "months")
@@ -103,7 +103,7 @@ def write_lake(folder: Path, *, force: bool) -> None:
 
 
 def _claim(folder: Path, *, force: bool) -> None:
-    """Make the folder ours. Only what an earlier demo wrote is removed."""
+    """Prepare the folder. Only files that an earlier demo wrote are removed."""
     foreign = folder.exists() and not (folder / MARKER).exists()
     if foreign and not folder.is_dir():
         raise UsageError(f"{folder} is a file", hint="name a folder: whyscan demo FOLDER")
@@ -120,7 +120,7 @@ def _claim(folder: Path, *, force: bool) -> None:
 
 
 def _months(root: Path) -> None:
-    """Orders of a year, one Hive partition a month."""
+    """Write the orders of a year, one Hive partition per month."""
     from random import Random
 
     import pyarrow as pa
@@ -140,7 +140,7 @@ def _months(root: Path) -> None:
 
 
 def _campaigns(root: Path) -> None:
-    """The months in which something was advertised: a file a campaign."""
+    """Write the months of advertising campaigns, one file per campaign."""
     import pyarrow as pa
 
     for at, (name, months) in enumerate(CAMPAIGNS):
@@ -149,7 +149,7 @@ def _campaigns(root: Path) -> None:
 
 
 def _partitioned(root: Path) -> None:
-    """Users, one Hive partition a country and two files in each."""
+    """Write the users with one Hive partition per country and two files in each."""
     for path, users in _files_of_users().items():
         write_file(root / path, _ages([user.age for user in users]))
 
@@ -162,7 +162,7 @@ def _files_of_users() -> dict[str, list[User]]:
 
 
 def _flat(root: Path) -> None:
-    """The same users in six files without partitions."""
+    """Write the same users into six files without partitions."""
     import pyarrow as pa
 
     countries = {user.age: user.country for user in USERS}
@@ -172,7 +172,7 @@ def _flat(root: Path) -> None:
 
 
 def _delta(root: Path) -> None:
-    """The same users as a Delta table, one commit a country."""
+    """Write the same users as a Delta table, one commit per country."""
     adds: dict[str, list[dict[str, Any]]] = {}
     for path, users in _files_of_users().items():
         rows = _ages([user.age for user in users])
@@ -203,7 +203,7 @@ def _about() -> dict[str, Any]:
 
 
 def _add(path: str, country: str, rows: pa.Table, size: int) -> dict[str, Any]:
-    """What the log says of a file."""
+    """Return the log entry of a file."""
     import pyarrow.compute as pc
 
     ends = {name: pc.min_max(rows[name]).as_py() for name in rows.column_names}
@@ -231,7 +231,7 @@ def _ages(ages: Sequence[int]) -> pa.Table:
 
 
 def _prices(folder: Path) -> None:
-    """One file of three row groups, its prices once as decimals and once as doubles."""
+    """Write files with three row groups, one with prices as decimals and one as doubles."""
     import pyarrow as pa
 
     decimals = [pa.array(_spread(*ends), pa.decimal128(10, 2)) for ends in PRICES]
@@ -242,7 +242,7 @@ def _prices(folder: Path) -> None:
 
 
 def _spread(low: int, high: int) -> list[Decimal]:
-    """Prices from low to high, both among them."""
+    """Return prices from low to high, both included."""
     step = Decimal(high - low) / (PRICES_A_GROUP - 1)
     inner = [(low + step * i).quantize(Decimal("0.01")) for i in range(1, PRICES_A_GROUP - 1)]
     return [Decimal(low), *inner, Decimal(high)]

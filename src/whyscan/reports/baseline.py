@@ -1,4 +1,4 @@
-"""A file of what each question read when somebody was content with it.
+"""The baseline file: how much each question pruned when the user accepted it.
 
 {
   "schema_version": "1.0",
@@ -13,8 +13,8 @@
   ]
 }
 
-Shares are percentages of what the table holds, so that a table may grow. Tolerances are points of
-them. An exemption without a predicate holds for every question on its table.
+Shares are percentages of the table, so that the table may grow. Tolerances are percentage points.
+An exemption without a predicate holds for every question on its table.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SPELLINGS = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 
 
 class Key(Struct, frozen=True):
-    """A question as it was put: the table as it was named, and the predicate's words."""
+    """A question as the user wrote it: the table's name and the text of the predicate."""
 
     table: str
     predicate: str
@@ -50,7 +50,7 @@ class Key(Struct, frozen=True):
     timezone: str
 
     def is_same(self, other: Key) -> bool:
-        """Whether the other is this question, in other spellings perhaps."""
+        """Return whether the other key is the same question, perhaps in another spelling."""
         return (
             (self.dialect.lower(), self.timezone) == (other.dialect.lower(), other.timezone)
             and same_table(self.table, other.table)
@@ -59,17 +59,17 @@ class Key(Struct, frozen=True):
 
 
 def same_table(one: str, other: str) -> bool:
-    """Whether two names lead to one place: `./t`, `t/` and `file:///lake/t` may be one table."""
+    """Return whether two names are one location: `./t`, `t/` and `file:///lake/t` may be."""
     return one == other or _place(one) == _place(other)
 
 
 def same_sql(one: str, other: str, dialect: str) -> bool:
-    """Whether two texts are one question, whatever their blanks, parentheses and case."""
+    """Return whether two texts are the same SQL, ignoring blanks, parentheses and case."""
     return one == other or canonical(one, dialect) == canonical(other, dialect)
 
 
 def _place(name: str) -> str:
-    """A place in one spelling. Several places are one name with blanks between them."""
+    """Return a location in one spelling. Several locations are one name with blanks between."""
     if " " in name and not os.path.lexists(name):
         return " ".join(map(_place, name.split()))
     scheme, mark, rest = name.partition("://")
@@ -81,14 +81,14 @@ def _place(name: str) -> str:
 
 
 class Shares(Struct, frozen=True):
-    """Percent of files and bytes that were skipped; None where it was not known."""
+    """The percentages of files and bytes that were pruned; None if unknown."""
 
     pruned_files: float | None
     pruned_bytes: float | None
 
 
 class Baseline(Struct, frozen=True):
-    """What was read, how much worse it may become, and what is let off until when."""
+    """The pruned shares of each question, the tolerances, and the exemptions."""
 
     questions: dict[Key, Shares] = field(default_factory=dict)
     exemptions: tuple[Exemption, ...] = ()
@@ -96,7 +96,7 @@ class Baseline(Struct, frozen=True):
     tolerance_bytes: float = 0.0
 
     def check(self, key: Key, report: Report) -> Iterator[Assertion]:
-        """A question that the baseline does not know does not pass: nobody agreed to it."""
+        """Yield the outcome of the baseline gates. A question that is not in the baseline fails."""
         recorded = next((self.questions[spelling] for spelling in self._spellings(key)), None)
         if recorded is None:
             yield Assertion("baseline", 0.0, None, passed=False)
@@ -110,7 +110,7 @@ class Baseline(Struct, frozen=True):
             yield at_least("baseline_bytes", threshold, now.pruned_bytes)
 
     def updated(self, key: Key, report: Report) -> Baseline:
-        """The same, with this question as it is now, in the spelling that the file has of it."""
+        """Return a baseline with the present shares of this question, in the file's spelling."""
         spellings = list(self._spellings(key))
         others = {
             spelling: pruned
@@ -121,7 +121,7 @@ class Baseline(Struct, frozen=True):
         return replace(self, questions={**others, spelled: shares(report)})
 
     def _spellings(self, key: Key) -> Iterator[Key]:
-        """The questions of the file that are this one."""
+        """Yield the questions of the file that are the same as `key`."""
         if key in self.questions:
             yield key
         yield from (
@@ -129,7 +129,7 @@ class Baseline(Struct, frozen=True):
         )
 
     def excuse(self, key: Key, assertion: Assertion, today: date) -> Assertion:
-        """A gate that failed, with the exemption that covers it."""
+        """Add the exemption that covers a failed gate, if there is one."""
         if assertion.passed:
             return assertion
         for exemption in self.exemptions:
@@ -139,7 +139,7 @@ class Baseline(Struct, frozen=True):
 
 
 def covers(exemption: Exemption, key: Key, gate: str) -> bool:
-    """Whether an exemption is from this gate for this question."""
+    """Return whether an exemption covers this gate for this question."""
     predicate = exemption.predicate
     return (
         exemption.gate == gate
@@ -149,7 +149,7 @@ def covers(exemption: Exemption, key: Key, gate: str) -> bool:
 
 
 def shares(report: Report) -> Shares:
-    """What of files and bytes a report skips."""
+    """Return the percentages of files and bytes that a report prunes."""
     files = report.files_level
     percentages = (
         percent_pruned(files.total, files.kept),
@@ -159,7 +159,7 @@ def shares(report: Report) -> Shares:
 
 
 def to_json(baseline: Baseline) -> str:
-    """The file: questions in order, so that a change shows as one line more or less."""
+    """Write the file with the questions in order, so that a change shows as one changed line."""
     order = sorted(baseline.questions, key=lambda key: (key.table, key.predicate))
     document = {
         "schema_version": SCHEMA_VERSION,
@@ -176,7 +176,7 @@ def _exemption(exemption: Exemption) -> dict[str, str]:
 
 
 def read_baseline(text: str, place: str) -> Baseline:
-    """What a baseline file says; what it does not know is refused, not skipped."""
+    """Read a baseline file. Unknown members are an error."""
     try:
         return _baseline(json.loads(text))
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Gates and findings as JUnit XML: a gate passes or fails, a finding is told and fails nothing."""
+"""Gates and findings as JUnit XML: a gate passes or fails, a finding always passes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def junit(report: Report) -> str:
-    """One suite: the question itself, its gates, its findings."""
+    """Write one test suite: the predicate, its gates and its findings."""
     where = inert(report.table.uri)
     question = case(where, inert_sql(report.question.predicate), answer(report))
     return suite([question, *outcomes(report, where)], report.metadata.seconds)
 
 
 def suite(cases: Sequence[ET.Element], seconds: float) -> str:
-    """The whole document."""
+    """Write the whole XML document."""
     failed, skipped = (
         sum(case.find(outcome) is not None for case in cases) for outcome in ("failure", "skipped")
     )
@@ -44,10 +44,10 @@ def suite(cases: Sequence[ET.Element], seconds: float) -> str:
 
 
 def outcomes(report: GatedReport, where: str) -> Iterator[ET.Element]:
-    """A case for each gate and each finding."""
+    """Yield one test case per gate and per finding."""
     for assertion in report.assertions:
         element = case(where, assertion.name, gate(assertion))
-        # First: the order of a case's parts is fixed.
+        # Inserted first, because JUnit fixes the order of a case's children.
         if not assertion.holds:
             element.insert(0, ET.Element("failure", message=gate(assertion), type=assertion.name))
         elif not assertion.passed:
@@ -60,7 +60,7 @@ def outcomes(report: GatedReport, where: str) -> Iterator[ET.Element]:
 
 
 def case(where: str, name: str, text: str) -> ET.Element:
-    """One test, which passes unless it is given an outcome."""
+    """Make one test case, which passes unless an outcome is added."""
     element = ET.Element("testcase", classname=where, name=name)
     ET.SubElement(element, "system-out").text = text
     return element

@@ -1,6 +1,6 @@
-"""A report without credentials: `mask_credentials` for every text of a record.
+"""Masking of credentials in reports: `mask_credentials` for every text of a record.
 
-Reports pass through here where they are handed out, before any writer wraps or escapes their text.
+The facade masks reports before it returns them, so before any writer wraps or escapes their text.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PLAN = "plan"
-"""The field of a scan that holds its plan, which reads the table by the real text."""
+"""The field of a scan that contains its plan. It keeps the original text to read the table."""
 _MAY_HOLD_CREDENTIALS = r"://|[?&;#][^=]*=|%3[Dd]|@.*/|:/|//"
 
 
 def masked(record: T) -> T:
-    """The same record, and the same object where there is nothing to mask."""
+    """Return the record with masked texts, or the same object if there is nothing to mask."""
     return cast("T", _masked(record))
 
 
@@ -37,7 +37,7 @@ def _masked(value: Any) -> Any:
         case str():
             return mask_credentials(value)
         case bytes():
-            # The ends of a range of text are bytes.
+            # The ends of a text range are bytes.
             text = value.decode("utf-8", "surrogateescape")
             shown = mask_credentials(text)
             return value if shown is text else shown.encode("utf-8", "surrogateescape")
@@ -81,7 +81,7 @@ def _masked_mapping(values: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 
 def masked_array(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Texts of an array or of its dictionary. Bounds of text are kept as bytes."""
+    """Mask the texts of an array, or of its dictionary. Bounds of text are bytes."""
     kind = array.type
     if isinstance(array, pa.ChunkedArray):
         chunks = [masked_array(chunk) for chunk in array.chunks]

@@ -1,4 +1,4 @@
-"""A report that can be shared: no literal of the predicate and no value of the table is in it.
+"""Redaction: a report without literals of the predicate and values of the table, for sharing.
 
 | what | becomes |
 |---|---|
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 _VALUE_IN_PATH = re.compile(r"(?<==)[^/]+(?=/)")
 _SETTING = "ALTER TABLE "
 _LONG = 3
-"""A number of so many digits is hidden wherever it stands; a shorter one only beside its words."""
+"""A number with this many digits is hidden everywhere; a shorter one only beside its words."""
 
 
 def new_key() -> bytes:
-    """What pseudonyms are made with: reports with one key share them."""
+    """Make the key of pseudonyms: reports with the same key have the same pseudonyms."""
     return secrets.token_bytes(32)
 
 
 def redacted(report: Report, key: bytes | None = None) -> Report:
-    """The same report without literals and values."""
+    """Return the report without literals and values."""
     hide = Redactor(report.question.predicate, report.question.dialect, key or new_key())
     return replace(
         report,
@@ -65,14 +65,14 @@ def redacted(report: Report, key: bytes | None = None) -> Report:
 
 
 def _without_names(assertion: Assertion) -> Assertion:
-    """A path may hold partition values."""
+    """Remove the file names of a gate, because a path may contain partition values."""
     if assertion.missing_statistics is None:
         return assertion
     return replace(assertion, missing_statistics=replace(assertion.missing_statistics, examples=()))
 
 
 class Redactor:
-    """What to hide of one question, and how."""
+    """The patterns that hide the literals of one predicate, and the key of pseudonyms."""
 
     def __init__(self, question: str, dialect: str, key: bytes) -> None:
         self._key = key
@@ -83,13 +83,13 @@ class Redactor:
         return without_literals(text, self._dialect)
 
     def text(self, text: str) -> str:
-        """Words that may quote the predicate."""
+        """Hide the literals in a sentence that may quote the predicate."""
         for pattern, replacement in self._net:
             text = pattern.sub(replacement, text)
         return text
 
     def value(self, value: str) -> str:
-        """A pseudonym: nobody gets back from it without the key, which is thrown away."""
+        """Return a pseudonym; without the key, which is discarded, the value cannot be derived."""
         digest = hmac.digest(self._key, value.encode("utf-8", "surrogatepass"), "sha256")
         return f"~{digest.hex()[:8]}"
 
@@ -101,7 +101,7 @@ class Redactor:
         return replace(part, sql=self.sql(part.sql), parts=tuple(map(self._part, part.parts)))
 
     def finding(self, finding: Finding) -> Finding:
-        """A rewrite has literals of its own; a table's setting has none of anybody's."""
+        """Hide the literals of a finding, also those of its rewrite; a table setting has none."""
         rewrite, message, fix = finding.rewrite, finding.message, finding.fix
         if rewrite is not None and not rewrite.startswith(_SETTING):
             hidden = without_literals(rewrite, "spark")
@@ -145,15 +145,15 @@ class Redactor:
 
     def _cause(self, cause: Cause) -> Cause:
         unread = None if cause.unread is None else self.text(cause.unread)
-        # The last is no SQL: all of them together.
+        # The last cause is not SQL, but the words for the whole predicate.
         sql = self.text(cause.sql) if " together" in cause.sql else self.sql(cause.sql)
         return replace(cause, sql=sql, unread=unread)
 
 
 def _net(predicate: str, dialect: str) -> Iterator[tuple[re.Pattern[str], str]]:
-    """Every literal beside the words before and behind it, and long ones wherever they are.
+    """Yield patterns for every literal beside its neighbouring words, and for long ones anywhere.
 
-    One pattern for all that stand beside the same word: a list may have ten thousand.
+    Literals beside the same word share one pattern, because a list may have ten thousand.
     """
     after, until = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     long = set()
@@ -171,12 +171,12 @@ def _net(predicate: str, dialect: str) -> Iterator[tuple[re.Pattern[str], str]]:
 
 
 def _any(texts: set[str]) -> str:
-    """One of them, the longest that fits."""
+    """Return a pattern that matches one of the texts, the longest first."""
     return f"(?:{'|'.join(map(re.escape, sorted(texts, key=len, reverse=True)))})"
 
 
 def _ranked(column: ColumnBounds) -> ColumnBounds:
-    """Bounds as ranks from 1: who overlaps whom is still seen."""
+    """Replace bounds by ranks from 1, so that overlaps are still visible."""
     ends = pa.concat_arrays([column.lower, column.upper])
     ranks = pc.if_else(ends.is_valid(), pc.rank(ends, tiebreaker="dense").cast(pa.int64()), None)
     count = len(column.lower)

@@ -27,7 +27,7 @@ LEVELS = {Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
 def sarif(report: Report, source: str | None = None) -> str:
-    """One run. `source` is the file that the predicate stands in, where it came from one."""
+    """Write one run. `source` is the file that contains the predicate, if it came from a file."""
     subject = SarifSubject(
         place(report.table.uri, source), f"{report.table.uri}\0{report.question.predicate}"
     )
@@ -35,14 +35,14 @@ def sarif(report: Report, source: str | None = None) -> str:
 
 
 class SarifSubject(Struct, frozen=True):
-    """Where results belong, and what makes them the same fact in the next run."""
+    """The location of the results, and the text that identifies their question in later runs."""
 
     place: dict[str, Any]
     question: str
 
 
 def run(results: Iterable[dict[str, Any]]) -> str:
-    """The whole document."""
+    """Write the whole document."""
     listed = list(results)
     driver = {
         "name": "whyscan",
@@ -55,7 +55,7 @@ def run(results: Iterable[dict[str, Any]]) -> str:
 
 
 def results(report: GatedReport, subject: SarifSubject) -> Iterator[dict[str, Any]]:
-    """What was found and which gates failed, each at its place."""
+    """Yield one result per finding and per failed gate."""
     before = Counter[str]()
     for result in (*_findings(report), *_gates(report)):
         rule = result["ruleId"]
@@ -94,7 +94,7 @@ def _gates(report: GatedReport) -> Iterator[dict[str, Any]]:
 
 
 def _suppression(assertion: Assertion) -> dict[str, Any]:
-    """A gate that is let off stays visible, as suppressed."""
+    """Mark an exempted gate as suppressed, so that it stays visible."""
     if assertion.exemption is None or assertion.expired:
         return {}
     suppression = {"kind": "external", "justification": inert(assertion.exemption.reason)}
@@ -102,7 +102,7 @@ def _suppression(assertion: Assertion) -> dict[str, Any]:
 
 
 def place(table: str, source: str | None) -> dict[str, Any]:
-    """Where a reader would change something: the query's file, else the table."""
+    """Return the location to show: the file of the query, or else the table."""
     uri = quote(table if source is None else source, safe="/:", errors="replace")
     return {
         "physicalLocation": {
@@ -114,6 +114,6 @@ def place(table: str, source: str | None) -> dict[str, Any]:
 
 
 def _fingerprint(question: str, rule: str, number: int) -> str:
-    """The same fact in the next run, whatever its figures are by then."""
+    """Return an identifier of a result that is the same in the next run, with other numbers."""
     identity = f"{rule}\0{number}\0{question}"
     return sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()

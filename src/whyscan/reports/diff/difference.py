@@ -1,4 +1,4 @@
-"""What changed between two reports of the same predicate, every number counted once."""
+"""The difference between two reports of the same predicate; every number is counted once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class LevelChange(Struct, frozen=True):
-    """One level before and after; None where a side does not have it."""
+    """One level before and after; None on a side that does not have it."""
 
     level: str
     before: Level | None
@@ -28,14 +28,14 @@ class LevelChange(Struct, frozen=True):
 
 
 class ConjunctChange(Struct, frozen=True):
-    """One conjunct on both sides: the predicate is the same."""
+    """One conjunct before and after."""
 
     before: ConjunctLine
     after: ConjunctLine
 
 
 class Difference(Struct, frozen=True):
-    """Two reports and what changed from one to the other."""
+    """Two reports, and what changed from the first to the second."""
 
     before: Report
     after: Report
@@ -51,7 +51,7 @@ class Difference(Struct, frozen=True):
         return all(assertion.passed for assertion in self.assertions)
 
     def gated(self, tolerance: float | None, tolerance_bytes: float | None) -> Difference:
-        """The same, with what may be lost of the pruned share, in points of a percentage."""
+        """Return the difference with gates on the loss of pruned share, in percentage points."""
         return replace(self, assertions=tuple(self._assertions(tolerance, tolerance_bytes)))
 
     def _assertions(
@@ -69,7 +69,7 @@ class Difference(Struct, frozen=True):
 
 
 def compare(before: Report, after: Report) -> Difference:
-    """Two reports of one predicate that list their files."""
+    """Compare two reports of one predicate that both list their files."""
     return Difference(
         before=before,
         after=after,
@@ -89,7 +89,7 @@ def _levels(before: Iterable[Level], after: Iterable[Level]) -> Iterator[LevelCh
 
 
 def _without(findings: tuple[Finding, ...], others: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Those whose code the others lack: figures alone make no new finding."""
+    """Return the findings whose code is not among the others; changed numbers do not count."""
     codes = [finding.code for finding in others]
     remaining = []
     for finding in findings:
@@ -103,7 +103,7 @@ def _without(findings: tuple[Finding, ...], others: tuple[Finding, ...]) -> tupl
 def _regression(
     name: str, tolerance: float, before: float | None, after: float | None
 ) -> Assertion:
-    """What could not be measured does not pass."""
+    """Make the outcome of a gate; a loss that could not be measured fails."""
     if before is None or after is None:
         return Assertion(name, tolerance, None, passed=False)
     lost = max(before - after, 0.0)

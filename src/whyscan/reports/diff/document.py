@@ -23,12 +23,12 @@ SCHEMA_VERSION = "1.0"
 
 
 def to_json(difference: Difference, *, verbose: bool) -> str:
-    """The document as text. ASCII alone: a name full of escape codes stays inert."""
+    """Return the JSON document as ASCII text, so that escape codes in names have no effect."""
     return json.dumps(document(difference, verbose=verbose), indent=2, allow_nan=False) + "\n"
 
 
 def document(difference: Difference, *, verbose: bool) -> Json:
-    """Plain dictionaries and lists; `verbose` names the files that changed."""
+    """Return dictionaries and lists; `verbose` names the files that changed."""
     question = difference.after.question
     counts = difference.files.counts
     whole: Json = {

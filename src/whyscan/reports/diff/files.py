@@ -1,4 +1,4 @@
-"""Files of two reports, matched by their paths."""
+"""The files of two reports, matched by their paths."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class FileChange(StrEnum):
-    """What became of a file, and whether the predicate reads it."""
+    """Whether a file was added or removed, and whether the predicate reads it."""
 
     ADDED_READ = "added, read"
     ADDED_SKIPPED = "added, skipped"
@@ -36,20 +36,20 @@ SAME = frozenset({FileChange.READ_STILL, FileChange.SKIPPED_STILL})
 
 
 class FileChanges(Struct, frozen=True):
-    """How many files met each fate, and which: paths of those that changed, in their order."""
+    """The number of files per kind of change, and the paths of changed files in their order."""
 
     counts: Mapping[FileChange, int]
     paths: Mapping[FileChange, pa.Array]
 
     def changed(self) -> Iterator[tuple[str, FileChange]]:
-        """Every file that is not the same on both sides."""
+        """Yield every file that is not the same on both sides."""
         for fate, paths in self.paths.items():
             for path in paths.to_pylist():
                 yield path, fate
 
 
 def file_changes(before: Report, after: Report) -> FileChanges:
-    """The fates of all files; both reports list theirs."""
+    """Compare the files of two reports, which both list their files."""
     old, new = _sides(before), _sides(after)
     was = _positions(new.paths, old.paths)
     in_both = was >= 0
@@ -88,6 +88,6 @@ def _sides(report: Report) -> _Side:
 
 
 def _positions(needles: pa.Array, stack: pa.Array) -> npt.NDArray[np.int64]:
-    """Where each stands in the other; -1 where it does not."""
+    """Return the position of each needle in the stack, -1 if it is not there."""
     positions = pc.fill_null(pc.index_in(needles, value_set=stack), -1)
     return np.asarray(positions.to_numpy(zero_copy_only=False), np.int64)

@@ -1,4 +1,4 @@
-"""A difference for people: the change in one line, then where it comes from."""
+"""The difference as text for people: the change in one line, then where it comes from."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILES_SHOWN = 200
 
 
 def text(difference: Difference, page: Page | None = None, *, verbose: bool = False) -> str:
-    """The whole difference, with a line break at its end."""
+    """Write the whole difference; the text ends with a line break."""
     where = Page() if page is None else page
     sections = (
         title_lines(answer(difference), where),
@@ -38,7 +38,7 @@ def text(difference: Difference, page: Page | None = None, *, verbose: bool = Fa
 
 
 def answer(difference: Difference) -> str:
-    """`reads 12 of 40 files (30.0 %) instead of 1 of 6 (16.7 %): 11 files more`."""
+    """Write `reads 12 of 40 files (30.0 %) instead of 1 of 6 (16.7 %): 11 files more`."""
     before, after = difference.before.files_level, difference.after.files_level
     change = after.kept - before.kept
     change_text = (

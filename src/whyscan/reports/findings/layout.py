@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     """The bounds of a column in each file of a part, null where unknown; None for none."""
 
 DEEP = 4
-"""The depth worth reporting: this many times the ideal depth, and at least this many files."""
+"""Overlap is reported if its depth is at least this many times the ideal depth."""
 
 SMALL = 16_000_000
 TARGET = 128_000_000
 MANY = 32
-"""At least this many files are read, and most have fewer bytes than `SMALL`, for SMALL_FILES.
+"""SMALL_FILES needs at least this many files, of which half have fewer than `SMALL` bytes.
 
 Writers aim for `TARGET` bytes.
 """

@@ -65,8 +65,7 @@ def _nothing_kept(facts: Facts) -> Iterator[Finding]:
 
 
 def _values_there(facts: Facts) -> tuple[str, str, str] | None:
-    """Return the partition column of a condition that removes every file, a verb, and its values.
-    """
+    """Return a partition column whose condition removes every file, a verb, and its values."""
     for line, conjunct in zip(facts.conjuncts, facts.plan.predicate.conjuncts, strict=True):
         if line.alone.files < facts.files.total:
             continue

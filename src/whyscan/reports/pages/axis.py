@@ -1,10 +1,10 @@
-"""One column's axis: the bounds of every file as positions on it, and what the predicate asks.
+"""The axis of one column: the bounds of every file and the ranges of the predicate as positions.
 
 | values | positions |
 |---|---|
-| numbers | themselves; as text where a JavaScript number would not be exact |
+| numbers | themselves; as text if a JavaScript number would not be exact |
 | dates, timestamps | days, or microseconds or nanoseconds, since 1970-01-01 |
-| text, bytes, uuids, booleans | their rank among all that are named: `words` has them in order |
+| text, bytes, uuids, booleans | their rank among all values in `words`, which are in order |
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ LONGEST_WORD = 80
 
 
 def axis(column: ColumnBounds) -> dict[str, Any] | None:
-    """The axis as JSON; None for a type without an order."""
+    """Return the axis as JSON; None for a type without an order."""
     head = {
         "name": inert(column.column),
         "type": str(column.type),
@@ -91,7 +91,7 @@ def _positions(values: pa.Array) -> list[JsonValue]:
 
 
 def _ranked(column: ColumnBounds) -> dict[str, Any]:
-    """Each word has a cell of its own, from half below its rank to half above."""
+    """Place values by rank; each value has a cell from half below its rank to half above."""
     spans = _spans(column.domain)
     named = pa.array([k for r in spans for k in _named(r)], column.lower.type)
     words = pc.unique(pa.concat_arrays([column.lower, column.upper, named])).drop_null()
@@ -118,7 +118,7 @@ def _spans(domain: Domain | None) -> tuple[ValueRange, ...]:
 
 
 def _named(item: ValueRange) -> Iterator[Key]:
-    """The words that stand in the predicate: without what was added to be the next one."""
+    """Yield the values of the predicate, without the bytes that were added to make a successor."""
     for key in (item.low, item.high):
         if isinstance(key, bytes):
             yield key.rstrip(b"\0\xff")
@@ -131,5 +131,5 @@ def _edge(key: Key | None, ordered: Sequence[Key]) -> float | None:
 
 
 def cut(word: str) -> str:
-    """A word as long as a cell can show."""
+    """Cut a word to the length that a cell can show."""
     return word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD - 1]}…"

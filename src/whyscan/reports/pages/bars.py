@@ -1,4 +1,4 @@
-"""A level of the pyramid as one bar: what stays, and what was removed by what."""
+"""A level as one bar: the kept containers, and the removed ones by mechanism."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHORTEST = 4
 
 
 class Segment(Struct, frozen=True):
-    """A part of a bar of `LENGTH`: `fate` is `all`, `some`, or the mechanism that removed it."""
+    """A segment of a bar of `LENGTH`. `fate` is `all`, `some`, or the mechanism that removed it."""
 
     fate: str
     start: int
@@ -24,12 +24,12 @@ class Segment(Struct, frozen=True):
 
 
 def segments(level: Level) -> tuple[Segment, ...]:
-    """Every fate that some container had, none of them too short to be seen."""
+    """Return one segment per fate with a container; each is long enough to be visible."""
     return _placed({"all": level.every, "some": level.kept - level.every, **level.pruned_by})
 
 
 def part_of(kept: int | None, total: int | None) -> tuple[Segment, ...]:
-    """What stays of bytes or rows; nothing where it is not known."""
+    """Return the bar of kept bytes or rows; empty if they are unknown."""
     if kept is None or total is None:
         return ()
     return _placed({"kept": kept, "gone": total - kept})

@@ -1,7 +1,7 @@
-"""The files of a report as JSON for the page: columns, since objects would repeat their names.
+"""The files of a report as JSON for the page, as columns, so that names are not repeated.
 
-words      {"words": […], "at": […]}: few different values, and which of them each file has
-paths      folders as words; of the names what is not common to all of them
+words      {"words": […], "at": […]}: the distinct values, and the position for each file
+paths      folders as words; names without their common prefix and suffix
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def files_json(listing: Listing) -> str:
-    """An object of columns that no HTML parser takes for anything else."""
+    """Return an object of columns that an HTML parser cannot mistake for markup."""
     return "{" + ",".join(f"{script_json(name)}:{text}" for name, text in _columns(listing)) + "}"
 
 
 def _columns(listing: Listing) -> Iterator[tuple[str, str]]:
-    """Each column becomes text before the next one is made: there may be very many files."""
+    """Yield each column as text before the next one is made: there may be very many files."""
     yield "count", script_json(len(listing))
     yield "path", script_json(_paths(listing.paths))
     yield "bytes", script_json(listing.bytes.to_pylist())
@@ -46,7 +46,7 @@ def _columns(listing: Listing) -> Iterator[tuple[str, str]]:
 
 
 def script_json(value: Any) -> str:
-    r"""JSON in ASCII, without a character that could end a script: `<` is `\u003c`."""
+    r"""Return JSON in ASCII without characters that could end a script: `<` is `\u003c`."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     for character, escape in UNSAFE.items():
         text = text.replace(character, escape)
@@ -71,7 +71,7 @@ def _paths(paths: pa.Array) -> Mapping[str, Any]:
 
 
 def _common_start(texts: Sequence[str]) -> str:
-    """What the first and the last in order share is what all of them share."""
+    """Return the common prefix of the first and last text in order, which all texts share."""
     if not texts:
         return ""
     first, last = min(texts), max(texts)
@@ -80,14 +80,14 @@ def _common_start(texts: Sequence[str]) -> str:
 
 
 def _words(values: pa.DictionaryArray) -> Mapping[str, Any]:
-    """The words that some file has, null among them; `at` is null where all have the first."""
+    """Return the distinct words, null among them; `at` is null if all files have the first."""
     used = values.cast(pa.string()).dictionary_encode(null_encoding="encode")
     words = [None if word is None else inert(word) for word in used.dictionary.to_pylist()]
     return {"words": words, "at": used.indices.to_pylist() if len(words) > 1 else None}
 
 
 def _numbered(values: Sequence[JsonValue]) -> Mapping[str, Any]:
-    """Words of any type, as text; NULL has no word."""
+    """Return the values of any type as words; NULL has no word."""
     shown = [None if v is None else cut(inert(str(v))) for v in values]
     return _words(pa.array(shown, pa.string()).dictionary_encode())
 
@@ -98,7 +98,7 @@ def _row_groups(lists: pa.ListArray) -> Mapping[str, Any]:
 
 
 def _removers(listing: Listing) -> Mapping[str, Any]:
-    """The conjuncts that each remove a file by themselves."""
+    """Return for each file the conjuncts that each remove it alone."""
     sql = [cause.sql for cause in listing.causes]
     shown = ["; ".join(sql[at] for at in positions) for positions in listing.removers.to_pylist()]
     return _words(pa.array(shown, pa.string()).dictionary_encode())

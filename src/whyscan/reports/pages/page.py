@@ -1,4 +1,4 @@
-"""The report: what needs no script is written out; scripts draw the charts and the file table."""
+"""The report as HTML. Scripts draw only the charts and the file table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCRIPTS = (
 
 
 def page(report: Report) -> str:
-    """A whole document. A report that lists no files has neither charts nor the file table."""
+    """Write a whole HTML document. Without a listing it has no charts and no file table."""
     from markupsafe import Markup
 
     listing = report.listing
@@ -35,12 +35,12 @@ def page(report: Report) -> str:
 
 
 def fragment(report: Report) -> str:
-    """What a notebook shows."""
+    """Write the HTML that a notebook shows."""
     return piece("fragment.html.j2", report=report, **report_words())
 
 
 def report_words() -> dict[str, Any]:
-    """The words of the text report, and its numbers."""
+    """Return the functions for sentences and numbers that the templates use."""
     return {
         "answer": phrases.answer,
         "share_read": phrases.share_read,

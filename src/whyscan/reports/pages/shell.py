@@ -1,4 +1,4 @@
-"""What every page is made of: one file without network, whose names are text and nothing else."""
+"""The frame of every page: one file without network access, in which names are only text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCRIPTS = ("elements.js", "theme.js", "shell.js")
 def document(
     template: str, *, scripts: Sequence[str], styles: Sequence[str] = (), **terms: Any
 ) -> str:
-    """A whole page: the assets that all share, then its own."""
+    """Write a whole page: the assets that all pages share, then the page's own."""
     from markupsafe import Markup
 
     style = "".join(map(_asset, (*STYLES, *styles)))
@@ -41,12 +41,12 @@ def document(
 
 
 def piece(template: str, **terms: Any) -> str:
-    """What a notebook shows: no script, and colours that follow the notebook's."""
+    """Write the HTML for a notebook: without a script, in the notebook's colours."""
     return _rendered(template, **terms)
 
 
 def unbroken(text: str) -> str:
-    """No line ends between a number and its unit."""
+    """Keep a number and its unit on one line."""
     return UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)
 
 
@@ -59,7 +59,7 @@ def _asset(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Nothing may be loaded, and no style or script runs but the ones with these hashes."""
+    """Return the content security policy: nothing is loaded, and only these assets run."""
     return (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
         f"style-src '{_digest(style)}'; script-src '{_digest(script)}'"

@@ -1,4 +1,4 @@
-"""One column: what is recorded of it, and how well a filter on it could prune."""
+"""The profile of one column: its statistics, and how well a filter on it could prune."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Column
 
 NEVER_TIGHT = 0.9
-"""Bounds that span so much of the column in the median file help no filter."""
+"""Bounds that span this share of the column in the median file help no filter."""
 
 
 class Depths(Struct, frozen=True):
-    """Into how many files a value falls: over all bounds, and what a sorted table would have."""
+    """The number of files that one value falls into: the median, and the ideal if sorted."""
 
     median: int
     ideal: int
@@ -36,12 +36,12 @@ class Depths(Struct, frozen=True):
 
 
 class ColumnStats(Struct, frozen=True):
-    """What is known of a column over all files.
+    """The profile of a column over all files.
 
-    `constant` counts files of one value, `width` is the share of the column that the median file
-    spans, `skipped` the share of files that `column = value` skips on average. `cut` counts files
-    with a bound that a writer cut off, `nulls` and `nan` those that may hold some, of which in
-    `nulls_uncounted` nobody counted. None is not known.
+    `constant` counts the files with one value. `width` is the share of the column's range that the
+    median file spans. `skipped` is the average share of files that `column = value` skips. `cut`
+    counts the files with a truncated bound. `nulls` and `nan` count the files that may hold NULL or
+    NaN, and `nulls_uncounted` those without a NULL count. None means unknown.
     """
 
     column: str
@@ -62,12 +62,12 @@ class ColumnStats(Struct, frozen=True):
 
     @property
     def never_tight(self) -> bool:
-        """Its statistics take room and rule out nothing."""
+        """True if the bounds are so wide that they exclude nothing."""
         return bool(self.bounded) and self.width is not None and self.width >= NEVER_TIGHT
 
 
 class ReadTable(Struct, frozen=True):
-    """What was read of a table; `groups` None where no footer was opened."""
+    """The metadata of a table; `groups` is None if no footer was opened."""
 
     snapshot: Snapshot
     files: Files
@@ -109,7 +109,7 @@ def column_stats(read: ReadTable, column: Column) -> ColumnStats:
 def _interval(
     read: ReadTable, column: Column, *, partitioned: bool
 ) -> tuple[Interval, pa.Array | None]:
-    """Where the column lies, and the file of each slot where slots are row groups."""
+    """Return the interval of the column, and the file of each slot if slots are row groups."""
     groups = read.by_footers
     if groups is None or partitioned:
         return read.files.containers.interval(column), None
@@ -132,14 +132,14 @@ def _depths(overlaps: OverlapDepth) -> Depths | None:
 
 
 def _skipped(overlaps: OverlapDepth | None, files: int, bounded: int) -> float | None:
-    """A file without bounds is read whatever is asked."""
+    """Return the average share of skipped files; a file without bounds is never skipped."""
     if overlaps is None:
         return None
     return max(0.0, 1 - (float(overlaps.depths.mean()) + files - bounded) / files)
 
 
 def _files(mask: pa.BooleanArray | bool, parents: pa.Array | None, read: ReadTable) -> int:  # noqa: FBT001 - a mask
-    """How many files a mask is yes for; of row groups, those with some."""
+    """Count the files for which the mask is True, or which have such a row group."""
     if parents is None:
         return int(flags(mask, read.files.count).sum())
     yes: Flags = flags(mask, len(parents))

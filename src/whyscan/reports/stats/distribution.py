@@ -1,4 +1,4 @@
-"""Many numbers in a few: quartiles, and a histogram whose bins double."""
+"""The distribution of many numbers: quartiles, and a histogram whose bins double in width."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Distribution(Struct, frozen=True):
-    """`bins` count the numbers from a power of two to the next; the first begins at `start`."""
+    """A histogram: `bins` count the numbers from one power of two to the next, from `start` on."""
 
     count: int
     total: int
@@ -29,7 +29,7 @@ class Distribution(Struct, frozen=True):
 
 
 def distribution(numbers: npt.NDArray[np.int64]) -> Distribution | None:
-    """None of no numbers at all. Nothing is negative here; 0 counts as 1."""
+    """Make a distribution of numbers that are not negative; None if empty. 0 counts as 1."""
     if not len(numbers):
         return None
     quartiles = np.rint(np.quantile(numbers, (0.25, 0.5, 0.75))).astype(np.int64)
@@ -47,7 +47,7 @@ def distribution(numbers: npt.NDArray[np.int64]) -> Distribution | None:
 
 
 def of_array(values: pa.Array | None) -> Distribution | None:
-    """The same of an Arrow array, without its nulls."""
+    """Make a distribution of an Arrow array without its nulls."""
     if values is None:
         return None
     return distribution(values.drop_null().to_numpy(zero_copy_only=False).astype(np.int64))

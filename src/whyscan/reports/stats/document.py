@@ -18,12 +18,12 @@ SCHEMA_VERSION = "1.0"
 
 
 def to_json(stats: TableStats) -> str:
-    """The document as text. ASCII alone: a name full of escape codes stays inert."""
+    """Return the JSON document as ASCII text, so that escape codes in names have no effect."""
     return json.dumps(document(stats), indent=2, allow_nan=False) + "\n"
 
 
 def document(stats: TableStats) -> Json:
-    """Plain dictionaries and lists; columns come best first."""
+    """Return dictionaries and lists; the columns that prune best come first."""
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "whyscan", "version": version()},

@@ -1,4 +1,4 @@
-"""A distribution as bars side by side: one a power of two, none too low to be seen."""
+"""A distribution as bars: one bar per power of two, each high enough to be visible."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOWEST = 6
 
 
 class HistogramBar(Struct, frozen=True):
-    """`count` numbers from `low` to `high`; `power` is its place among the powers of two."""
+    """A bar for `count` numbers from `low` to `high`; `power` is the exponent of two."""
 
     power: int
     low: int
@@ -26,7 +26,7 @@ class HistogramBar(Struct, frozen=True):
 
 
 def steps(distribution: Distribution) -> Iterator[HistogramBar]:
-    """Every bin that has something in it."""
+    """Yield one bar per bin that is not empty."""
     most = max(distribution.bins)
     for at, count in enumerate(distribution.bins):
         if count:
@@ -37,5 +37,5 @@ def steps(distribution: Distribution) -> Iterator[HistogramBar]:
 
 
 def last_power(distribution: Distribution) -> int:
-    """The place of the last bin."""
+    """Return the exponent of the last bin."""
     return distribution.start.bit_length() + len(distribution.bins) - 2

@@ -1,4 +1,4 @@
-"""A table's layout as a page of HTML, and as a fragment for notebooks."""
+"""The layout of a table as an HTML page, and as a fragment for notebooks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def page(stats: TableStats) -> str:
-    """A whole document; a script sorts the columns, and everything else needs none."""
+    """Write a whole document; only the sorting of columns needs a script."""
     return document(
         "stats.html.j2",
         scripts=("sorting.js", "start_stats.js"),
@@ -31,7 +31,7 @@ def page(stats: TableStats) -> str:
 
 
 def fragment(stats: TableStats) -> str:
-    """What a notebook shows."""
+    """Write the HTML that a notebook shows."""
     return piece("stats_fragment.html.j2", stats=stats, **_words(stats))
 
 
@@ -61,7 +61,7 @@ def _part(of_one: float | None) -> tuple[Segment, ...]:
 
 
 def _measured(stats: TableStats) -> Iterator[tuple[str, str, Distribution, Any]]:
-    """What has a size: its name, what is counted, how many of which size, a size in words."""
+    """Yield the distributions of sizes: a title, the unit counted, the numbers, a formatter."""
     for name, noun, distribution, worded in (
         ("Bytes of a file", "file", stats.file_sizes, size),
         ("Bytes of a row group", "row group", stats.row_group_sizes, size),

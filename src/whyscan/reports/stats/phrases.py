@@ -1,4 +1,4 @@
-"""What a profile says, in one way for every format."""
+"""The sentences of a profile, for every format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MILLION = 1_000_000
 
 
 def answer(stats: TableStats) -> str:
-    """The column that prunes best, in one line."""
+    """Name the column that prunes best, in one line."""
     if not stats.files:
         return "the table has no files"
     best = next((c for c in stats.columns if c.skipped), None)
@@ -29,18 +29,18 @@ def answer(stats: TableStats) -> str:
 
 
 def share(part: float | None) -> str:
-    """`66.7 %`, or a dash where it is not known."""
+    """Write `66.7 %`, or a dash if the share is unknown."""
     return "-" if part is None else percent(round(part * MILLION), MILLION)
 
 
 def contents(stats: TableStats) -> str:
-    """What the table is made of."""
+    """Write the number of files, bytes and rows of the table."""
     rows = "unknown rows" if stats.rows is None else counted(stats.rows, "row")
     return f"{counted(stats.files, 'file')}, {size(stats.bytes)}, {rows}"
 
 
 def spread(overlap: ManifestOverlap) -> str:
-    """How the manifests share a column out."""
+    """Write how many manifests one value of a column falls into."""
     return f"a value falls into {overlap.median:,} (median), where {overlap.ideal:,} would do"
 
 
@@ -58,7 +58,7 @@ REMARKS: tuple[tuple[str, Callable[[ColumnStats], object]], ...] = (
 
 
 def remarks(stats: TableStats) -> Iterator[tuple[str, list[str]]]:
-    """What is worth knowing of some columns, and of which."""
+    """Yield remarks about columns, each with the names of its columns."""
     for remark, which in REMARKS:
         named = [inert(column.column) for column in stats.columns if which(column)]
         if named:

@@ -1,4 +1,4 @@
-"""A table's layout: its columns by how well they prune, its files, row groups and manifests."""
+"""The layout of a table: columns by how well they prune, files, row groups and manifests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ManifestOverlap(Struct, frozen=True):
-    """Into how many manifests a value of a partition's source falls, in the median."""
+    """The median number of manifests that one value of a partition source column falls into."""
 
     column: str
     median: int
@@ -34,7 +34,7 @@ class ManifestOverlap(Struct, frozen=True):
 
 
 class TableStats(Struct, frozen=True):
-    """The layout of one snapshot; columns come best first."""
+    """The layout of one snapshot; the columns that prune best come first."""
 
     table: Subject
     files: int
@@ -50,18 +50,18 @@ class TableStats(Struct, frozen=True):
     metadata: Effort
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Return the HTML that a notebook shows."""
         from whyscan.reports.stats.page import fragment
 
         return fragment(self)
 
 
 MOST_COLUMNS = 10_000
-"""So many columns are measured where none are named; each takes a millisecond or two."""
+"""The most columns that are measured if none are named; each takes about a millisecond."""
 
 
 def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: bool) -> TableStats:
-    """Measure the named columns, or all; `full` opens footers of however many files."""
+    """Measure the named columns, or all; `full` opens the footers of any number of files."""
     started = perf_counter()
     columns = leaf_columns(snapshot, names)
     if names is None and len(columns) > MOST_COLUMNS:
@@ -102,7 +102,7 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
 def _opened(
     snapshot: Snapshot, files: Files, columns: Sequence[Column], *, full: bool
 ) -> tuple[RowGroups | None, tuple[tuple[str, str], ...]]:
-    """The row groups of all files, where they are few or nothing else has statistics."""
+    """Return the row groups of all files, if files are few or only footers have statistics."""
     if not (snapshot.footers_describe_files or full or files.count <= FOOTERS_AT_MOST):
         return None, (("row_groups", f"{files.count:,} files; --full opens their footers"),)
     groups = snapshot.row_groups(files, pa.array(np.arange(files.count)), columns, None)

@@ -1,4 +1,4 @@
-"""A table's layout for people: which columns prune, then what the table is made of."""
+"""The layout of a table as text: which columns prune, then files, row groups and manifests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEAD = ("column", "type", "bounds", "constant", "width", "depth", "ideal", "", "
 
 
 def text(stats: TableStats, page: Page | None = None) -> str:
-    """The whole profile, with a line break at its end."""
+    """Write the whole profile; the text ends with a line break."""
     where = Page() if page is None else page
     sections = (
         title_lines(answer(stats), where),
@@ -73,7 +73,7 @@ def _column(column: ColumnStats, page: Page) -> tuple[str, ...]:
 
 
 def spark(distribution: Distribution, page: Page) -> str:
-    """The bins as a row of steps; an empty one is a blank."""
+    """Draw the bins as a row of block characters; an empty bin is a blank."""
     steps = STEPS if page.unicode else ASCII_STEPS
     most = max(distribution.bins)
     return "".join(
