@@ -114,7 +114,8 @@ class Table(Struct, frozen=True):
         from whyscan.planning.plan.request import bind_request
 
         if spark is not None:
-            # Imported first: it imports the parser, and binding reads a log in a thread meanwhile.
+            # Imported before binding, because it imports the parser: if binding imports the parser,
+            # this process reads the Delta log meanwhile, and here the executors read it.
             from whyscan.spark.planning import plan_parts
 
             bound, options = bind_request(self.snapshot, predicate, columns, question)
@@ -146,7 +147,8 @@ class Table(Struct, frozen=True):
             parted = self.plan(predicate, columns, spark=spark, **question)
             return masked(explain_parts(parted, verbose=verbose))
         plan = self.plan(predicate, columns, **question)
-        # Imported late: it imports the parser, which is loaded while a log is read.
+        # Imported after planning, because these modules import the parser: planning that imports
+        # the parser itself reads the Delta log meanwhile.
         from whyscan.reports.masked_records import masked
         from whyscan.reports.report import make_report
 

@@ -96,7 +96,7 @@ def audit(**arguments: Any) -> int:
     Queries are ranked by the bytes that they read in vain, times how often they ran. Nothing but
     metadata is read. One query or table that fails is listed, and does not stop the others.
     """
-    result = _audited(arguments)
+    result = _run_audit(arguments)
     shown = result.redacted() if arguments["redact"] else result
     _export(result, shown, arguments)
     options.deliver(lambda page: _rendered(shown, arguments, page), arguments["output"])
@@ -107,7 +107,7 @@ def audit(**arguments: Any) -> int:
     return 0 if any(query.error is None for query in result.queries) else NOTHING_AUDITED
 
 
-def _audited(arguments: Mapping[str, Any]) -> Audit:
+def _run_audit(arguments: Mapping[str, Any]) -> Audit:
     formats = any(
         arguments[kept] is not None and arguments[f"{kept}_format"] != "parquet"
         for kept in ("history", "inventory")

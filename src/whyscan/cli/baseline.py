@@ -30,7 +30,7 @@ def against_baseline(report: Report, table: str, arguments: Mapping[str, Any]) -
 
     question = report.question
     key = Key(table, question.predicate, question.dialect, question.timezone)
-    return _checked(report, key, _current({key: report}, arguments))
+    return _checked(report, key, _read_or_update({key: report}, arguments))
 
 
 def statement_against_baseline(
@@ -43,7 +43,7 @@ def statement_against_baseline(
         return Key(table, report.sql, report.dialect, report.timezone)
 
     scans = dict(zip(map(key, report.titles), report.scans, strict=True))
-    baseline = _current({key: scan.report for key, scan in scans.items()}, arguments)
+    baseline = _read_or_update({key: scan.report for key, scan in scans.items()}, arguments)
     return replace(
         report,
         scans=tuple(
@@ -54,7 +54,7 @@ def statement_against_baseline(
     )
 
 
-def _current(reports: Mapping[Key, Report], arguments: Mapping[str, Any]) -> Baseline:
+def _read_or_update(reports: Mapping[Key, Report], arguments: Mapping[str, Any]) -> Baseline:
     """Read the baseline; with --update-baseline, write these reports into it first."""
     from whyscan.reports.baseline import to_json
 

@@ -28,9 +28,9 @@ class Stage(Struct, frozen=True):
 
 def stages(folder: Path) -> tuple[Stage, ...]:
     """Return the stages for the lake in a folder."""
-    made = folder / FOLDER
+    output = folder / FOLDER
     named = [f"{name.replace('-', '_')}={folder / name}" for name in TABLES]
-    kept, log, page = str(made / "inventory"), str(folder / QUERIES), str(made / "audit.html")
+    kept, log, page = str(output / "inventory"), str(folder / QUERIES), str(output / "audit.html")
     return (
         Stage(
             "inventory: what the lake is made of",

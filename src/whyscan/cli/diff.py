@@ -78,13 +78,13 @@ def _report(
     arguments: Mapping[str, Any],
     progress: Progress,
 ) -> Report:
-    table = _opened(place, version, arguments)
+    table = _open_version(place, version, arguments)
     progress.watch(table.snapshot.traffic)
     # Files are compared by their paths, so every manifest must be opened.
     return table.explain(predicate, verbose=True, **options.terms(arguments))
 
 
-def _opened(place: str, version: str | None, arguments: Mapping[str, Any]) -> Table:
+def _open_version(place: str, version: str | None, arguments: Mapping[str, Any]) -> Table:
     types, storage = options.partition_types(arguments), options.storage(arguments)
     table = open_table(place, partition_types=types, options=storage)
     if version is None:

@@ -116,8 +116,8 @@ def explain(places: tuple[str, ...], predicate: str | None, **arguments: Any) ->
         hint = "whyscan explain TABLE -w PREDICATE, or whyscan explain --sql QUERY"
         raise UsageError(f"explain needs {missing}", hint=hint)
     if arguments["tables"] or arguments["resolve_joins"]:
-        missing = "--table" if arguments["tables"] else "--resolve-joins"
-        raise UsageError(f"{missing} goes with --sql", hint="without it, TABLE is the one table")
+        option = "--table" if arguments["tables"] else "--resolve-joins"
+        raise UsageError(f"{option} goes with --sql", hint="without it, TABLE is the one table")
     arguments["verbose"] |= arguments["form"] in LISTS_FILES
     gates = gates_of_table(arguments)
     report = _report(places, options.read_predicate(predicate), arguments).gated(gates)

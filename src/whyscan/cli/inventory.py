@@ -54,7 +54,7 @@ def inventory(places: tuple[str, ...], **arguments: Any) -> int:
 
     Exit codes: 0 fine, 2 wrong usage, 3 a table could not be read.
     """
-    run = _written(places, arguments)
+    run = _run_inventory(places, arguments)
     if arguments["form"] == "json":
         from whyscan.spark.stages.inventory.document import to_json
 
@@ -66,7 +66,7 @@ def inventory(places: tuple[str, ...], **arguments: Any) -> int:
     return SOME_FAILED if run.failed else 0
 
 
-def _written(places: tuple[str, ...], arguments: Mapping[str, Any]) -> InventoryRun:
+def _run_inventory(places: tuple[str, ...], arguments: Mapping[str, Any]) -> InventoryRun:
     formats = arguments["output_format"] != "parquet"
     with steps() as tell, spark_session(arguments["master"], formats=formats) as spark:
         from whyscan.spark.stages.inventory.run import write_inventory

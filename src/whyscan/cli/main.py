@@ -94,24 +94,24 @@ def run(arguments: Sequence[str]) -> int:
         error.show()
         return error.exit_code
     except click.ClickException as error:
-        return _complaint(_misuse(error))
+        return _print_error(_usage_error(error))
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except WhyscanError as error:
-        return _complaint(error)
+        return _print_error(error)
     except BrokenPipeError:
         from whyscan.cli.output import silence
 
         silence()
         return 0
     except MemoryError:
-        return _complaint(_out_of_memory())
+        return _print_error(_out_of_memory())
     except Exception as error:  # noqa: BLE001 - users never see a traceback
-        return _internal(error)
+        return _report_bug(error)
     return code if isinstance(code, int) else 0
 
 
-def _misuse(error: click.ClickException) -> UsageError:
+def _usage_error(error: click.ClickException) -> UsageError:
     """Turn an error of click into one of ours."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = "whyscan" if context is None else context.command_path
@@ -135,7 +135,7 @@ def _out_of_memory() -> WhyscanError:
     )
 
 
-def _internal(error: Exception) -> int:
+def _report_bug(error: Exception) -> int:
     """Report a bug of whyscan in one line; WHYSCAN_TRACEBACK shows the traceback."""
     if os.environ.get("WHYSCAN_TRACEBACK"):
         raise error
@@ -143,10 +143,10 @@ def _internal(error: Exception) -> int:
         f"whyscan itself failed: {type(error).__name__}: {error}",
         hint="this is a bug; WHYSCAN_TRACEBACK=1 shows where",
     )
-    return _complaint(problem)
+    return _print_error(problem)
 
 
-def _complaint(error: WhyscanError) -> int:
+def _print_error(error: WhyscanError) -> int:
     from whyscan.cli.output import complain
     from whyscan.cli.trouble import describe
 

@@ -224,7 +224,7 @@ def read_statement(sql: str) -> str:
     return _read(sql, "statement", hint)
 
 
-def _read(word: str, what: str, hint: str) -> str:
+def _read(word: str, noun: str, hint: str) -> str:
     if word != "-" and not word.startswith("@"):
         return word
     if word == "-":
@@ -236,9 +236,9 @@ def _read(word: str, what: str, hint: str) -> str:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         why = "it is not UTF-8" if isinstance(error, UnicodeError) else why
-        raise UsageError(f"cannot read the {what} from {where}: {why}", hint=hint) from error
+        raise UsageError(f"cannot read the {noun} from {where}: {why}", hint=hint) from error
     if len(text) > _LONGEST:
-        raise UsageError(f"the {what} from {where} is longer than {_LONGEST:,} characters")
+        raise UsageError(f"the {noun} from {where} is longer than {_LONGEST:,} characters")
     return text.strip()
 
 

@@ -29,7 +29,7 @@ def open_writer(form: str, file: Any, schema: pa.Schema) -> Iterator[Writer]:
             import pyarrow.parquet as pq
 
             with pq.ParquetWriter(file, schema) as parquet:
-                gathered = _Gathered(parquet, schema)
+                gathered = _RowGroupWriter(parquet, schema)
                 yield gathered
                 gathered.flush()
         case "arrow":
@@ -40,10 +40,10 @@ def open_writer(form: str, file: Any, schema: pa.Schema) -> Iterator[Writer]:
 
             text = pa.schema([(field.name, _text_type(field.type)) for field in schema])
             with csv.CSVWriter(file, text) as writer:
-                yield _Text(writer, text)
+                yield _CsvTextWriter(writer, text)
 
 
-class _Gathered:
+class _RowGroupWriter:
     """A Parquet writer that gathers batches into row groups of a good size."""
 
     def __init__(self, writer: Any, schema: pa.Schema) -> None:
@@ -64,7 +64,7 @@ class _Gathered:
         self._batches, self._rows, self._bytes = [], 0, 0
 
 
-class _Text:
+class _CsvTextWriter:
     """A CSV writer: nested values are JSON, bytes are hexadecimal digits."""
 
     def __init__(self, writer: Any, schema: pa.Schema) -> None:

@@ -30,9 +30,9 @@ def schema(document: str) -> None:
 
 def _bundled(document: str, report: str) -> str:
     """Return a schema with the report's schema inside, so that it needs no other file."""
-    whole = json.loads(_text(document))
-    whole["$defs"]["report"] = json.loads(report)
-    return json.dumps(whole, indent=2) + "\n"
+    bundle = json.loads(_text(document))
+    bundle["$defs"]["report"] = json.loads(report)
+    return json.dumps(bundle, indent=2) + "\n"
 
 
 def _text(document: str) -> str:

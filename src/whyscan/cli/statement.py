@@ -37,7 +37,7 @@ VERSIONS = "the statement can say it: FROM t VERSION AS OF 3, or TIMESTAMP AS OF
 
 def explain_statement(arguments: Mapping[str, Any]) -> int:
     """Report on a statement, check its gates, and return the exit code."""
-    _refuse(arguments)
+    _refuse_single_table_options(arguments)
     gates = gates_of_statement(arguments)
     report = _report(options.read_statement(arguments["sql"]), arguments).gated(gates)
     if arguments["baseline"] is not None or arguments["update_baseline"]:
@@ -46,13 +46,13 @@ def explain_statement(arguments: Mapping[str, Any]) -> int:
         report = report.redacted()
 
     def render(page: Page) -> str:
-        return _rendered(report, arguments, replace(page, files=arguments["shown"]))
+        return _render_report(report, arguments, replace(page, files=arguments["shown"]))
 
     options.deliver(render, arguments["output"])
     return 0 if report.passed else options.GATE_FAILED
 
 
-def _refuse(arguments: Mapping[str, Any]) -> None:
+def _refuse_single_table_options(arguments: Mapping[str, Any]) -> None:
     """Refuse options that are for one table only."""
     for name, option in ONE_TABLE.items():
         if arguments[name] not in {None, ()}:
@@ -92,7 +92,7 @@ def _partition_types(
     return types
 
 
-def _rendered(report: StatementReport, arguments: Mapping[str, Any], page: Page) -> str:
+def _render_report(report: StatementReport, arguments: Mapping[str, Any], page: Page) -> str:
     match arguments["form"]:
         case "json":
             from whyscan.statements.reports.document import to_json

@@ -14,31 +14,31 @@ if TYPE_CHECKING:
 DEPTHS = ("auto", "files", "row-groups")
 
 
-def places(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+def places(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
     """Let the shell complete files and folders."""
-    return [CompletionItem(begun, type="file")]
+    return [CompletionItem(typed, type="file")]
 
 
-def named_places(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+def named_places(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
     """Let the shell complete files and folders behind `NAME=`."""
-    return [CompletionItem(begun, type="file")] if "=" in begun else []
+    return [CompletionItem(typed, type="file")] if "=" in typed else []
 
 
-def depths(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    return _beginning(begun, DEPTHS)
+def depths(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    return _beginning(typed, DEPTHS)
 
 
-def dialects(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+def dialects(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
     from whyscan.predicate.syntax.parse import DIALECTS
 
-    return _beginning(begun, DIALECTS)
+    return _beginning(typed, DIALECTS)
 
 
-def timezones(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+def timezones(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
     from zoneinfo import available_timezones
 
-    return _beginning(begun, sorted(available_timezones()))
+    return _beginning(typed, sorted(available_timezones()))
 
 
-def _beginning(begun: str, words: Iterable[str]) -> list[CompletionItem]:
-    return [CompletionItem(word) for word in words if word.startswith(begun)]
+def _beginning(typed: str, words: Iterable[str]) -> list[CompletionItem]:
+    return [CompletionItem(word) for word in words if word.startswith(typed)]

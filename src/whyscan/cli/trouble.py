@@ -37,7 +37,7 @@ def _underlined(text: str, span: TextSpan) -> list[str]:
     begin = max(begin, span.start - SHOWN // 2)
     end = min(end, max(begin + SHOWN, span.start + 1))
     before = inert(text[begin : span.start].replace("\t", " "))
-    there = inert(text[span.start : min(span.end, end)].replace("\t", " "))
+    marked = inert(text[span.start : min(span.end, end)].replace("\t", " "))
     after = inert(text[min(span.end, end) : end].replace("\t", " "))
-    carets = "^" * max(columns(there), 1)
-    return [f"  {before}{there}{after}", f"  {' ' * columns(before)}{carets}"]
+    carets = "^" * max(columns(marked), 1)
+    return [f"  {before}{marked}{after}", f"  {' ' * columns(before)}{carets}"]

@@ -129,11 +129,11 @@ def _check_names(arguments: Mapping[str, Any]) -> None:
 
 def _of_table(places: tuple[str, ...], arguments: Mapping[str, Any]) -> Verification:
     if not places or not arguments["predicates"]:
-        what = "a TABLE" if not places else "-w PREDICATE"
-        raise UsageError(f"verify needs {what}", hint="whyscan verify TABLE -w PREDICATE")
+        missing = "a TABLE" if not places else "-w PREDICATE"
+        raise UsageError(f"verify needs {missing}", hint="whyscan verify TABLE -w PREDICATE")
     if arguments["tables"] or arguments["sample"]:
-        what = "--table" if arguments["tables"] else "--sample"
-        raise UsageError(f"{what} goes with --workload")
+        option = "--table" if arguments["tables"] else "--sample"
+        raise UsageError(f"{option} goes with --workload")
     from whyscan.table import open as open_table
 
     texts = [options.read_predicate(word) for word in arguments["predicates"]]
@@ -146,7 +146,7 @@ def _of_table(places: tuple[str, ...], arguments: Mapping[str, Any]) -> Verifica
     with spark_session(arguments["master"], formats=table.format in LAKES) as spark:
         from whyscan.spark import verify as verified
 
-        _quiet(spark)
+        _silence_spark_log(spark)
         return verified(
             spark, table, texts, dialect=arguments["dialect"], **_verify_options(arguments)
         )
@@ -162,7 +162,7 @@ def _of_workload(places: tuple[str, ...], arguments: Mapping[str, Any]) -> Verif
         from whyscan.spark.stages.workload import read_workload
         from whyscan.spark.tables import sources
 
-        _quiet(spark)
+        _silence_spark_log(spark)
         storage = options.storage(arguments)
         tables = sources(arguments["tables"], storage)
         types = column_types(pin_all(tables))
@@ -188,7 +188,7 @@ def _verify_options(arguments: Mapping[str, Any]) -> VerifyOptions:
     }
 
 
-def _quiet(spark: SparkSession) -> None:
+def _silence_spark_log(spark: SparkSession) -> None:
     """Silence Spark's log, because the report says what an engine cannot do."""
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     if hasattr(spark, "_jsparkSession"):

@@ -89,20 +89,20 @@ FLAT = (
 def write_lake(folder: Path, *, force: bool) -> None:
     """Write every table into `folder`; tables of an earlier demo are replaced."""
     try:
-        _claim(folder, force=force)
-        _months(folder / "months")
-        _campaigns(folder / "campaigns")
-        _partitioned(folder / "users")
-        _flat(folder / "users-flat")
-        _delta(folder / "users-delta")
-        _prices(folder)
+        _prepare_folder(folder, force=force)
+        _write_months(folder / "months")
+        _write_campaigns(folder / "campaigns")
+        _write_partitioned(folder / "users")
+        _write_flat(folder / "users-flat")
+        _write_delta(folder / "users-delta")
+        _write_prices(folder)
         write_archive(folder / "archive")
         (folder / QUERIES).write_text(LOG, "utf-8")
     except OSError as error:
         raise StorageError(f"cannot write the demo to {folder}: {error.strerror}") from error
 
 
-def _claim(folder: Path, *, force: bool) -> None:
+def _prepare_folder(folder: Path, *, force: bool) -> None:
     """Prepare the folder. Only files that an earlier demo wrote are removed."""
     foreign = folder.exists() and not (folder / MARKER).exists()
     if foreign and not folder.is_dir():
@@ -119,7 +119,7 @@ def _claim(folder: Path, *, force: bool) -> None:
             shutil.rmtree(folder / name)
 
 
-def _months(root: Path) -> None:
+def _write_months(root: Path) -> None:
     """Write the orders of a year, one Hive partition per month."""
     from random import Random
 
@@ -139,7 +139,7 @@ def _months(root: Path) -> None:
         write_file(root / f"month={month}" / "part-0.parquet", orders)
 
 
-def _campaigns(root: Path) -> None:
+def _write_campaigns(root: Path) -> None:
     """Write the months of advertising campaigns, one file per campaign."""
     import pyarrow as pa
 
@@ -148,10 +148,10 @@ def _campaigns(root: Path) -> None:
         write_file(root / f"part-{at}.parquet", pa.table(rows))
 
 
-def _partitioned(root: Path) -> None:
+def _write_partitioned(root: Path) -> None:
     """Write the users with one Hive partition per country and two files in each."""
     for path, users in _files_of_users().items():
-        write_file(root / path, _ages([user.age for user in users]))
+        write_file(root / path, _ages_table([user.age for user in users]))
 
 
 def _files_of_users() -> dict[str, list[User]]:
@@ -161,24 +161,27 @@ def _files_of_users() -> dict[str, list[User]]:
     return files
 
 
-def _flat(root: Path) -> None:
+def _write_flat(root: Path) -> None:
     """Write the same users into six files without partitions."""
     import pyarrow as pa
 
     countries = {user.age: user.country for user in USERS}
     for at, ages in enumerate(FLAT):
         names = pa.array([countries[age] for age in ages], pa.string())
-        write_file(root / f"part-{at}.parquet", _ages(ages).append_column("country", names))
+        write_file(root / f"part-{at}.parquet", _ages_table(ages).append_column("country", names))
 
 
-def _delta(root: Path) -> None:
+def _write_delta(root: Path) -> None:
     """Write the same users as a Delta table, one commit per country."""
     adds: dict[str, list[dict[str, Any]]] = {}
     for path, users in _files_of_users().items():
-        rows = _ages([user.age for user in users])
-        add = _add(path, users[0].country, rows, write_file(root / path, rows))
+        rows = _ages_table([user.age for user in users])
+        add = _add_action(path, users[0].country, rows, write_file(root / path, rows))
         adds.setdefault(users[0].country, []).append({"add": add})
-    start = [{"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}, {"metaData": _about()}]
+    start = [
+        {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
+        {"metaData": _metadata_action()},
+    ]
     (root / "_delta_log").mkdir()
     for version, actions in enumerate(adds.values()):
         lines = [json.dumps(action) for action in [*(() if version else start), *actions]]
@@ -186,7 +189,7 @@ def _delta(root: Path) -> None:
         commit.write_text("\n".join(lines), "utf-8")
 
 
-def _about() -> dict[str, Any]:
+def _metadata_action() -> dict[str, Any]:
     kinds = {"id": "long", "age": "integer", "country": "string"}
     fields = [
         {"name": name, "type": kind, "nullable": True, "metadata": {}}
@@ -202,7 +205,7 @@ def _about() -> dict[str, Any]:
     }
 
 
-def _add(path: str, country: str, rows: pa.Table, size: int) -> dict[str, Any]:
+def _add_action(path: str, country: str, rows: pa.Table, size: int) -> dict[str, Any]:
     """Return the log entry of a file."""
     import pyarrow.compute as pc
 
@@ -223,14 +226,14 @@ def _add(path: str, country: str, rows: pa.Table, size: int) -> dict[str, Any]:
     }
 
 
-def _ages(ages: Sequence[int]) -> pa.Table:
+def _ages_table(ages: Sequence[int]) -> pa.Table:
     import pyarrow as pa
 
     ids = [1000 + age for age in ages]
     return pa.table({"id": pa.array(ids, pa.int64()), "age": pa.array(ages, pa.int32())})
 
 
-def _prices(folder: Path) -> None:
+def _write_prices(folder: Path) -> None:
     """Write files with three row groups, one with prices as decimals and one as doubles."""
     import pyarrow as pa
 

@@ -58,14 +58,14 @@ class Key(Struct, frozen=True):
         )
 
 
-def same_table(one: str, other: str) -> bool:
+def same_table(first: str, second: str) -> bool:
     """Return whether two names are one location: `./t`, `t/` and `file:///lake/t` may be."""
-    return one == other or _place(one) == _place(other)
+    return first == second or _place(first) == _place(second)
 
 
-def same_sql(one: str, other: str, dialect: str) -> bool:
+def same_sql(first: str, second: str, dialect: str) -> bool:
     """Return whether two texts are the same SQL, ignoring blanks, parentheses and case."""
-    return one == other or canonical(one, dialect) == canonical(other, dialect)
+    return first == second or canonical(first, dialect) == canonical(second, dialect)
 
 
 def _place(name: str) -> str:
@@ -112,13 +112,13 @@ class Baseline(Struct, frozen=True):
     def updated(self, key: Key, report: Report) -> Baseline:
         """Return a baseline with the present shares of this question, in the file's spelling."""
         spellings = list(self._spellings(key))
-        others = {
+        other_questions = {
             spelling: pruned
             for spelling, pruned in self.questions.items()
             if spelling not in spellings
         }
         spelled = spellings[0] if spellings else key
-        return replace(self, questions={**others, spelled: shares(report)})
+        return replace(self, questions={**other_questions, spelled: shares(report)})
 
     def _spellings(self, key: Key) -> Iterator[Key]:
         """Yield the questions of the file that are the same as `key`."""

@@ -54,7 +54,7 @@ class FileStatistics(Struct, frozen=True):
             if c in self.partition or c in self.bounds
         )
 
-    def lacking(self, columns: Sequence[str]) -> str:
+    def missing_columns(self, columns: Sequence[str]) -> str:
         return ", ".join(c for c in columns if c not in self.bounds and c not in self.partition)
 
 
@@ -100,14 +100,14 @@ def of_survivor(reason: Reason, cause: Cause, statistics: FileStatistics) -> str
         case Reason.NAN_POSSIBLE:
             return f"{shown} and maybe NaN, against {cause.sql}"
         case Reason.NULLS_UNKNOWN:
-            names = shown or statistics.lacking(cause.columns)
+            names = shown or statistics.missing_columns(cause.columns)
             return f"{names}, NULLs not counted, against {cause.sql}"
         case Reason.TRUNCATED_BOUND:
             return f"{shown} cut off after {cause.cut} characters, against {cause.sql}"
         case Reason.OLD_SPEC:
             return f"written under spec {statistics.spec}; {against}"
         case Reason.NO_STATISTICS:
-            return f"no bounds of {statistics.lacking(cause.columns)} for {cause.sql}"
+            return f"no bounds of {statistics.missing_columns(cause.columns)} for {cause.sql}"
         case Reason.TYPE_MISMATCH:
             return f"{shown}, compared as {cause.cast}, against {cause.sql}"
         case Reason.UNINTERPRETED:

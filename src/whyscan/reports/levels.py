@@ -107,7 +107,7 @@ def levels(
     if groups is not None and group_verdicts is not None and len(groups.opened):
         level = _row_groups(evidence, groups, group_verdicts)
         blind = unchecked_parts(plan, interpreted, groups.containers, group_verdicts)
-        selected_total, selected_kept = _selected(plan, groups, group_verdicts)
+        selected_total, selected_kept = _selected_columns_bytes(plan, groups, group_verdicts)
         counted.append(
             replace(
                 level, unchecked=blind, selected_total=selected_total, selected_kept=selected_kept
@@ -188,25 +188,25 @@ def _row_groups(evidence: Evidence, groups: RowGroups, verdicts: Judgement) -> L
         rows_kept=total(rows.filter(kept)),
         pruned_by=mechanisms.counted(mechanisms.of_row_groups(evidence)),
         in_kept_files=int(evidence.judgement.kept[files].sum()),
-        files_emptied=_emptied(evidence, groups, verdicts),
+        files_emptied=_count_emptied_files(evidence, groups, verdicts),
     )
 
 
-def _selected(
+def _selected_columns_bytes(
     plan: ScanPlan, groups: RowGroups, verdicts: Judgement
 ) -> tuple[int | None, int | None]:
     """Sum the bytes of the selected columns' chunks: in all row groups, and in the kept ones."""
     if plan.options.projection is None:
         return None, None
-    return _chunks(groups.ranges), _chunks(groups.ranges.filter(pa.array(verdicts.kept)))
+    return _chunk_bytes(groups.ranges), _chunk_bytes(groups.ranges.filter(pa.array(verdicts.kept)))
 
 
-def _chunks(ranges: pa.ListArray) -> int | None:
+def _chunk_bytes(ranges: pa.ListArray) -> int | None:
     spans = ranges.flatten()
     return total(pc.subtract(pc.list_element(spans, 1), pc.list_element(spans, 0)))
 
 
-def _emptied(evidence: Evidence, groups: RowGroups, verdicts: Judgement) -> int:
+def _count_emptied_files(evidence: Evidence, groups: RowGroups, verdicts: Judgement) -> int:
     has_kept_group = np.zeros(evidence.count, np.bool_)
     has_kept_group[groups.owners.to_numpy()[verdicts.kept]] = True
     opened = np.zeros(evidence.count, np.bool_)
@@ -258,16 +258,18 @@ def removed(plan: ScanPlan) -> tuple[RemovedFiles, ...]:
     for which in mechanisms.REMOVING:
         gone = by == which
         files = plan.counted.number(gone)
-        counts.append(RemovedFiles(files + unlisted.get(which, 0), _spared(plan, gone, which)))
+        counts.append(
+            RemovedFiles(files + unlisted.get(which, 0), _kept_by_conjunct(plan, gone, which))
+        )
     return tuple(counts)
 
 
-def _spared(plan: ScanPlan, gone: Flags, which: mechanisms.Mechanism) -> tuple[bool, ...]:
+def _kept_by_conjunct(plan: ScanPlan, gone: Flags, which: mechanisms.Mechanism) -> tuple[bool, ...]:
     """Return one boolean per conjunct: whether it keeps a removed file or a closed manifest."""
     above = plan.counted.manifests
     # One `&` over all flags is faster than an index of the removed files: most files are removed.
-    some = gone.any()
-    kept = [some and (by & gone).any() for by in plan.counted.judgement.conjunct_kept]
+    any_removed = gone.any()
+    kept = [any_removed and (by & gone).any() for by in plan.counted.judgement.conjunct_kept]
     if above is not None:
         unread = ~above.opened & (mechanisms.of_manifests(above) == which)
         kept = [
@@ -279,13 +281,13 @@ def _spared(plan: ScanPlan, gone: Flags, which: mechanisms.Mechanism) -> tuple[b
 def removals(counted: Sequence[RemovedFiles], predicate: Predicate) -> tuple[Removal, ...]:
     """Make one record per mechanism that removed a file."""
     return tuple(
-        Removal(which.word, count.files, _culprit(count, predicate))
+        Removal(which.word, count.files, _sole_remover(count, predicate))
         for which, count in zip(mechanisms.REMOVING, counted, strict=True)
         if count.files
     )
 
 
-def _culprit(removed_files: RemovedFiles, predicate: Predicate) -> str | None:
+def _sole_remover(removed_files: RemovedFiles, predicate: Predicate) -> str | None:
     """Return the SQL of a conjunct that alone removes all of these files."""
     pairs = zip(predicate.conjuncts, removed_files.spared, strict=True)
     return next((conjunct.sql for conjunct, spared in pairs if not spared), None)
@@ -296,4 +298,4 @@ def selected_bytes(evidence: Evidence) -> int | None:
     groups, verdicts = evidence.groups, evidence.group_judgement
     if groups is None or verdicts is None or groups.unchecked:
         return None
-    return _chunks(groups.ranges.filter(pa.array(verdicts.kept)))
+    return _chunk_bytes(groups.ranges.filter(pa.array(verdicts.kept)))

@@ -232,7 +232,7 @@ def listings_together(parts: Sequence[Listing]) -> Listing:
         return filled[0]
 
     def joined(name: str) -> pa.Array:
-        return _joined([getattr(part, name) for part in filled])
+        return _join_arrays([getattr(part, name) for part in filled])
 
     return Listing(
         paths=joined("paths"),
@@ -267,7 +267,7 @@ def join_partitions(parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
             has_column = name in table.column_names
             yield table[name].combine_chunks() if has_column else pa.nulls(count)
 
-    return pa.table({name: _joined(list(values(name))) for name in names})
+    return pa.table({name: _join_arrays(list(values(name))) for name in names})
 
 
 def _join_ranges(parts: Sequence[Listing]) -> Iterator[ColumnBounds]:
@@ -283,10 +283,10 @@ def _join_ranges(parts: Sequence[Listing]) -> Iterator[ColumnBounds]:
             column = columns.get(name)
             ends[0].append(nothing if column is None else column.lower)
             ends[1].append(nothing if column is None else column.upper)
-        yield replace(example, lower=_joined(ends[0]), upper=_joined(ends[1]))
+        yield replace(example, lower=_join_arrays(ends[0]), upper=_join_arrays(ends[1]))
 
 
-def _joined(arrays: Sequence[pa.Array]) -> pa.Array:
+def _join_arrays(arrays: Sequence[pa.Array]) -> pa.Array:
     """Join arrays that may have different Arrow types for the same values."""
     first_type = arrays[0].type
     if pa.types.is_dictionary(first_type):

@@ -43,10 +43,10 @@ def _listed(line: FileLine, drawn: str | None, page: Page) -> Iterator[str]:
     """Write one file. Text that does not fit beside the path goes below it."""
     path = _tail(inert(line.path), page.width - len(MARGIN), page)
     fate, evidence = _fate(line), "; ".join(_evidence(line, page))
-    beside = columns(path) + columns(fate) + len(MARGIN) + len(GAP) <= page.width
+    fits_beside = columns(path) + columns(fate) + len(MARGIN) + len(GAP) <= page.width
     verdict = page.paint(f"{line.verdict:<4}", INK[line.verdict])
-    yield f"{verdict}{GAP}{path}{GAP}{fate}" if beside else f"{verdict}{GAP}{path}"
-    below = evidence if beside else "; ".join(filter(None, (fate, evidence)))
+    yield f"{verdict}{GAP}{path}{GAP}{fate}" if fits_beside else f"{verdict}{GAP}{path}"
+    below = evidence if fits_beside else "; ".join(filter(None, (fate, evidence)))
     if drawn is not None:
         head = f"{MARGIN}|{drawn}|"
         if columns(head) + len(GAP) + columns(below) <= page.width:

@@ -67,15 +67,15 @@ def _masked_struct(record: Struct) -> Struct:
 
 def _masked_sequence(values: Sequence[Any]) -> Sequence[Any]:
     new = [_masked(value) for value in values]
-    same = all(one is other for one, other in zip(new, values, strict=True))
+    same = all(new_value is old_value for new_value, old_value in zip(new, values, strict=True))
     return values if same else type(values)(new)  # type: ignore[call-arg]
 
 
 def _masked_mapping(values: Mapping[Any, Any]) -> Mapping[Any, Any]:
     new = {_masked(key): _masked(value) for key, value in values.items()}
     same = all(
-        one is other and new[one] is value
-        for one, (other, value) in zip(new, values.items(), strict=False)
+        new_key is old_key and new[new_key] is value
+        for new_key, (old_key, value) in zip(new, values.items(), strict=False)
     )
     return values if same and len(new) == len(values) else new
 

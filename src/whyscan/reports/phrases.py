@@ -106,21 +106,21 @@ def _more(number: int, level: Level) -> str:
 
 def fate(level: Level) -> str:
     """Write what removed containers of a level, and facts about the kept ones."""
-    return "; ".join((*_gone(level), *_rows_of(level), *_settled(level)))
+    return "; ".join((*_removed_by(level), *_rows_of(level), *_decided(level)))
 
 
 def fate_without_rows(level: Level) -> str:
     """Write the same for a table that has a column for the rows."""
-    return "; ".join((*_gone(level), *_settled(level)))
+    return "; ".join((*_removed_by(level), *_decided(level)))
 
 
-def _gone(level: Level) -> Iterator[str]:
+def _removed_by(level: Level) -> Iterator[str]:
     gone = [f"{count:,} by {mechanism}" for mechanism, count in level.pruned_by.items() if count]
     if gone:
         yield f"removed {', '.join(gone)}"
 
 
-def _settled(level: Level) -> Iterator[str]:
+def _decided(level: Level) -> Iterator[str]:
     if level.every:
         yield f"every row matches in {level.every:,}"
     if level.files_emptied:
@@ -228,7 +228,9 @@ def gate(assertion: Assertion) -> str:
         _measure(assertion.name, n) for n in (assertion.actual, assertion.threshold)
     )
     named = _missing_statistics(assertion.missing_statistics)
-    return f"{assertion.name}: {actual}, {bound} {threshold} asked{named}{_let_off(assertion)}"
+    return (
+        f"{assertion.name}: {actual}, {bound} {threshold} asked{named}{_exemption_text(assertion)}"
+    )
 
 
 def _missing_statistics(missing: MissingStatistics | None) -> str:
@@ -248,7 +250,7 @@ def _missing_statistics(missing: MissingStatistics | None) -> str:
     return inert(f"{sentence}: {files}" if files else sentence)
 
 
-def _let_off(assertion: Assertion) -> str:
+def _exemption_text(assertion: Assertion) -> str:
     if assertion.exemption is None:
         return ""
     until, reason = assertion.exemption.until.isoformat(), inert(assertion.exemption.reason)

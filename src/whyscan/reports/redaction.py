@@ -77,7 +77,7 @@ class Redactor:
     def __init__(self, question: str, dialect: str, key: bytes) -> None:
         self._key = key
         self._dialect = dialect
-        self._net = list(_net(question, dialect))
+        self._net = list(_literal_patterns(question, dialect))
 
     def sql(self, text: str) -> str:
         return without_literals(text, self._dialect)
@@ -150,7 +150,7 @@ class Redactor:
         return replace(cause, sql=sql, unread=unread)
 
 
-def _net(predicate: str, dialect: str) -> Iterator[tuple[re.Pattern[str], str]]:
+def _literal_patterns(predicate: str, dialect: str) -> Iterator[tuple[re.Pattern[str], str]]:
     """Yield patterns for every literal beside its neighbouring words, and for long ones anywhere.
 
     Literals beside the same word share one pattern, because a list may have ten thousand.
@@ -163,14 +163,14 @@ def _net(predicate: str, dialect: str) -> Iterator[tuple[re.Pattern[str], str]]:
         if not literal.isdigit() or len(literal) >= _LONG:
             long.add(literal)
     for word in filter(None, after):
-        yield re.compile(rf"({re.escape(word)}\s*){_any(after[word])}(?!\w)"), rf"\g<1>{HIDDEN}"
+        yield re.compile(rf"({re.escape(word)}\s*){_any_of(after[word])}(?!\w)"), rf"\g<1>{HIDDEN}"
     for word in filter(None, until):
-        yield re.compile(rf"(?<!\w){_any(until[word])}(\s*{re.escape(word)})"), rf"{HIDDEN}\g<1>"
+        yield re.compile(rf"(?<!\w){_any_of(until[word])}(\s*{re.escape(word)})"), rf"{HIDDEN}\g<1>"
     if long:
-        yield re.compile(rf"(?<!\w){_any(long)}(?!\w)"), HIDDEN
+        yield re.compile(rf"(?<!\w){_any_of(long)}(?!\w)"), HIDDEN
 
 
-def _any(texts: set[str]) -> str:
+def _any_of(texts: set[str]) -> str:
     """Return a pattern that matches one of the texts, the longest first."""
     return f"(?:{'|'.join(map(re.escape, sorted(texts, key=len, reverse=True)))})"
 

@@ -213,7 +213,9 @@ def after_limit(report: Report, plan: PlanRequest, outcome: PlanOutcome) -> Repo
 
     The finding WEAK_PRUNING is dropped, because a LIMIT reads only some of the kept files.
     """
-    levels = _with_confidence(outcome.levels, whole=report.confidence is not Confidence.INCOMPLETE)
+    levels = _with_confidence(
+        outcome.levels, interpreted=report.confidence is not Confidence.INCOMPLETE
+    )
     return replace(
         report,
         confidence=least(*(level.confidence for level in levels)),
@@ -232,19 +234,16 @@ def _facts(planned: PlannedSnapshot, tally: Tally, common: Common) -> Facts:
     return Facts(
         plan=planned,
         classes=classes,
-        levels=_with_confidence(tally.outcome.levels, whole=not incomplete(classes)),
+        levels=_with_confidence(tally.outcome.levels, interpreted=not incomplete(classes)),
         stays=tally.outcome.stays,
         workings=tally.workings,
         conjuncts=conjunct_lines(planned, classes, counted),
     )
 
 
-def _with_confidence(levels: tuple[Level, ...], *, whole: bool) -> tuple[Level, ...]:
-    """Set the confidence of every level to incomplete, unless the predicate is `whole`.
-
-    `whole` means that every conjunct was interpreted.
-    """
-    if whole:
+def _with_confidence(levels: tuple[Level, ...], *, interpreted: bool) -> tuple[Level, ...]:
+    """Set the confidence of every level to incomplete, unless all conjuncts were interpreted."""
+    if interpreted:
         return levels
     return tuple(replace(level, confidence=Confidence.INCOMPLETE) for level in levels)
 

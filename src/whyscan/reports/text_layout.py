@@ -140,10 +140,10 @@ def headed(
     rows: Sequence[Sequence[str]], page: Page, *, right: frozenset[int] = frozenset()
 ) -> Iterator[str]:
     """Write a table with a head; the first column is cut if the page is too narrow."""
-    others = sum(
+    other_widths = sum(
         max(map(columns, column)) + len(GAP) for column in list(zip(*rows, strict=True))[1:]
     )
-    room = max(page.width - others, SHORTEST_CUT)
+    room = max(page.width - other_widths, SHORTEST_CUT)
     head, *lines = table([(page.cut(row[0], room), *row[1:]) for row in rows], right=right)
     yield page.paint(head, Ink.FAINT)
     yield from lines

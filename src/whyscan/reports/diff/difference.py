@@ -88,9 +88,9 @@ def _levels(before: Iterable[Level], after: Iterable[Level]) -> Iterator[LevelCh
             yield LevelChange(name, old.get(name), new.get(name))
 
 
-def _without(findings: tuple[Finding, ...], others: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _without(findings: tuple[Finding, ...], excluded: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Return the findings whose code is not among the others; changed numbers do not count."""
-    codes = [finding.code for finding in others]
+    codes = [finding.code for finding in excluded]
     remaining = []
     for finding in findings:
         if finding.code in codes:

@@ -31,7 +31,7 @@ def document(difference: Difference, *, verbose: bool) -> Json:
     """Return dictionaries and lists; `verbose` names the files that changed."""
     question = difference.after.question
     counts = difference.files.counts
-    whole: Json = {
+    members: Json = {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "whyscan", "version": version()},
         "before": of_subject(difference.before.table),
@@ -42,17 +42,17 @@ def document(difference: Difference, *, verbose: bool) -> Json:
         "levels": [_level(change) for change in difference.levels],
         "conjuncts": [_conjunct(change) for change in difference.conjuncts],
         "findings": {
-            "appeared": [of_finding(one) for one in difference.appeared],
-            "gone": [of_finding(one) for one in difference.gone],
+            "appeared": [of_finding(record) for record in difference.appeared],
+            "gone": [of_finding(record) for record in difference.gone],
         },
         "files": {fate.name.lower(): counts[fate] for fate in FileChange},
-        "assertions": [of_assertion(one) for one in difference.assertions],
+        "assertions": [of_assertion(record) for record in difference.assertions],
         "result": "pass" if difference.passed else "fail",
     }
     if verbose:
         changed = difference.files.changed()
-        whole["changes"] = [{"path": path, "fate": fate.name.lower()} for path, fate in changed]
-    return whole
+        members["changes"] = [{"path": path, "fate": fate.name.lower()} for path, fate in changed]
+    return members
 
 
 def _level(change: LevelChange) -> Json:

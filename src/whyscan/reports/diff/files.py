@@ -50,7 +50,7 @@ class FileChanges(Struct, frozen=True):
 
 def file_changes(before: Report, after: Report) -> FileChanges:
     """Compare the files of two reports, which both list their files."""
-    old, new = _sides(before), _sides(after)
+    old, new = _side_of(before), _side_of(after)
     was = _positions(new.paths, old.paths)
     in_both = was >= 0
     read_before = np.zeros(len(new.paths), np.bool_)
@@ -78,7 +78,7 @@ class _Side(Struct, frozen=True):
     read: npt.NDArray[np.bool_]
 
 
-def _sides(report: Report) -> _Side:
+def _side_of(report: Report) -> _Side:
     if report.listing is None:
         raise ValueError("a comparison of files needs reports that list them")
     listed: Listing = report.listing

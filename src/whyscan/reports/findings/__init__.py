@@ -17,7 +17,7 @@ from whyscan.reports.findings.pruning import pruning
 from whyscan.reports.findings.statistics import statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 __all__ = ["UNITS", "Code", "Effect", "Facts", "Finding", "Severity", "findings", "in_order"]
 
@@ -26,7 +26,7 @@ FAMILIES = (pruning, partitions, statistics, conditions, layout)
 
 def findings(facts: Facts) -> tuple[Finding, ...]:
     """Return all findings that apply: warnings first, then by family."""
-    return in_order(_all(facts))
+    return in_order(finding for family in FAMILIES for finding in family(facts))
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -36,8 +36,3 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         *(f for f in ordered if f.severity is Severity.WARNING),
         *(f for f in ordered if f.severity is not Severity.WARNING),
     )
-
-
-def _all(facts: Facts) -> Iterator[Finding]:
-    for family in FAMILIES:
-        yield from family(facts)

@@ -128,7 +128,7 @@ def _wanted_ranges(facts: Facts) -> Iterator[Ranges]:
         if column.path in partition:
             continue
         alone = tuple(c for c in conjuncts if columns_of(c) == (column,))
-        ranges, nan = _proved(alone, facts.plan.zone), False
+        ranges, nan = _proved_ranges(alone, facts.plan.zone), False
         domain = domains.get(column)
         if not ranges and domain is not None:
             ranges, nan = _ranges(domain), domain.nan and not facts.plan.options.assume_no_nan
@@ -148,7 +148,7 @@ def _ranges(domain: Domain) -> tuple[ValueRange, ...]:
     return tuple(ValueRange(key, successor(key, domain.type)) for key in keys)
 
 
-def _proved(conditions: tuple[Expression, ...], zone: Zone) -> tuple[ValueRange, ...]:
+def _proved_ranges(conditions: tuple[Expression, ...], zone: Zone) -> tuple[ValueRange, ...]:
     """Return the ranges of conditions like `year(ts) = 2024`, if the interpreter proves them."""
     spans = spans_of(And(conditions), zone) if conditions else None
     if spans is None or spans.found == (spans.domain,):
@@ -169,7 +169,7 @@ def _estimate(facts: Facts, wanted: Ranges) -> Sorted | None:
         for end, (bounded, _) in zip(until.tolist(), counts, strict=True)
     ]
     parts = facts.plan.each_given(partial(_bounds_at, wanted=wanted), positions)
-    at_least, at_most = _files_when_sorted(_joined(parts), wanted, total / len(chosen))
+    at_least, at_most = _files_when_sorted(_join_bounds(parts), wanted, total / len(chosen))
     # Files without bounds or with possible NaN are read, sorted or not.
     unbounded = in_partitions - total
     return Sorted(
@@ -223,7 +223,7 @@ def _bounds_at(plan: ScanPlan, at: npt.NDArray[np.int64], wanted: Ranges) -> Fil
     )
 
 
-def _joined(parts: Sequence[FileBounds | None]) -> FileBounds:
+def _join_bounds(parts: Sequence[FileBounds | None]) -> FileBounds:
     filled = [part for part in parts if part is not None and len(part.lower)]
     first_type = filled[0].lower.type
     return FileBounds(
@@ -240,7 +240,7 @@ def _files_when_sorted(bounds: FileBounds, wanted: Ranges, scale: float) -> tupl
     Consecutive rows fill whole files, and reach into at most one more. Each measured file stands
     for `scale` files.
     """
-    lower, upper, places = _placed(bounds, wanted)
+    lower, upper, places = _as_positions(bounds, wanted)
     step = 0.0 if isinstance(wanted.column.type, FloatType) else 1.0
     weights = np.ones(len(lower))
     if not bounds.rows.null_count:
@@ -258,8 +258,8 @@ def _files_when_sorted(bounds: FileBounds, wanted: Ranges, scale: float) -> tupl
 
     def full(rows: Numbers) -> Numbers:
         # The subtraction allows for the rounding errors of the sums.
-        whole: Numbers = np.maximum(np.ceil(rows / per_file - 1e-6), 1)
-        return whole
+        full_files: Numbers = np.maximum(np.ceil(rows / per_file - 1e-6), 1)
+        return full_files
 
     files = np.ceil(files * scale)
     reached = pieces > 0
@@ -285,7 +285,7 @@ class Place(Struct, frozen=True):
     measured: bool = True
 
 
-def _placed(bounds: FileBounds, wanted: Ranges) -> tuple[Numbers, Numbers, list[Place]]:
+def _as_positions(bounds: FileBounds, wanted: Ranges) -> tuple[Numbers, Numbers, list[Place]]:
     """Convert bounds and ranges to numbers; text is converted to its rank among the bounds."""
     lower, upper, kind = _as_numbers(bounds.lower), _as_numbers(bounds.upper), wanted.column.type
     if pa.types.is_binary(lower.type) or pa.types.is_fixed_size_binary(lower.type):

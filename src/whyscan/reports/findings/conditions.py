@@ -58,12 +58,12 @@ def conditions(facts: Facts) -> Iterator[Finding]:
         line = facts.conjuncts[position]
         yield from _literal_type(facts, position, conjunct)
         yield from _uninterpreted(facts, position, conjunct)
-        yield from _or(facts, position, conjunct, line)
+        yield from _or_findings(facts, position, conjunct, line)
         yield from _negation(facts, conjunct, line)
 
 
 def _uninterpreted(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[Finding]:
-    if facts.classes[position].interpreted or _mismatched(facts, position, conjunct):
+    if facts.classes[position].interpreted or _has_type_mismatch(facts, position, conjunct):
         return
     if not facts.files.kept or facts.workings.conjuncts[position].outcomes.settled:
         return  # No file is kept because of it.
@@ -77,7 +77,7 @@ def _uninterpreted(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[
         )
 
 
-def _mismatched(facts: Facts, position: int, conjunct: Conjunct) -> bool:
+def _has_type_mismatch(facts: Facts, position: int, conjunct: Conjunct) -> bool:
     partitioned = facts.classes[position].bucket is ConjunctBucket.PARTITION_SAFE
     return facts.stays.named(Reason.TYPE_MISMATCH, [position]) > 0 or (
         partitioned and changes_type(conjunct.expression)
@@ -86,7 +86,7 @@ def _mismatched(facts: Facts, position: int, conjunct: Conjunct) -> bool:
 
 def _literal_type(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[Finding]:
     """Find text columns that are compared with a number: engines cast every value of the column."""
-    if not _mismatched(facts, position, conjunct):
+    if not _has_type_mismatch(facts, position, conjunct):
         return
     cast = _cast(conjunct.expression)
     if cast is None:
@@ -159,7 +159,9 @@ def _keeps_the_same(plan: ScanPlan, position: int, other: Conjunct) -> bool:
     return bool((by == kept(plan, [other])).all())
 
 
-def _or(facts: Facts, position: int, conjunct: Conjunct, line: ConjunctLine) -> Iterator[Finding]:
+def _or_findings(
+    facts: Facts, position: int, conjunct: Conjunct, line: ConjunctLine
+) -> Iterator[Finding]:
     expression = conjunct.expression
     if not isinstance(expression, Or) or not line.parts:
         return
@@ -168,7 +170,7 @@ def _or(facts: Facts, position: int, conjunct: Conjunct, line: ConjunctLine) -> 
     stopping = [p for p in line.parts if p.pushdown is Pushdown.UNSUPPORTED]
     helping = [p for p in line.parts if p.removed.files]
     if stopping and helping:
-        yield _ended(facts, position, expression, line)
+        yield _or_ends_pruning(facts, position, expression, line)
     elif line.bucket is ConjunctBucket.UNSPLITTABLE and helping:
         before = facts.read_without(position)
         if before is not None:
@@ -206,11 +208,11 @@ def _is_true(expression: Expression) -> Expression:
     return Comparison(Comparator.NULL_SAFE_EQUAL, expression, Literal(value=True, type=BOOLEAN))
 
 
-def _union(arms: list[Expression]) -> str:
+def _union_sql(arms: list[Expression]) -> str:
     return " UNION ALL ".join(f"SELECT ... WHERE {to_sql(arm)}" for arm in arms)
 
 
-def _ended(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> Finding:
+def _or_ends_pruning(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> Finding:
     stopping = next(p for p in line.parts if p.pushdown is Pushdown.UNSUPPORTED)
     arms, reads_of_arms = _arms(facts, position, expression)
     counts = " + ".join(f"{files:,}" for files in reads_of_arms.each)
@@ -221,7 +223,7 @@ def _ended(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> F
         + ", ".join(f"{p.sql} alone leaves {p.kept:,}" for p in line.parts if p is not stopping),
         f"as a UNION only one arm reads so much: {counts} files, arm by arm",
         {"files": facts.files.kept, "files_of_arms": counts},
-        _union(arms),
+        _union_sql(arms),
         Effect("files of the first arm", facts.files.kept, min(reads_of_arms.each)),
     )
 
@@ -242,7 +244,7 @@ def _unsplittable(facts: Facts, position: int, expression: Or, before: FixedAmou
         else f"as a UNION each arm is one kind of filter: {counted(any_arm, 'file')}, in "
         f"{in_all:,} reads",
         {"files_without": before.files, "files_of_arms": any_arm, "reads_of_arms": in_all},
-        _union(arms) if in_all < before.files else None,
+        _union_sql(arms) if in_all < before.files else None,
         Effect("files", before.files, any_arm, before.bytes, reads_of_arms.any_arm.bytes)
         if in_all < before.files
         else None,

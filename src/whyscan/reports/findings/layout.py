@@ -52,26 +52,28 @@ def overlaps(
 
     If there are too many files, a sample of them is measured.
     """
-    counts = plan.each(partial(_bounded, columns=columns, ends=ends))
+    counts = plan.each(partial(_count_bounded, columns=columns, ends=ends))
     until = np.cumsum(counts, axis=0)
     chosen = [sampled(int(count)) for count in until[-1]]
     positions = [
-        [_within(at, end - n, end) for at, n, end in zip(chosen, *part, strict=True)]
+        [_positions_in_part(at, end - n, end) for at, n, end in zip(chosen, *part, strict=True)]
         for part in zip(counts, until.tolist(), strict=True)
     ]
     bounds_of_parts = plan.each_given(partial(_bounds_at, columns=columns, ends=ends), positions)
     for position, count in enumerate(until[-1].tolist()):
         bounds = [part[position] for part in bounds_of_parts]
         measured = [part for part in bounds if part is not None]
-        yield overlap_of(*_joined(measured), count) if count > 1 else None
+        yield overlap_of(*_join_bounds(measured), count) if count > 1 else None
 
 
-def _within(positions: npt.NDArray[np.int64], start: int, end: int) -> npt.NDArray[np.int64]:
+def _positions_in_part(
+    positions: npt.NDArray[np.int64], start: int, end: int
+) -> npt.NDArray[np.int64]:
     """Return the positions that are in one part, as positions in that part."""
     return positions[(positions >= start) & (positions < end)] - start
 
 
-def _both(bounds: tuple[pa.Array, pa.Array] | None) -> tuple[pa.Array, pa.Array] | None:
+def _with_both_bounds(bounds: tuple[pa.Array, pa.Array] | None) -> tuple[pa.Array, pa.Array] | None:
     """Return the bounds of the files that have both bounds."""
     if bounds is None:
         return None
@@ -80,8 +82,8 @@ def _both(bounds: tuple[pa.Array, pa.Array] | None) -> tuple[pa.Array, pa.Array]
     return lower.filter(has_both), upper.filter(has_both)
 
 
-def _bounded(plan: ScanPlan, columns: Sequence[Column], ends: Ends) -> list[int]:
-    bounds_of_columns = (_both(ends(column, plan)) for column in columns)
+def _count_bounded(plan: ScanPlan, columns: Sequence[Column], ends: Ends) -> list[int]:
+    bounds_of_columns = (_with_both_bounds(ends(column, plan)) for column in columns)
     return [0 if bounds is None else len(bounds[0]) for bounds in bounds_of_columns]
 
 
@@ -89,7 +91,7 @@ def _bounds_at(
     plan: ScanPlan, at: Sequence[npt.NDArray[np.int64]], columns: Sequence[Column], ends: Ends
 ) -> list[tuple[pa.Array, pa.Array] | None]:
     chosen = (
-        (_both(ends(column, plan)), pa.array(positions))
+        (_with_both_bounds(ends(column, plan)), pa.array(positions))
         for column, positions in zip(columns, at, strict=True)
     )
     return [
@@ -98,7 +100,7 @@ def _bounds_at(
     ]
 
 
-def _joined(bounds_of_parts: Sequence[tuple[pa.Array, pa.Array]]) -> tuple[pa.Array, pa.Array]:
+def _join_bounds(bounds_of_parts: Sequence[tuple[pa.Array, pa.Array]]) -> tuple[pa.Array, pa.Array]:
     """Join the bounds of all parts, which may have different Arrow types."""
     first_type = bounds_of_parts[0][0].type
     lower, upper = (

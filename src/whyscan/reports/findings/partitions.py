@@ -90,7 +90,7 @@ def _functions(facts: Facts) -> Iterator[Finding]:
             continue
         other, proof = _equivalent(facts, position, conjunct)
         if other is not None:
-            yield from _function(facts, position, other, proof)
+            yield from _function_finding(facts, position, other, proof)
 
 
 def _equivalent(facts: Facts, position: int, conjunct: Conjunct) -> tuple[Expression | None, str]:
@@ -109,7 +109,9 @@ def _equivalent(facts: Facts, position: int, conjunct: Conjunct) -> tuple[Expres
     )
 
 
-def _function(facts: Facts, position: int, other: Expression, proof: str) -> Iterator[Finding]:
+def _function_finding(
+    facts: Facts, position: int, other: Expression, proof: str
+) -> Iterator[Finding]:
     before = facts.read_without(position)
     after = facts.read_with(instead(facts.plan, position, other))
     if before is None or after.files >= before.files:
@@ -151,10 +153,12 @@ def _ranges_on_buckets(facts: Facts) -> Iterator[Finding]:
                     f"{buckets[path]} of it, which says nothing of a range: {staying(stays)} for "
                     "that"
                 )
-                yield _bucket(facts, position, conjunct, message, stays)
+                yield _bucket_finding(facts, position, conjunct, message, stays)
 
 
-def _bucket(facts: Facts, position: int, conjunct: Conjunct, message: str, stays: int) -> Finding:
+def _bucket_finding(
+    facts: Facts, position: int, conjunct: Conjunct, message: str, stays: int
+) -> Finding:
     spans = where_true(conjunct.expression, facts.plan.zone)
     other = None if spans is None else spans.as_list()
     before = facts.files
@@ -200,7 +204,7 @@ def _mixed_manifests(facts: Facts) -> Iterator[Finding]:
         return
     if not 0 < workings.wanted < workings.listed:
         return
-    needed = _tidy(facts.plan.each(_partitions_wanted), workings.manifests_opened)
+    needed = _manifests_when_sorted(facts.plan.each(_partitions_wanted), workings.manifests_opened)
     read = above.kept
     if needed is not None and needed * 2 <= read:
         yield Finding(
@@ -221,7 +225,7 @@ def _partitions_wanted(plan: ScanPlan) -> tuple[pa.Table, Flags]:
     return plan.evidence.files.partition, plan.evidence.by_partition.kept
 
 
-def _tidy(parts: Sequence[tuple[pa.Table, Flags]], manifests: int) -> int | None:
+def _manifests_when_sorted(parts: Sequence[tuple[pa.Table, Flags]], manifests: int) -> int | None:
     """Count the manifests that hold a wanted file if the files were sorted by partition."""
     partition = join_partitions(
         [(table, len(wanted_files)) for table, wanted_files in parts if len(wanted_files)]

@@ -33,7 +33,7 @@ WEAK = 0.9
 def pruning(facts: Facts) -> Iterator[Finding]:
     """Yield all findings of this family."""
     yield from _nothing_kept(facts)
-    yield from _weak(facts)
+    yield from _weak_pruning(facts)
 
 
 def _nothing_kept(facts: Facts) -> Iterator[Finding]:
@@ -50,7 +50,7 @@ def _nothing_kept(facts: Facts) -> Iterator[Finding]:
         message += f": {sql} removes them all; without it {left:,} would stay"
         effect = Effect("files", 0, left)
     evidence: dict[str, int | float | str] = {"files": files.total}
-    if shown := _values_there(facts):
+    if shown := _partition_values_text(facts):
         name, verb, values = shown
         evidence["partition_values"] = values
         message += f"; the values of the partition column {name} {verb} {values}"
@@ -64,7 +64,7 @@ def _nothing_kept(facts: Facts) -> Iterator[Finding]:
     )
 
 
-def _values_there(facts: Facts) -> tuple[str, str, str] | None:
+def _partition_values_text(facts: Facts) -> tuple[str, str, str] | None:
     """Return a partition column whose condition removes every file, a verb, and its values."""
     for line, conjunct in zip(facts.conjuncts, facts.plan.predicate.conjuncts, strict=True):
         if line.alone.files < facts.files.total:
@@ -88,7 +88,7 @@ def _shown(values: pa.Array, column: Column) -> list[str]:
     return [to_sql(Literal(arrow.value(value, column.type), column.type)) for value in values]
 
 
-def _weak(facts: Facts) -> Iterator[Finding]:
+def _weak_pruning(facts: Facts) -> Iterator[Finding]:
     """Find pruning that keeps nearly every file, although not all of their rows match."""
     files = facts.files
     counts = facts.stays.counts()

@@ -43,7 +43,7 @@ def _absent(facts: Facts) -> Iterator[Finding]:
             key = (_code(facts.plan, column), coverage.files, lacking)
             columns_of.setdefault(key, []).append(column)
     for (code, files, lacking), lacked in columns_of.items():
-        yield _of_columns(facts, code, lacked, files, lacking)
+        yield _missing_bounds(facts, code, lacked, files, lacking)
 
 
 def _code(plan: PlanRequest, column: Column) -> Code:
@@ -83,10 +83,10 @@ def _rewrite_files(setting: str | None, names: str) -> str:
     return f"rewrite those files with statistics for {names}"
 
 
-def _of_columns(
+def _missing_bounds(
     facts: Facts, code: Code, columns: Sequence[Column], files: int, lacking: int
 ) -> Finding:
-    names = _listed([".".join(column.path) for column in columns])
+    names = _joined_names([".".join(column.path) for column in columns])
     may_be = "it" if len(columns) == 1 else "each of them"
     message = (
         f"{lacking:,} of {counted(files, 'file')} cannot be skipped by {names}: without bounds "
@@ -104,7 +104,7 @@ def _of_columns(
     return Finding(code, Severity.WARNING, message, fix, evidence, setting, effect)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _joined_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -126,7 +126,7 @@ def _setting(plan: PlanRequest, recordings: Sequence[Recording]) -> str | None:
     if not properties:
         return None
     pairs = (f"'{name}' = '{_widest(values)}'" for name, values in properties.items())
-    return f"ALTER TABLE {_name(plan)} SET TBLPROPERTIES ({', '.join(pairs)})"
+    return f"ALTER TABLE {_table_sql(plan)} SET TBLPROPERTIES ({', '.join(pairs)})"
 
 
 def _widest(values: Sequence[str]) -> str:
@@ -136,7 +136,7 @@ def _widest(values: Sequence[str]) -> str:
     return ",".join(dict.fromkeys(name for value in values for name in value.split(",")))
 
 
-def _name(plan: PlanRequest) -> str:
+def _table_sql(plan: PlanRequest) -> str:
     return f"{plan.snapshot.format}.`{plan.snapshot.uri}`"
 
 
@@ -153,15 +153,15 @@ def _truncated(facts: Facts) -> Iterator[Finding]:
             continue
         files = facts.stays.named(Reason.TRUNCATED_BOUND, facts.about(".".join(column.path)))
         if files:
-            yield _cut(facts, column, recording, files)
+            yield _truncated_column(facts, column, recording, files)
 
 
-def _cut(facts: Facts, column: Column, recording: Recording, files: int) -> Finding:
+def _truncated_column(facts: Facts, column: Column, recording: Recording, files: int) -> Finding:
     prefix = recording.prefix or 0
     longer = prefix * _LONGER
     value = str(longer) if recording.appended else f"truncate({longer})"
     setting = (
-        f"ALTER TABLE {_name(facts.plan)} SET TBLPROPERTIES ('{recording.longer}' = '{value}')"
+        f"ALTER TABLE {_table_sql(facts.plan)} SET TBLPROPERTIES ('{recording.longer}' = '{value}')"
     )
     return Finding(
         Code.TRUNCATED_BOUNDS,

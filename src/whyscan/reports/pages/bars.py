@@ -25,17 +25,17 @@ class Segment(Struct, frozen=True):
 
 def segments(level: Level) -> tuple[Segment, ...]:
     """Return one segment per fate with a container; each is long enough to be visible."""
-    return _placed({"all": level.every, "some": level.kept - level.every, **level.pruned_by})
+    return _segments_of({"all": level.every, "some": level.kept - level.every, **level.pruned_by})
 
 
 def part_of(kept: int | None, total: int | None) -> tuple[Segment, ...]:
     """Return the bar of kept bytes or rows; empty if they are unknown."""
     if kept is None or total is None:
         return ()
-    return _placed({"kept": kept, "gone": total - kept})
+    return _segments_of({"kept": kept, "gone": total - kept})
 
 
-def _placed(counts: Mapping[str, int]) -> tuple[Segment, ...]:
+def _segments_of(counts: Mapping[str, int]) -> tuple[Segment, ...]:
     present = {fate: count for fate, count in counts.items() if count > 0}
     room = LENGTH - SHORTEST * len(present)
     total = sum(present.values())

@@ -122,7 +122,7 @@ def _ends(read: ReadTable, interval: Interval, *, partitioned: bool) -> tuple[pa
         bounds = recorded(interval, count)
     else:
         bounds = hulls(interval, groups, count)
-    nothing = pa.nulls(count, pa.bool_())  # of no type that anything is compared in
+    nothing = pa.nulls(count, pa.bool_())  # The type does not matter: every value is null.
     return (nothing, nothing) if bounds is None else bounds
 
 

@@ -52,12 +52,12 @@ def _words(stats: TableStats) -> dict[str, Any]:
     }
 
 
-def _share(of_one: float | None) -> str:
-    return "\N{EN DASH}" if of_one is None else share(of_one)
+def _share(fraction: float | None) -> str:
+    return "\N{EN DASH}" if fraction is None else share(fraction)
 
 
-def _part(of_one: float | None) -> tuple[Segment, ...]:
-    return () if of_one is None else part_of(round(of_one * MILLION), MILLION)
+def _part(fraction: float | None) -> tuple[Segment, ...]:
+    return () if fraction is None else part_of(round(fraction * MILLION), MILLION)
 
 
 def _measured(stats: TableStats) -> Iterator[tuple[str, str, Distribution, Any]]:

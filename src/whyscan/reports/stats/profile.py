@@ -71,10 +71,10 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
             hint="name the columns to measure",
         )
     files = snapshot.files(columns, zone("UTC"))
-    groups, unchecked = _opened(snapshot, files, columns, full=full)
+    groups, unchecked = _open_row_groups(snapshot, files, columns, full=full)
     read = ReadTable(snapshot, files, groups)
     above = snapshot.manifests()
-    measured = sorted((column_stats(read, column) for column in columns), key=_by_use)
+    measured = sorted((column_stats(read, column) for column in columns), key=_pruning_order)
     traffic = snapshot.traffic()
     return TableStats(
         table=Subject(
@@ -99,7 +99,7 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
     )
 
 
-def _opened(
+def _open_row_groups(
     snapshot: Snapshot, files: Files, columns: Sequence[Column], *, full: bool
 ) -> tuple[RowGroups | None, tuple[tuple[str, str], ...]]:
     """Return the row groups of all files, if files are few or only footers have statistics."""
@@ -109,7 +109,7 @@ def _opened(
     return groups, tuple(("row_groups", str(why)) for why in groups.unchecked)
 
 
-def _by_use(column: ColumnStats) -> tuple[float, str]:
+def _pruning_order(column: ColumnStats) -> tuple[float, str]:
     return (-1.0 if column.skipped is None else -1.0 - column.skipped, column.column)
 
 
