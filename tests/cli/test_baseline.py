@@ -14,15 +14,15 @@ def test_from_the_command_line(whyscan, lake, tmp_path):
     assert whyscan(*ask).code == 2
     assert whyscan(*ask, "--update-baseline").code == 0
     assert whyscan(*ask).code == 0
-    known = json.loads(file.read_text())
-    known["questions"][0]["pruned_files"] = 99.0
-    file.write_text(json.dumps(known))
+    baseline = json.loads(file.read_text())
+    baseline["questions"][0]["pruned_files"] = 99.0
+    file.write_text(json.dumps(baseline))
     failed = whyscan(*ask, "--format", "json")
     assert failed.code == 1
-    known["exemptions"] = [
+    baseline["exemptions"] = [
         {"table": "users", "gate": "baseline", "reason": "backfill", "until": "2999-01-01"}
     ]
-    file.write_text(json.dumps(known))
+    file.write_text(json.dumps(baseline))
     excused = whyscan(*ask)
     assert excused.code == 0
     assert "exempt until 2999-01-01: backfill" in " ".join(excused.out.split())
@@ -103,9 +103,9 @@ def test_another_spelling_is_the_same_entry_of_the_file(whyscan, lake, tmp_path,
     assert whyscan(*spelled).code == 0
     assert whyscan(*spelled, "--update-baseline").code == 0
     assert file.read_text() == written
-    known = json.loads(written)
-    known["questions"][0]["pruned_files"] = 99.0
-    known["exemptions"] = [
+    baseline = json.loads(written)
+    baseline["questions"][0]["pruned_files"] = 99.0
+    baseline["exemptions"] = [
         {
             "table": str(lake / "users"),
             "predicate": "country='DE' AND (age > 40)",
@@ -114,5 +114,5 @@ def test_another_spelling_is_the_same_entry_of_the_file(whyscan, lake, tmp_path,
             "until": "2999-01-01",
         }
     ]
-    file.write_text(json.dumps(known))
+    file.write_text(json.dumps(baseline))
     assert whyscan(*spelled).code == 0

@@ -22,11 +22,11 @@ ARCHIVE = TOUR[-1]
 
 def rows(folder: Path, table: str):
     """Every row of a table, by its folders and columns."""
-    found = []
+    rows_read = []
     for path in sorted((folder / table).rglob("*.parquet")):
         keys = dict(part.split("=") for part in path.parts if "=" in part)
-        found += [row | keys for row in parquet.ParquetFile(path).read().to_pylist()]
-    return sorted(tuple(sorted(row.items())) for row in found)
+        rows_read += [row | keys for row in parquet.ParquetFile(path).read().to_pylist()]
+    return sorted(tuple(sorted(row.items())) for row in rows_read)
 
 
 def test_users_are_the_same_rows_in_both_layouts(lake):
@@ -54,9 +54,9 @@ def test_the_tour_is_as_it_was_last_read_by_a_person_and_writes_nowhere_else(tmp
 
 
 def test_delta_rs_reads_the_same_users_from_the_delta_table(lake):
-    found = DeltaTable(lake / "users-delta").to_pyarrow_table().to_pylist()
+    users = DeltaTable(lake / "users-delta").to_pyarrow_table().to_pylist()
 
-    assert sorted(tuple(sorted(row.items())) for row in found) == rows(lake, "users")
+    assert sorted(tuple(sorted(row.items())) for row in users) == rows(lake, "users")
 
 
 def test_pyiceberg_keeps_the_same_files_of_the_archive(lake):

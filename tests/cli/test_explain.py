@@ -247,7 +247,7 @@ def on_a_terminal(lake, **environment):
         command, cwd=lake, stdout=child, check=True, env={**kept, "TERM": "xterm", **environment}
     )
     os.close(child)
-    found = b""
+    output = b""
     while True:
         try:
             piece = os.read(parent, 65536)
@@ -255,9 +255,9 @@ def on_a_terminal(lake, **environment):
             break
         if not piece:
             break
-        found += piece
+        output += piece
     os.close(parent)
-    return found.decode()
+    return output.decode()
 
 
 def test_a_terminal_gets_colours_and_a_pipe_does_not(lake, whyscan):

@@ -26,8 +26,8 @@ weakref.finalize(kept, shutil.rmtree, {str(folder)!r})
 sys.stdout.write("without a line's end")
 end(3)
 """
-    found = run(code)
-    assert (found.returncode, found.stdout) == (3, "without a line's end")
+    result = run(code)
+    assert (result.returncode, result.stdout) == (3, "without a line's end")
     assert not folder.exists()
 
 

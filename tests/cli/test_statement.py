@@ -31,14 +31,14 @@ def explain(whyscan):
 
 
 def test_every_scan_is_in_the_document_with_the_name_it_was_given(explain):
-    found = valid(json.loads(explain("--format", "json").out))
+    document = valid(json.loads(explain("--format", "json").out))
 
-    assert [(s["name"], s["alias"]) for s in found["scans"]] == [("users", "u"), ("flat", "f")]
-    users, flat = (s["levels"][0] for s in found["scans"])
+    assert [(s["name"], s["alias"]) for s in document["scans"]] == [("users", "u"), ("flat", "f")]
+    users, flat = (s["levels"][0] for s in document["scans"])
     # The ages above 40 of the one side are those of the other.
     assert (users["kept"], users["total"]) == (1, 6)
     assert flat["kept"] < flat["total"]
-    assert found["result"] == "pass"
+    assert document["result"] == "pass"
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -140,15 +140,15 @@ def test_a_table_may_be_given_by_more_of_its_name_than_the_statement_has(whyscan
     ask = ("explain", "--sql", "SELECT age FROM users", "--table", "prod.db.Users=users")
     typed = ("--partition-type", "prod.db.Users.country=string")
 
-    found = json.loads(whyscan(*ask, *typed, "--format", "json").out)
+    document = json.loads(whyscan(*ask, *typed, "--format", "json").out)
 
-    assert [scan["name"] for scan in found["scans"]] == ["prod.db.Users"]
+    assert [scan["name"] for scan in document["scans"]] == ["prod.db.Users"]
 
 
 def test_partition_types_are_given_by_table(explain):
-    found = explain("--partition-type", "users.country=string", "--format", "json")
+    document = explain("--partition-type", "users.country=string", "--format", "json")
 
-    assert json.loads(found.out)["scans"][0]["levels"][0]["kept"] == 1
+    assert json.loads(document.out)["scans"][0]["levels"][0]["kept"] == 1
 
 
 def test_a_baseline_has_an_entry_for_each_scan(explain, tmp_path):
@@ -157,28 +157,28 @@ def test_a_baseline_has_an_entry_for_each_scan(explain, tmp_path):
     assert explain("--baseline", file).code == 2
     assert explain("--baseline", file, "--update-baseline").code == 0
     assert explain("--baseline", file).code == 0
-    known = json.loads(file.read_text())
-    assert [entry["table"] for entry in known["questions"]] == ["flat f", "users u"]
-    known["questions"][0]["pruned_files"] = 99.0
-    file.write_text(json.dumps(known))
+    baseline = json.loads(file.read_text())
+    assert [entry["table"] for entry in baseline["questions"]] == ["flat f", "users u"]
+    baseline["questions"][0]["pruned_files"] = 99.0
+    file.write_text(json.dumps(baseline))
     failed = explain("--baseline", file, "--format", "json")
     assert failed.code == 1
     outcomes = [s["result"] for s in json.loads(failed.out)["scans"]]
     assert outcomes == ["pass", "fail"]
-    known["exemptions"] = [
+    baseline["exemptions"] = [
         {"table": "flat f", "gate": "baseline", "reason": "backfill", "until": "2999-01-01"},
         {"table": "*", "gate": "max_files", "reason": "backfill", "until": "2999-01-01"},
     ]
-    file.write_text(json.dumps(known))
+    file.write_text(json.dumps(baseline))
     assert explain("--baseline", file, "--max-files", "0").code == 0
 
 
 def test_redacted_it_has_no_literal(explain):
-    found = explain("--redact", "--format", "json", "-v").out
+    document = explain("--redact", "--format", "json", "-v").out
 
-    assert "'DE'" not in found
-    assert "country=DE" not in found
-    valid(json.loads(found))
+    assert "'DE'" not in document
+    assert "country=DE" not in document
+    valid(json.loads(document))
 
 
 def test_a_predicate_alone_imports_nothing_of_statements(lake):

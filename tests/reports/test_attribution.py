@@ -33,11 +33,11 @@ def test_the_overlap_does_not_depend_on_the_order(predicate):
 
 
 def test_footers_that_stayed_closed_may_add_to_what_statistics_remove():
-    found = explained(users(), BOTH)["mechanisms"]
+    shares = explained(users(), BOTH)["mechanisms"]
 
-    assert found["partition"]["files"] == 4
-    assert found["statistics"] == {**share(1, 600, 5), "at_least": True}
-    assert found["both"] == {**share(0, 0, 0), "at_least": True}
+    assert shares["partition"]["files"] == 4
+    assert shares["statistics"] == {**share(1, 600, 5), "at_least": True}
+    assert shares["both"] == {**share(0, 0, 0), "at_least": True}
     assert explained(users(), BOTH, full=True)["mechanisms"]["both"]["files"] == 2
 
 
@@ -50,23 +50,23 @@ def test_files_of_closed_manifests_are_the_partitions(tmp_path):
             [lake.file(f"f{value}", {"x": (0, 5)}, partition={"p": value})],
             summaries=[summary(ends, ends)],
         )
-    found = explained(lake.commit().open(), "p = 1 AND x < 3", depth="files")
+    document = explained(lake.commit().open(), "p = 1 AND x < 3", depth="files")
 
     # The list counts files and rows, and knows no bytes.
-    assert found["mechanisms"]["partition"] == share(1, None, 10)
-    assert found["conjuncts"][0]["alone"] == share(1, None, 10)
-    assert found["mechanisms"]["statistics"]["at_least"] is True
+    assert document["mechanisms"]["partition"] == share(1, None, 10)
+    assert document["conjuncts"][0]["alone"] == share(1, None, 10)
+    assert document["mechanisms"]["statistics"]["at_least"] is True
 
 
 def test_a_mixed_or_is_explained_by_its_branches():
     (conjunct,) = explained(delta_users(), "country = 'DE' OR age > 40")["conjuncts"]
 
     assert conjunct["operator"] == "OR"
-    told = [
+    parts = [
         (p["sql"], p["bucket"], p["pushdown"], p["files_kept"], p["alone"]["files"])
         for p in conjunct["parts"]
     ]
-    assert told == [
+    assert parts == [
         ("country = 'DE'", "partition-safe", "exact", 2, 4),
         ("age > 40", "stats-safe", "inexact", 3, 3),
     ]

@@ -40,9 +40,9 @@ def test_the_same_passes_and_less_does_not():
 
 @pytest.mark.parametrize(("points", "passed"), [(16.0, False), (17.0, True)])
 def test_a_tolerance_is_points_of_the_share(points, passed):
-    known = Baseline(tolerance_files=points).updated(KEY, explain(delta_users(), BOTH))
+    baseline = Baseline(tolerance_files=points).updated(KEY, explain(delta_users(), BOTH))
 
-    assert outcomes(known, "country = 'DE'")["baseline"].passed is passed
+    assert outcomes(baseline, "country = 'DE'")["baseline"].passed is passed
 
 
 def test_a_question_that_nobody_agreed_to_does_not_pass():

@@ -51,8 +51,8 @@ def test_delta_on_spark_uses_the_word_that_we_say_it_does(spark, tmp_path):
     snapshot = whyscan.open(folder).snapshot
     scanned = spark.read.format("delta").load(folder)
 
-    told = {c: words(snapshot, c)["delta_spark"] for c in CONDITIONS}
-    assert told == {c: word_of(scanned.where(c)) for c in CONDITIONS}
+    ours = {c: words(snapshot, c)["delta_spark"] for c in CONDITIONS}
+    assert ours == {c: word_of(scanned.where(c)) for c in CONDITIONS}
 
 
 def word_of(frame):
@@ -65,8 +65,8 @@ def word_of(frame):
         "partition filter": prepared.partitionFilters(),
     }
     for word, filters in sets.items():
-        found = [filters.toList().apply(i).toString() for i in range(filters.size())]
-        if any(not text.startswith("isnotnull") for text in found):
+        texts = [filters.toList().apply(i).toString() for i in range(filters.size())]
+        if any(not text.startswith("isnotnull") for text in texts):
             return word
     return None
 
@@ -95,10 +95,10 @@ def nodes(plan):
     ],
 )
 def test_words_follow_from_the_class(predicate, trino, datafusion, again):
-    found = words(delta_users(), predicate)
+    engine_words = words(delta_users(), predicate)
 
-    assert (found["trino"], found["datafusion"]) == (trino, datafusion)
-    assert found["remains_above_scan"] is again
+    assert (engine_words["trino"], engine_words["datafusion"]) == (trino, datafusion)
+    assert engine_words["remains_above_scan"] is again
 
 
 def test_the_branches_of_an_or_have_words_of_their_own():

@@ -78,12 +78,12 @@ def by_day(partitions=50):
 )
 def test_columns_that_the_same_files_lack_are_one_finding(predicate):
     findings = explained(blind("abc"), predicate, depth="files")["findings"]
-    (found,) = (f for f in findings if f["code"] == "NO_STATISTICS")
+    (entry,) = (f for f in findings if f["code"] == "NO_STATISTICS")
 
     named = [name for name in "abc" if name in predicate.split()]
     listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
-    assert f"104 of 104 files cannot be skipped by {listed}:" in found["message"]
-    assert found["fix"] == f"rewrite those files with statistics for {listed}"
+    assert f"104 of 104 files cannot be skipped by {listed}:" in entry["message"]
+    assert entry["fix"] == f"rewrite those files with statistics for {listed}"
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,9 @@ def test_one_setting_gives_statistics_of_all_columns_that_lack_them(tmp_path, pr
     lake.create({"a": "long", "b": "long", "c": "long"}, properties=properties)
     lake.commit(lake.add("f", bounds("a", 1, 2)))
     findings = explained(lake.open(), "b = 1 AND c = 2", depth="files")["findings"]
-    (found,) = (f for f in findings if f["code"] == "BEYOND_STATISTICS_BUDGET")
+    (entry,) = (f for f in findings if f["code"] == "BEYOND_STATISTICS_BUDGET")
 
-    assert found["rewrite"].endswith(setting)
+    assert entry["rewrite"].endswith(setting)
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,9 @@ def test_one_setting_gives_statistics_of_all_columns_that_lack_them(tmp_path, pr
 )
 def test_a_missing_partition_filter_is_a_warning_where_it_can_matter(predicate, severity):
     findings = explained(by_day(), predicate, depth="files")["findings"]
-    found = next((f["severity"] for f in findings if f["code"] == "NO_PARTITION_FILTER"), None)
+    entry = next((f["severity"] for f in findings if f["code"] == "NO_PARTITION_FILTER"), None)
 
-    assert found == severity
+    assert entry == severity
 
 
 @pytest.mark.parametrize("predicate", ["y = 50 AND b = 1", "p = 99 AND b = 1"])
@@ -164,11 +164,11 @@ def modes(values):
 )
 def test_a_partition_value_that_is_not_there_shows_those_that_are(values, predicate, listed):
     report = explain(modes(values), predicate, depth="files")
-    (found,) = (f for f in report.findings if f.code == "NOTHING_KEPT")
+    (entry,) = (f for f in report.findings if f.code == "NOTHING_KEPT")
 
-    assert found.evidence.get("partition_values") == listed
-    told = f"the values of the partition column mode are {listed}"
-    assert (told in found.message) is (listed is not None)
+    assert entry.evidence.get("partition_values") == listed
+    sentence = f"the values of the partition column mode are {listed}"
+    assert (sentence in entry.message) is (listed is not None)
     assert "'AIR'" not in repr(report.redacted()).replace("mode = 'AIR'", "")
 
 
@@ -182,5 +182,5 @@ def test_closed_manifests_show_between_which_values_a_partition_column_lies(tmp_
         )
     findings = explained(lake.commit().open(), "mode = 'air'", depth="files")["findings"]
 
-    (found,) = (f for f in findings if f["code"] == "NOTHING_KEPT")
-    assert "the partition column mode lie between 'AIR' and 'TRUCK'" in found["message"]
+    (entry,) = (f for f in findings if f["code"] == "NOTHING_KEPT")
+    assert "the partition column mode lie between 'AIR' and 'TRUCK'" in entry["message"]

@@ -27,8 +27,8 @@ DAY = 86_400_000_000
 
 def finding(snapshot, predicate, code, **question):
     """The finding of that code, None where it is not raised."""
-    found = explained(snapshot, predicate, **question)["findings"]
-    return next((f for f in found if f["code"] == code), None)
+    findings = explained(snapshot, predicate, **question)["findings"]
+    return next((f for f in findings if f["code"] == code), None)
 
 
 def files_level(snapshot, predicate, **question):
@@ -76,10 +76,10 @@ def many(count, *, last):
 
 
 def test_one_file_of_ten_thousand_is_weak():
-    found = finding(many(10_000, last=(200, 300)), "x = 50", "WEAK_PRUNING", depth="files")
+    entry = finding(many(10_000, last=(200, 300)), "x = 50", "WEAK_PRUNING", depth="files")
 
-    assert "1 of 10,000 files could be skipped" in found["message"]
-    assert found["evidence"] == {"files": 10_000, "kept": 9_999, "reason": "STRADDLES"}
+    assert "1 of 10,000 files could be skipped" in entry["message"]
+    assert entry["evidence"] == {"files": 10_000, "kept": 9_999, "reason": "STRADDLES"}
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_reading_what_matches_is_not_weak(predicate, why):
 
 
 def test_nothing_kept_names_the_conjunct_and_what_stays_without_it():
-    found = finding(delta_users(), "country = 'de' AND age > 40", "NOTHING_KEPT")
+    entry = finding(delta_users(), "country = 'de' AND age > 40", "NOTHING_KEPT")
 
-    assert "country = 'de' removes them all; without it 3 would stay" in found["message"]
-    assert found["effect"] == {"unit": "files", "before": 0, "after": 3}
+    assert "country = 'de' removes them all; without it 3 would stay" in entry["message"]
+    assert entry["effect"] == {"unit": "files", "before": 0, "after": 3}
     assert files_level(delta_users(), "age > 40")["kept"] == 3
 
 
@@ -105,12 +105,12 @@ def test_nothing_kept_names_the_conjunct_and_what_stays_without_it():
 
 def test_a_partition_that_the_predicate_implies_is_offered_and_changes_nothing():
     table = delta_users()
-    found = finding(table, "age > 60", "NO_PARTITION_FILTER")
-    asked = f"age > 60 AND {found['rewrite']}"
+    entry = finding(table, "age > 60", "NO_PARTITION_FILTER")
+    narrowed = f"age > 60 AND {entry['rewrite']}"
 
-    assert found["rewrite"] == "country = 'IT'"
-    assert kept(table, asked) == kept(table, "age > 60")
-    assert files_level(table, asked)["pruned_by"]["partition"] == found["effect"]["after"] == 4
+    assert entry["rewrite"] == "country = 'IT'"
+    assert kept(table, narrowed) == kept(table, "age > 60")
+    assert files_level(table, narrowed)["pruned_by"]["partition"] == entry["effect"]["after"] == 4
 
 
 def test_many_implied_values_are_a_range():
@@ -119,18 +119,18 @@ def test_many_implied_values_are_a_range():
         for p in range(40)
     ]
     table = MemoryTable({"p": INT, "x": INT}, files, ("p",), footers_describe_files=False)
-    found = finding(table, "x BETWEEN 105 AND 255", "NO_PARTITION_FILTER")
-    asked = f"x BETWEEN 105 AND 255 AND {found['rewrite']}"
+    entry = finding(table, "x BETWEEN 105 AND 255", "NO_PARTITION_FILTER")
+    narrowed = f"x BETWEEN 105 AND 255 AND {entry['rewrite']}"
 
-    assert found["rewrite"] == "p BETWEEN 10 AND 25"
-    assert kept(table, asked) == kept(table, "x BETWEEN 105 AND 255")
-    assert files_level(table, asked)["pruned_by"]["partition"] == found["effect"]["after"] == 24
+    assert entry["rewrite"] == "p BETWEEN 10 AND 25"
+    assert kept(table, narrowed) == kept(table, "x BETWEEN 105 AND 255")
+    assert files_level(table, narrowed)["pruned_by"]["partition"] == entry["effect"]["after"] == 24
 
 
 def test_a_partition_that_nothing_implies_is_only_named():
-    found = finding(delta_users(), "age > 40", "NO_PARTITION_FILTER")
+    entry = finding(delta_users(), "age > 40", "NO_PARTITION_FILTER")
 
-    assert (found["rewrite"], found["effect"]) == (None, None)
+    assert (entry["rewrite"], entry["effect"]) == (None, None)
     assert finding(delta_users(), "country = 'DE'", "NO_PARTITION_FILTER") is None
 
 
@@ -152,11 +152,11 @@ def test_a_function_of_the_partition_column_has_a_range_that_means_the_same(
 ):
     table = by_day(tmp_path, range(0, 730, 5))
     question = {"timezone": zone, "depth": "files"}
-    found = finding(table, predicate, "FUNCTION_ON_PARTITION", **question)
+    entry = finding(table, predicate, "FUNCTION_ON_PARTITION", **question)
 
-    assert found["effect"]["before"] == 146
-    assert kept(table, found["rewrite"], **question) == kept(table, predicate, **question)
-    assert len(kept(table, found["rewrite"], **question)) == found["effect"]["after"] < 146
+    assert entry["effect"]["before"] == 146
+    assert kept(table, entry["rewrite"], **question) == kept(table, predicate, **question)
+    assert len(kept(table, entry["rewrite"], **question)) == entry["effect"]["after"] < 146
 
 
 @pytest.mark.parametrize(
@@ -183,12 +183,12 @@ def countries(tmp_path, *values):
 
 def test_a_function_of_text_is_checked_on_every_partition_value(tmp_path):
     table = countries(tmp_path, "DE", "de", "IT", "US")
-    found = finding(table, "upper(country) = 'DE'", "FUNCTION_ON_PARTITION", depth="files")
+    entry = finding(table, "upper(country) = 'DE'", "FUNCTION_ON_PARTITION", depth="files")
 
-    assert found["rewrite"] == "country IN ('DE', 'de')"
-    assert "checked on every partition value" in found["fix"]
-    assert found["effect"] == {"unit": "files", "before": 4, "after": 2}
-    assert len(kept(table, found["rewrite"], depth="files")) == 2
+    assert entry["rewrite"] == "country IN ('DE', 'de')"
+    assert "checked on every partition value" in entry["fix"]
+    assert entry["effect"] == {"unit": "files", "before": 4, "after": 2}
+    assert len(kept(table, entry["rewrite"], depth="files")) == 2
 
 
 def buckets(tmp_path, count):
@@ -208,19 +208,19 @@ def buckets(tmp_path, count):
 
 def test_a_short_range_on_a_bucket_is_a_list(tmp_path):
     table, bucket_of = buckets(tmp_path, 16)
-    found = finding(table, "x BETWEEN 5 AND 7", "RANGE_ON_BUCKET", depth="files")
+    entry = finding(table, "x BETWEEN 5 AND 7", "RANGE_ON_BUCKET", depth="files")
     right = {bucket_of[n] for n in (5, 6, 7)}
 
-    assert found["rewrite"] == "x IN (5, 6, 7)"
-    assert found["effect"] == {"unit": "files", "before": 16, "after": len(right)}
-    assert len(kept(table, found["rewrite"], depth="files")) == len(right)
+    assert entry["rewrite"] == "x IN (5, 6, 7)"
+    assert entry["effect"] == {"unit": "files", "before": 16, "after": len(right)}
+    assert len(kept(table, entry["rewrite"], depth="files")) == len(right)
 
 
 def test_a_long_range_on_a_bucket_has_no_remedy(tmp_path):
     table, _ = buckets(tmp_path, 16)
-    found = finding(table, "x > 500", "RANGE_ON_BUCKET", depth="files")
+    entry = finding(table, "x > 500", "RANGE_ON_BUCKET", depth="files")
 
-    assert (found["severity"], found["fix"]) == ("info", None)
+    assert (entry["severity"], entry["fix"]) == ("info", None)
     assert finding(table, "x = 5", "RANGE_ON_BUCKET", depth="files") is None
 
 
@@ -247,10 +247,10 @@ def evolved(tmp_path, spec):
 
 def test_files_under_an_old_spec_are_counted_and_gone_once_rewritten(tmp_path):
     predicate = "ts >= TIMESTAMP_NTZ '1970-01-04 00:00:00'"
-    found = finding(evolved(tmp_path, 0), predicate, "OLD_SPEC", depth="files")
+    entry = finding(evolved(tmp_path, 0), predicate, "OLD_SPEC", depth="files")
 
-    assert "partitioned by day(ts)" in found["message"]
-    assert found["effect"] == {"unit": "files under an old spec", "before": 1, "after": 0}
+    assert "partitioned by day(ts)" in entry["message"]
+    assert entry["effect"] == {"unit": "files under an old spec", "before": 1, "after": 0}
     assert finding(evolved(tmp_path, 1), predicate, "OLD_SPEC", depth="files") is None
 
 
@@ -269,12 +269,12 @@ def manifests(tmp_path, name, groups):
 
 def test_manifests_that_mix_partitions_tell_what_sorted_ones_would_spare(tmp_path):
     mixed = manifests(tmp_path, "mixed", [range(i, 100, 10) for i in range(10)])
-    found = finding(mixed, "p = 42", "MIXED_MANIFESTS", depth="files")
+    entry = finding(mixed, "p = 42", "MIXED_MANIFESTS", depth="files")
     tidy = manifests(tmp_path, "tidy", [range(i, i + 10) for i in range(0, 100, 10)])
     (level, *_) = explained(tidy, "p = 42", depth="files")["levels"]
 
-    assert found["effect"] == {"unit": "manifests", "before": 10, "after": 1}
-    assert (level["level"], level["kept"]) == ("manifests", found["effect"]["after"])
+    assert entry["effect"] == {"unit": "manifests", "before": 10, "after": 1}
+    assert (level["level"], level["kept"]) == ("manifests", entry["effect"]["after"])
     assert finding(tidy, "p = 42", "MIXED_MANIFESTS", depth="files") is None
 
 
@@ -298,16 +298,16 @@ def test_a_column_beyond_the_budget_is_not_called_an_overlap(tmp_path):
     few = {"delta__dataSkippingNumIndexedCols": "1"}
     table = written(tmp_path / "few", ("a", "b"), files, **few)
     document = explained(table, "b = 25")
-    (found,) = (f for f in document["findings"] if f["code"] == "BEYOND_STATISTICS_BUDGET")
+    (entry,) = (f for f in document["findings"] if f["code"] == "BEYOND_STATISTICS_BUDGET")
 
     assert document["survivors"] == [{"reason": "NO_STATISTICS", "files": 5}]
-    assert "it is column 2, and delta.dataSkippingNumIndexedCols is 1" in found["message"]
-    assert "('delta.dataSkippingNumIndexedCols' = '2')" in found["rewrite"]
-    assert found["effect"] == {"unit": "files", "before": 5, "after": 1}
+    assert "it is column 2, and delta.dataSkippingNumIndexedCols is 1" in entry["message"]
+    assert "('delta.dataSkippingNumIndexedCols' = '2')" in entry["rewrite"]
+    assert entry["effect"] == {"unit": "files", "before": 5, "after": 1}
 
     more = {"delta__dataSkippingNumIndexedCols": "2"}
     again = written(tmp_path / "more", ("a", "b"), files, **more)
-    assert files_level(again, "b = 25")["kept"] == found["effect"]["after"]
+    assert files_level(again, "b = 25")["kept"] == entry["effect"]["after"]
     assert finding(again, "b = 25", "BEYOND_STATISTICS_BUDGET") is None
 
 
@@ -315,20 +315,20 @@ def test_columns_that_are_named_for_statistics_are_a_budget_too(tmp_path):
     lake = DeltaLake(tmp_path / "t")
     lake.create({"a": "long", "b": "long"}, properties={"delta.dataSkippingStatsColumns": "a"})
     lake.commit(lake.add("f", bounds("a", 1, 2)))
-    found = finding(lake.open(), "b = 1", "BEYOND_STATISTICS_BUDGET", depth="files")
+    entry = finding(lake.open(), "b = 1", "BEYOND_STATISTICS_BUDGET", depth="files")
 
-    assert "('delta.dataSkippingStatsColumns' = 'a,b')" in found["rewrite"]
+    assert "('delta.dataSkippingStatsColumns' = 'a,b')" in entry["rewrite"]
 
 
 def test_statistics_that_the_writer_did_not_record(tmp_path):
     lake = DeltaLake(tmp_path / "t")
     lake.create({"a": "long"})
     lake.commit(lake.add("f", bounds("a", 1, 2)), lake.add("g", {"numRecords": 5}))
-    found = finding(lake.open(), "a = 1", "NO_STATISTICS", depth="files")
+    entry = finding(lake.open(), "a = 1", "NO_STATISTICS", depth="files")
 
-    assert "1 of 2 files" in found["message"]
-    assert "the writer did not record them" in found["message"]
-    assert (found["rewrite"], found["effect"]) == (None, None)
+    assert "1 of 2 files" in entry["message"]
+    assert "the writer did not record them" in entry["message"]
+    assert (entry["rewrite"], entry["effect"]) == (None, None)
     lake.commit(lake.remove("g"), lake.add("h", bounds("a", 7, 9)))
     assert finding(lake.open(), "a = 1", "NO_STATISTICS", depth="files") is None
     assert kept(lake.open(), "a = 1", depth="files") == {"f"}
@@ -340,10 +340,10 @@ def test_a_type_of_which_nobody_keeps_bounds(tmp_path, kind):
     lake.create({"a": kind})
     lake.commit(lake.add("f", {"numRecords": 5}))
     predicate = {"boolean": "a = true", "binary": "a = X'00'"}[kind]
-    found = finding(lake.open(), predicate, "TYPE_WITHOUT_STATISTICS", depth="files")
+    entry = finding(lake.open(), predicate, "TYPE_WITHOUT_STATISTICS", depth="files")
 
-    assert f"Delta keeps no bounds of type {kind}" in found["message"]
-    assert found["fix"] is None
+    assert f"Delta keeps no bounds of type {kind}" in entry["message"]
+    assert entry["fix"] is None
 
 
 def iceberg_text(tmp_path, name, cut, **properties):
@@ -370,10 +370,10 @@ def _raised(text):
 
 def test_bounds_that_differ_behind_the_stored_prefix(tmp_path):
     predicate = "s = 'https://example.org/avocado'"
-    found = finding(iceberg_text(tmp_path, "cut", 16), predicate, "TRUNCATED_BOUNDS", depth="files")
+    entry = finding(iceberg_text(tmp_path, "cut", 16), predicate, "TRUNCATED_BOUNDS", depth="files")
 
-    assert found["evidence"] == {"files": 2, "characters": 16}
-    assert "('write.metadata.metrics.column.s' = 'truncate(64)')" in found["rewrite"]
+    assert entry["evidence"] == {"files": 2, "characters": 16}
+    assert "('write.metadata.metrics.column.s' = 'truncate(64)')" in entry["rewrite"]
 
     longer = {"write.metadata.metrics.column.s": "truncate(64)"}
     again = iceberg_text(tmp_path, "whole", 64, **longer)
@@ -398,18 +398,18 @@ def test_bounds_that_differ_behind_the_stored_prefix(tmp_path):
 )
 def test_iceberg_metrics_modes_are_told(tmp_path, properties, code, why):
     table = iceberg_text(tmp_path, "t", 64, **properties)
-    found = finding(table, "n = 1", code, depth="files")
+    entry = finding(table, "n = 1", code, depth="files")
 
-    assert why in found["message"]
-    assert "('write.metadata.metrics.column.n' = 'truncate(16)')" in found["rewrite"]
+    assert why in entry["message"]
+    assert "('write.metadata.metrics.column.n' = 'truncate(16)')" in entry["rewrite"]
 
 
 def test_nan_tells_what_it_costs_and_goes_on_the_users_word():
     table = prices(DOUBLE, nan=True)
-    found = finding(table, "x > 1000", "NAN_UNCOUNTED")
+    entry = finding(table, "x > 1000", "NAN_UNCOUNTED")
     again = explained(table, "x > 1000", assume_no_nan=True)
 
-    assert found["effect"] == {"unit": "row groups", "before": 3, "after": 2}
+    assert entry["effect"] == {"unit": "row groups", "before": 3, "after": 2}
     assert again["levels"][-1]["kept"] == 2
     assert finding(table, "x > 1000", "NAN_UNCOUNTED", assume_no_nan=True) is None
 
@@ -419,41 +419,41 @@ def test_nan_tells_what_it_costs_and_goes_on_the_users_word():
 
 def test_a_number_against_text_partitions_is_checked_on_every_value(tmp_path):
     table = countries(tmp_path, "1", "2", "13")
-    found = finding(table, "country = 1", "LITERAL_TYPE", depth="files")
+    entry = finding(table, "country = 1", "LITERAL_TYPE", depth="files")
 
-    assert found["rewrite"] == "country = '1'"
-    assert found["effect"] == {"unit": "files", "before": 3, "after": 1}
-    assert kept(table, found["rewrite"], depth="files") == kept(table, "country = 1", depth="files")
+    assert entry["rewrite"] == "country = '1'"
+    assert entry["effect"] == {"unit": "files", "before": 3, "after": 1}
+    assert kept(table, entry["rewrite"], depth="files") == kept(table, "country = 1", depth="files")
 
 
 def test_a_number_that_several_texts_are_has_no_rewrite(tmp_path):
     table = countries(tmp_path, "1", "01", "2")
-    found = finding(table, "country = 1", "LITERAL_TYPE", depth="files")
+    entry = finding(table, "country = 1", "LITERAL_TYPE", depth="files")
 
-    assert found["rewrite"] is None
+    assert entry["rewrite"] is None
     assert kept(table, "country = '1'", depth="files") < kept(table, "country = 1", depth="files")
     assert finding(table, "country = '1'", "LITERAL_TYPE", depth="files") is None
 
 
 def test_a_number_against_a_column_of_text_keeps_every_file():
     table = one_file(STRING, RowGroup(5, {"x": ("10", "9")}))
-    found = finding(table, "x = 5", "LITERAL_TYPE")
+    entry = finding(table, "x = 5", "LITERAL_TYPE")
 
-    assert "x is string and is compared as bigint" in found["message"]
-    assert found["evidence"] == {"files": 1}
-    assert found["rewrite"] is None
+    assert "x is string and is compared as bigint" in entry["message"]
+    assert entry["evidence"] == {"files": 1}
+    assert entry["rewrite"] is None
 
 
 def test_an_or_over_both_axes_is_a_union_of_arms_that_share_no_row():
     table = delta_users()
-    found = finding(table, "country = 'DE' OR age > 50", "UNSPLITTABLE_OR")
-    arms = [arm.removeprefix("SELECT ... WHERE ") for arm in found["rewrite"].split(" UNION ALL ")]
+    entry = finding(table, "country = 'DE' OR age > 50", "UNSPLITTABLE_OR")
+    arms = [arm.removeprefix("SELECT ... WHERE ") for arm in entry["rewrite"].split(" UNION ALL ")]
     read = [kept(table, arm) for arm in arms]
 
     assert arms[0] == "country = 'DE'"
-    assert found["effect"] == {"unit": "files", "before": 6, "after": 4}
+    assert entry["effect"] == {"unit": "files", "before": 6, "after": 4}
     assert read[0] | read[1] == kept(table, "country = 'DE' OR age > 50")
-    assert len(read[0]) + len(read[1]) == found["evidence"]["reads_of_arms"]
+    assert len(read[0]) + len(read[1]) == entry["evidence"]["reads_of_arms"]
 
 
 @pytest.mark.parametrize("predicate", ["age > 50 OR age < 20", "country = 'DE' AND age > 50"])
@@ -465,19 +465,19 @@ def test_an_or_on_one_axis_is_no_trouble(predicate):
 
 def test_an_or_with_a_branch_that_excludes_nothing_ends_pruning():
     table = delta_users()
-    found = finding(table, "age > 60 OR my_function(age) = 1", "OR_ENDS_PRUNING")
-    arms = [arm.removeprefix("SELECT ... WHERE ") for arm in found["rewrite"].split(" UNION ALL ")]
+    entry = finding(table, "age > 60 OR my_function(age) = 1", "OR_ENDS_PRUNING")
+    arms = [arm.removeprefix("SELECT ... WHERE ") for arm in entry["rewrite"].split(" UNION ALL ")]
 
-    assert "my_function(age) = 1 excludes no file" in found["message"]
-    assert found["evidence"]["files_of_arms"] == "1 + 6"
+    assert "my_function(age) = 1 excludes no file" in entry["message"]
+    assert entry["evidence"]["files_of_arms"] == "1 + 6"
     assert [len(kept(table, arm)) for arm in arms] == [1, 6]
 
 
 def test_a_bare_column_instead_of_an_unknown_function_prunes():
     table = delta_users()
-    found = finding(table, "my_function(age) > 60", "UNINTERPRETED")
+    entry = finding(table, "my_function(age) > 60", "UNINTERPRETED")
 
-    assert "compare the bare column" in found["fix"]
+    assert "compare the bare column" in entry["fix"]
     assert len(kept(table, "my_function(age) > 60")) == 6
     assert len(kept(table, "age > 60")) == 1
     assert finding(table, "age > 60", "UNINTERPRETED") is None
@@ -488,8 +488,8 @@ def test_a_negation_excludes_only_files_of_one_value(predicate):
     mixed = many(5, last=(5, 9))
     constant = many(5, last=(5, 5))
 
-    found = finding(mixed, predicate, "NEGATION_EXCLUDES_NOTHING", depth="files")
-    assert (found["fix"], found["evidence"]) == (None, {"files": 5})
+    entry = finding(mixed, predicate, "NEGATION_EXCLUDES_NOTHING", depth="files")
+    assert (entry["fix"], entry["evidence"]) == (None, {"files": 5})
     assert finding(constant, predicate, "NEGATION_EXCLUDES_NOTHING", depth="files") is None
     assert finding(mixed, "x = 5", "NEGATION_EXCLUDES_NOTHING", depth="files") is None
 
@@ -547,18 +547,18 @@ def scattered(tmp_path_factory):
 def test_overlapping_bounds_give_what_a_sorted_table_would_read(
     scattered, tmp_path, predicate, column, by
 ):
-    found = finding(scattered, predicate, "WIDE_BOUNDS", depth="files")
+    entry = finding(scattered, predicate, "WIDE_BOUNDS", depth="files")
     at = "xrsd".index(by)
     clustered = in_files(tmp_path / "t", sorted(drawn(2_400), key=lambda row: row[at]))
 
-    assert f"by {column}: sorted by it, an estimated " in found["fix"]
-    assert found["effect"]["before"] == len(kept(scattered, predicate, depth="files"))
-    estimated = found["evidence"]
+    assert f"by {column}: sorted by it, an estimated " in entry["fix"]
+    assert entry["effect"]["before"] == len(kept(scattered, predicate, depth="files"))
+    estimated = entry["evidence"]
     assert (
         estimated["estimated_files_at_least"]
         <= len(kept(clustered, predicate, depth="files"))
         <= estimated["estimated_files_at_most"]
-        == found["effect"]["after"]
+        == entry["effect"]["after"]
     )
     assert finding(clustered, predicate, "WIDE_BOUNDS", depth="files") is None
 
@@ -603,9 +603,9 @@ def test_the_rows_of_a_partition_stay_in_it():
     ]
     table = MemoryTable({"p": INT, "x": INT}, files, ("p",))
 
-    found = finding(table, "p = 1 AND x > 97", "WIDE_BOUNDS")
-    assert "cluster the table by x within its partitions" in found["fix"]
-    assert (found["effect"]["before"], found["effect"]["after"]) == (5, 2)
+    entry = finding(table, "p = 1 AND x > 97", "WIDE_BOUNDS")
+    assert "cluster the table by x within its partitions" in entry["fix"]
+    assert (entry["effect"]["before"], entry["effect"]["after"]) == (5, 2)
 
 
 @pytest.mark.parametrize(
@@ -638,12 +638,12 @@ def test_a_column_of_few_values_cannot_be_told_apart_further():
 
 def test_small_files_would_be_few(tmp_path):
     table = written(tmp_path / "t", ("x",), [([n],) for n in range(32)])
-    found = finding(table, "x >= 0", "SMALL_FILES")
+    entry = finding(table, "x >= 0", "SMALL_FILES")
     deltalake.DeltaTable(str(tmp_path / "t")).optimize.compact()
     again = whyscan.open(str(tmp_path / "t")).snapshot
 
-    assert found["effect"] == {"unit": "files", "before": 32, "after": 1}
-    assert files_level(again, "x >= 0")["kept"] == found["effect"]["after"]
+    assert entry["effect"] == {"unit": "files", "before": 32, "after": 1}
+    assert files_level(again, "x >= 0")["kept"] == entry["effect"]["after"]
     assert finding(again, "x >= 0", "SMALL_FILES") is None
 
 
@@ -653,9 +653,9 @@ def test_small_files_of_different_partitions_stay_apart(partitions, after):
         DataFile(f"{n}", {"p": n % partitions}, [RowGroup(5, {"x": (0, 9)})]) for n in range(100)
     ]
     table = MemoryTable({"p": INT, "x": INT}, files, ("p",), footers_describe_files=False)
-    found = finding(table, "x = 5", "SMALL_FILES", depth="files")
+    entry = finding(table, "x = 5", "SMALL_FILES", depth="files")
 
-    assert (found and found["effect"]["after"]) == after
+    assert (entry and entry["effect"]["after"]) == after
 
 
 def test_large_files_are_not_small(tmp_path):

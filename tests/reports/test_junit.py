@@ -17,11 +17,11 @@ def suite(report):
 
 
 def test_a_gate_is_a_case_that_passes_or_fails():
-    found = suite(explain(users(), BOTH).gated(Gates(max_files=0, min_pruning=50)))
+    xml = suite(explain(users(), BOTH).gated(Gates(max_files=0, min_pruning=50)))
 
-    cases = {case.get("name"): case for case in found}
-    assert found.get("tests") == "3"
-    assert found.get("failures") == "1"
+    cases = {case.get("name"): case for case in xml}
+    assert xml.get("tests") == "3"
+    assert xml.get("failures") == "1"
     assert cases["max_files"].find("failure").get("message") == "max_files: 1, at most 0 asked"
     assert [part.tag for part in cases["max_files"]] == ["failure", "system-out"]
     assert cases["min_pruning"].find("failure") is None
@@ -35,16 +35,16 @@ def test_without_a_gate_the_question_itself_is_the_case():
 
 
 def test_a_finding_is_told_and_fails_nothing():
-    found = suite(explain(users(), "age > 40"))
+    xml = suite(explain(users(), "age > 40"))
 
-    names = [case.get("name") for case in found]
+    names = [case.get("name") for case in xml]
     assert "warning NO_PARTITION_FILTER" in names
-    assert found.get("failures") == "0"
+    assert xml.get("failures") == "0"
 
 
 def test_what_xml_cannot_hold_is_made_visible():
-    found = suite(
+    xml = suite(
         explain(one_file(INT, RowGroup(1, {"x": (1, 2)})), "x = 1 AND '\x01]]><x>' = '\x01'")
     )
 
-    assert "\\x01]]><x>" in found[0].get("name")
+    assert "\\x01]]><x>" in xml[0].get("name")

@@ -48,12 +48,12 @@ def test_the_arrow_table_says_what_the_document_says(table):
     report = explain(table, BOTH, verbose=True)
     lines = report.files().to_pylist()
 
-    for line, told in zip(report.to_dict()["files"], lines, strict=True):
-        bounds = told["bounds"]["age"]
+    for line, expected in zip(report.to_dict()["files"], lines, strict=True):
+        bounds = expected["bounds"]["age"]
         shown = line["bounds"].get("age", [None, None])
         assert [bounds["lower"], bounds["upper"]] == shown
         for name in ("path", "bytes", "rows", "partition", "verdict", "row_groups", "residual"):
-            assert told[name] == line[name]
+            assert expected[name] == line[name]
 
 
 def test_row_groups_of_a_file_that_was_not_opened_are_null_and_of_an_emptied_one_none():
@@ -67,16 +67,16 @@ def test_row_groups_of_a_file_that_was_not_opened_are_null_and_of_an_emptied_one
         ("p",),
     )
 
-    found = explain(table, "p = 'a' AND x > 4", verbose=True).files()
+    files = explain(table, "p = 'a' AND x > 4", verbose=True).files()
 
-    assert found["row_groups"].to_pylist() == [[1], [], None]
+    assert files["row_groups"].to_pylist() == [[1], [], None]
 
 
 def test_files_of_a_table_without_partitions_have_none():
-    found = explain(one_file(INT, RowGroup(1)), "x = 1", verbose=True).files()
+    files = explain(one_file(INT, RowGroup(1)), "x = 1", verbose=True).files()
 
-    assert found["partition"].to_pylist() == [None]
-    assert found["bounds"].to_pylist() == [{"x": {"lower": None, "upper": None}}]
+    assert files["partition"].to_pylist() == [None]
+    assert files["bounds"].to_pylist() == [{"x": {"lower": None, "upper": None}}]
 
 
 def test_instants_have_their_zone_and_text_that_is_cut_off_is_shown():
@@ -106,8 +106,8 @@ def test_the_text_of_a_document_has_its_objects_a_file_a_line_in_ascii():
     table = one_file(STRING, RowGroup(2, {"x": (hostile, "b")}), path=f"{hostile}.parquet")
     report = explain(table, "x >= 'a'", verbose=True)
 
-    text, told = to_json(report), report.to_dict()
-    assert json.loads(text) == told
+    text, expected = to_json(report), report.to_dict()
+    assert json.loads(text) == expected
     assert text.isascii()
     assert "\x1b" not in text
-    assert text.splitlines()[-3].strip() == json.dumps(told["files"][0])
+    assert text.splitlines()[-3].strip() == json.dumps(expected["files"][0])

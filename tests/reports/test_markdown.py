@@ -23,8 +23,8 @@ def test_the_answer_comes_first_then_levels_and_conjuncts():
 
     assert text.startswith("**reads 1 of 6 files (16.7 %)")
     assert ["`country = 'DE'`", "partition-safe", "exact", "4 files", "2 files"] in tables(text)
-    told = ["files", "removed 4 by partition, 1 by statistics; 4 of 24 rows"]
-    assert told in [row[:2] for row in tables(text)]
+    cells = ["files", "removed 4 by partition, 1 by statistics; 4 of 24 rows"]
+    assert cells in [row[:2] for row in tables(text)]
     assert "every file" not in text
 
 

@@ -47,8 +47,8 @@ BOUNDS = {DATE: (0, 9), INT: (0, 9), TIMESTAMP: (0, 9), DOUBLE: (0.0, 9.0), BOOL
     ],
 )
 def test_a_domain_is_said_in_few_words(kind, predicate, said):
-    known = {"x": BOUNDS[kind]} if kind in BOUNDS else {}
-    table = replace(one_file(kind, RowGroup(1, known)), footers_describe_files=False)
+    bounds = {"x": BOUNDS[kind]} if kind in BOUNDS else {}
+    table = replace(one_file(kind, RowGroup(1, bounds)), footers_describe_files=False)
 
     (column,) = explain(table, predicate, verbose=True).listing.ranges
 

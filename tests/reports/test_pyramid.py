@@ -17,8 +17,8 @@ def test_checked_and_kept_is_told_apart_from_nothing_to_check_with():
 
     for footers in (False, True):
         table = MemoryTable({"x": INT}, files, footers_describe_files=footers)
-        found = levels(explained(table, "x < 5"))
-        assert {name: (v["kept"], v["kept_unchecked"]) for name, v in found.items()} == {
+        counts = levels(explained(table, "x < 5"))
+        assert {name: (v["kept"], v["kept_unchecked"]) for name, v in counts.items()} == {
             "files": (2, 1),
             "row_groups": (2, 1),
         }
@@ -26,15 +26,15 @@ def test_checked_and_kept_is_told_apart_from_nothing_to_check_with():
 
 def test_a_file_with_one_row_group_that_was_checked_was_checked():
     table = one_file(INT, RowGroup(5), RowGroup(5, {"x": (1, 9)}))
-    found = levels(explained(table, "x < 5"))
+    counts = levels(explained(table, "x < 5"))
 
-    assert (found["files"]["kept_unchecked"], found["row_groups"]["kept_unchecked"]) == (0, 1)
+    assert (counts["files"]["kept_unchecked"], counts["row_groups"]["kept_unchecked"]) == (0, 1)
 
 
 def test_what_cannot_be_read_is_no_check():
-    found = levels(explained(delta_users(), "my_function(age) = 1", depth="files"))
+    counts = levels(explained(delta_users(), "my_function(age) = 1", depth="files"))
 
-    assert found["files"]["kept_unchecked"] == 6
+    assert counts["files"]["kept_unchecked"] == 6
 
 
 def test_one_conjunct_that_was_checked_is_a_check():
@@ -50,7 +50,7 @@ def test_files_that_match_whole_were_checked():
 
 def test_selected_columns_have_bytes_of_their_own():
     report = Table(prices()).explain("x > 1000", columns=["x"])
-    found = levels(report.to_dict())["row_groups"]
+    counts = levels(report.to_dict())["row_groups"]
 
-    assert (found["selected_bytes_total"], found["selected_bytes_kept"]) == (1500, 1000)
+    assert (counts["selected_bytes_total"], counts["selected_bytes_kept"]) == (1500, 1000)
     assert "selected_bytes_total" not in levels(explained(prices(), "x > 1000"))["row_groups"]

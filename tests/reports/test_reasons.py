@@ -29,8 +29,8 @@ def why(snapshot, predicate, **question):
     document = explained(snapshot, predicate, verbose=True, depth="files", **question)
     lines = {f["path"].rpartition("/")[2]: (f["reason"], f["evidence"]) for f in document["files"]}
     counts = {s["reason"]: s["files"] for s in document["survivors"]}
-    told = [reason for reason, _ in lines.values() if reason is not None]
-    assert counts == {reason: told.count(reason) for reason in told}
+    reasons = [reason for reason, _ in lines.values() if reason is not None]
+    assert counts == {reason: reasons.count(reason) for reason in reasons}
     return lines
 
 
@@ -93,27 +93,27 @@ def test_bounds_cut_by_iceberg_could_exclude_in_full(iceberg):
     lake = iceberg({"s": "string"})
     lake.manifest([lake.file("a", {"s": ("abcdefghijklmnop", "abcdefghijklmnoq")}, {"s": 0})])
     lake.manifest([lake.file("b", {"s": ("abc", "xyz")}, {"s": 0})])
-    found = why(lake.commit().open(), "s = 'abcdefghijklmnop1'")
+    reasons = why(lake.commit().open(), "s = 'abcdefghijklmnop1'")
 
-    assert {name: reason for name, (reason, _) in found.items()} == {
+    assert {name: reason for name, (reason, _) in reasons.items()} == {
         "a": "TRUNCATED_BOUND",
         "b": "STRADDLES",
     }
 
 
 def test_nulls_that_nobody_counted_leave_is_null_open(delta):
-    told = {"numRecords": 5, "minValues": {"x": 1}, "maxValues": {"x": 3}}
-    counted = told | {"nullCount": {"x": 2}}
-    table = create(delta, {"x": "long"}, delta.add("a", told), delta.add("b", counted))
-    found = why(table, "x IS NULL")
+    statistics = {"numRecords": 5, "minValues": {"x": 1}, "maxValues": {"x": 3}}
+    counted = statistics | {"nullCount": {"x": 2}}
+    table = create(delta, {"x": "long"}, delta.add("a", statistics), delta.add("b", counted))
+    reasons = why(table, "x IS NULL")
 
-    assert found["a"] == ("NULLS_UNKNOWN", "x [1, 3], NULLs not counted, against x IS NULL")
-    assert found["b"][0] == "STRADDLES"
+    assert reasons["a"] == ("NULLS_UNKNOWN", "x [1, 3], NULLs not counted, against x IS NULL")
+    assert reasons["b"][0] == "STRADDLES"
 
 
 def test_nulls_that_nobody_counted_keep_a_file_from_matching_whole(delta):
-    told = {"numRecords": 5, "minValues": {"x": 1}, "maxValues": {"x": 3}}
-    table = create(delta, {"x": "long"}, delta.add("a", told))
+    statistics = {"numRecords": 5, "minValues": {"x": 1}, "maxValues": {"x": 3}}
+    table = create(delta, {"x": "long"}, delta.add("a", statistics))
 
     assert why(table, "x < 9")["a"][0] == "NULLS_UNKNOWN"
 
@@ -142,26 +142,26 @@ def test_a_file_from_before_the_partition_has_an_old_spec(iceberg):
     lake = iceberg({"ts": "timestamp", "x": "long"}, specs=specs, more={"default-spec-id": 1})
     lake.manifest([lake.file("old", {"ts": (0, 10**15)}, {"ts": 0})])
     lake.manifest([lake.file("new", {"ts": (0, 10**9)}, {"ts": 0}, partition={"day": 0})], spec=1)
-    found = why(lake.commit().open(), "ts >= TIMESTAMP '1970-01-01 00:10:00'")
+    reasons = why(lake.commit().open(), "ts >= TIMESTAMP '1970-01-01 00:10:00'")
 
-    assert found["old"][0] == "OLD_SPEC"
-    assert found["old"][1].startswith("written under spec 0; ts [1970-01-01T00:00:00")
-    assert found["new"][0] == "STRADDLES"
+    assert reasons["old"][0] == "OLD_SPEC"
+    assert reasons["old"][1].startswith("written under spec 0; ts [1970-01-01T00:00:00")
+    assert reasons["new"][0] == "STRADDLES"
 
 
 def test_nan_that_nobody_counted_is_possible():
-    found = why(one_file(DOUBLE, RowGroup(5, {"x": (1.0, 9.0)}, nan=True)), "x > 1000")
+    reasons = why(one_file(DOUBLE, RowGroup(5, {"x": (1.0, 9.0)}, nan=True)), "x > 1000")
 
-    assert found == {
+    assert reasons == {
         "part-0.parquet": ("NAN_POSSIBLE", "x [1.0, 9.0] and maybe NaN, against x > 1000")
     }
 
 
 def test_text_compared_as_a_number_does_not_match_in_type(delta):
     table = create(delta, {"s": "string"}, delta.add("a", bounds("s", "10", "9")))
-    found = why(table, "s = 5")
+    reasons = why(table, "s = 5")
 
-    assert found == {"a": ("TYPE_MISMATCH", "s [10, 9], compared as bigint, against s = 5")}
+    assert reasons == {"a": ("TYPE_MISMATCH", "s [10, 9], compared as bigint, against s = 5")}
     assert why(table, "s = '5'")["a"][0] == "STRADDLES"
 
 
@@ -185,13 +185,13 @@ def test_bounds_are_loose_where_rows_were_deleted(delta):
             "writerFeatures": ["deletionVectors"],
         },
     )
-    found = why(table, "x = 45")
+    reasons = why(table, "x = 45")
 
-    assert found["a"] == (
+    assert reasons["a"] == (
         "DELETE_VECTOR_LOOSE",
         "x [40, 60] from before rows were deleted, against x = 45",
     )
-    assert found["b"][0] == "STRADDLES"
+    assert reasons["b"][0] == "STRADDLES"
 
 
 def test_a_file_stays_for_its_row_group_that_is_hardest_to_remove():

@@ -92,10 +92,10 @@ def test_a_value_has_one_name_in_one_run_and_another_in_the_next():
 def test_redacted_reports_with_one_key_can_be_compared():
     report = explain(lake(), QUESTIONS[0], verbose=True)
     key = new_key()
-    found = compare(redacted(report, key), redacted(report, key))
+    difference = compare(redacted(report, key), redacted(report, key))
 
-    assert not list(found.files.changed())
-    assert "Zanzibar" not in diff_text(found, verbose=True)
+    assert not list(difference.files.changed())
+    assert "Zanzibar" not in diff_text(difference, verbose=True)
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ BOTH = "country = 'DE' AND age > 40"
 def run(report, source=None):
     document = json.loads(sarif(report, source))
     assert document["version"] == "2.1.0"
-    (found,) = document["runs"]
-    assert {r["ruleId"] for r in found["results"]} == {
-        rule["id"] for rule in found["tool"]["driver"]["rules"]
+    (only_run,) = document["runs"]
+    assert {r["ruleId"] for r in only_run["results"]} == {
+        rule["id"] for rule in only_run["tool"]["driver"]["rules"]
     }
-    return found
+    return only_run
 
 
 def test_a_failed_gate_is_an_error_and_one_that_passes_is_nothing():
@@ -29,10 +29,10 @@ def test_a_failed_gate_is_an_error_and_one_that_passes_is_nothing():
 
 
 def test_a_finding_has_its_severity_and_its_fix():
-    found = {r["ruleId"]: r for r in run(explain(users(), "age > 40"))["results"]}
+    results = {r["ruleId"]: r for r in run(explain(users(), "age > 40"))["results"]}
 
-    assert found["NO_PARTITION_FILTER"]["level"] == "warning"
-    assert "\nfix: " in found["NO_PARTITION_FILTER"]["message"]["text"]
+    assert results["NO_PARTITION_FILTER"]["level"] == "warning"
+    assert "\nfix: " in results["NO_PARTITION_FILTER"]["message"]["text"]
 
 
 def test_it_points_at_the_querys_file_or_at_the_table():

@@ -67,9 +67,9 @@ def report_of(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_text_is_as_it_was_last_read_by_a_person(name):
-    found = text(report_of(name))
+    written = text(report_of(name))
 
-    assert found == golden(GOLDEN / f"{name}.txt", found)
+    assert written == golden(GOLDEN / f"{name}.txt", written)
 
 
 def test_every_golden_file_has_its_case():

@@ -33,7 +33,7 @@ ABOVE = {pc.not_equal, pc.greater, pc.greater_equal}
 
 
 @dataclass(frozen=True)
-class Asked:
+class PredicateCase:
     expression: Any
     truth_of: Callable[[pa.Array], pa.Array]
 
@@ -45,34 +45,34 @@ def complaints(
 
     `at_most` values of the column, and its ends, are asked for.
     """
-    known = [values for values in data if values is not None]
-    if not known:
+    filled = [values for values in data if values is not None]
+    if not filled:
         return
-    for asked in predicates(column, pa.concat_arrays(known), at_most):
-        found = evaluate(asked.expression, containers, zone("UTC"))
-        kept = materialise(found.true, containers.count).to_pylist()
-        every = materialise(matches_all(found), containers.count).to_pylist()
+    for case in predicates(column, pa.concat_arrays(filled), at_most):
+        possible = evaluate(case.expression, containers, zone("UTC"))
+        kept = materialise(possible.true, containers.count).to_pylist()
+        every = materialise(matches_all(possible), containers.count).to_pylist()
         for at, values in enumerate(data):
             if values is None:
                 continue
-            truth = asked.truth_of(values)
+            truth = case.truth_of(values)
             if not kept[at] and pc.any(truth, min_count=0).as_py():
-                yield f"lost a row: {asked.expression} in container {at}"
+                yield f"lost a row: {case.expression} in container {at}"
             if every[at] and truth.fill_null(False).false_count:
-                yield f"false all: {asked.expression} in container {at}"
+                yield f"false all: {case.expression} in container {at}"
 
 
-def predicates(column: Column, values: pa.Array, at_most: int) -> Iterator[Asked]:
-    yield Asked(IsNull(column), pc.is_null)
-    yield Asked(Not(IsNull(column)), pc.is_valid)
+def predicates(column: Column, values: pa.Array, at_most: int) -> Iterator[PredicateCase]:
+    yield PredicateCase(IsNull(column), pc.is_null)
+    yield PredicateCase(Not(IsNull(column)), pc.is_valid)
     for value in chosen(values, at_most):
         literal = Literal(arrow.value(value, column.type), column.type)
         for operator, kernel in KERNELS.items():
-            asked = Comparison(operator, column, literal)
-            yield Asked(asked, against(kernel, value))
-            yield Asked(Not(asked), against(kernel, value, negated=True))
+            comparison = Comparison(operator, column, literal)
+            yield PredicateCase(comparison, against(kernel, value))
+            yield PredicateCase(Not(comparison), against(kernel, value, negated=True))
         one = pa.array([value.as_py()], values.type)
-        yield Asked(In(column, one, null=False, nan=False), against(pc.equal, value))
+        yield PredicateCase(In(column, one, null=False, nan=False), against(pc.equal, value))
 
 
 def chosen(values: pa.Array, at_most: int) -> list[pa.Scalar]:
@@ -91,9 +91,9 @@ def against(kernel: Any, value: pa.Scalar, *, negated: bool = False) -> Any:
     """NaN is the greatest value."""
 
     def truth(values: pa.Array) -> pa.Array:
-        found = kernel(values, value)
+        truth_values = kernel(values, value)
         if pa.types.is_floating(values.type):
-            found = pc.if_else(pc.is_nan(values), kernel in ABOVE, found)
-        return pc.invert(found) if negated else found
+            truth_values = pc.if_else(pc.is_nan(values), kernel in ABOVE, truth_values)
+        return pc.invert(truth_values) if negated else truth_values
 
     return truth

@@ -30,27 +30,27 @@ KB = 1000
 
 def line_of(report, **changes) -> AuditedScan:
     """A scan's report as the line of an audit."""
-    told = report.report
+    scan_report = report.report
     kept = report.reading.bytes_kept
-    found = AuditedScan(
+    line = AuditedScan(
         name=report.name,
         alias=report.alias,
-        uri=told.table.uri,
+        uri=scan_report.table.uri,
         format="delta",
-        version=told.table.version,
+        version=scan_report.table.version,
         columns=report.columns,
-        predicate=told.question.predicate,
-        levels=told.levels,
-        conjuncts=told.conjuncts,
-        findings=told.findings,
+        predicate=scan_report.question.predicate,
+        levels=scan_report.levels,
+        conjuncts=scan_report.conjuncts,
+        findings=scan_report.findings,
         summary=report.plan.summary,
-        unchecked=told.unchecked,
-        work=told.conjuncts[0] if told.conjuncts else None,
+        unchecked=scan_report.unchecked,
+        work=scan_report.conjuncts[0] if scan_report.conjuncts else None,
         bytes_kept=kept,
         bytes_read=kept,
         bytes_needed=kept,
     )
-    return replace(found, **changes)
+    return replace(line, **changes)
 
 
 def wasteful_scan() -> AuditedScan:
@@ -76,7 +76,7 @@ def wasteful_scan() -> AuditedScan:
 
 def wasteful(**changes) -> QueryLine:
     sql = "SELECT sum(amount)\nFROM orders o\nWHERE abs(month) = 3 AND amount > 99"
-    found = QueryLine(
+    query = QueryLine(
         sql=sql,
         shape=shape_of(sql, "spark"),
         dialect="spark",
@@ -93,7 +93,7 @@ def wasteful(**changes) -> QueryLine:
         wasted=3_300 * KB,
         ratio=0.5,
     )
-    return replace(found, **changes)
+    return replace(query, **changes)
 
 
 def joined(**changes) -> QueryLine:
@@ -106,7 +106,7 @@ def joined(**changes) -> QueryLine:
         line_of(scan(orders(), "TRUE", "orders", "o")),
     )
     read = sum(line.bytes_read for line in scans)
-    found = QueryLine(
+    query = QueryLine(
         sql=sql,
         shape=shape_of(sql, "spark"),
         dialect="spark",
@@ -120,14 +120,14 @@ def joined(**changes) -> QueryLine:
         wasted=0,
         ratio=0.9,
     )
-    return replace(found, **changes)
+    return replace(query, **changes)
 
 
 def iceberg() -> QueryLine:
     """A table of manifests, by its numbers alone."""
     sql = "SELECT id FROM events WHERE id = 4711 AND who = 'Ada Lovelace'"
     summary = ScanPlanSummary(10, 3, 200, 6, None, None, 2_000 * KB, 60 * KB, 20_000, 600)
-    told = AuditedScan(
+    scan = AuditedScan(
         name="lake.events",
         alias="events",
         uri="s3://lake/db/events",
@@ -145,7 +145,7 @@ def iceberg() -> QueryLine:
         shape=shape_of(sql, "trino"),
         dialect="trino",
         times=4,
-        tables=(told,),
+        tables=(scan,),
         bytes_read=60 * KB,
         bytes_needed=45 * KB,
         wasted=60 * KB,
@@ -209,14 +209,14 @@ def drifts() -> tuple[Drift, ...]:
 
 def audit(**changes) -> Audit:
     """Four queries, four tables, and something of everything else."""
-    found = Audit(
+    record = Audit(
         RUN,
         (wasteful(), iceberg(), joined(), failing()),
         totals(),
         (Unparsed("log.csv:7", "SELEC 1", "no statement: SELEC 1", 3),),
         drifts(),
     )
-    return replace(found, **changes)
+    return replace(record, **changes)
 
 
 def many(count: int) -> Audit:

@@ -58,5 +58,5 @@ def once(place: Path) -> Iterator[bool]:
 def _run(*command: str) -> None:
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
-        told = done.stderr.strip().splitlines() or ["no reason was given"]
-        raise NotInstalled(told[-1])
+        reasons = done.stderr.strip().splitlines() or ["no reason was given"]
+        raise NotInstalled(reasons[-1])

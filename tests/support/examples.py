@@ -86,11 +86,11 @@ def _examples(block: str) -> Iterator[tuple[str, str]]:
         yield command, output
 
 
-def _matches(expected: str, found: str) -> bool:
+def _matches(expected: str, printed: str) -> bool:
     if expected.strip() == "...":
         return True
     pattern = ".*".join(re.escape(piece) for piece in ELISION.split(expected))
-    return re.fullmatch(pattern, found, re.DOTALL) is not None
+    return re.fullmatch(pattern, printed, re.DOTALL) is not None
 
 
 def _renewed_block(block: str, folder: Path, run: Callable[[str, Path], str]) -> str:
@@ -102,12 +102,12 @@ def _renewed_block(block: str, folder: Path, run: Callable[[str, Path], str]) ->
     return "```console\n" + "".join(again(*example) for example in _examples(block)) + "```"
 
 
-def _renewed(shown: str, found: str, folder: Path) -> str:
+def _renewed(shown: str, printed: str, folder: Path) -> str:
     if not ELISION.search(shown):
-        return found
-    passages = {_begin(passage): passage for passage in _passages(found)}
+        return printed
+    passages = {_begin(passage): passage for passage in _passages(printed)}
     wanted = [passages[_begin(old)] for old in _passages(shown)]
-    before = "" if found.startswith(wanted[0]) else ELIDED
+    before = "" if printed.startswith(wanted[0]) else ELIDED
     return before + ELIDED.join(_without_paths(passage, folder) for passage in wanted) + ELIDED
 
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 RENEWED = os.environ.get("WHYSCAN_GOLDEN") == "write"
 
 
-def golden(path: Path, found: str) -> str:
+def golden(path: Path, text: str) -> str:
     """What the file holds; what was found, and the file with it, where files are renewed."""
     if RENEWED:
-        path.write_text(found, "utf-8")
+        path.write_text(text, "utf-8")
     return path.read_text("utf-8")

@@ -100,8 +100,8 @@ class MemoryTable:
         return None
 
     def files(self, columns, zone=None, manifests=None):  # noqa: ARG002 - the protocol's
-        known = not self.footers_describe_files
-        rows = [file.rows if known else None for file in self.data]
+        has_statistics = not self.footers_describe_files
+        rows = [file.rows if has_statistics else None for file in self.data]
         partition = self._partition(self.data)
         merged = [_merged(file) for file in self.data]
         return Files(
@@ -115,8 +115,8 @@ class MemoryTable:
                 count=len(self.data),
                 rows=pa.array(rows, pa.int64()),
                 partition=partition,
-                statistics=self._statistics(merged) if known else {},
-                exact=self._exact(merged) if known else {},
+                statistics=self._statistics(merged) if has_statistics else {},
+                exact=self._exact(merged) if has_statistics else {},
             ),
             **self._hidden(),
         )
@@ -125,15 +125,15 @@ class MemoryTable:
         """Everything is here."""
 
     def row_groups(self, files, opened, columns, projection):  # noqa: ARG002 - the protocol's
-        asked = opened.to_pylist()
-        reached = [at for at in asked if not self.data[at].missing]
+        positions = opened.to_pylist()
+        reached = [at for at in positions if not self.data[at].missing]
         chosen = [self.data[at] for at in reached]
         self.objects += len(chosen)
-        gone = Unreached("missing", len(asked) - len(reached), len(asked))
+        gone = Unreached("missing", len(positions) - len(reached), len(positions))
         owners = [i for i, file in enumerate(chosen) for _ in file.groups]
         groups = [group for file in chosen for group in file.groups]
         contradictions = [
-            believe(kind, *self._told(groups, name)).contradictions
+            believe(kind, *self._recorded(groups, name)).contradictions
             for name, kind in self.columns.items()
             if name not in self.partitioned_by
         ]
@@ -176,19 +176,19 @@ class MemoryTable:
 
     def _statistics(self, groups):
         return {
-            (name,): believe(kind, *self._told(groups, name)).interval
+            (name,): believe(kind, *self._recorded(groups, name)).interval
             for name, kind in self.columns.items()
             if name not in self.partitioned_by
         }
 
     def _exact(self, groups):
         return {
-            (name,): believe(kind, *self._told(groups, name)).exact
+            (name,): believe(kind, *self._recorded(groups, name)).exact
             for name, kind in self.columns.items()
             if name not in self.partitioned_by
         }
 
-    def _told(self, groups, name):
+    def _recorded(self, groups, name):
         kind = self.columns[name]
         lower, upper = (
             arrow.array([g.bounds.get(name, (None, None))[end] for g in groups], kind)

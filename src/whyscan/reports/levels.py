@@ -34,10 +34,10 @@ class Level(Struct, frozen=True):
     """The counts of one level: manifests, files or row groups. Unknown bytes and rows are None.
 
     `every` counts the containers of which all rows match. `unchecked` counts the containers that
-    are kept because they have no statistics to check. Only row groups have the other fields:
-    `in_kept_files` counts the row groups of kept files, `files_emptied` counts the kept files of
-    which no row group is kept, `selected_total` and `selected_kept` are the bytes of the selected
-    columns (None if no columns were selected).
+    are kept without a check, because they have no statistics or no condition could be interpreted.
+    Only row groups have the other fields: `in_kept_files` counts the row groups of kept files,
+    `files_emptied` counts the kept files of which no row group is kept, `selected_total` and
+    `selected_kept` are the bytes of the selected columns (None if no columns were selected).
     """
 
     level: str

@@ -36,9 +36,9 @@ def fates(difference):
 def test_every_file_meets_one_fate():
     before = numbers({"a": (1, 5), "b": (10, 15), "c": (20, 25), "d": (30, 35), "e": (40, 45)})
     after = numbers({"a": (1, 5), "b": (1, 15), "c": (10, 25), "f": (1, 9), "g": (50, 60)})
-    found = compared(before, after, "n <= 5 OR n BETWEEN 20 AND 36")
+    difference = compared(before, after, "n <= 5 OR n BETWEEN 20 AND 36")
 
-    assert fates(found) == {
+    assert fates(difference) == {
         FileChange.READ_STILL: 2,  # a, c
         FileChange.READ_NOW: 1,  # b
         FileChange.REMOVED_READ: 1,  # d
@@ -46,16 +46,16 @@ def test_every_file_meets_one_fate():
         FileChange.ADDED_READ: 1,  # f
         FileChange.ADDED_SKIPPED: 1,  # g
     }
-    assert dict(found.files.changed())["b"] is FileChange.READ_NOW
+    assert dict(difference.files.changed())["b"] is FileChange.READ_NOW
 
 
 def test_a_table_is_the_same_as_itself():
-    found = compared(numbers(SAME_BOUNDS), numbers(SAME_BOUNDS), "n > 12")
+    difference = compared(numbers(SAME_BOUNDS), numbers(SAME_BOUNDS), "n > 12")
 
-    assert fates(found) == {FileChange.READ_STILL: 2, FileChange.SKIPPED_STILL: 1}
-    assert (found.appeared, found.gone) == ((), ())
-    assert not list(found.files.changed())
-    assert "as many files" in text(found)
+    assert fates(difference) == {FileChange.READ_STILL: 2, FileChange.SKIPPED_STILL: 1}
+    assert (difference.appeared, difference.gone) == ((), ())
+    assert not list(difference.files.changed())
+    assert "as many files" in text(difference)
 
 
 def test_findings_come_and_go_by_their_codes():
@@ -63,45 +63,45 @@ def test_findings_come_and_go_by_their_codes():
     blind = MemoryTable(
         {"n": INT}, [DataFile("a", {}, [RowGroup(4)])], footers_describe_files=False
     )
-    found = compared(bare, blind, "n > 3")
+    difference = compared(bare, blind, "n > 3")
 
-    assert "NO_STATISTICS" in {finding.code.value for finding in found.appeared}
-    assert "new warning NO_STATISTICS" in text(found)
+    assert "NO_STATISTICS" in {finding.code.value for finding in difference.appeared}
+    assert "new warning NO_STATISTICS" in text(difference)
     assert "NO_STATISTICS" in {f.code.value for f in compared(blind, bare, "n > 3").gone}
 
 
 def test_a_level_that_one_side_lacks_is_null():
-    found = compared(delta_users(), users(), "country = 'DE'")
+    difference = compared(delta_users(), users(), "country = 'DE'")
 
-    levels = {change.level: change for change in found.levels}
+    levels = {change.level: change for change in difference.levels}
     assert levels["files"].before is not None
-    assert valid(document(found, verbose=True))["levels"]
+    assert valid(document(difference, verbose=True))["levels"]
 
 
 @pytest.mark.parametrize(("tolerance", "passed"), [(0.0, False), (33.0, False), (34.0, True)])
 def test_a_regression_is_points_lost(tolerance, passed):
     """Two of three files are skipped before, two of six after."""
     worse = numbers({**SAME_BOUNDS, "d": (1, 100), "e": (1, 100), "f": (1, 100)})
-    found = compared(numbers(SAME_BOUNDS), worse, "n > 18").gated(tolerance, None)
+    difference = compared(numbers(SAME_BOUNDS), worse, "n > 18").gated(tolerance, None)
 
-    (assertion,) = found.assertions
+    (assertion,) = difference.assertions
     assert assertion.actual == 33.333
-    assert found.passed is passed
+    assert difference.passed is passed
 
 
 def test_reading_less_is_no_regression():
     better = numbers({"a": (1, 5), "b": (10, 15), "c": (16, 17)})
-    found = compared(numbers(SAME_BOUNDS), better, "n > 18").gated(0.0, 0.0)
+    difference = compared(numbers(SAME_BOUNDS), better, "n > 18").gated(0.0, 0.0)
 
-    assert [a.actual for a in found.assertions] == [0.0, 0.0]
-    assert found.passed
+    assert [a.actual for a in difference.assertions] == [0.0, 0.0]
+    assert difference.passed
 
 
-def valid(found):
+def valid(difference):
     done = whyscan("schema", "diff", cwd=".")
-    complaints = list(Draft202012Validator(json.loads(done.out)).iter_errors(found))
+    complaints = list(Draft202012Validator(json.loads(done.out)).iter_errors(difference))
     assert complaints == []
-    return found
+    return difference
 
 
 @pytest.fixture(scope="module")
@@ -120,14 +120,14 @@ def test_two_versions_of_one_table(versions):
         "diff", "t", "--from", "2", "--to", "3", "-w", "n < 50", "--format", "json", "-v",
         cwd=versions,
     )  # fmt: skip
-    found = valid(json.loads(done.out))
+    difference = valid(json.loads(done.out))
 
     assert done.code == 0
-    assert (found["before"]["version"], found["after"]["version"]) == (2, 3)
-    assert found["files"]["removed_read"] == 1
-    assert found["files"]["removed_skipped"] == 2
-    assert found["files"]["added_read"] == 1
-    assert len(found["changes"]) == 4
+    assert (difference["before"]["version"], difference["after"]["version"]) == (2, 3)
+    assert difference["files"]["removed_read"] == 1
+    assert difference["files"]["removed_skipped"] == 2
+    assert difference["files"]["added_read"] == 1
+    assert len(difference["changes"]) == 4
 
 
 def test_a_regression_fails_the_gate(versions):

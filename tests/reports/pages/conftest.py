@@ -40,8 +40,8 @@ class Opened:
         self.page.on("dialog", self._dialog)
 
     def go(self, address):
-        for told in (self.console, self.requests, self.dialogs):
-            told.clear()
+        for events in (self.console, self.requests, self.dialogs):
+            events.clear()
         self.page.goto(address)
 
     def _dialog(self, dialog):
@@ -64,10 +64,10 @@ def chromium():
 @pytest.fixture(scope="session")
 def windows(chromium):
     """The windows that are open, by their terms: a page costs less in one that is there."""
-    found = {}
-    yield found
-    for opened in found.values():
-        opened.page.context.close()
+    by_terms = {}
+    yield by_terms
+    for window in by_terms.values():
+        window.page.context.close()
 
 
 @pytest.fixture

@@ -64,22 +64,22 @@ LETTERS = """() => { for (const swatch of document.querySelectorAll(".legend .sw
 
 def complaints(page):
     page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
-    passed, found = page.evaluate(RULES)
+    passed, problems = page.evaluate(RULES)
     assert passed > 20
-    return found
+    return problems
 
 
 def faint(page, least=40):
     """Text without the contrast that WCAG asks for."""
-    found = page.evaluate(CONTRAST)
-    assert len(found) > least
-    return [line for line in found if line[2] < 4.5]
+    contrasts = page.evaluate(CONTRAST)
+    assert len(contrasts) > least
+    return [line for line in contrasts if line[2] < 4.5]
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 480)])
 def test_a_report_breaks_no_rule_and_its_text_and_colours_stand_out(show, scheme, width):
-    asked = "age > 40 AND upper(country) = 'DE' AND rand() < 1"
-    report = explain(users(notes=("a note",)), asked, verbose=True).gated(Gates(max_files=1))
+    predicate = "age > 40 AND upper(country) = 'DE' AND rand() < 1"
+    report = explain(users(notes=("a note",)), predicate, verbose=True).gated(Gates(max_files=1))
     page = show(report, color_scheme=scheme, viewport={"width": width, "height": 900}).page
     page.locator("#row-0").click()
 

@@ -26,9 +26,9 @@ ROWS = "#queries tr[data-place]"
 UNKNOWN = "\N{EN DASH}"
 
 
-def opened(show, found, **terms):
+def opened(show, record, **terms):
     """The page once the first query is in its drawer."""
-    page = show(found, rendered, **terms)
+    page = show(record, rendered, **terms)
     page.page.wait_for_selector(DRAWER)
     return page
 
@@ -66,8 +66,8 @@ def test_the_first_query_is_open_and_shows_its_funnel_conditions_findings_and_wh
 ):
     drawer = opened(show, audit()).page.locator("#query")
 
-    told = drawer.inner_text()
-    assert "reads 120\xa0kB and could read 10\xa0kB" in told
+    shown = drawer.inner_text()
+    assert "reads 120\xa0kB and could read 10\xa0kB" in shown
     assert drawer.locator("pre").inner_text() == wasteful().sql
     assert drawer.locator(".funnel tbody tr").first.inner_text().split("\t")[1] == "12 of 24"
     assert "amount > 99" in drawer.locator(".conjuncts").inner_text()
@@ -76,12 +76,12 @@ def test_the_first_query_is_open_and_shows_its_funnel_conditions_findings_and_wh
         "bytes\t61\xa0kB\t120\xa0kB",
         "rows\t600\t1,200",
     ]
-    assert "FUNCTION_ON_PARTITION" in told
-    assert "month >= 3 AND month < 4" in told
-    assert "An engine that does not see through a condition reads 120\xa0kB" in told
-    assert "log.csv:12, log.csv:90" in told
-    assert "30 runs, from 2026-03-01 07:00 to 2026-03-04 07:00 UTC" in told
-    assert "a note of the query" in told
+    assert "FUNCTION_ON_PARTITION" in shown
+    assert "month >= 3 AND month < 4" in shown
+    assert "An engine that does not see through a condition reads 120\xa0kB" in shown
+    assert "log.csv:12, log.csv:90" in shown
+    assert "30 runs, from 2026-03-01 07:00 to 2026-03-04 07:00 UTC" in shown
+    assert "a note of the query" in shown
     instead = drawer.locator(".instead").inner_text()
     assert instead.split("\n")[0] == "Write instead"
     assert "month >= 3 AND month < 4" in instead
@@ -140,8 +140,8 @@ def test_filters_and_heads_choose_and_sort(show):
 
 
 def test_texts_of_one_shape_are_told_together_and_one_can_stand_for_all(show):
-    alike = (wasteful(), wasteful(sql="SELECT 2", wasted=110_000, times=1), joined())
-    page = opened(show, audit(queries=alike)).page
+    queries = (wasteful(), wasteful(sql="SELECT 2", wasted=110_000, times=1), joined())
+    page = opened(show, audit(queries=queries)).page
 
     assert (
         "one of 2 texts with other literals, 31 runs in all" in page.locator("#query").inner_text()
@@ -193,13 +193,13 @@ def test_the_plot_has_every_day_and_its_numbers_stand_below(show):
 
 
 def test_what_could_not_be_done_and_what_drifted_is_said(show):
-    told = opened(show, audit()).page.locator("main").inner_text()
+    shown = opened(show, audit()).page.locator("main").inner_text()
 
-    assert "gone (s3://lake/gone): no table at s3://lake/gone" in told
-    assert "no statement: SELEC 1" in told
-    assert "it fell at snapshot 7500; 7400 was still as good" in told
-    assert "its old versions are gone" in told
-    assert "a note of the run" in told
+    assert "gone (s3://lake/gone): no table at s3://lake/gone" in shown
+    assert "no statement: SELEC 1" in shown
+    assert "it fell at snapshot 7500; 7400 was still as good" in shown
+    assert "its old versions are gone" in shown
+    assert "a note of the run" in shown
 
 
 def test_nothing_audited_is_said_so(show):
@@ -216,11 +216,11 @@ def test_without_scripts_the_first_queries_and_all_sums_are_there(chromium, tmp_
     page = context.new_page()
     page.goto(place.as_uri())
 
-    told = page.locator("main").inner_text()
+    shown = page.locator("main").inner_text()
     assert page.locator("noscript .drawer, .drawer:visible").count() >= 4
-    assert "reads 120\xa0kB and could read 10\xa0kB" in told
-    assert "month >= 3 AND month < 4" in told
-    assert "By table" in told
+    assert "reads 120\xa0kB and could read 10\xa0kB" in shown
+    assert "month >= 3 AND month < 4" in shown
+    assert "By table" in shown
     context.close()
 
 
@@ -243,13 +243,13 @@ def test_thousands_of_queries_are_a_small_page_with_few_rows_in_it(show):
 
 def test_what_is_beyond_the_room_of_the_page_is_ranked_and_said_to_be_elsewhere(show, monkeypatch):
     monkeypatch.setattr(pages, "IN_FULL", 60)
-    found = many(61)
-    data = data_of(rendered(found))
+    record = many(61)
+    data = data_of(rendered(record))
 
     assert data["count"] == 61
     unpacked = (json.loads(gzip.decompress(base64.b64decode(pack))) for pack in data["packs"])
     assert [len(pack) for pack in unpacked] == [IN_A_PACK, 60 - IN_A_PACK]
-    page = opened(show, found).page
+    page = opened(show, record).page
     page.locator(".grid").focus()
     page.keyboard.press("End")
     expect(page.locator("#query")).to_contain_text("in the JSON of the audit")
@@ -303,8 +303,8 @@ def hostile(names) -> Audit:
 
 def test_names_are_seen_add_no_element_run_nothing_and_load_nothing(show):
     usual = opened(show, hostile(HARMLESS)).page.evaluate(ELEMENTS)
-    found = opened(show, hostile(NAMES))
-    page = found.page
+    window = opened(show, hostile(NAMES))
+    page = window.page
 
     assert page.evaluate(ELEMENTS) == usual
     for place, name in enumerate(NAMES):
@@ -316,7 +316,7 @@ def test_names_are_seen_add_no_element_run_nothing_and_load_nothing(show):
         ).text_content() == f"{seen} {seen}".removesuffix(f" {seen}")
         assert page.locator("#query .notes li").last.text_content() == seen
     assert page.locator("#query script, #query img, #query svg:not(.bar)").count() == 0
-    assert found.dialogs == []
-    assert found.console == []
-    assert len(found.requests) == 1
+    assert window.dialogs == []
+    assert window.console == []
+    assert len(window.requests) == 1
     assert page.locator("a:not(.skip)").count() == 0

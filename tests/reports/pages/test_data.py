@@ -86,19 +86,19 @@ def test_short_names_lose_nothing_to_what_they_share(names):
     ],
 )
 def test_positions_and_what_is_asked_are_exact(kind, predicate, bounds, axis):
-    found = column(kind, predicate, bounds)
+    drawn = column(kind, predicate, bounds)
 
-    assert {name: found[name] for name in axis} == axis
+    assert {name: drawn[name] for name in axis} == axis
 
 
 def test_long_words_are_cut_and_long_lists_are_one_range():
     listed = ", ".join(f"'{i:04d}'" for i in range(2000))
 
-    found = column(STRING, f"x IN ({listed})", ("a" * 300, "b"))
+    axis = column(STRING, f"x IN ({listed})", ("a" * 300, "b"))
 
-    assert len(found["words"][-2]) == 80
-    assert len(found["asked"]) == 1
-    assert found["says"].endswith("or 1,994 more")
+    assert len(axis["words"][-2]) == 80
+    assert len(axis["asked"]) == 1
+    assert axis["says"].endswith("or 1,994 more")
 
 
 def test_very_many_files_stay_small():

@@ -84,13 +84,13 @@ def test_gates_notes_findings_and_what_was_not_checked_are_shown(show):
 
 
 def test_a_rewrite_stands_next_to_its_counted_effect_and_parts_below_their_conjunct(show):
-    asked = "upper(country) = 'DE' AND (country = 'DE' OR age > 40)"
-    page = show(explain(delta_users(), asked, verbose=True)).page
+    predicate = "upper(country) = 'DE' AND (country = 'DE' OR age > 40)"
+    page = show(explain(delta_users(), predicate, verbose=True)).page
 
-    found = page.locator(".finding", has_text="FUNCTION_ON_PARTITION")
-    assert found.locator("code").inner_text() == "country = 'DE'"
-    assert "files: 4 before, 2 after" in found.inner_text()
-    assert found.get_by_role("button", name="Copy the rewrite").is_visible()
+    finding = page.locator(".finding", has_text="FUNCTION_ON_PARTITION")
+    assert finding.locator("code").inner_text() == "country = 'DE'"
+    assert "files: 4 before, 2 after" in finding.inner_text()
+    assert finding.get_by_role("button", name="Copy the rewrite").is_visible()
     assert page.locator(".branch code").all_inner_texts() == ["country = 'DE'", "age > 40"]
     page.get_by_text("what engines call it").click()
     assert page.get_by_role("columnheader", name="Trino").is_visible()

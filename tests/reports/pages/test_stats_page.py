@@ -71,14 +71,14 @@ def test_bars_stand_at_powers_of_two_and_the_rarest_is_seen():
 
 
 def test_manifests_and_what_was_not_checked_are_told():
-    found = replace(
+    table_stats = replace(
         stats(delta_users()),
         manifests=40,
         manifest_overlap=(ManifestOverlap("country", 12, 1),),
         unchecked=(("row_groups", "5,000 files; --full opens their footers"),),
     )
 
-    said = " ".join(filter(None, Elements(rendered(found)).text))
+    said = " ".join(filter(None, Elements(rendered(table_stats)).text))
 
     assert "40 manifests country a value falls into 12 (median), where 1 would do" in said
     assert "Not checked: row groups (5,000 files; --full opens their footers)" in said

@@ -38,42 +38,42 @@ def column(table, name="n"):
     return next(c for c in profile(table, full=False).columns if c.column == name)
 
 
-def valid(found):
+def valid(document):
     done = whyscan("schema", "stats", cwd=".")
-    complaints = list(Draft202012Validator(json.loads(done.out)).iter_errors(found))
+    complaints = list(Draft202012Validator(json.loads(done.out)).iter_errors(document))
     assert complaints == []
-    return found
+    return document
 
 
 def test_a_sorted_column_skips_all_but_one_file():
-    found = column(files((0, 9), (10, 19), (20, 29), (30, 39)))
+    measured = column(files((0, 9), (10, 19), (20, 29), (30, 39)))
 
-    assert (found.depth.median, found.depth.ideal) == (1, 1)
-    assert found.skipped == pytest.approx(0.75)
-    assert (found.bounded, found.constant, found.never_tight) == (4, 0, False)
+    assert (measured.depth.median, measured.depth.ideal) == (1, 1)
+    assert measured.skipped == pytest.approx(0.75)
+    assert (measured.bounded, measured.constant, measured.never_tight) == (4, 0, False)
 
 
 def test_bounds_that_span_everything_help_no_filter():
-    found = column(files((0, 99), (0, 98), (1, 99), (0, 99)))
+    measured = column(files((0, 99), (0, 98), (1, 99), (0, 99)))
 
-    assert found.depth.median == 4
-    assert found.never_tight
+    assert measured.depth.median == 4
+    assert measured.never_tight
     assert "take room and help no filter: n" in text(profile(files((0, 99), (0, 99)), full=False))
 
 
 def test_a_file_without_bounds_is_read_whatever_is_asked():
-    found = column(files((0, 9), (10, 19), None, None))
+    measured = column(files((0, 9), (10, 19), None, None))
 
-    assert found.bounded == 2
-    assert found.skipped == 1 - (1 + 2) / 4
+    assert measured.bounded == 2
+    assert measured.skipped == 1 - (1 + 2) / 4
     assert "bounds in some files only: n" in text(profile(files((0, 1), (2, 3), None), full=False))
 
 
 def test_a_partition_column_is_constant_in_every_file():
-    found = column(delta_users(), "country")
+    measured = column(delta_users(), "country")
 
-    assert (found.partitioned, found.constant, found.depth.median) == (True, 6, 2)
-    assert found.skipped == pytest.approx(4 / 6)
+    assert (measured.partitioned, measured.constant, measured.depth.median) == (True, 6, 2)
+    assert measured.skipped == pytest.approx(4 / 6)
 
 
 def test_columns_come_best_first():
@@ -85,10 +85,10 @@ def test_row_groups_of_a_file_are_one_hull():
         DataFile("a", {}, [RowGroup(2, {"n": (0, 1)}), RowGroup(2, {"n": (8, 9)})]),
         DataFile("b", {}, [RowGroup(2, {"n": (4, 5)})]),
     ]
-    found = column(MemoryTable({"n": INT}, data))
+    measured = column(MemoryTable({"n": INT}, data))
 
-    assert found.files == 2
-    assert found.depth.spread.greatest == 2
+    assert measured.files == 2
+    assert measured.depth.spread.greatest == 2
 
 
 def test_nulls_and_nan_are_counted_in_files():
@@ -96,9 +96,9 @@ def test_nulls_and_nan_are_counted_in_files():
         DataFile("a", {}, [RowGroup(4, {"x": (0.0, 1.0)}, {"x": 1}, nan=True)]),
         DataFile("b", {}, [RowGroup(4, {"x": (2.0, 3.0)}, {"x": 0}, nan=True)]),
     ]
-    found = column(MemoryTable({"x": DOUBLE}, data, footers_describe_files=False), "x")
+    measured = column(MemoryTable({"x": DOUBLE}, data, footers_describe_files=False), "x")
 
-    assert (found.nulls, found.nan) == (1, 2)
+    assert (measured.nulls, measured.nan) == (1, 2)
     assert column(files((0, 1), (2, 3))).nan == 0
 
 
@@ -110,10 +110,10 @@ def test_what_the_table_does_not_collect_is_told():
 
 
 def test_a_table_without_files():
-    found = profile(empty(), full=False)
+    stats = profile(empty(), full=False)
 
-    assert text(found).startswith("the table has no files")
-    assert valid(document(found))["file_bytes"] is None
+    assert text(stats).startswith("the table has no files")
+    assert valid(document(stats))["file_bytes"] is None
 
 
 def test_an_unknown_column_is_refused():
@@ -140,11 +140,11 @@ def mean_depth(lower, upper, pairs):
 @given(ENDS)
 def test_depth_is_what_counting_gives(pairs):
     pairs = [(min(pair), max(pair)) for pair in pairs]
-    found = overlap(pa.array([a for a, _ in pairs]), pa.array([b for _, b in pairs]))
+    depth = overlap(pa.array([a for a, _ in pairs]), pa.array([b for _, b in pairs]))
 
-    assert found.depths.tolist() == pytest.approx([mean_depth(a, b, pairs) for a, b in pairs])
+    assert depth.depths.tolist() == pytest.approx([mean_depth(a, b, pairs) for a, b in pairs])
     extent = max(b for _, b in pairs) - min(a for a, _ in pairs)
-    assert found.widths.tolist() == pytest.approx([(b - a) / (extent or 1) for a, b in pairs])
+    assert depth.widths.tolist() == pytest.approx([(b - a) / (extent or 1) for a, b in pairs])
 
 
 KINDS = [pa.int8(), pa.int64(), pa.float32(), pa.date32(), pa.timestamp("us"), pa.time64("us")]
@@ -160,19 +160,19 @@ def test_depth_is_measured_in_numbers_of_every_kind(kind):
 
 
 def test_depth_of_text_goes_by_the_order_of_the_bounds():
-    found = overlap(pa.array([b"a", b"b", b"c"]), pa.array([b"d", b"e", b"f"]))
+    depth = overlap(pa.array([b"a", b"b", b"c"]), pa.array([b"d", b"e", b"f"]))
 
-    assert found.median == 2
-    assert found.widths.tolist() == pytest.approx([0.6, 0.6, 0.6])
+    assert depth.median == 2
+    assert depth.widths.tolist() == pytest.approx([0.6, 0.6, 0.6])
 
 
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=50))
 def test_a_distribution_counts_every_number_once(numbers):
-    found = distribution(np.array(numbers))
+    histogram = distribution(np.array(numbers))
 
-    assert sum(found.bins) == found.count == len(numbers)
-    assert found.start <= max(min(numbers), 1) < 2 * found.start
-    assert found.least <= found.quartiles[0] <= found.median <= found.greatest
+    assert sum(histogram.bins) == histogram.count == len(numbers)
+    assert histogram.start <= max(min(numbers), 1) < 2 * histogram.start
+    assert histogram.least <= histogram.quartiles[0] <= histogram.median <= histogram.greatest
 
 
 def test_from_the_command_line(tmp_path):
@@ -180,8 +180,8 @@ def test_from_the_command_line(tmp_path):
     lake = tmp_path / "whyscan-demo"
     shown = whyscan("stats", "users", cwd=lake)
     assert shown.out.startswith("filters on country prune best: country = value skips 66.7 %")
-    found = valid(json.loads(whyscan("stats", "users", "age", "--format", "json", cwd=lake).out))
-    assert [c["column"] for c in found["columns"]] == ["age"]
+    document = valid(json.loads(whyscan("stats", "users", "age", "--format", "json", cwd=lake).out))
+    assert [c["column"] for c in document["columns"]] == ["age"]
     failed = whyscan("stats", "users", "aeg", cwd=lake)
     assert (failed.code, failed.out) == (3, "")
 

@@ -1,4 +1,4 @@
-// The interval chart of one column: a bar a file, sorted, and the asked range as a band.
+// The interval chart of one column: a bar a file, sorted, and the range of the predicate as a band.
 
 const TALLEST = 300; // Of the plot, in CSS pixels.
 const ROOMY_BAR = 14;
@@ -6,7 +6,7 @@ const RULER = 5; // The strip above the plot that marks what is asked.
 const LABELS = 22;
 
 class Chart {
-  /** `chosen` is called with a file when somebody asks for it. */
+  /** `chosen` is called with the file that the user selects. */
   constructor(files, axis, chosen) {
     this.files = files;
     this.axis = axis;

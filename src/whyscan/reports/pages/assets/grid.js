@@ -6,7 +6,7 @@ const SPARE = 8;
 
 /**
  * Items are numbers from 0. A kind of grid says with `passing()` which of them are shown, with `describe(item)`
- * what is told of the chosen one, and with `clear()` how its filters let everything through.
+ * the details of the selected one, and with `clear()` how its filters are reset.
  */
 class Grid {
   /** `title` is the id of its heading, `noun` what its items are called. The column with `rest` has the room that is left. */

@@ -44,7 +44,7 @@ class Axis {
     }
   }
 
-  /** `[40, 60]`, with a question mark for an end that nobody knows; null where both are unknown. */
+  /** `[40, 60]`, with a question mark for an unknown end; null if both are unknown. */
   range(file) {
     const ends = [this.lower[file], this.upper[file]];
     if (ends[0] === null && ends[1] === null) return null;
