@@ -19,12 +19,14 @@ def in_parallel(
 ) -> list[R]:
     """`work` on each item, in their order; those that are alike by `by` one after another."""
     groups: dict[Hashable, list[int]] = {}
-    for at, item in enumerate(items):
-        groups.setdefault(by(item), []).append(at)
+    for position, item in enumerate(items):
+        groups.setdefault(by(item), []).append(position)
     if len(groups) < 2:  # noqa: PLR2004
         return [work(item) for item in items]
-    found: dict[int, R] = {}
+    results: dict[int, R] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for done in pool.map(lambda at: {i: work(items[i]) for i in at}, groups.values()):
-            found |= done
-    return [found[at] for at in range(len(items))]
+        for done in pool.map(
+            lambda position: {i: work(items[i]) for i in position}, groups.values()
+        ):
+            results |= done
+    return [results[position] for position in range(len(items))]

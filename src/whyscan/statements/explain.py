@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from whyscan.statements.changes.targets import notes, rewrite
 from whyscan.statements.concurrency import in_parallel
 from whyscan.statements.findings import findings
-from whyscan.statements.joins.dynamic_filters import Dynamics, PlannedScan, compared
+from whyscan.statements.joins.dynamic_filters import Dynamics, PlannedScan, joined_columns_of
 from whyscan.statements.joins.edges import edges, selects
 from whyscan.statements.planners import HERE
 from whyscan.statements.records import Placed, Role, ScanReport, StatementReport
 from whyscan.statements.scans import leaves_of, predicate, read
-from whyscan.statements.shortcuts import ShortcutPlan, applies, shortcuts, take
+from whyscan.statements.shortcuts import ShortcutPlan, applies, plan_shortcut, shortcuts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ class ExplainOptions(Struct, frozen=True):
     planner: Planner = HERE
 
 
-PLAINLY = ExplainOptions()
+DEFAULT_OPTIONS = ExplainOptions()
 
 
 def explain_statement(
@@ -55,106 +55,119 @@ def explain_statement(
     catalogue: Catalogue,
     session: Session,
     options: Options,
-    manner: ExplainOptions = PLAINLY,
+    explain_options: ExplainOptions = DEFAULT_OPTIONS,
 ) -> StatementReport:
     """Every scan of a statement, planned and explained."""
-    started, resolve = perf_counter(), manner.resolve
-    asked = replace(read(sql, catalogue, session, options), planner=manner.planner)
-    leaves = leaves_of(asked)
-    short = _short(asked.query, leaves)
-    told = compared(asked.query)
-    static = _planned(leaves, asked, told, short)
-    taken = _taken(static, short)
-    dynamics = Dynamics(asked, told, static, _answered(asked.query, short, taken))
+    started, resolve = perf_counter(), explain_options.resolve
+    statement = replace(read(sql, catalogue, session, options), planner=explain_options.planner)
+    leaves = leaves_of(statement)
+    scan_shortcuts = _scan_shortcuts(statement.query, leaves)
+    joined = joined_columns_of(statement.query)
+    static = _planned(leaves, statement, joined, scan_shortcuts)
+    shortcut_plans = _shortcut_plans(static, scan_shortcuts)
+    dynamics = Dynamics(
+        statement, joined, static, _subquery_values(statement.query, scan_shortcuts, shortcut_plans)
+    )
     resolution = dynamics.actual(resolve) if resolve is not None and dynamics.feeds else None
     scans = []
     for planned in static:
         key = planned.leaf.source.key
         dynamic = dynamics.report(key, resolution)
         final = planned if resolution is None else resolution.scans[key]
-        scans.append(_scan_report(final, dynamic, taken.get(key), asked, verbose=manner.verbose))
+        scans.append(
+            _scan_report(
+                final, dynamic, shortcut_plans.get(key), statement, verbose=explain_options.verbose
+            )
+        )
     report = StatementReport(
-        sql=asked.statement.syntax.text,
+        sql=statement.parsed.syntax.text,
         dialect=session.dialect,
         timezone=session.timezone,
-        operation=asked.change.operation,
+        operation=statement.change.operation,
         scans=tuple(scans),
-        joins=_edges(asked, leaves),
-        notes=notes(asked.change, [scan.rewrite for scan in scans]),
+        joins=_edges(statement, leaves),
+        notes=notes(statement.change, [scan.rewrite for scan in scans]),
     )
-    found = findings(report, asked, static)
-    return replace(report, findings=found, seconds=perf_counter() - started)
+    statement_findings = findings(report, statement, static)
+    return replace(report, findings=statement_findings, seconds=perf_counter() - started)
 
 
-def _short(query: Query, leaves: Sequence[PlacedScan]) -> dict[str, Shortcut]:
+def _scan_shortcuts(query: Query, leaves: Sequence[PlacedScan]) -> dict[str, Shortcut]:
     """The shortcuts of scans whose filters are all of their block's, by the scan."""
-    found = {shortcut.key: shortcut for shortcut in shortcuts(query)}
+    by_key = {shortcut.key: shortcut for shortcut in shortcuts(query)}
     placed = {leaf.source.key: leaf for leaf in leaves}
-    return {k: short for k, short in found.items() if k in placed and applies(short, placed[k])}
+    return {k: short for k, short in by_key.items() if k in placed and applies(short, placed[k])}
 
 
-def _edges(asked: BoundStatement, leaves: Sequence[PlacedScan]) -> tuple[Edge, ...]:
+def _edges(statement: BoundStatement, leaves: Sequence[PlacedScan]) -> tuple[Edge, ...]:
     """The joins, those of a MERGE's target by that name."""
-    found = edges(asked.query, [leaf.source.key for leaf in leaves])
-    if asked.change.operation != "merge":
-        return found
-    target = next(at for at, leaf in enumerate(leaves) if leaf.source.target)
+    all_edges = edges(statement.query, [leaf.source.key for leaf in leaves])
+    if statement.change.operation != "merge":
+        return all_edges
+    target = next(position for position, leaf in enumerate(leaves) if leaf.source.target)
     return tuple(
-        replace(edge, kind="merge") if target in (edge.left, edge.right) else edge for edge in found
+        replace(edge, kind="merge") if target in (edge.left, edge.right) else edge
+        for edge in all_edges
     )
 
 
 def _planned(
     leaves: Sequence[PlacedScan],
-    asked: BoundStatement,
-    told: JoinedColumns,
-    short: Mapping[str, Shortcut],
+    statement: BoundStatement,
+    joined: JoinedColumns,
+    scan_shortcuts: Mapping[str, Shortcut],
 ) -> list[PlannedScan]:
     """Each scan's plan, with statistics of the columns that any scan of its table is asked by.
 
     Tables are read at once, the scans of one of them one after another: they share what was read.
     """
-    asking = [predicate(leaf.facts, asked) for leaf in leaves]
+    predicates = [predicate(leaf.facts, statement) for leaf in leaves]
     measured: dict[int, dict[Column, None]] = {}
-    for leaf, condition in zip(leaves, asking, strict=True):
-        key, shortcut = leaf.source.key, short.get(leaf.source.key)
-        cut_by = () if shortcut is None else shortcut.measured
-        wanted = measured.setdefault(id(leaf.base.snapshot), {})
-        wanted |= dict.fromkeys((*told.of_scan(key), *cut_by, *condition.columns()))
+    for leaf, scan_predicate in zip(leaves, predicates, strict=True):
+        key, shortcut = leaf.source.key, scan_shortcuts.get(leaf.source.key)
+        shortcut_columns = () if shortcut is None else shortcut.measured
+        columns = measured.setdefault(id(leaf.base.snapshot), {})
+        columns |= dict.fromkeys(
+            (*joined.of_scan(key), *shortcut_columns, *scan_predicate.columns())
+        )
 
     def planned(scan: tuple[PlacedScan, Predicate]) -> PlannedScan:
-        leaf, condition = scan
+        leaf, scan_predicate = scan
         options = replace(
-            asked.options,
+            statement.options,
             projection=tuple((name,) for name in leaf.columns),
             measured=tuple(measured[id(leaf.base.snapshot)]),
         )
-        return PlannedScan(leaf, asked.planner.plan(leaf.base.snapshot, condition, options))
+        return PlannedScan(
+            leaf, statement.planner.plan(leaf.base.snapshot, scan_predicate, options)
+        )
 
-    scans = list(zip(leaves, asking, strict=True))
+    scans = list(zip(leaves, predicates, strict=True))
     return in_parallel(planned, scans, by=lambda scan: id(scan[0].base.snapshot))
 
 
-def _taken(
-    static: Sequence[PlannedScan], short: Mapping[str, Shortcut]
+def _shortcut_plans(
+    static: Sequence[PlannedScan], scan_shortcuts: Mapping[str, Shortcut]
 ) -> dict[str, ShortcutPlan | str]:
     """The shortcuts that metadata allows, and why it does not allow the others."""
-    found = {}
+    plans = {}
     for planned in static:
-        shortcut = short.get(planned.leaf.source.key)
+        shortcut = scan_shortcuts.get(planned.leaf.source.key)
         if shortcut is not None:
-            found[planned.leaf.source.key] = take(shortcut, planned.plan)
-    return found
+            plans[planned.leaf.source.key] = plan_shortcut(shortcut, planned.plan)
+    return plans
 
 
-def _answered(
-    query: Query, short: Mapping[str, Shortcut], taken: Mapping[str, ShortcutPlan | str]
+def _subquery_values(
+    query: Query,
+    scan_shortcuts: Mapping[str, Shortcut],
+    shortcut_plans: Mapping[str, ShortcutPlan | str],
 ) -> dict[int, Literal]:
     """The values of subqueries that metadata answers, by the condition that compares with them."""
     values = {
-        id(short[key].select): found.values
-        for key, found in taken.items()
-        if isinstance(found, ShortcutPlan)
+        id(scan_shortcuts[key].select): shortcut_plan.values
+        for key, shortcut_plan in shortcut_plans.items()
+        if isinstance(shortcut_plan, ShortcutPlan)
     }
     return {
         id(nested.within): values[id(nested.query)][0]
@@ -167,14 +180,14 @@ def _answered(
 def _scan_report(
     planned: PlannedScan,
     dynamic: Dynamic | None,
-    taken: ShortcutPlan | str | None,
-    asked: BoundStatement,
+    shortcut: ShortcutPlan | str | None,
+    statement: BoundStatement,
     *,
     verbose: bool,
 ) -> ScanReport:
     """One scan, explained."""
     leaf = planned.leaf
-    short = taken if isinstance(taken, ShortcutPlan) else None
+    short = shortcut if isinstance(shortcut, ShortcutPlan) else None
     plan = planned.plan if short is None else short.plan
     is_target = leaf.source.target
     return ScanReport(
@@ -182,14 +195,16 @@ def _scan_report(
         alias=leaf.source.alias,
         columns=leaf.columns,
         plan=plan,
-        report=asked.planner.report(plan, verbose=verbose),
+        report=statement.planner.report(plan, verbose=verbose),
         placed=tuple(map(_placed, leaf.facts, plan.predicate.conjuncts)),
         above=leaf.above,
         dynamic=dynamic,
-        limit=taken if isinstance(taken, str) else None if short is None else short.limit,
+        limit=shortcut if isinstance(shortcut, str) else None if short is None else short.limit,
         answer=None if short is None else short.answer,
         role=Role.TARGET if is_target else Role.READ,
-        rewrite=rewrite(plan, asked.change, asked.besides or asked.query) if is_target else None,
+        rewrite=rewrite(plan, statement.change, statement.target_query or statement.query)
+        if is_target
+        else None,
     )
 
 

@@ -144,8 +144,8 @@ class ScanReport(Struct, frozen=True):
     def title(self) -> str:
         """`sales s`: the table, and what the statement calls it."""
         # Without one of its own, a table goes by the last part of its name.
-        known = {"", self.name.lower(), self.name.rpartition(".")[2].lower()}
-        return self.name if self.alias.lower() in known else f"{self.name} {self.alias}"
+        plain_aliases = {"", self.name.lower(), self.name.rpartition(".")[2].lower()}
+        return self.name if self.alias.lower() in plain_aliases else f"{self.name} {self.alias}"
 
     @property
     def reading(self) -> GatedAmount:
@@ -184,8 +184,8 @@ class StatementReport(Struct, frozen=True):
 
     @property
     def passed(self) -> bool:
-        held = (*self.assertions, *(a for scan in self.scans for a in scan.report.assertions))
-        return all(assertion.holds for assertion in held)
+        assertions = (*self.assertions, *(a for scan in self.scans for a in scan.report.assertions))
+        return all(assertion.holds for assertion in assertions)
 
     @property
     def reading(self) -> GatedAmount:
@@ -201,12 +201,12 @@ class StatementReport(Struct, frozen=True):
     @property
     def titles(self) -> tuple[str, ...]:
         """The scans' titles, numbered where two are the same: `sales s`, `sales s (2)`."""
-        seen = Counter[str]()
-        found = []
+        counts = Counter[str]()
+        titles = []
         for title in (scan.title for scan in self.scans):
-            seen[title] += 1
-            found.append(title if seen[title] == 1 else f"{title} ({seen[title]})")
-        return tuple(found)
+            counts[title] += 1
+            titles.append(title if counts[title] == 1 else f"{title} ({counts[title]})")
+        return tuple(titles)
 
     def gated(self, gates: StatementGates) -> StatementReport:
         """The same report with the outcome of each gate."""
@@ -240,5 +240,5 @@ class StatementReport(Struct, frozen=True):
 
 def _sum(numbers: Iterable[int | None]) -> int | None:
     """None where one of them is not known."""
-    found = list(numbers)
-    return None if None in found else sum(number for number in found if number is not None)
+    amounts = list(numbers)
+    return None if None in amounts else sum(number for number in amounts if number is not None)

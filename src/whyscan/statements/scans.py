@@ -15,13 +15,13 @@ from whyscan.predicate.binding.scope import Scope
 from whyscan.predicate.syntax.dialects import dialect_of
 from whyscan.statements.changes.dbt import Model, incremental_run, is_model
 from whyscan.statements.changes.queries import DynamicPartitions, TargetFiles, change_of
-from whyscan.statements.changes.targets import GIVEN, bounded, one_target
+from whyscan.statements.changes.targets import QUERY_ROWS, bounded, one_target
 from whyscan.statements.placement.placement import Placement
 from whyscan.statements.planners import HERE
 from whyscan.statements.records import Origin
 from whyscan.statements.sql.blocks import Builder
 from whyscan.statements.sql.qualification import qualify
-from whyscan.statements.sql.relations import own
+from whyscan.statements.sql.relations import without_key
 from whyscan.statements.sql.syntax import parse_statement
 from whyscan.tree import zones
 from whyscan.tree.clock import Clock
@@ -58,10 +58,10 @@ class BoundStatement(Struct, frozen=True):
     `planner` plans them.
     """
 
-    statement: Statement
+    parsed: Statement
     change: Change
     query: Query
-    besides: Query | None
+    target_query: Query | None
     session: Session
     clock: Clock
     options: Options
@@ -85,40 +85,40 @@ def read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> 
 
 def _read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> BoundStatement:
     model = incremental_run(sql, session.dialect.lower()) if is_model(sql) else Model(sql)
-    statement = parse_statement(model.sql, session.dialect)
+    parsed = parse_statement(model.sql, session.dialect)
     clock = Clock(zones.zone(session.timezone), session.now)
-    change = change_of(statement.tree, session.dialect.lower(), statement.syntax.text)
-    change = _as_told(change, model)
-    scope = Scope(statement.syntax, dialect_of(session.dialect), SchemaColumns(Schema(())), clock)
+    change = change_of(parsed.tree, session.dialect.lower(), parsed.syntax.text)
+    change = _with_model(change, model)
+    scope = Scope(parsed.syntax, dialect_of(session.dialect), SchemaColumns(Schema(())), clock)
     keys: dict[str, int] = {}
 
     def blocks(query: exp.Query) -> Query:
-        qualified = qualify(query, statement, catalogue)
+        qualified = qualify(query, parsed, catalogue)
         return Builder(scope, qualified.bases, keys).query(qualified.query, {}, None)
 
     query = blocks(change.query)
-    besides = None
-    if change.besides is not None:
+    target_query = None
+    if change.target_query is not None:
         try:
-            besides = blocks(change.besides)
+            target_query = blocks(change.target_query)
         except UnknownTable as problem:
             if not change.optional:
                 raise
             unknown = f"what it replaces is not told: {problem.message}"
             change = replace(change, notes=(*change.notes[: len(model.notes)], unknown))
-    return BoundStatement(statement, change, query, besides, session, clock, options)
+    return BoundStatement(parsed, change, query, target_query, session, clock, options)
 
 
-def _as_told(change: Change, model: Model) -> Change:
+def _with_model(change: Change, model: Model) -> Change:
     """The change with what a dbt model says of it, and its text cannot."""
     if not model.replaces_partitions:
         return replace(change, notes=(*model.notes, *change.notes))
     by_name = DynamicPartitions(None, by_name=True)
-    return replace(change, notes=model.notes, fate=TargetFiles.REPLACED, dynamic=by_name)
+    return replace(change, notes=model.notes, target_files=TargetFiles.REPLACED, dynamic=by_name)
 
 
 def leaves_of(
-    asked: BoundStatement,
+    statement: BoundStatement,
     supplied: Supplied = lambda _: (),
     values: Mapping[int, Fact] = MappingProxyType({}),
 ) -> list[PlacedScan]:
@@ -126,29 +126,31 @@ def leaves_of(
 
     `supplied` and `values` are what joins and subqueries tell of them.
     """
-    placement = Placement(asked.clock.zone, supplied, values)
-    leaves = placement.run(asked.query)
-    if asked.besides is not None:
-        besides = Placement(asked.clock.zone, supplied, values).run(asked.besides)
-        dynamic = asked.change.dynamic
+    placement = Placement(statement.clock.zone, supplied, values)
+    leaves = placement.run(statement.query)
+    if statement.target_query is not None:
+        target_scans = Placement(statement.clock.zone, supplied, values).run(statement.target_query)
+        dynamic = statement.change.dynamic
         if dynamic is not None:
-            given = placement.given(asked.query, GIVEN)
-            besides = [bounded(leaf, asked.query, given, dynamic) for leaf in besides]
-        leaves = one_target([*leaves, *besides])
+            row_facts = placement.output_facts(statement.query, QUERY_ROWS)
+            target_scans = [
+                bounded(leaf, statement.query, row_facts, dynamic) for leaf in target_scans
+            ]
+        leaves = one_target([*leaves, *target_scans])
     return sorted(leaves, key=lambda leaf: leaf.source.place)
 
 
-def predicate(facts: Sequence[Fact], asked: BoundStatement) -> Predicate:
+def predicate(facts: Sequence[Fact], statement: BoundStatement) -> Predicate:
     """The facts about a scan as the predicate that it is planned with."""
     conjuncts = tuple(map(_conjunct, facts)) or (EVERYTHING,)
     text = joined([conjunct.sql for conjunct in conjuncts]) or EVERYTHING.sql
-    now = asked.session.now if asked.clock.asked else None
-    return Predicate(text, asked.session.dialect, asked.session.timezone, now, conjuncts)
+    now = statement.session.now if statement.clock.asked else None
+    return Predicate(text, statement.session.dialect, statement.session.timezone, now, conjuncts)
 
 
 def _conjunct(fact: Fact) -> Conjunct:
     """The fact in the table's own words: its columns without the source's key."""
-    said = substituted(fact.expression, own)
-    expression = fact.expression if said is None else said
+    unkeyed = substituted(fact.expression, without_key)
+    expression = fact.expression if unkeyed is None else unkeyed
     sql = to_sql(expression) if fact.bare is None else fact.bare
     return Conjunct(expression, sql, joined=fact.origin is Origin.JOIN)

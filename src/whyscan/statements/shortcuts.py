@@ -16,7 +16,7 @@ from whyscan.planning.rows.topk import SortKey, top
 from whyscan.statements.joins.edges import selects
 from whyscan.statements.joins.supply import shown
 from whyscan.statements.records import Origin
-from whyscan.statements.sql.relations import Select, Source, own
+from whyscan.statements.sql.relations import Select, Source, without_key
 from whyscan.statements.sql.table_names import Base
 from whyscan.tree.nodes import Column, Literal, columns_of
 from whyscan.tree.rendering import to_sql
@@ -44,10 +44,10 @@ class Shortcut(Struct, frozen=True, eq=False):
     @property
     def measured(self) -> tuple[Column, ...]:
         """The columns whose statistics decide."""
-        asked = [a.expression for a in self.aggregates if a.expression is not None]
+        expressions = [a.expression for a in self.aggregates if a.expression is not None]
         if self.sort is not None:
-            asked.append(self.sort.expression)
-        return tuple(dict.fromkeys(c for e in asked for c in columns_of(e)))
+            expressions.append(self.sort.expression)
+        return tuple(dict.fromkeys(c for e in expressions for c in columns_of(e)))
 
 
 class ShortcutPlan(Struct, frozen=True):
@@ -62,49 +62,49 @@ class ShortcutPlan(Struct, frozen=True):
 def shortcuts(query: Query) -> Iterator[Shortcut]:
     """The blocks of a query that may need less than every row of their one scan."""
     for select in selects(query):
-        found = _shortcut(select)
-        if found is not None:
-            yield found
+        shortcut = _shortcut(select)
+        if shortcut is not None:
+            yield shortcut
 
 
 def _shortcut(select: Select) -> Shortcut | None:
     inner = one_scan(select)
     if inner is None:
         return None
-    source, said = inner
+    source, in_table_terms = inner
     plain = not (select.distinct or select.partitions or select.qualify)
     if select.groups is None and plain and select.cut is not None:
         if not select.order:
             return Shortcut(select, source.key)
         first = select.order[0]
-        key = None if first.expression is None else said(first.expression)
+        key = None if first.expression is None else in_table_terms(first.expression)
         if key is None:
             return None
         return Shortcut(select, source.key, SortKey(key, first.descending, first.nulls_first))
-    return _answerable(select, source, said)
+    return _answerable(select, source, in_table_terms)
 
 
 def _answerable(
-    select: Select, source: Source, said: Callable[[Expression], Expression | None]
+    select: Select, source: Source, in_table_terms: Callable[[Expression], Expression | None]
 ) -> Shortcut | None:
     """`SELECT count(*), max(a)` and nothing else."""
     alone = len(select.aggregates) == len(select.outputs) and bool(select.outputs)
     if select.groups != () or not alone or select.having or select.cut or select.qualify:
         return None
-    found = []
+    aggregates = []
     for aggregate in select.aggregates:
         function = _FUNCTIONS.get(aggregate.function)
-        argument = None if aggregate.argument is None else said(aggregate.argument)
+        argument = None if aggregate.argument is None else in_table_terms(aggregate.argument)
         counts_all = isinstance(argument, Literal) and argument.value is not None
         if function is None or (argument is None and not aggregate.star):
             return None
         if function is Function.COUNT and (aggregate.star or counts_all):
-            found.append(MetadataAggregate(function))
+            aggregates.append(MetadataAggregate(function))
         elif argument is None or not columns_of(argument):
             return None
         else:
-            found.append(MetadataAggregate(function, argument))
-    return Shortcut(select, source.key, aggregates=tuple(found))
+            aggregates.append(MetadataAggregate(function, argument))
+    return Shortcut(select, source.key, aggregates=tuple(aggregates))
 
 
 def one_scan(
@@ -117,7 +117,7 @@ def one_scan(
         return None
     source = select.tree
     if isinstance(source.relation, Base):
-        return source, lambda e: substituted(e, own)
+        return source, lambda e: substituted(e, without_key)
     inner = source.relation
     if not isinstance(inner, Select) or inner.barrier or inner.distinct or inner.groups is not None:
         return None
@@ -143,27 +143,29 @@ def applies(shortcut: Shortcut, leaf: PlacedScan) -> bool:
     )
 
 
-def take(shortcut: Shortcut, plan: PlannedSnapshot) -> ShortcutPlan | str:
+def plan_shortcut(shortcut: Shortcut, plan: PlannedSnapshot) -> ShortcutPlan | str:
     """The plan that is left, or why there is none."""
     if shortcut.aggregates:
-        found = answers(plan, shortcut.aggregates)
-        return found.why if isinstance(found, Unproven) else _answered(shortcut, found)
+        answered = answers(plan, shortcut.aggregates)
+        return answered.why if isinstance(answered, Unproven) else _answer_plan(shortcut, answered)
     limit, offset = _rows(shortcut)
     if shortcut.sort is None:
-        left = limited(plan, limit, offset)
+        shortened = limited(plan, limit, offset)
     else:
-        left = top(plan, shortcut.sort, limit, offset)
+        shortened = top(plan, shortcut.sort, limit, offset)
     return (
-        left.why if isinstance(left, Unproven) else ShortcutPlan(left, limit=_said(shortcut, left))
+        shortened.why
+        if isinstance(shortened, Unproven)
+        else ShortcutPlan(shortened, limit=_limit_text(shortcut, shortened))
     )
 
 
-def _answered(shortcut: Shortcut, found: Answers) -> ShortcutPlan:
+def _answer_plan(shortcut: Shortcut, answered: Answers) -> ShortcutPlan:
     parts = []
-    for aggregate, value in zip(shortcut.aggregates, found.values, strict=True):
+    for aggregate, value in zip(shortcut.aggregates, answered.values, strict=True):
         inner = "*" if aggregate.expression is None else to_sql(aggregate.expression)
         parts.append(f"{aggregate.function.value}({inner}) = {shown(value)}")
-    return ShortcutPlan(found.plan, answer=", ".join(parts), values=found.values)
+    return ShortcutPlan(answered.plan, answer=", ".join(parts), values=answered.values)
 
 
 def _rows(shortcut: Shortcut) -> tuple[int, int]:
@@ -172,8 +174,8 @@ def _rows(shortcut: Shortcut) -> tuple[int, int]:
     return (0, 0) if cut is None else (cut.limit or 0, cut.offset or 0)
 
 
-def _said(shortcut: Shortcut, left: PlannedSnapshot) -> str:
-    kept = left.summary.files_kept
+def _limit_text(shortcut: Shortcut, shortened: PlannedSnapshot) -> str:
+    kept = shortened.summary.files_kept
     order = "" if shortcut.sort is None else f"ORDER BY {to_sql(shortcut.sort.expression)} "
     files = "1 file is" if kept == 1 else f"{kept} files are"
     return f"{order}LIMIT: {files} sure to have the {sum(_rows(shortcut))} rows that are asked for"

@@ -54,7 +54,7 @@ def is_model(text: str) -> bool:
     """Whether Jinja stands in a text, outside of strings and comments."""
     if "{{" not in text and "{%" not in text:
         return False
-    return any(found[1] is not None for found in _MARKER.finditer(text))
+    return any(match[1] is not None for match in _MARKER.finditer(text))
 
 
 def incremental_run(text: str, dialect: str) -> Model:
@@ -72,21 +72,21 @@ def executed(compiled: str, config: ModelSettings, dialect: str, target: str = "
     strategy = config.text("incremental_strategy", _DEFAULTS.get(dialect, "append"))
     if strategy in {"delete+insert", "delete_insert"} and not unique:
         strategy = "append"
-    told = (f"an incremental run of a dbt model, by the strategy {strategy}",)
+    notes = (f"an incremental run of a dbt model, by the strategy {strategy}",)
     predicates = config.listed("incremental_predicates") or config.listed("predicates")
     terms = [*(f"{DEST}.{name} = {SOURCE}.{name}" for name in unique), *predicates]
     match strategy:
         case "append":
-            return Model(f"INSERT INTO {target} {query}", told)
+            return Model(f"INSERT INTO {target} {query}", notes)
         case "merge":
-            return Model(_merge(query, target, unique, terms), told)
+            return Model(_merge(query, target, unique, terms), notes)
         case "delete+insert" | "delete_insert":
-            return Model(_delete(query, target, terms), told)
+            return Model(_delete(query, target, terms), notes)
         case "replace_where" if predicates:
             where = " AND ".join(predicates)
-            return Model(f"INSERT INTO {target} REPLACE WHERE {where} {query}", told)
+            return Model(f"INSERT INTO {target} REPLACE WHERE {where} {query}", notes)
         case "insert_overwrite":
-            return _overwrite(query, target, config, told)
+            return _overwrite(query, target, config, notes)
         case _:
             raise SyntaxProblem(f"the strategy {strategy!r} of dbt is not known", hint=COMPILE)
 
@@ -108,18 +108,18 @@ def _merge(query: str, target: str, unique: Sequence[str], terms: Sequence[str])
     )
 
 
-def _overwrite(query: str, target: str, config: ModelSettings, told: tuple[str, ...]) -> Model:
+def _overwrite(query: str, target: str, config: ModelSettings, notes: tuple[str, ...]) -> Model:
     """The partitions that `partitions` lists, else those of the query's rows; all without any."""
     columns = config.names("partition_by")
     if not columns:
-        return Model(f"INSERT OVERWRITE TABLE {target} {query}", told)
+        return Model(f"INSERT OVERWRITE TABLE {target} {query}", notes)
     listed = config.listed("partitions")
     if listed:
         condition = f"{columns[0]} IN ({', '.join(listed)})"
-        return Model(f"INSERT INTO {target} REPLACE WHERE {condition} {query}", told)
+        return Model(f"INSERT INTO {target} REPLACE WHERE {condition} {query}", notes)
     return Model(
         f"INSERT OVERWRITE TABLE {target} PARTITION ({', '.join(columns)}) {query}",
-        told,
+        notes,
         replaces_partitions=True,
     )
 

@@ -61,25 +61,25 @@ def merge(tree: exp.Merge, text: str) -> Change:
     query = selected(outputs, source, tree)
     query.append("joins", _join(tree, target, "LEFT" if whens.inserts else ""))
     _narrow(query, whens.all)
-    besides = None
+    target_query = None
     if whens.orphans:
         again = target.copy()
-        besides = selected([star(again), *_expressions(whens.orphans, star(again))], again)
-        besides.set("with_", _copied(tree.args.get("with_")))
-        _narrow(besides, whens.orphans)
+        target_query = selected([star(again), *_expressions(whens.orphans, star(again))], again)
+        target_query.set("with_", _copied(tree.args.get("with_")))
+        _narrow(target_query, whens.orphans)
     acts = bool(whens.matched or whens.orphans)
-    return Change("merge", query, besides, TargetFiles.REWRITTEN if acts else TargetFiles.KEPT)
+    return Change("merge", query, target_query, TargetFiles.REWRITTEN if acts else TargetFiles.KEPT)
 
 
 def clauses(tree: exp.Merge, target: exp.Column, source: exp.Column) -> Clauses:
     """The clauses that act, by whose rows they act on."""
-    found: tuple[list[exp.When], list[exp.When], list[exp.When]] = ([], [], [])
+    groups: tuple[list[exp.When], list[exp.When], list[exp.When]] = ([], [], [])
     for when in tree.args["whens"].expressions:
         if isinstance(when.args.get("then"), exp.Var) and when.args["then"].name.upper() in _IDLE:
             continue
         at = 0 if when.args.get("matched") else 2 if when.args.get("source") else 1
-        found[at].append(_complete(when, (None, source, target)[at]))
-    return Clauses(*map(tuple, found))
+        groups[at].append(_complete(when, (None, source, target)[at]))
+    return Clauses(*map(tuple, groups))
 
 
 def _source(node: exp.Expr) -> exp.Expr:
@@ -126,17 +126,17 @@ def _set(when: exp.When) -> list[exp.Expr]:
 
 def _expressions(whens: Sequence[exp.When], source: exp.Column) -> list[exp.Expr]:
     """What the clauses compute: conditions, right sides of SET, values to insert."""
-    found: list[exp.Expr] = []
+    expressions: list[exp.Expr] = []
     for when in whens:
         condition, then = when.args.get("condition"), when.args["then"]
-        found += [] if condition is None else [condition.copy()]
+        expressions += [] if condition is None else [condition.copy()]
         values = then.args.get("expression") if isinstance(then, exp.Insert) else None
         if isinstance(values, exp.Tuple):
-            found += [value.copy() for value in values.expressions if is_value(value)]
+            expressions += [value.copy() for value in values.expressions if is_value(value)]
         elif isinstance(then, exp.Insert) or _takes_all(then):
-            found.append(source.copy())
-        found += [value.copy() for value in _set(when) if is_value(value)]
-    return found
+            expressions.append(source.copy())
+        expressions += [value.copy() for value in _set(when) if is_value(value)]
+    return expressions
 
 
 def _takes_all(then: exp.Expr) -> bool:
@@ -150,16 +150,16 @@ def _narrow(query: exp.Select, whens: Sequence[exp.When]) -> None:
 
     What holds a subquery stays where it is evaluated, so that its tables are read once.
     """
-    found = []
+    clause_conditions = []
     for when in whens:
         condition = when.args.get("condition")
         parts = [] if condition is None else conjuncts(condition)
         plain = [part.copy() for part in parts if part.find(exp.Query) is None]
         if not plain:
             return
-        found.append(exp.and_(*plain))
-    if found:
-        query.where(exp.or_(*found), copy=False)
+        clause_conditions.append(exp.and_(*plain))
+    if clause_conditions:
+        query.where(exp.or_(*clause_conditions), copy=False)
 
 
 def _copied(node: exp.Expr | None) -> exp.Expr | None:

@@ -59,8 +59,8 @@ class Change(Struct, frozen=True):
 
     operation: str
     query: exp.Query
-    besides: exp.Query | None = None
-    fate: TargetFiles = TargetFiles.KEPT
+    target_query: exp.Query | None = None
+    target_files: TargetFiles = TargetFiles.KEPT
     optional: bool = False
     dynamic: DynamicPartitions | None = None
     notes: tuple[str, ...] = ()
@@ -108,14 +108,19 @@ def _delete(tree: exp.Delete, text: str) -> Change:
         query.append("joins", exp.Join(this=other.copy()))
     # Which rows go with LIMIT, nobody can tell.
     some = tree.args.get("limit") is not None
-    return Change("delete", query, fate=TargetFiles.REWRITTEN if some else TargetFiles.DROPPED)
+    return Change(
+        "delete", query, target_files=TargetFiles.REWRITTEN if some else TargetFiles.DROPPED
+    )
 
 
 def _update(tree: exp.Update, text: str) -> Change:
     target = marked(tree.this, text)
-    own = {"", target.name.lower(), target.alias_or_name.lower()}
+    target_names = {"", target.name.lower(), target.alias_or_name.lower()}
     for part in tree.expressions:
-        if not isinstance(part, exp.EQ) or getattr(part.this, "table", "").lower() not in own:
+        if (
+            not isinstance(part, exp.EQ)
+            or getattr(part.this, "table", "").lower() not in target_names
+        ):
             raise SyntaxProblem(
                 "SET of what is no column of the first table", text=text, hint="SET column = value"
             )
@@ -124,7 +129,7 @@ def _update(tree: exp.Update, text: str) -> Change:
     start = tree.args.get("from_")
     if start is not None:
         query.append("joins", exp.Join(this=start.this.copy()))
-    return Change("update", query, fate=TargetFiles.REWRITTEN)
+    return Change("update", query, target_files=TargetFiles.REWRITTEN)
 
 
 def _insert(tree: exp.Insert, dialect: str) -> Change:
@@ -132,26 +137,26 @@ def _insert(tree: exp.Insert, dialect: str) -> Change:
     condition = tree.args.get("where")
     if not tree.args.get("overwrite") and condition is None:
         conflicts = tree.args.get("conflict") is not None
-        told = ("what ON CONFLICT looks up in the target is not counted",) if conflicts else ()
-        return Change("insert", query, notes=told)
+        notes = ("what ON CONFLICT looks up in the target is not counted",) if conflicts else ()
+        return Change("insert", query, notes=notes)
     target = marked(tree.this, "")
     parts = target.args.get("partition")
     target.set("partition", None)
-    given = [] if parts is None else parts.expressions
-    terms = [_is_value(part) for part in given if isinstance(part, exp.EQ)]
+    partition_terms = [] if parts is None else parts.expressions
+    terms = [_is_value(part) for part in partition_terms if isinstance(part, exp.EQ)]
     terms += [] if condition is None else [condition.copy()]
-    open_columns = tuple(part.name for part in given if not isinstance(part, exp.EQ))
+    open_columns = tuple(part.name for part in partition_terms if not isinstance(part, exp.EQ))
     dynamic = None
     if condition is None and open_columns and dialect == "hive":
         dynamic = DynamicPartitions(open_columns, bool(tree.args.get("by_name")))
     return Change(
         "insert overwrite",
         query,
-        besides=_where(selected([star(target)], target), terms),
-        fate=TargetFiles.DROPPED if dynamic is None else TargetFiles.REPLACED,
+        target_query=_where(selected([star(target)], target), terms),
+        target_files=TargetFiles.DROPPED if dynamic is None else TargetFiles.REPLACED,
         optional=True,
         dynamic=dynamic,
-        notes=_overwriting(open_columns, given, condition, dialect),
+        notes=_overwriting(open_columns, partition_terms, condition, dialect),
     )
 
 
@@ -164,10 +169,13 @@ def _inserted(tree: exp.Insert) -> exp.Query:
 
 
 def _overwriting(
-    open_columns: Sequence[str], given: Sequence[exp.Expr], condition: exp.Expr | None, dialect: str
+    open_columns: Sequence[str],
+    partition_terms: Sequence[exp.Expr],
+    condition: exp.Expr | None,
+    dialect: str,
 ) -> tuple[str, ...]:
     """What a setting of the session decides, and the text does not say."""
-    settled = condition is not None or (given and not open_columns)
+    settled = condition is not None or (partition_terms and not open_columns)
     if settled or dialect not in {"spark", "databricks", "spark2"}:
         return ()
     return (OVERWRITES,)
@@ -228,9 +236,9 @@ def selected(
     """SELECT of a source, with the WITH and the WHERE of a statement."""
     query = exp.Select(expressions=list(expressions)).from_(start, copy=False)
     for clause in ("with_", "where"):
-        found = None if tree is None else tree.args.get(clause)
-        if found is not None:
-            query.set(clause, found.copy())
+        clause_tree = None if tree is None else tree.args.get(clause)
+        if clause_tree is not None:
+            query.set(clause, clause_tree.copy())
     return query
 
 
@@ -238,16 +246,16 @@ def with_ctes(query: exp.Expr | None, tree: exp.Expr) -> exp.Query:
     """The query behind a statement's own WITH; one without tables where rows are listed."""
     if not isinstance(query, exp.Query):
         return exp.Select()
-    found, around = query.copy(), tree.args.get("with_")
+    with_query, around = query.copy(), tree.args.get("with_")
     if around is None:
-        return found
-    inner = found.args.get("with_")
+        return with_query
+    inner = with_query.args.get("with_")
     both = around.copy()
     if inner is not None:
         both.set("expressions", [*both.expressions, *inner.expressions])
         both.set("recursive", bool(both.recursive or inner.recursive))
-    found.set("with_", both)
-    return found
+    with_query.set("with_", both)
+    return with_query
 
 
 def is_value(node: exp.Expr) -> bool:

@@ -49,7 +49,7 @@ AT_MOST = (
     "those that are told"
 )
 FALSE = Literal(value=False, type=BOOLEAN)
-GIVEN = "(given)"
+QUERY_ROWS = "(given)"
 """The key of the rows that an overwriting query gives."""
 
 
@@ -65,60 +65,60 @@ def one_target(leaves: Sequence[PlacedScan]) -> list[PlacedScan]:
     return [first, *rest]
 
 
-def _either(one: PlacedScan, other: PlacedScan) -> PlacedScan:
+def _either(first: PlacedScan, second: PlacedScan) -> PlacedScan:
     """What both scans are filtered by, and what one or the other is, if each is by something."""
-    if any(known.expression == FALSE for known in one.facts):
+    if any(fact.expression == FALSE for fact in first.facts):
         return replace(
-            other,
-            source=replace(other.source, key=one.source.key),
-            facts=tuple(_of(known, one.source.key) for known in other.facts),
+            second,
+            source=replace(second.source, key=first.source.key),
+            facts=tuple(_of(fact, first.source.key) for fact in second.facts),
         )
-    theirs = [_of(known, one.source.key) for known in other.facts]
-    texts = {to_sql(known.expression) for known in theirs}
-    shared = [known for known in one.facts if to_sql(known.expression) in texts]
-    common = {to_sql(known.expression) for known in shared}
+    other_facts = [_of(fact, first.source.key) for fact in second.facts]
+    texts = {to_sql(fact.expression) for fact in other_facts}
+    shared = [fact for fact in first.facts if to_sql(fact.expression) in texts]
+    common = {to_sql(fact.expression) for fact in shared}
     alternatives = [
-        [known for known in facts if to_sql(known.expression) not in common]
-        for facts in (one.facts, theirs)
+        [fact for fact in facts if to_sql(fact.expression) not in common]
+        for facts in (first.facts, other_facts)
     ]
-    above = [*one.above, *other.above]
+    above = [*first.above, *second.above]
     if all(alternatives):
         shared += _alternatives(*alternatives)
     else:
-        lost = [known for facts in alternatives for known in facts]
-        above += [Stayed(known.written, BY_SOURCE) for known in lost if _was_written(known)]
-    columns = dict.fromkeys((*one.columns, *other.columns))
+        lost = [fact for facts in alternatives for fact in facts]
+        above += [Stayed(fact.written, BY_SOURCE) for fact in lost if _was_written(fact)]
+    columns = dict.fromkeys((*first.columns, *second.columns))
     return replace(
-        one, facts=tuple(shared), columns=tuple(columns), above=tuple(dict.fromkeys(above))
+        first, facts=tuple(shared), columns=tuple(columns), above=tuple(dict.fromkeys(above))
     )
 
 
-def _was_written(known: Fact) -> bool:
-    return known.origin is not Origin.JOIN
+def _was_written(fact: Fact) -> bool:
+    return fact.origin is not Origin.JOIN
 
 
-def _of(known: Fact, key: str) -> Fact:
+def _of(fact: Fact, key: str) -> Fact:
     """The fact about another occurrence of the same table."""
-    moved = substituted(known.expression, lambda c: Column((key, *c.path[1:]), c.type))
-    return known if moved is None else replace(known, expression=moved)
+    moved = substituted(fact.expression, lambda c: Column((key, *c.path[1:]), c.type))
+    return fact if moved is None else replace(fact, expression=moved)
 
 
-def _alternatives(one: Sequence[Fact], other: Sequence[Fact]) -> list[Fact]:
+def _alternatives(first: Sequence[Fact], second: Sequence[Fact]) -> list[Fact]:
     """(a AND b) OR c as a OR c, b OR c: each keeps where it came from."""
-    last = all_of([known.expression for known in other])
-    written = " AND ".join(dict.fromkeys(known.written for known in other))
+    last = all_of([fact.expression for fact in second])
+    written = " AND ".join(dict.fromkeys(fact.written for fact in second))
     return [
-        Fact(any_of([known.expression, last]), known.written, None, known.origin, known.via)
-        if known.origin is Origin.JOIN
+        Fact(any_of([fact.expression, last]), fact.written, None, fact.origin, fact.via)
+        if fact.origin is Origin.JOIN
         else Fact(
-            any_of([known.expression, last]), f"{known.written} OR {written}", None, Origin.PART
+            any_of([fact.expression, last]), f"{fact.written} OR {written}", None, Origin.PART
         )
-        for known in one
+        for fact in first
     ]
 
 
 def bounded(
-    leaf: PlacedScan, query: Query, given: Iterable[Fact], dynamic: DynamicPartitions
+    leaf: PlacedScan, query: Query, row_facts: Iterable[Fact], dynamic: DynamicPartitions
 ) -> PlacedScan:
     """A target whose partitions are replaced where the query gives rows of them.
 
@@ -129,15 +129,19 @@ def bounded(
     key = leaf.source.key
 
     def change(column: Column) -> Column | None:
-        own = columns.get(column.path[1]) if len(column.path) == 2 else None  # noqa: PLR2004
-        return Column((key, *own.path), own.type) if own and own.type == column.type else None
+        target_column = columns.get(column.path[1]) if len(column.path) == 2 else None  # noqa: PLR2004
+        return (
+            Column((key, *target_column.path), target_column.type)
+            if target_column and target_column.type == column.type
+            else None
+        )
 
-    found = []
-    for known in given:
-        moved = substituted(known.expression, change)
+    partition_facts = []
+    for fact in row_facts:
+        moved = substituted(fact.expression, change)
         if moved is not None:
-            found.append(Fact(moved, known.written, None, Origin.SPREAD, known.via))
-    return replace(leaf, facts=(*leaf.facts, *found))
+            partition_facts.append(Fact(moved, fact.written, None, Origin.SPREAD, fact.via))
+    return replace(leaf, facts=(*leaf.facts, *partition_facts))
 
 
 def _partition_columns(
@@ -167,16 +171,16 @@ def _partition_columns(
 
 def rewrite(plan: PlannedSnapshot, change: Change, query: Query) -> Rewrite:
     """What becomes of the target's files; `query` is the one that chose its rows."""
-    fates = plan.each(partial(_fates, fate=change.fate, decides=_decides(query)))
+    fates = plan.each(partial(_fates, target_files=change.target_files, decides=_decides(query)))
     removed, rewritten = (reduce(add, amounts) for amounts in zip(*fates, strict=True))
     return Rewrite(change.operation, removed, rewritten)
 
 
-def _fates(plan: ScanPlan, fate: TargetFiles, *, decides: bool) -> tuple[Amount, Amount]:
+def _fates(plan: ScanPlan, target_files: TargetFiles, *, decides: bool) -> tuple[Amount, Amount]:
     """What is removed of one part, and what is rewritten."""
     kept = plan.evidence.judgement.kept
     nothing = np.zeros(len(kept), np.bool_)
-    match fate:
+    match target_files:
         case TargetFiles.KEPT:
             removed, rewritten = nothing, nothing
         case TargetFiles.REWRITTEN:
@@ -184,28 +188,28 @@ def _fates(plan: ScanPlan, fate: TargetFiles, *, decides: bool) -> tuple[Amount,
         case TargetFiles.REPLACED:
             removed, rewritten = kept, nothing
         case TargetFiles.DROPPED:
-            whole = kept & plan.evidence.judgement.every if decides else nothing
-            removed, rewritten = whole, kept & ~whole
+            dropped = kept & plan.evidence.judgement.every if decides else nothing
+            removed, rewritten = dropped, kept & ~dropped
         case _:
-            assert_never(fate)
+            assert_never(target_files)
     return _amount(plan, removed), _amount(plan, rewritten)
 
 
 def notes(change: Change, rewrites: Iterable[Rewrite | None]) -> tuple[str, ...]:
     """What the figures of a change leave out."""
-    told = [*change.notes]
+    sentences = [*change.notes]
     for done in rewrites:
         if done is None:
             continue
         if done.rewritten.files:
-            told.append(COPIED)
+            sentences.append(COPIED)
         if done.removed.files and change.operation == "delete":
-            told.append(DROPPED)
+            sentences.append(DROPPED)
         if change.dynamic is not None:
-            told.append(AT_MOST)
-        if change.operation == "merge" and change.besides is not None:
-            told.append(COPIES_ALL)
-    return tuple(told)
+            sentences.append(AT_MOST)
+        if change.operation == "merge" and change.target_query is not None:
+            sentences.append(COPIES_ALL)
+    return tuple(sentences)
 
 
 def _decides(query: Query) -> bool:

@@ -45,8 +45,8 @@ class ConfigCall:
     def __init__(self) -> None:
         self._set: dict[str, Any] = {}
 
-    def __call__(self, *given: dict[str, Any], **named: Any) -> str:
-        for settings in (*given, named):
+    def __call__(self, *positional: dict[str, Any], **named: Any) -> str:
+        for settings in (*positional, named):
             self._set.update(settings)
         return ""
 
@@ -155,9 +155,9 @@ def main() -> None:
         for line in sys.stdin:
             task = json.loads(line)
             _limit(task["memory"], 2 * task["seconds"])
-            found = answer(task["text"], task["longest"])
+            result = answer(task["text"], task["longest"])
             try:
-                written = json.dumps(found)
+                written = json.dumps(result)
             except (ValueError, TypeError, MemoryError, RecursionError) as error:
                 problem = {"problem": "failed", "message": _line(error)}
                 written = json.dumps(problem)

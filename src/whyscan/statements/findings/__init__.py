@@ -32,19 +32,19 @@ FAMILIES = (cross_joins, outer_joins, wrapped_keys, join_keys, barriers, repeats
 
 
 def findings(
-    report: StatementReport, asked: BoundStatement, static: Sequence[PlannedScan]
+    report: StatementReport, statement: BoundStatement, static: Sequence[PlannedScan]
 ) -> tuple[Finding, ...]:
     """All that apply to the report, warnings first; `static` are its scans without joins' values.
 
     A MERGE has findings of its own.
     """
-    families = (merges,) if isinstance(asked.statement.tree, exp.Merge) else FAMILIES
+    families = (merges,) if isinstance(statement.parsed.tree, exp.Merge) else FAMILIES
     keys = [planned.leaf.source.key for planned in static]
-    ground = FindingContext(
-        asked,
+    context = FindingContext(
+        statement,
         dict(zip(keys, static, strict=True)),
         dict(zip(keys, report.scans, strict=True)),
         dict(zip(keys, report.titles, strict=True)),
     )
-    found = {(f.code, f.message): f for family in families for f in family(ground)}
-    return in_order(found.values())
+    unique = {(f.code, f.message): f for family in families for f in family(context)}
+    return in_order(unique.values())

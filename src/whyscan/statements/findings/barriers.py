@@ -29,13 +29,13 @@ _OTHERWISE = {
 """Why a condition stays above, and what would be different below."""
 
 
-def barriers(ground: FindingContext) -> Iterator[Finding]:
+def barriers(context: FindingContext) -> Iterator[Finding]:
     """All of this family."""
-    told = {stayed.why for planned in ground.static.values() for stayed in planned.leaf.above}
+    reasons = {stayed.why for planned in context.static.values() for stayed in planned.leaf.above}
     for why in _OTHERWISE:
-        if why in told:
-            changed = rebuilt(ground.query, partial(_opened, why=why))
-            yield from _behind(ground, why, ground.leaves(changed))
+        if why in reasons:
+            changed = rebuilt(context.query, partial(_opened, why=why))
+            yield from _behind(context, why, context.leaves(changed))
 
 
 def _opened(block: Query, why: str) -> Query:
@@ -47,19 +47,19 @@ def _opened(block: Query, why: str) -> Query:
     return block
 
 
-def _behind(ground: FindingContext, why: str, leaves: dict[str, PlacedScan]) -> Iterator[Finding]:
+def _behind(context: FindingContext, why: str, leaves: dict[str, PlacedScan]) -> Iterator[Finding]:
     for key, leaf in leaves.items():
-        before = {fact.written for fact in ground.facts(key)}
-        held = {stayed.sql for stayed in ground.static[key].leaf.above if stayed.why == why}
-        new = [fact.written for fact in leaf.facts if fact.written in held - before]
-        effect = ground.effect(key, ground.kept(leaf)) if new else None
+        before = {fact.written for fact in context.facts(key)}
+        stayed_sql = {stayed.sql for stayed in context.static[key].leaf.above if stayed.why == why}
+        new = [fact.written for fact in leaf.facts if fact.written in stayed_sql - before]
+        effect = context.effect(key, context.kept(leaf)) if new else None
         if effect is None:
             continue
         reads = counted(effect.before, "file")
         yield Finding(
             Code.FILTER_ABOVE_BARRIER,
             Severity.INFO,
-            f"{' AND '.join(dict.fromkeys(new))} filters no file of {ground.titles[key]}: "
+            f"{' AND '.join(dict.fromkeys(new))} filters no file of {context.titles[key]}: "
             f"{why}; {reads} are read, and below it {effect.after:,} would be",
             f"if the query allows it, move it below; that is not the same: {_OTHERWISE[why]}",
             {"files": effect.before},

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from whyscan.planning.plan.scan_plan import Depth
 from whyscan.reports.findings import Effect
-from whyscan.statements.joins.dynamic_filters import texts
+from whyscan.statements.joins.dynamic_filters import filter_texts
 from whyscan.statements.joins.edges import Origins, every_source
 from whyscan.statements.scans import leaves_of, predicate
 from whyscan.tree.lazy import lazy
@@ -41,26 +41,26 @@ class FindingContext(Struct, frozen=True, dict=True):
     `static` are their plans without what joins supply: a changed statement is planned so too.
     """
 
-    asked: BoundStatement
+    statement: BoundStatement
     static: Mapping[str, PlannedScan]
     scans: Mapping[str, ScanReport]
     titles: Mapping[str, str]
 
     @lazy
     def origins(self) -> Origins:
-        return Origins(self.asked.query)
+        return Origins(self.statement.query)
 
     @lazy
     def _aliases(self) -> Mapping[str, str]:
-        return {source.key: source.alias for source in every_source(self.asked.query)}
+        return {source.key: source.alias for source in every_source(self.statement.query)}
 
     @property
     def query(self) -> Query:
-        return self.asked.query
+        return self.statement.query
 
     @property
     def zone(self) -> Zone:
-        return self.asked.clock.zone
+        return self.statement.clock.zone
 
     def reading(self, key: str) -> GatedAmount:
         """What a scan reads, as its own report tells it."""
@@ -86,9 +86,9 @@ class FindingContext(Struct, frozen=True, dict=True):
 
     def is_worth_a_word(self, reads: int | None) -> bool:
         """Whether so many bytes are a share of what the statement reads; unknown ones are."""
-        whole = [self.reading(key).bytes_kept for key in self.static]
-        known = [size for size in whole if size is not None]
-        return reads is None or len(known) < len(whole) or reads >= SHARE * sum(known)
+        sizes = [self.reading(key).bytes_kept for key in self.static]
+        sizes_read = [size for size in sizes if size is not None]
+        return reads is None or len(sizes_read) < len(sizes) or reads >= SHARE * sum(sizes_read)
 
     def sql(self, expression: Expression) -> str:
         """An expression in the statement's words: columns by the aliases of their tables."""
@@ -100,17 +100,19 @@ class FindingContext(Struct, frozen=True, dict=True):
 
     def leaves(self, query: Query) -> dict[str, PlacedScan]:
         """The scans of a changed statement that are scans of this one, by their keys."""
-        found = leaves_of(replace(self.asked, query=query))
-        return {leaf.source.key: leaf for leaf in found if leaf.source.key in self.static}
+        placed = leaves_of(replace(self.statement, query=query))
+        return {leaf.source.key: leaf for leaf in placed if leaf.source.key in self.static}
 
     def kept(self, leaf: PlacedScan) -> int:
         """The files that a scan keeps with other filters: planned, on the same snapshot."""
         key = leaf.source.key
-        if texts(leaf) == texts(self.static[key].leaf):
+        if filter_texts(leaf) == filter_texts(self.static[key].leaf):
             return self.static[key].plan.summary.files_kept
         options = replace(self.static[key].plan.options, depth=Depth.FILES)
-        asked = predicate(leaf.facts, self.asked)
-        return self.asked.planner.plan(leaf.base.snapshot, asked, options).summary.files_kept
+        scan_predicate = predicate(leaf.facts, self.statement)
+        return self.statement.planner.plan(
+            leaf.base.snapshot, scan_predicate, options
+        ).summary.files_kept
 
     def kept_with(self, key: str, facts: Iterable[Fact]) -> int:
         """The files that a scan keeps with these filters instead of its own."""
@@ -120,9 +122,9 @@ class FindingContext(Struct, frozen=True, dict=True):
         """Of which scan a changed statement reads less, and how much; the most, if of several."""
         best: tuple[str, Effect] | None = None
         for key, leaf in self.leaves(query).items():
-            found = self.effect(key, self.kept(leaf))
-            if found is not None and (best is None or _saved(found) > _saved(best[1])):
-                best = (key, found)
+            effect = self.effect(key, self.kept(leaf))
+            if effect is not None and (best is None or _saved(effect) > _saved(best[1])):
+                best = (key, effect)
         return best
 
     def effect(self, key: str, after: int) -> Effect | None:

@@ -38,27 +38,27 @@ _BESIDE = {Kind.SEMI, Kind.ANTI, Kind.NOT_IN}
 Group = list[Source]
 
 
-def cross_joins(ground: FindingContext) -> Iterator[Finding]:
+def cross_joins(context: FindingContext) -> Iterator[Finding]:
     """All of this family."""
-    for select in selects(ground.query):
+    for select in selects(context.query):
         first, *others = [
-            group for group in _groups(select) if not all(_one_row(ground, s) for s in group)
+            group for group in _groups(select) if not all(_one_row(context, s) for s in group)
         ] or [[]]
         for other in others:
-            yield _finding(ground, select, first, other)
+            yield _finding(context, select, first, other)
 
 
 def _groups(select: Select) -> list[Group]:
     """The sources whose rows are combined, those that are joined together."""
     combined = [source for source in _combined(select.tree) if source.relation is not None]
-    found: list[tuple[set[str], Group]] = [({source.key}, [source]) for source in combined]
+    groups_by_keys: list[tuple[set[str], Group]] = [({source.key}, [source]) for source in combined]
     for names in _ties(select):
-        tied = [group for group in found if group[0] & names]
-        loose = [group for group in found if not group[0] & names]
+        tied = [group for group in groups_by_keys if group[0] & names]
+        loose = [group for group in groups_by_keys if not group[0] & names]
         keys = names.union(*(keys for keys, _ in tied))
-        found = [*loose, (keys, [source for _, group in tied for source in group])]
+        groups_by_keys = [*loose, (keys, [source for _, group in tied for source in group])]
     order = {source.key: at for at, source in enumerate(combined)}
-    groups = [sorted(group, key=lambda s: order[s.key]) for _, group in found if group]
+    groups = [sorted(group, key=lambda s: order[s.key]) for _, group in groups_by_keys if group]
     return sorted(groups, key=lambda group: order[group[0].key])
 
 
@@ -75,13 +75,13 @@ def _combined(tree: Tree | None) -> Iterator[Source]:
 def _ties(select: Select) -> Iterator[set[str]]:
     """Sets of sources that something joins: a condition, a subquery, a constant."""
     conditions = [*select.where, *(c for join in joins(select.tree) for c in join.on)]
-    yield from (set(condition.named()) for condition in conditions)
+    yield from (set(condition.source_keys()) for condition in conditions)
     yield from _pinned(conditions)
     for source in sources(select.tree):
         if isinstance(source.relation, Select | Combined):
             yield {source.key, *_keys(free_reads(source.relation))}
     for nested in select.nested:
-        around = frozenset() if nested.within is None else nested.within.named()
+        around = frozenset() if nested.within is None else nested.within.source_keys()
         yield {*around, *_keys(free_reads(nested.query))}
     for join in joins(select.tree):
         if join.kind is Kind.OPAQUE:
@@ -90,52 +90,52 @@ def _ties(select: Select) -> Iterator[set[str]]:
 
 def _pinned(conditions: Iterable[Condition]) -> Iterator[set[str]]:
     """`a.k = 5 AND b.k = 5`: the two are equal."""
-    found: dict[Literal, set[str]] = {}
+    pinned: dict[Literal, set[str]] = {}
     for condition in conditions:
         match condition.expression:
             case Comparison(Comparator.EQUAL, Column() as column, Literal() as value):
-                found.setdefault(value, set()).add(column.path[0])
+                pinned.setdefault(value, set()).add(column.path[0])
             case Comparison(Comparator.EQUAL, Literal() as value, Column() as column):
-                found.setdefault(value, set()).add(column.path[0])
+                pinned.setdefault(value, set()).add(column.path[0])
             case _:
                 pass
-    yield from found.values()
+    yield from pinned.values()
 
 
 def _keys(paths: AbstractSet[Path]) -> set[str]:
     return {path[0] for path in paths}
 
 
-def _one_row(ground: FindingContext, source: Source) -> bool:
+def _one_row(context: FindingContext, source: Source) -> bool:
     """Whether a source provably has no more than one row."""
     if isinstance(source.relation, Base):
-        rows = _rows(ground, source)
+        rows = _rows(context, source)
         return rows is not None and rows <= 1
-    return source.relation is not None and _single(ground, source.relation)
+    return source.relation is not None and _single(context, source.relation)
 
 
-def _single(ground: FindingContext, query: Query) -> bool:
+def _single(context: FindingContext, query: Query) -> bool:
     if isinstance(query, Combined):
         return False
     if query.groups == () or (query.cut is not None and query.cut.limit in {0, 1}):
         return True
-    return all(_one_row(ground, source) for source in sources(query.tree))
+    return all(_one_row(context, source) for source in sources(query.tree))
 
 
-def _rows(ground: FindingContext, source: Source) -> int | None:
-    return ground.rows(source.key) if source.key in ground.static else None
+def _rows(context: FindingContext, source: Source) -> int | None:
+    return context.rows(source.key) if source.key in context.static else None
 
 
-def _finding(ground: FindingContext, select: Select, one: Group, other: Group) -> Finding:
-    names = [_named(ground, group) for group in (one, other)]
-    counts = [_rows(ground, group[0]) if len(group) == 1 else None for group in (one, other)]
+def _finding(context: FindingContext, select: Select, one: Group, other: Group) -> Finding:
+    names = [_named(context, group) for group in (one, other)]
+    counts = [_rows(context, group[0]) if len(group) == 1 else None for group in (one, other)]
     pairs = "every row of one meets every row of the other"
     evidence: dict[str, int | float | str] = {}
     if counts[0] is not None and counts[1] is not None:
         product = counts[0] * counts[1]
         pairs = f"up to {counts[0]:,} rows meet up to {counts[1]:,} each, {product:,} pairs"
         evidence = {"rows": counts[0], "other_rows": counts[1], "pairs": product}
-    rewrite, effect = _missing(ground, select, one, other)
+    rewrite, effect = _missing(context, select, one, other)
     fix = "if they belong together, join them by a condition"
     if rewrite is not None:
         fix = f"if they belong together, add {rewrite}"
@@ -152,12 +152,12 @@ def _finding(ground: FindingContext, select: Select, one: Group, other: Group) -
     )
 
 
-def _named(ground: FindingContext, group: Group) -> str:
-    return " and ".join(ground.titles.get(source.key, source.alias) for source in group)
+def _named(context: FindingContext, group: Group) -> str:
+    return " and ".join(context.titles.get(source.key, source.alias) for source in group)
 
 
 def _missing(
-    ground: FindingContext, select: Select, one: Sequence[Source], other: Sequence[Source]
+    context: FindingContext, select: Select, one: Sequence[Source], other: Sequence[Source]
 ) -> tuple[str | None, Effect | None]:
     """The equality of columns that are called the same; the one that spares most, if one does."""
     tried = [
@@ -168,23 +168,23 @@ def _missing(
     ][:TRIED_AT_MOST]
     best: tuple[str | None, Effect | None] = (None, None)
     for equality in tried:
-        sql = ground.sql(equality)
+        sql = context.sql(equality)
         added = where(select, Condition(equality, sql, None))
-        gain = ground.gain(instead(ground.query, select, added))
+        gain = context.gain(instead(context.query, select, added))
         effect = None if gain is None else gain[1]
         if best[0] is None or _spared(effect) > _spared(best[1]):
             best = (sql, effect)
     return best
 
 
-def _same_names(one: Source, other: Source) -> Iterator[tuple[Column, Column]]:
-    theirs = {field.name.lower(): field for field in other.fields}
-    for field in one.fields:
-        found = theirs.get(field.name.lower())
-        if found is not None and found.type == field.type and not isinstance(found.type, OtherType):
+def _same_names(left: Source, right: Source) -> Iterator[tuple[Column, Column]]:
+    other_fields = {field.name.lower(): field for field in right.fields}
+    for field in left.fields:
+        match = other_fields.get(field.name.lower())
+        if match is not None and match.type == field.type and not isinstance(match.type, OtherType):
             yield (
-                Column((one.key, field.name), field.type),
-                Column((other.key, found.name), found.type),
+                Column((left.key, field.name), field.type),
+                Column((right.key, match.name), match.type),
             )
 
 

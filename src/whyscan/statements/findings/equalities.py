@@ -32,7 +32,7 @@ class Side(Struct, frozen=True, eq=False):
         return self.base.path[0]
 
     @property
-    def own(self) -> Column:
+    def table_column(self) -> Column:
         """The column by the table's own name for it."""
         return Column(self.base.path[1:], self.base.type)
 
@@ -57,8 +57,8 @@ class Link(Struct, frozen=True, eq=False):
 
     def restricts(self, side: Side) -> bool:
         """Whether a row of the side's scan is of no use without a partner, as far as this tells."""
-        own = frozenset[str]() if self.select.tree is None else keys(self.select.tree)
-        if not {self.left.column.path[0], self.right.column.path[0]} <= own:
+        block_keys = frozenset[str]() if self.select.tree is None else keys(self.select.tree)
+        if not {self.left.column.path[0], self.right.column.path[0]} <= block_keys:
             return False
         if self.join is None or self.join.kind in {Kind.INNER, Kind.SEMI}:
             return True
@@ -70,7 +70,7 @@ class Link(Struct, frozen=True, eq=False):
         """Where it stands: what follows from it may stand there too, and not everywhere."""
         return "WHERE" if self.join is None or self.join.kind is Kind.SEMI else "ON"
 
-    def beside(self, query: Query, condition: Condition) -> Query:
+    def with_condition(self, query: Query, condition: Condition) -> Query:
         """The query with one more condition where the equality stands."""
         if self.join is None:
             return instead(query, self.select, where(self.select, condition))
@@ -78,16 +78,16 @@ class Link(Struct, frozen=True, eq=False):
         return instead(query, self.select, on(self.select, self.join, conditions))
 
 
-def links(ground: FindingContext) -> list[Link]:
+def links(context: FindingContext) -> list[Link]:
     """Every equality of two scans, once: a CTE that is used again repeats its own."""
-    found: dict[tuple[str, ...], Link] = {}
-    for select in selects(ground.query):
+    unique: dict[tuple[str, ...], Link] = {}
+    for select in selects(context.query):
         for join, condition in _placed(select):
-            link = _link(ground, select, join, condition)
+            link = _link(context, select, join, condition)
             if link is not None:
-                names = (ground.scans[side.key].title for side in (link.left, link.right))
-                found.setdefault((condition.sql, *names), link)
-    return list(found.values())
+                names = (context.scans[side.key].title for side in (link.left, link.right))
+                unique.setdefault((condition.sql, *names), link)
+    return list(unique.values())
 
 
 def _placed(select: Select) -> Iterator[tuple[Join | None, Condition]]:
@@ -99,24 +99,24 @@ def _placed(select: Select) -> Iterator[tuple[Join | None, Condition]]:
 
 
 def _link(
-    ground: FindingContext, select: Select, join: Join | None, condition: Condition
+    context: FindingContext, select: Select, join: Join | None, condition: Condition
 ) -> Link | None:
     e = condition.expression
     if condition.fixed is not None or not isinstance(e, Comparison):
         return None
     if e.operator is not Comparator.EQUAL:
         return None
-    left, right = _side(ground, e.left), _side(ground, e.right)
+    left, right = _side(context, e.left), _side(context, e.right)
     if left is None or right is None or left.key == right.key:
         return None
     return Link(select, join, condition, left, right)
 
 
-def _side(ground: FindingContext, expression: Expression) -> Side | None:
+def _side(context: FindingContext, expression: Expression) -> Side | None:
     columns = columns_of(expression)
     if len(columns) != 1 or any(isinstance(node, Opaque) for node in walk(expression)):
         return None
-    base = ground.origins.base(columns[0])
-    if base is None or base.path[0] not in ground.static:
+    base = context.origins.base(columns[0])
+    if base is None or base.path[0] not in context.static:
         return None
     return Side(expression, columns[0], base)

@@ -57,17 +57,17 @@ _STEPPED = (IntegerType, DateType, TimestampType, DecimalType)
 
 def image(side: Side, facts: Sequence[Fact], other: Side, zone: Zone) -> Expression | None:
     """A condition on the other side that follows from what is known of this one's column."""
-    known = tuple(fact.expression for fact in facts if fact.origin is not Origin.JOIN)
-    domain = where_true(And(known)).get(side.base) if known else None
+    conditions = tuple(fact.expression for fact in facts if fact.origin is not Origin.JOIN)
+    domain = where_true(And(conditions)).get(side.base) if conditions else None
     # A function may make a value of NULL, and NaN lies in no range.
     if domain is None or domain.null or domain.nan or not len(domain.values):
         return None
     ends = _ends(domain.values, side.base.type)
     if all(low is None and high is None for low, high in ends):
         return None
-    found = _mapped(side, ends, other, zone)
-    single = _single_values(ends, side.base.type) if found is None else None
-    return found if single is None else _mapped(side, single, other, zone)
+    condition = _mapped(side, ends, other, zone)
+    single = _single_values(ends, side.base.type) if condition is None else None
+    return condition if single is None else _mapped(side, single, other, zone)
 
 
 def _mapped(side: Side, ends: Sequence[Ends], other: Side, zone: Zone) -> Expression | None:
@@ -77,20 +77,22 @@ def _mapped(side: Side, ends: Sequence[Ends], other: Side, zone: Zone) -> Expres
         return None
     lower, upper = (arrow.array([end[at] for end in ends], side.base.type) for at in (0, 1))
     rows = pa.repeat(pa.scalar(2, pa.int64()), len(ends))
-    held = {side.base.path: between(side.base.type, lower, upper)}
-    found = interval_of(expression, ContainerBatch(Containers(len(ends), rows, held), zone))
-    return _within(found, len(ends), other)
+    statistics = {side.base.path: between(side.base.type, lower, upper)}
+    interval = interval_of(
+        expression, ContainerBatch(Containers(len(ends), rows, statistics), zone)
+    )
+    return _within(interval, len(ends), other)
 
 
 def _single_values(ends: Sequence[Ends], kind: Type) -> list[Ends] | None:
     """Short ranges of whole numbers or days value by value; None where they are none."""
-    found: list[Ends] = []
+    values: list[Ends] = []
     for low, high in ends:
         if not isinstance(low, int) or not isinstance(high, int) or high - low >= LISTED_AT_MOST:
             return None
-        found += [(value, value) for value in range(low, high + 1)]
-    plain = isinstance(kind, IntegerType | DateType) and len(found) <= LISTED_AT_MOST
-    return found if plain else None
+        values += [(value, value) for value in range(low, high + 1)]
+    plain = isinstance(kind, IntegerType | DateType) and len(values) <= LISTED_AT_MOST
+    return values if plain else None
 
 
 def _ends(values: tuple[ValueRange, ...] | pa.Array, kind: Type) -> list[Ends]:
@@ -110,37 +112,37 @@ def _closed(item: ValueRange, kind: Type) -> Ends:
     return low, value_of(last, kind)
 
 
-def _within(found: Interval, count: int, other: Side) -> Expression | None:
+def _within(interval: Interval, count: int, other: Side) -> Expression | None:
     """`other` lies where the interval does; None where it may be anything, or nothing is left."""
-    if flags(found.nan, count).any() or not flags(found.value, count).all():
+    if flags(interval.nan, count).any() or not flags(interval.value, count).all():
         return None
-    kind = arrow.arrow_type(found.type)
-    lower, upper = (written_out(end, count, kind) for end in (found.lower, found.upper))
+    kind = arrow.arrow_type(interval.type)
+    lower, upper = (written_out(end, count, kind) for end in (interval.lower, interval.upper))
     if not lower.null_count and lower.equals(upper):
-        points = [extreme(lower.slice(at, 1), found.type, least=True) for at in range(count)]
+        points = [extreme(lower.slice(at, 1), interval.type, least=True) for at in range(count)]
         return _listed([_as(point, other) for point in points], other)
     low, high = (
-        extreme(lower, found.type, least=True),
-        extreme(upper, found.type, least=False),
+        extreme(lower, interval.type, least=True),
+        extreme(upper, interval.type, least=False),
     )
     ends = [
         (operator, _as(end, other))
         for operator, end in ((Comparator.GREATER_EQUAL, low), (Comparator.LESS_EQUAL, high))
         if end is not None
     ]
-    told = [
+    conditions = [
         Comparison(operator, other.expression, end) for operator, end in ends if end is not None
     ]
-    return all_of(told) if told and len(told) == len(ends) else None
+    return all_of(conditions) if conditions and len(conditions) == len(ends) else None
 
 
 def _listed(literals: Sequence[Literal | None], other: Side) -> Expression | None:
-    known = [literal for literal in literals if literal is not None]
-    if len(known) < len(literals):
+    values = [literal for literal in literals if literal is not None]
+    if len(values) < len(literals):
         return None
-    if len(set(known)) == 1:
-        return Comparison(Comparator.EQUAL, other.expression, known[0])
-    return In(other.expression, *as_set([literal.value for literal in known], known[0].type))
+    if len(set(values)) == 1:
+        return Comparison(Comparator.EQUAL, other.expression, values[0])
+    return In(other.expression, *as_set([literal.value for literal in values], values[0].type))
 
 
 def _as(literal: Literal | None, other: Side) -> Literal | None:
@@ -177,8 +179,8 @@ def _number_of_text(expression: Expression) -> tuple[Expression, str] | None:
             number = int(text) if text.removeprefix("-").isdecimal() and text.isascii() else None
             if number is None or str(number) != text or not kind.least <= number <= kind.greatest:
                 return None
-            found = Comparison(Comparator.EQUAL, column, Literal(number, kind))
-            return found, "an integer is written in one way only"
+            equality = Comparison(Comparator.EQUAL, column, Literal(number, kind))
+            return equality, "an integer is written in one way only"
         case _:
             return None
 

@@ -39,7 +39,7 @@ LISTED_AT_MOST = 12
 class Merge(Struct, frozen=True):
     """The join that a MERGE is. `target` is the scan that it changes."""
 
-    ground: FindingContext
+    context: FindingContext
     select: Select
     join: Join
     target: Source
@@ -50,91 +50,95 @@ class Merge(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        return self.ground.titles[self.key]
+        return self.context.titles[self.key]
 
     @property
     def files(self) -> int:
         """Those that are read without values from the source."""
-        return self.ground.static[self.key].plan.summary.files_kept
+        return self.context.static[self.key].plan.summary.files_kept
 
     @property
     def partitioned_by(self) -> frozenset[Path]:
-        return frozenset(self.ground.static[self.key].plan.snapshot.partition_sources)
+        return frozenset(self.context.static[self.key].plan.snapshot.partition_sources)
 
     def read_with(self, added: Sequence[Condition], *, orphans: Condition | None = None) -> int:
         """The target's files with more conditions in ON, and one for rows without a source."""
-        asked = self.ground.asked
+        statement = self.context.statement
         query = on(self.select, self.join, (*self.join.on, *added))
-        besides = asked.besides
-        if orphans is not None and isinstance(besides, Select):
-            besides = where(besides, orphans)
-        leaves = leaves_of(replace(asked, query=query, besides=besides))
-        return self.ground.kept(next(leaf for leaf in leaves if leaf.source.key == self.key))
+        target_query = statement.target_query
+        if orphans is not None and isinstance(target_query, Select):
+            target_query = where(target_query, orphans)
+        leaves = leaves_of(replace(statement, query=query, target_query=target_query))
+        return self.context.kept(next(leaf for leaf in leaves if leaf.source.key == self.key))
 
     def condition(self, expression: Expression) -> Condition:
-        return Condition(expression, self.ground.sql(expression), None)
+        return Condition(expression, self.context.sql(expression), None)
 
 
-def merge_of(ground: FindingContext) -> Merge | None:
+def merge_of(context: FindingContext) -> Merge | None:
     """None where what is merged is not one join of a source and the target."""
-    query = ground.query
+    query = context.query
     if not isinstance(query, Select) or not isinstance(query.tree, Join):
         return None
     target = query.tree.right
-    if not isinstance(target, Source) or target.key not in ground.static:
+    if not isinstance(target, Source) or target.key not in context.static:
         return None
-    return Merge(ground, query, query.tree, target)
+    return Merge(context, query, query.tree, target)
 
 
 def equalities(merge: Merge) -> Iterator[tuple[Side, Column, str]]:
     """The target's side of each equality of ON with a bare column of the source, and its text."""
-    for link in links(merge.ground):
+    for link in links(merge.context):
         for side, other in link.sides:
-            ours = link.join is not None and side.key == merge.key and other.key != merge.key
-            if ours and isinstance(other.expression, Column):
+            is_target_side = (
+                link.join is not None and side.key == merge.key and other.key != merge.key
+            )
+            if is_target_side and isinstance(other.expression, Column):
                 yield side, other.expression, link.condition.sql
 
 
-def known(merge: Merge, subject: Expression, other: Column) -> Expression | None:
+def source_values(merge: Merge, subject: Expression, other: Column) -> Expression | None:
     """What the source's files say of an expression that equals one of its columns."""
-    ground = merge.ground
-    base = ground.origins.base(other)
-    if base is None or base.path[0] not in ground.static or type_of(subject) != base.type:
+    context = merge.context
+    base = context.origins.base(other)
+    if base is None or base.path[0] not in context.static or type_of(subject) != base.type:
         return None
-    own = Column(base.path[1:], base.type)
-    plan = ground.static[base.path[0]].plan
-    if own not in (*plan.predicate.columns(), *plan.options.measured):
-        options = replace(plan.options, measured=(*plan.options.measured, own), depth=Depth.FILES)
-        plan = ground.asked.planner.plan(plan.snapshot, plan.predicate, options)
-    found = bounds(plan, own)
-    if found.empty:
+    source_column = Column(base.path[1:], base.type)
+    plan = context.static[base.path[0]].plan
+    if source_column not in (*plan.predicate.columns(), *plan.options.measured):
+        options = replace(
+            plan.options, measured=(*plan.options.measured, source_column), depth=Depth.FILES
+        )
+        plan = context.statement.planner.plan(plan.snapshot, plan.predicate, options)
+    value_range = bounds(plan, source_column)
+    if value_range.empty:
         return None
-    listed = _listed(plan, own, subject)
-    return within(subject, found) if listed is None else listed
+    listed = _listed(plan, source_column, subject)
+    return within(subject, value_range) if listed is None else listed
 
 
-def _listed(plan: PlannedSnapshot, own: Column, subject: Expression) -> Expression | None:
+def _listed(plan: PlannedSnapshot, column: Column, subject: Expression) -> Expression | None:
     """The values of a column that has one in each file; None where it has more, or too many."""
     if plan.snapshot.footers_describe_files:
         return None
-    found = plan.each(partial(_points, own=own))
-    parts = [values for values in found if values is not None]
-    if len(parts) < len(found):
+    part_values = plan.each(partial(_points, column=column))
+    parts = [values for values in part_values if values is not None]
+    if len(parts) < len(part_values):
         return None
     values = pa.concat_arrays(parts).unique().sort()
     if len(values) > LISTED_AT_MOST:
         return None
     if len(values) == 1:
-        only = Literal(arrow.value(values[0], own.type), own.type)
+        only = Literal(arrow.value(values[0], column.type), column.type)
         return Comparison(Comparator.EQUAL, subject, only)
     return In(subject, values, null=False, nan=False)
 
 
-def _points(plan: ScanPlan, own: Column) -> pa.Array | None:
+def _points(plan: ScanPlan, column: Column) -> pa.Array | None:
     """The values of a column that has one in each file of a part; None likewise."""
     files = of_files(plan.evidence)
-    interval = files.interval(own, plan)
-    count, kind = files.containers.count, arrow.arrow_type(own.type)
+    interval = files.interval(column, plan)
+    count, kind = files.containers.count, arrow.arrow_type(column.type)
     filled = files.kept & flags(interval.present, count)
     point = flags(interval.point(), count) & ~flags(interval.nan, count)
     if not point[filled].all():
@@ -143,20 +147,22 @@ def _points(plan: ScanPlan, own: Column) -> pa.Array | None:
     return values if len(values) <= LISTED_AT_MOST else None
 
 
-def bare_of(told: Expression, zone: Zone) -> Expression | None:
+def bare_of(condition: Expression, zone: Zone) -> Expression | None:
     """The same of the bare column; of a list, value by value."""
-    if not isinstance(told, In):
-        found = bare(told, zone)
-        return None if found is None else found[0]
-    kind = type_of(told.operand)
-    values = [Literal(arrow.value(value, kind), kind) for value in told.values]
-    each = [bare(Comparison(Comparator.EQUAL, told.operand, value), zone) for value in values]
-    points = [found[0] for found in each if found is not None]
+    if not isinstance(condition, In):
+        bare_condition = bare(condition, zone)
+        return None if bare_condition is None else bare_condition[0]
+    kind = type_of(condition.operand)
+    values = [Literal(arrow.value(value, kind), kind) for value in condition.values]
+    each = [bare(Comparison(Comparator.EQUAL, condition.operand, value), zone) for value in values]
+    points = [bare_condition[0] for bare_condition in each if bare_condition is not None]
     plain = [p for p in points if isinstance(p, Comparison) and isinstance(p.left, Column)]
     literals = [p.right for p in plain if isinstance(p.right, Literal)]
     if len(literals) < len(values):
         return None
-    listed = pa.array([one.value for one in literals], arrow.arrow_type(type_of(plain[0].left)))
+    listed = pa.array(
+        [literal.value for literal in literals], arrow.arrow_type(type_of(plain[0].left))
+    )
     return In(plain[0].left, listed, null=False, nan=False)
 
 

@@ -17,8 +17,8 @@ from whyscan.statements.findings.merge_join import (
     bare_of,
     effect_of,
     equalities,
-    known,
     merge_of,
+    source_values,
 )
 from whyscan.statements.placement.facts import Fact
 from whyscan.statements.placement.placement import Placement
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Expression, Path
 
 
-def merges(ground: FindingContext) -> Iterator[Finding]:
+def merges(context: FindingContext) -> Iterator[Finding]:
     """All of this family."""
-    merge = merge_of(ground)
+    merge = merge_of(context)
     if merge is None:
         return
     yield from _without_partition_term(merge)
@@ -49,14 +49,14 @@ def _without_partition_term(merge: Merge) -> Iterator[Finding]:
     """Nothing that ON says, or that follows from it, is about the target's partitions."""
     partitions = merge.partitioned_by
     conditions = [condition.expression for condition in merge.join.on]
-    conditions += [fact.expression for fact in merge.ground.facts(merge.key)]
+    conditions += [fact.expression for fact in merge.context.facts(merge.key)]
     named = {c.path[1:] for e in conditions for c in columns_of(e) if c.path[0] == merge.key}
     if not partitions or partitions & named or merge.files < 2:  # noqa: PLR2004
         return
     names = ", ".join(".".join(path) for path in sorted(partitions))
     message = (
         f"ON has no term on {names}, by which {merge.title} is partitioned: "
-        f"{merge.files:,} of {counted(merge.ground.reading(merge.key).total, 'file')} are "
+        f"{merge.files:,} of {counted(merge.context.reading(merge.key).total, 'file')} are "
         "searched for rows that match"
     )
     evidence: dict[str, int | float | str] = {"files": merge.files, "partitioned_by": names}
@@ -75,12 +75,12 @@ def _joined_by_partition(
     evidence: dict[str, int | float | str],
 ) -> Finding:
     equal = [Comparison(Comparator.EQUAL, own, other) for own, other in pairs]
-    found = (known(merge, own, other) for own, other in pairs)
-    told = [one for one in found if one is not None]
-    after = merge.read_with([merge.condition(part) for part in (*equal, *told)])
+    source_conditions = (source_values(merge, own, other) for own, other in pairs)
+    conditions = [condition for condition in source_conditions if condition is not None]
+    after = merge.read_with([merge.condition(part) for part in (*equal, *conditions)])
     effect = effect_of(merge, after)
-    terms = equal if effect is None else [*equal, *told]
-    sql = " AND ".join(merge.ground.sql(part) for part in terms)
+    terms = equal if effect is None else [*equal, *conditions]
+    sql = " AND ".join(merge.context.sql(part) for part in terms)
     names = " and ".join(".".join(own.path[1:]) for own, _ in pairs)
     gain = (
         f"reads {after:,} instead of {counted(merge.files, 'file')}"
@@ -114,21 +114,21 @@ def _in_function(merge: Merge) -> Iterator[Finding]:
     """The target's side of an equality is a function: its files are not pruned by bare values."""
     for side, other, sql in equalities(merge):
         if not isinstance(side.expression, Column):
-            yield _wrapped(merge, side, sql, known(merge, side.expression, other))
+            yield _wrapped(merge, side, sql, source_values(merge, side.expression, other))
 
 
-def _wrapped(merge: Merge, side: Side, sql: str, told: Expression | None) -> Finding:
+def _wrapped(merge: Merge, side: Side, sql: str, source_condition: Expression | None) -> Finding:
     """What an engine reads that does not see through the function, and what by a bare column."""
-    ground, facts = merge.ground, merge.ground.facts(merge.key)
+    context, facts = merge.context, merge.context.facts(merge.key)
     rest = [fact for fact in facts if fact.via != sql]
-    before = ground.kept_with(merge.key, rest)
+    before = context.kept_with(merge.key, rest)
     name = ".".join(side.column.path[1:])
     fix = f"compare {name} itself: apply the inverse to the source's side"
     rewrite, effect = None, None
-    if told is not None:
-        added = bare_of(told, ground.zone) or told
-        after = ground.kept_with(merge.key, [*rest, Fact(added, sql)])
-        rewrite, effect = ground.sql(added), effect_of(merge, after, before)
+    if source_condition is not None:
+        added = bare_of(source_condition, context.zone) or source_condition
+        after = context.kept_with(merge.key, [*rest, Fact(added, sql)])
+        rewrite, effect = context.sql(added), effect_of(merge, after, before)
     if effect is not None:
         fix += (
             f"; or add {rewrite} to ON, which follows from what the source's files hold, and "
@@ -137,7 +137,7 @@ def _wrapped(merge: Merge, side: Side, sql: str, told: Expression | None) -> Fin
     return Finding(
         Code.MERGE_KEY_IN_FUNCTION,
         Severity.WARNING,
-        f"{sql} looks for {ground.sql(side.expression)}: bounds and partitions of {merge.title} "
+        f"{sql} looks for {context.sql(side.expression)}: bounds and partitions of {merge.title} "
         f"are those of {name}, and an engine that does not see through it searches "
         f"{counted(before, 'file')}",
         fix,
@@ -150,16 +150,16 @@ def _wrapped(merge: Merge, side: Side, sql: str, told: Expression | None) -> Fin
 def _at_run_time(merge: Merge) -> Iterator[Finding]:
     """Equalities whose values only the source's rows have: its files already bound them."""
     bare = [(s.expression, o) for s, o, _ in equalities(merge) if isinstance(s.expression, Column)]
-    found = (known(merge, column, other) for column, other in bare)
-    told = [
-        one
-        for one in found
-        if one is not None and merge.read_with([merge.condition(one)]) < merge.files
+    source_conditions = (source_values(merge, column, other) for column, other in bare)
+    pruning = [
+        condition
+        for condition in source_conditions
+        if condition is not None and merge.read_with([merge.condition(condition)]) < merge.files
     ]
-    if not told:
+    if not pruning:
         return
-    sql = " AND ".join(merge.ground.sql(part) for part in told)
-    effect = effect_of(merge, merge.read_with([merge.condition(part) for part in told]))
+    sql = " AND ".join(merge.context.sql(part) for part in pruning)
+    effect = effect_of(merge, merge.read_with([merge.condition(part) for part in pruning]))
     if effect is None:
         return
     yield Finding(
@@ -178,8 +178,8 @@ def _at_run_time(merge: Merge) -> Iterator[Finding]:
 
 def _by_source(merge: Merge) -> Iterator[Finding]:
     """WHEN NOT MATCHED BY SOURCE without a condition acts on every row that finds no partner."""
-    besides = merge.ground.asked.besides
-    if not isinstance(besides, Select) or besides.where or merge.files < 2:  # noqa: PLR2004
+    target_query = merge.context.statement.target_query
+    if not isinstance(target_query, Select) or target_query.where or merge.files < 2:  # noqa: PLR2004
         return
     message = (
         "WHEN NOT MATCHED BY SOURCE has no condition: every row of "
@@ -192,7 +192,7 @@ def _by_source(merge: Merge) -> Iterator[Finding]:
         yield Finding(Code.NOT_MATCHED_BY_SOURCE_READS_ALL, Severity.WARNING, message, fix)
         return
     condition = merge.condition(scope)
-    again = merge.condition(_renamed(scope, besides))
+    again = merge.condition(_renamed(scope, target_query))
     added = [condition] if narrow else []
     effect = effect_of(merge, merge.read_with(added, orphans=again))
     where_to = "ON and to the clause" if narrow else "the clause"
@@ -212,19 +212,21 @@ def _by_source(merge: Merge) -> Iterator[Finding]:
 
 def _reach(merge: Merge) -> tuple[Expression | None, bool]:
     """Which rows of the target can match, and whether ON has to be told."""
-    asked = merge.ground.asked
-    leaves = Placement(asked.clock.zone, lambda _: ()).run(asked.query)
+    statement = merge.context.statement
+    leaves = Placement(statement.clock.zone, lambda _: ()).run(statement.query)
     facts = next(leaf.facts for leaf in leaves if leaf.source.key == merge.key)
     if facts:
         return all_of([fact.expression for fact in facts]), False
-    found = (known(merge, side.expression, other) for side, other, _ in equalities(merge))
-    told = [one for one in found if one is not None]
-    return (all_of(told), True) if told else (None, False)
+    source_conditions = (
+        source_values(merge, side.expression, other) for side, other, _ in equalities(merge)
+    )
+    conditions = [condition for condition in source_conditions if condition is not None]
+    return (all_of(conditions), True) if conditions else (None, False)
 
 
-def _renamed(expression: Expression, besides: Select) -> Expression:
+def _renamed(expression: Expression, target_query: Select) -> Expression:
     """The same of the target's rows that no source row may keep."""
-    tree = besides.tree
+    tree = target_query.tree
     key = tree.key if isinstance(tree, Source) else ""
-    found = substituted(expression, lambda c: Column((key, *c.path[1:]), c.type))
-    return expression if found is None else found
+    renamed = substituted(expression, lambda c: Column((key, *c.path[1:]), c.type))
+    return expression if renamed is None else renamed

@@ -8,7 +8,7 @@ from whyscan.reports.findings import Code, Finding, Severity
 from whyscan.reports.words import counted
 from whyscan.statements.findings.rebuild import instead, on, where
 from whyscan.statements.joins.edges import selects
-from whyscan.statements.placement.facts import fact, rejects_null
+from whyscan.statements.placement.facts import fact_of, rejects_null
 from whyscan.statements.sql.relations import Kind, Source, joins, keys
 
 if TYPE_CHECKING:
@@ -18,46 +18,50 @@ if TYPE_CHECKING:
     from whyscan.statements.sql.relations import Condition, Join, Select, Tree
 
 
-def outer_joins(ground: FindingContext) -> Iterator[Finding]:
+def outer_joins(context: FindingContext) -> Iterator[Finding]:
     """All of this family."""
-    for select in selects(ground.query):
+    for select in selects(context.query):
         for join in joins(select.tree):
             if join.kind in {Kind.LEFT, Kind.RIGHT}:
-                yield from _filters_nothing(ground, select, join)
+                yield from _filters_nothing(context, select, join)
             if join.kind in {Kind.LEFT, Kind.RIGHT, Kind.FULL}:
-                yield from _undone(ground, select, join)
+                yield from _undone(context, select, join)
 
 
 def _preserved(join: Join) -> Tree:
     return join.left if join.kind is Kind.LEFT else join.right
 
 
-def _filters_nothing(ground: FindingContext, select: Select, join: Join) -> Iterator[Finding]:
+def _filters_nothing(context: FindingContext, select: Select, join: Join) -> Iterator[Finding]:
     """A condition of ON on the side whose rows all stay: those that fail it get NULLs."""
-    own = keys(_preserved(join))
+    preserved_keys = keys(_preserved(join))
     for condition in join.on:
-        if condition.fixed is not None or not condition.named() or not condition.named() <= own:
+        if (
+            condition.fixed is not None
+            or not condition.source_keys()
+            or not condition.source_keys() <= preserved_keys
+        ):
             continue
-        scans = ground.origins.of(condition.expression) & ground.static.keys()
-        if len(scans) != 1 or _applied(ground, condition, *scans):
+        scans = context.origins.of(condition.expression) & context.static.keys()
+        if len(scans) != 1 or _applied(context, condition, *scans):
             continue
-        yield _moved(ground, select, join, condition, *scans)
+        yield _moved(context, select, join, condition, *scans)
 
 
-def _applied(ground: FindingContext, condition: Condition, key: str) -> bool:
+def _applied(context: FindingContext, condition: Condition, key: str) -> bool:
     """It does filter: the join is an inner one, for what stands above it."""
-    return any(f.written == condition.sql and f.via is None for f in ground.facts(key))
+    return any(f.written == condition.sql and f.via is None for f in context.facts(key))
 
 
 def _moved(
-    ground: FindingContext, select: Select, join: Join, condition: Condition, key: str
+    context: FindingContext, select: Select, join: Join, condition: Condition, key: str
 ) -> Finding:
     rest = tuple(c for c in join.on if c is not condition)
-    changed = instead(ground.query, select, where(on(select, join, rest), condition))
-    leaf = ground.leaves(changed).get(key)
-    reads = ground.reading(key)
-    effect = None if leaf is None else ground.effect(key, ground.kept(leaf))
-    title = ground.titles[key]
+    changed = instead(context.query, select, where(on(select, join, rest), condition))
+    leaf = context.leaves(changed).get(key)
+    reads = context.reading(key)
+    effect = None if leaf is None else context.effect(key, context.kept(leaf))
+    title = context.titles[key]
     then = "" if effect is None else f"; it then reads {effect.after:,} of them"
     return Finding(
         Code.FILTER_ON_WRONG_SIDE,
@@ -72,18 +76,18 @@ def _moved(
     )
 
 
-def _undone(ground: FindingContext, select: Select, join: Join) -> Iterator[Finding]:
+def _undone(context: FindingContext, select: Select, join: Join) -> Iterator[Finding]:
     """A condition of WHERE that no row of NULLs passes: what the outer join adds goes again."""
     filled = {Kind.LEFT: (join.right,), Kind.RIGHT: (join.left,)}
     gone = [
         (side, conditions)
         for side in filled.get(join.kind, (join.left, join.right))
-        if (conditions := [c for c in select.where if _rejects(ground, c, keys(side))])
+        if (conditions := [c for c in select.where if _rejects(context, c, keys(side))])
     ]
     if not gone:
         return
     first = gone[0][1][0]
-    names = " and ".join(_named(ground, side) for side, _ in gone)
+    names = " and ".join(_named(context, side) for side, _ in gone)
     kind = _left(join, [side for side, _ in gone])
     yield Finding(
         Code.FILTER_ON_WRONG_SIDE,
@@ -97,15 +101,15 @@ def _undone(ground: FindingContext, select: Select, join: Join) -> Iterator[Find
     )
 
 
-def _rejects(ground: FindingContext, condition: Condition, keys: frozenset[str]) -> bool:
-    known = fact(condition)
-    return known is not None and rejects_null(known, keys, ground.zone)
+def _rejects(context: FindingContext, condition: Condition, keys: frozenset[str]) -> bool:
+    condition_fact = fact_of(condition)
+    return condition_fact is not None and rejects_null(condition_fact, keys, context.zone)
 
 
-def _named(ground: FindingContext, side: Tree) -> str:
+def _named(context: FindingContext, side: Tree) -> str:
     if not isinstance(side, Source):
         return "its side"
-    return ground.titles.get(side.key, side.alias)
+    return context.titles.get(side.key, side.alias)
 
 
 def _left(join: Join, gone: list[Tree]) -> Kind:

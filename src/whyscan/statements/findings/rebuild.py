@@ -29,7 +29,7 @@ def rebuilt(query: Query, change: Change) -> Query:
 
 def instead(query: Query, block: Query, other: Query) -> Query:
     """The query with another block in the place of one."""
-    return rebuilt(query, lambda found: other if found is block else found)
+    return rebuilt(query, lambda candidate: other if candidate is block else candidate)
 
 
 def where(select: Select, condition: Condition) -> Select:

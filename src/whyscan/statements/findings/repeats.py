@@ -19,40 +19,44 @@ if TYPE_CHECKING:
     from whyscan.statements.records import ScanReport
 
 
-def repeats(ground: FindingContext) -> Iterator[Finding]:
+def repeats(context: FindingContext) -> Iterator[Finding]:
     """All of this family."""
-    yield from _scanned_twice(ground)
-    yield from _unused(ground)
+    yield from _scanned_twice(context)
+    yield from _unused(context)
 
 
-def _scanned_twice(ground: FindingContext) -> Iterator[Finding]:
-    scans = [s for s in ground.scans.values() if s.answer is None and s.role is Role.READ]
+def _scanned_twice(context: FindingContext) -> Iterator[Finding]:
+    scans = [s for s in context.scans.values() if s.answer is None and s.role is Role.READ]
     same: dict[tuple[str, frozenset[str]], list[ScanReport]] = {}
     for scan in scans:
         conjuncts = frozenset(to_sql(c.expression) for c in scan.plan.predicate.conjuncts)
         same.setdefault((scan.name, conjuncts), []).append(scan)
-    for (name, _), found in same.items():
-        read = found[0].reading
-        again = None if read.bytes_kept is None else read.bytes_kept * (len(found) - 1)
-        if len(found) > 1 and read.kept and ground.is_worth_a_word(again):
-            yield _again(name, len(found), read, again)
+    for (name, _), repeated in same.items():
+        read = repeated[0].reading
+        bytes_again = None if read.bytes_kept is None else read.bytes_kept * (len(repeated) - 1)
+        if len(repeated) > 1 and read.kept and context.is_worth_a_word(bytes_again):
+            yield _again(name, len(repeated), read, bytes_again)
 
 
-def _again(name: str, times: int, read: GatedAmount, again: int | None) -> Finding:
+def _again(name: str, times: int, read: GatedAmount, bytes_again: int | None) -> Finding:
     return Finding(
         Code.SCANNED_TWICE,
         Severity.INFO,
         f"{name} is scanned {times} times with the same conditions: an engine that does not share "
         f"the scans reads {counted(read.kept, 'file')} ({size(read.bytes_kept)}) each time, "
-        f"{size(again)} again",
+        f"{size(bytes_again)} again",
         "read it once: cache it, or keep those rows in a temporary table",
-        {"scans": times, "files": read.kept, **({} if again is None else {"bytes_again": again})},
+        {
+            "scans": times,
+            "files": read.kept,
+            **({} if bytes_again is None else {"bytes_again": bytes_again}),
+        },
         effect=Effect("files", times * read.kept, read.kept),
     )
 
 
-def _unused(ground: FindingContext) -> Iterator[Finding]:
-    tree = ground.asked.statement.tree
+def _unused(context: FindingContext) -> Iterator[Finding]:
+    tree = context.statement.parsed.tree
     tables = list(tree.find_all(exp.Table))
     for cte in tree.find_all(exp.CTE):
         name = cte.alias.lower()

@@ -41,16 +41,16 @@ class AddedCondition(Struct, frozen=True):
     costs: bool
 
 
-def wrapped_keys(ground: FindingContext) -> Iterator[Finding]:
+def wrapped_keys(context: FindingContext) -> Iterator[Finding]:
     """All of this family."""
-    wrapped = [link for link in links(ground) if not (link.left.is_bare and link.right.is_bare)]
+    wrapped = [link for link in links(context) if not (link.left.is_bare and link.right.is_bare)]
     for link in wrapped[:TRIED_AT_MOST]:
-        remedies = sorted(_remedies(ground, link), key=lambda r: r.effect.after - r.effect.before)
+        remedies = sorted(_remedies(context, link), key=lambda r: r.effect.after - r.effect.before)
         best = next(iter(remedies), None)
         if _is_mismatch(link):
-            yield _mismatch(ground, link, best)
-        elif best is not None or _matters(ground, link):
-            yield _function(ground, link, best)
+            yield _mismatch(context, link, best)
+        elif best is not None or _matters(context, link):
+            yield _function(context, link, best)
 
 
 def _is_mismatch(link: Link) -> bool:
@@ -69,119 +69,121 @@ def _compared_as(link: Link) -> Type | None:
     return common_type(link.left.column.type, link.right.column.type)
 
 
-def _remedies(ground: FindingContext, link: Link) -> Iterator[AddedCondition]:
+def _remedies(context: FindingContext, link: Link) -> Iterator[AddedCondition]:
     for side, other in link.sides:
         if not side.is_bare:
-            yield from _unwrapped(ground, link, side)
-        yield from _implied(ground, link, side, other)
+            yield from _unwrapped(context, link, side)
+        yield from _implied(context, link, side, other)
 
 
-def _unwrapped(ground: FindingContext, link: Link, side: Side) -> Iterator[AddedCondition]:
+def _unwrapped(context: FindingContext, link: Link, side: Side) -> Iterator[AddedCondition]:
     """Conditions that came by the equality stand on the function; here on the bare column."""
-    facts = ground.facts(side.key)
-    for known in facts:
-        if known.via != link.condition.sql or known.origin is not Origin.SPREAD:
+    facts = context.facts(side.key)
+    for fact in facts:
+        if fact.via != link.condition.sql or fact.origin is not Origin.SPREAD:
             continue
-        rest = [fact for fact in facts if fact is not known]
-        found = bare(known.expression, ground.zone)
-        other, proof = (as_text(known.expression), None) if found is None else found
+        rest = [other_fact for other_fact in facts if other_fact is not fact]
+        bare_condition = bare(fact.expression, context.zone)
+        other, proof = (
+            (as_text(fact.expression), None) if bare_condition is None else bare_condition
+        )
         if other is None:
             continue
-        before = ground.kept_with(side.key, rest)
-        after = ground.kept_with(side.key, [*rest, replace(known, expression=other)])
+        before = context.kept_with(side.key, rest)
+        after = context.kept_with(side.key, [*rest, replace(fact, expression=other)])
         if after < before:
-            effect = Effect(f"files of {ground.titles[side.key]}", before, after)
-            costs = after < ground.reading(side.key).kept
-            yield AddedCondition(ground.sql(_renamed(other, side)), proof, effect, costs=costs)
+            effect = Effect(f"files of {context.titles[side.key]}", before, after)
+            costs = after < context.reading(side.key).kept
+            yield AddedCondition(context.sql(_renamed(other, side)), proof, effect, costs=costs)
 
 
 def _renamed(expression: Expression, side: Side) -> Expression:
     """The scan's column as the block calls it."""
-    found = substituted(expression, lambda _: side.column)
-    return expression if found is None else found
+    renamed = substituted(expression, lambda _: side.column)
+    return expression if renamed is None else renamed
 
 
 def _implied(
-    ground: FindingContext, link: Link, side: Side, other: Side
+    context: FindingContext, link: Link, side: Side, other: Side
 ) -> Iterator[AddedCondition]:
     """What follows for the other side from conditions on this one's column."""
-    follows = image(side, ground.facts(side.key), other, ground.zone)
+    follows = image(side, context.facts(side.key), other, context.zone)
     if follows is None:
         return
-    shorter = None if is_bare(follows) else bare(follows, ground.zone)
+    shorter = None if is_bare(follows) else bare(follows, context.zone)
     expression = follows if shorter is None else shorter[0]
-    sql = ground.sql(expression)
-    changed = link.beside(ground.query, Condition(expression, sql, None))
-    leaf = ground.leaves(changed).get(other.key)
-    effect = None if leaf is None else ground.effect(other.key, ground.kept(leaf))
+    sql = context.sql(expression)
+    changed = link.with_condition(context.query, Condition(expression, sql, None))
+    leaf = context.leaves(changed).get(other.key)
+    effect = None if leaf is None else context.effect(other.key, context.kept(leaf))
     if effect is not None:
         yield AddedCondition(
             sql, "it follows from the conditions on the other side", effect, costs=True
         )
 
 
-def _matters(ground: FindingContext, link: Link) -> bool:
+def _matters(context: FindingContext, link: Link) -> bool:
     """A wrapped key of the larger scan, whose partner is filtered: its values could prune."""
-    larger = ground.larger(link.left.key, link.right.key)
+    larger = context.larger(link.left.key, link.right.key)
     return any(
         side.key == larger
         and not side.is_bare
         and link.restricts(side)
-        and ground.is_filtered(other.key)
+        and context.is_filtered(other.key)
         for side, other in link.sides
     )
 
 
-def _function(ground: FindingContext, link: Link, remedy: AddedCondition | None) -> Finding:
+def _function(context: FindingContext, link: Link, remedy: AddedCondition | None) -> Finding:
     sides = [side for side in (link.left, link.right) if not side.is_bare]
     side = sides[0]
-    reads = ground.reading(side.key)
+    reads = context.reading(side.key)
     message = (
-        f"{link.condition.sql} joins by {ground.sql(side.expression)}: values of the other side "
-        f"prune {ground.titles[side.key]} only in an engine that sees through it; "
-        f"{reads.kept:,} of {counted(reads.total, 'file')} are read{_bounded(ground, link, side)}"
+        f"{link.condition.sql} joins by {context.sql(side.expression)}: values of the other side "
+        f"prune {context.titles[side.key]} only in an engine that sees through it; "
+        f"{reads.kept:,} of {counted(reads.total, 'file')} are read{_bounded(context, link, side)}"
     )
     return Finding(
         Code.FUNCTION_ON_JOIN_KEY,
         _severity(remedy),
         message,
-        f"store {ground.sql(side.expression)} as a column of its own, and join by that"
+        f"store {context.sql(side.expression)} as a column of its own, and join by that"
         if remedy is None
-        else _told(remedy, link),
+        else _fix_text(remedy, link),
         {"files": reads.kept, "files_total": reads.total},
         None if remedy is None else remedy.sql,
         None if remedy is None else remedy.effect,
     )
 
 
-def _bounded(ground: FindingContext, link: Link, side: Side) -> str:
+def _bounded(context: FindingContext, link: Link, side: Side) -> str:
     """What is left where values of joins are seen through the function, if this one has any."""
-    dynamic = ground.scans[side.key].dynamic
+    dynamic = context.scans[side.key].dynamic
     if dynamic is None or dynamic.bounded is None:
         return ""
-    if dynamic.bounded.files >= ground.reading(side.key).kept:
+    if dynamic.bounded.files >= context.reading(side.key).kept:
         return ""
     if all(supply.sql != link.condition.sql for supply in dynamic.supplies):
         return ""
     return f", and at most {dynamic.bounded.files:,} with what joins supply"
 
 
-def _mismatch(ground: FindingContext, link: Link, remedy: AddedCondition | None) -> Finding:
+def _mismatch(context: FindingContext, link: Link, remedy: AddedCondition | None) -> Finding:
     compared = _compared_as(link)
     cast = [side for side in (link.left, link.right) if not side.is_bare]
-    names = " and ".join(ground.sql(side.column) for side in cast)
+    names = " and ".join(context.sql(side.column) for side in cast)
     left, right = (
-        f"{ground.sql(side.column)} is {side.base.type}" for side in (link.left, link.right)
+        f"{context.sql(side.column)} is {side.base.type}" for side in (link.left, link.right)
     )
-    fewest = min(cast, key=lambda side: ground.reading(side.key).kept)
-    stored = f"store {ground.sql(fewest.column)} as {compared}"
+    fewest = min(cast, key=lambda side: context.reading(side.key).kept)
+    fix = f"store {context.sql(fewest.column)} as {compared}"
     return Finding(
         Code.JOIN_TYPE_MISMATCH,
         _severity(remedy),
         f"{left} and {right}: {link.condition.sql} compares them as {compared}, and {names} "
         f"{'is' if len(cast) == 1 else 'are'} cast for it, so that values of the other side do "
         "not prune by its bounds",
-        stored if remedy is None else f"{stored}; or {_told(remedy, link)}",
+        fix if remedy is None else f"{fix}; or {_fix_text(remedy, link)}",
         {
             "left": str(link.left.base.type),
             "right": str(link.right.base.type),
@@ -196,15 +198,15 @@ def _severity(remedy: AddedCondition | None) -> Severity:
     return Severity.WARNING if remedy is not None and remedy.costs else Severity.INFO
 
 
-def _told(remedy: AddedCondition, link: Link) -> str:
+def _fix_text(remedy: AddedCondition, link: Link) -> str:
     effect = remedy.effect
-    what = f"{effect.after:,} instead of {effect.before:,} {effect.unit}"
+    gain = f"{effect.after:,} instead of {effect.before:,} {effect.unit}"
     if not remedy.costs:
-        what += ", in an engine that takes bare columns alone"
+        gain += ", in an engine that takes bare columns alone"
     if remedy.proof is not None:
         add = f"add {remedy.sql} to that {link.clause}"
-        return f"{add}: it changes no row ({remedy.proof}) and reads {what}"
+        return f"{add}: it changes no row ({remedy.proof}) and reads {gain}"
     return (
-        f"{remedy.sql} in that {link.clause} reads {what}, and is the same if every "
+        f"{remedy.sql} in that {link.clause} reads {gain}, and is the same if every "
         "number is written in one way: '05' is 5 too"
     )

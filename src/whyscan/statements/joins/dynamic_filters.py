@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from whyscan.planning.plan.scan_plan import Depth
 from whyscan.statements.joins.edges import Origins
-from whyscan.statements.joins.scalar_subqueries import of_values, scalars, told
+from whyscan.statements.joins.scalar_subqueries import implied_fact, of_values, scalars
 from whyscan.statements.joins.supply import (
     ColumnRange,
     Supplies,
@@ -30,7 +30,7 @@ from whyscan.statements.joins.supply import (
 from whyscan.statements.placement.facts import Fact
 from whyscan.statements.records import Amount, Dynamic, Origin, Supply
 from whyscan.statements.scans import leaves_of, predicate
-from whyscan.statements.sql.relations import own
+from whyscan.statements.sql.relations import without_key
 from whyscan.tree import arrow
 from whyscan.tree.lazy import lazy
 from whyscan.tree.nodes import Column, IsNull, Literal, Not, columns_of
@@ -68,12 +68,12 @@ class JoinedColumns(Struct, frozen=True, eq=False):
 
     def of_scan(self, key: str) -> list[Column]:
         """The columns of one scan among them, in its table's own words."""
-        joined = [own(column) for column in self.columns if column.path[0] == key]
+        joined = [without_key(column) for column in self.columns if column.path[0] == key]
         valued = [c for s in self.scalars if s.key == key for c in columns_of(s.expression)]
         return [*joined, *valued]
 
 
-def compared(query: Query) -> JoinedColumns:
+def joined_columns_of(query: Query) -> JoinedColumns:
     """What may be told from one scan to another."""
     origins = Origins(query)
     columns = tuple(dict.fromkeys(joined_columns(query, origins)))
@@ -88,17 +88,17 @@ class Dynamics:
 
     def __init__(
         self,
-        asked: BoundStatement,
-        told: JoinedColumns,
+        statement: BoundStatement,
+        joined: JoinedColumns,
         static: Sequence[PlannedScan],
         answered: Mapping[int, Literal],
     ) -> None:
-        self.asked = asked
+        self.statement = statement
         self.answered = answered
         self.static = {planned.leaf.source.key: planned for planned in static}
-        self.origins = told.origins
-        self.columns = [column for column in told.columns if column.path[0] in self.static]
-        self.scalars = [scalar for scalar in told.scalars if scalar.key in self.static]
+        self.origins = joined.origins
+        self.columns = [column for column in joined.columns if column.path[0] in self.static]
+        self.scalars = [scalar for scalar in joined.scalars if scalar.key in self.static]
         self._bounds: dict[tuple[int, Column], tuple[Plan, ColumnRange]] = {}
         self.feeds = self._feeds()
 
@@ -107,50 +107,52 @@ class Dynamics:
         plan = scans[column.path[0]].plan
         if (id(plan), column) not in self._bounds:
             # The plan is kept beside it: another could take the identity of one that is gone.
-            self._bounds[id(plan), column] = (plan, bounds(plan, own(column)))
+            self._bounds[id(plan), column] = (plan, bounds(plan, without_key(column)))
         return self._bounds[id(plan), column][1]
 
     def _feeds(self) -> dict[str, tuple[Fact, ...]]:
         """For each scan, what it would be told if anything were known of the others."""
-        known = RunTimeValues({column: present(column) for column in self.columns}, {})
+        values = RunTimeValues({column: present(column) for column in self.columns}, {})
         for scalar in self.scalars:
             if scalar.condition.compares is not None:
-                said = present(scalar.condition.compares[1])
-                fact = Fact(said, scalar.condition.sql, None, Origin.JOIN)
-                known.values[id(scalar.condition)] = fact
-        leaves = self._placed(known)
+                not_null = present(scalar.condition.compares[1])
+                fact = Fact(not_null, scalar.condition.sql, None, Origin.JOIN)
+                values.values[id(scalar.condition)] = fact
+        leaves = self._placed(values)
         return {leaf.source.key: _supplied(leaf) for leaf in leaves if _supplied(leaf)}
 
-    def _placed(self, known: RunTimeValues) -> list[PlacedScan]:
-        return leaves_of(self.asked, Supplies(self.origins, known.columns), known.values)
+    def _placed(self, values: RunTimeValues) -> list[PlacedScan]:
+        return leaves_of(self.statement, Supplies(self.origins, values.columns), values.values)
 
     def suppliers(self) -> list[Column]:
         """The columns that somebody would be told of."""
-        asked = {fact.written for facts in self.feeds.values() for fact in facts}
-        return [column for column in self.columns if ".".join(column.path) in asked]
+        supplied_names = {fact.written for facts in self.feeds.values() for fact in facts}
+        return [column for column in self.columns if ".".join(column.path) in supplied_names]
 
     @lazy
     def bounded(self) -> dict[str, PlannedScan]:
         """The scans with what metadata guarantees of the others, until nothing more follows."""
         current = dict(self.static)
         for _ in range(ROUNDS):
-            renewed = self._planned(self._placed(self.known(current)), current, Depth.FILES)
+            renewed = self._planned(
+                self._placed(self.run_time_values(current)), current, Depth.FILES
+            )
             settled = all(_same(renewed[key], current[key]) for key in current)
             current = renewed
             if settled:
                 break
         return current
 
-    def known(self, scans: Mapping[str, PlannedScan]) -> RunTimeValues:
+    def run_time_values(self, scans: Mapping[str, PlannedScan]) -> RunTimeValues:
         """What these plans guarantee of what is supplied."""
         columns = {}
         for column in self.suppliers():
-            said = within(column, self._bounds_of(column, scans))
-            if said is not None:
-                columns[column] = said
+            condition = within(column, self._bounds_of(column, scans))
+            if condition is not None:
+                columns[column] = condition
         values = {}
         for scalar in self.scalars:
-            fact = told(scalar.condition, self._value(scalar, scans))
+            fact = implied_fact(scalar.condition, self._value(scalar, scans))
             if fact is not None:
                 values[id(scalar.condition)] = fact
         return RunTimeValues(columns, values)
@@ -166,24 +168,24 @@ class Dynamics:
         self, leaves: Sequence[PlacedScan], before: Mapping[str, PlannedScan], depth: Depth
     ) -> dict[str, PlannedScan]:
         """The scans with the filters that they have now; planned again where those changed."""
-        found = {}
+        scans = {}
         for leaf in leaves:
             key = leaf.source.key
             old = before[key]
-            if texts(leaf) == texts(old.leaf):
-                found[key] = old
+            if filter_texts(leaf) == filter_texts(old.leaf):
+                scans[key] = old
                 continue
             options = replace(self.static[key].plan.options, depth=depth)
-            asked = predicate(leaf.facts, self.asked)
-            found[key] = PlannedScan(
-                leaf, self.asked.planner.plan(leaf.base.snapshot, asked, options)
+            scan_predicate = predicate(leaf.facts, self.statement)
+            scans[key] = PlannedScan(
+                leaf, self.statement.planner.plan(leaf.base.snapshot, scan_predicate, options)
             )
-        return found
+        return scans
 
     def actual(self, most: int) -> Resolution:
         """The scans with the values of those that are small enough to be read, smallest first."""
         current = self.bounded
-        known = self.known(current)
+        run_time = self.run_time_values(current)
         read: dict[Column, int] = {}
         left = {column.path[0] for column in self.suppliers()}
         left |= {s.key for s in self.scalars if id(s.condition) not in self.answered}
@@ -196,38 +198,39 @@ class Dynamics:
                 continue
             values = self._values(current[key])
             read.update({c: len(array) for c, array in values.items() if c is not None})
-            self._learn(known, current[key].leaf, values)
-            current = self._planned(self._placed(known), current, Depth.FILES)
-        final = self._planned(self._placed(known), self.static, self.asked.options.depth)
+            self._learn(run_time, current[key].leaf, values)
+            current = self._planned(self._placed(run_time), current, Depth.FILES)
+        final = self._planned(self._placed(run_time), self.static, self.statement.options.depth)
         return Resolution(final, read, tuple(skipped))
 
     def _learn(
-        self, known: RunTimeValues, leaf: PlacedScan, values: Mapping[Column | None, pa.Array]
+        self, run_time: RunTimeValues, leaf: PlacedScan, values: Mapping[Column | None, pa.Array]
     ) -> None:
         """Take what was read of a scan's columns into what is known."""
         for column in self.suppliers():
             listed = among(column, values[column]) if column in values else None
             if listed is not None:
-                known.columns[column] = listed
+                run_time.columns[column] = listed
         for scalar in self.scalars:
             read = values.get(_keyed(scalar))
             if scalar.key != leaf.source.key or read is None:
                 continue
             exact = not leaf.above and all(f.origin is Origin.WRITTEN for f in leaf.facts)
-            asked = scalar if exact else replace(scalar, function=None)
-            found = of_values(asked, read, self.asked.clock.zone)
-            fact = told(scalar.condition, found)
+            exact_scalar = scalar if exact else replace(scalar, function=None)
+            value_range = of_values(exact_scalar, read, self.statement.clock.zone)
+            fact = implied_fact(scalar.condition, value_range)
             if fact is not None:
-                known.values[id(scalar.condition)] = fact
+                run_time.values[id(scalar.condition)] = fact
 
     def _values(self, planned: PlannedScan) -> dict[Column | None, pa.Array]:
         """The distinct values of a scan's supplying columns, read through its plan."""
         key = planned.leaf.source.key
-        asked = [*self.suppliers(), *filter(None, map(_keyed, self.scalars))]
-        columns = [column for column in dict.fromkeys(asked) if column.path[0] == key]
-        found = planned.plan.each(partial(_distinct, columns=columns))
+        supplying = [*self.suppliers(), *filter(None, map(_keyed, self.scalars))]
+        columns = [column for column in dict.fromkeys(supplying) if column.path[0] == key]
+        part_values = planned.plan.each(partial(_distinct, columns=columns))
         return {
-            column: _united(parts, column) for column, *parts in zip(columns, *found, strict=True)
+            column: _united(parts, column)
+            for column, *parts in zip(columns, *part_values, strict=True)
         }
 
     def report(self, key: str, resolution: Resolution | None) -> Dynamic | None:
@@ -248,16 +251,16 @@ class Dynamics:
         column = next((c for c in self.columns if ".".join(c.path) == fact.written), None)
         if column is None:
             scalar = next(s for s in self.scalars if s.condition.sql == fact.written)
-            source, found = scalar.key, self._value(scalar, self.bounded)
+            source, value_range = scalar.key, self._value(scalar, self.bounded)
         else:
-            source, found = column.path[0], self._bounds_of(column, self.bounded)
+            source, value_range = column.path[0], self._bounds_of(column, self.bounded)
         read = None if resolution is None or column is None else resolution.read.get(column)
         return Supply(
             sql=fact.via or fact.written,
             column=_target(fact),
             source=order.index(source),
-            low=_shown(found.low),
-            high=_shown(found.high),
+            low=_shown(value_range.low),
+            high=_shown(value_range.high),
             keys=read,
         )
 
@@ -287,13 +290,13 @@ def _supplied(leaf: PlacedScan) -> tuple[Fact, ...]:
     return tuple(fact for fact in leaf.facts if fact.origin is Origin.JOIN)
 
 
-def texts(leaf: PlacedScan) -> list[str]:
+def filter_texts(leaf: PlacedScan) -> list[str]:
     """The filters of a scan, to tell whether they are others."""
     return [to_sql(fact.expression) for fact in leaf.facts]
 
 
-def _same(one: PlannedScan, other: PlannedScan) -> bool:
-    return one.plan.summary.files_kept == other.plan.summary.files_kept
+def _same(left: PlannedScan, right: PlannedScan) -> bool:
+    return left.plan.summary.files_kept == right.plan.summary.files_kept
 
 
 def _rows(planned: PlannedScan) -> float:
@@ -304,20 +307,20 @@ def _rows(planned: PlannedScan) -> float:
 def _member(batch: pa.RecordBatch, column: Column) -> pa.Array:
     """A column of a batch, or a member of a struct in it."""
     name, *rest = column.path[1:]
-    found = batch.column(name)
-    return pc.struct_field(found, rest) if rest else found
+    array = batch.column(name)
+    return pc.struct_field(array, rest) if rest else array
 
 
 def _distinct(plan: ScanPlan, columns: Sequence[Column]) -> list[pa.Array]:
     """The distinct values of each column in what a part reads."""
     from whyscan.scan import read
 
-    found: list[list[pa.Array]] = [[] for _ in columns]
+    distinct: list[list[pa.Array]] = [[] for _ in columns]
     paths = list(dict.fromkeys(column.path[1:2] for column in columns))
     for batch in read(plan, paths):
-        for column, parts in zip(columns, found, strict=True):
+        for column, parts in zip(columns, distinct, strict=True):
             parts.append(_member(batch, column).unique())
-    return [_united(parts, column) for column, parts in zip(columns, found, strict=True)]
+    return [_united(parts, column) for column, parts in zip(columns, distinct, strict=True)]
 
 
 def _united(parts: Sequence[pa.Array], column: Column) -> pa.Array:
@@ -337,8 +340,8 @@ def _target(fact: Fact) -> str:
     inner = fact.expression
     if isinstance(inner, Not) and isinstance(inner.operand, IsNull):
         inner = inner.operand.operand
-    said = substituted(inner, own)
-    return to_sql(inner if said is None else said)
+    unkeyed = substituted(inner, without_key)
+    return to_sql(inner if unkeyed is None else unkeyed)
 
 
 def _shown(literal: Literal | None) -> str | None:

@@ -20,25 +20,25 @@ def edges(query: Query, keys: Sequence[str]) -> tuple[Edge, ...]:
     """Each condition that names columns of two scans; `keys` are the scans' in their order."""
     origins = Origins(query)
     position = {key: index for index, key in enumerate(keys)}
-    found: dict[Edge, None] = {}
+    joined: dict[Edge, None] = {}
     for kind, condition in conditions(query):
         ends = sorted({position[k] for k in origins.of(condition.expression) if k in position})
-        if len(ends) == 2 and len(condition.named()) > 1:  # noqa: PLR2004
-            found[Edge(kind.value, ends[0], ends[1], condition.sql)] = None
-    return (*found, *_crossed(query, position, list(found)))
+        if len(ends) == 2 and len(condition.source_keys()) > 1:  # noqa: PLR2004
+            joined[Edge(kind.value, ends[0], ends[1], condition.sql)] = None
+    return (*joined, *_crossed(query, position, list(joined)))
 
 
-def _crossed(query: Query, position: Mapping[str, int], known: Sequence[Edge]) -> Iterator[Edge]:
+def _crossed(query: Query, position: Mapping[str, int], joined: Sequence[Edge]) -> Iterator[Edge]:
     """Joins of two scans that no condition joins."""
-    pairs = {(edge.left, edge.right) for edge in known}
+    pairs = {(edge.left, edge.right) for edge in joined}
     for inner in selects(query):
         for join in joins(inner.tree):
             lefts, rights = (
                 [position[s.key] for s in sources(side) if s.key in position]
                 for side in (join.left, join.right)
             )
-            apart = not any((min(a, b), max(a, b)) in pairs for a in lefts for b in rights)
-            if join.kind is Kind.INNER and lefts and rights and apart:
+            unjoined = not any((min(a, b), max(a, b)) in pairs for a in lefts for b in rights)
+            if join.kind is Kind.INNER and lefts and rights and unjoined:
                 left, right = sorted((lefts[-1], rights[0]))
                 yield Edge("cross", left, right, "")
 
@@ -51,8 +51,8 @@ class Origins:
 
     def of(self, expression: Expression) -> frozenset[str]:
         """The keys of the scans behind an expression's columns."""
-        found = (self.behind(column.path) for column in columns_of(expression))
-        return frozenset[str]().union(*found)
+        keys = (self.behind(column.path) for column in columns_of(expression))
+        return frozenset[str]().union(*keys)
 
     def behind(self, path: Path) -> frozenset[str]:
         """The keys of the scans behind one column."""

@@ -65,9 +65,9 @@ def scalars(query: Query) -> Iterator[Scalar]:
         for nested in outer.nested:
             inner, condition = nested.query, nested.within
             if condition is not None and condition.compares is not None:
-                found = _scalar(inner, condition)
-                if found is not None:
-                    yield found
+                scalar = _scalar(inner, condition)
+                if scalar is not None:
+                    yield scalar
 
 
 def _scalar(query: Query, condition: Condition) -> Scalar | None:
@@ -76,7 +76,7 @@ def _scalar(query: Query, condition: Condition) -> Scalar | None:
     scan = one_scan(query)
     if scan is None:
         return None
-    source, own = scan
+    source, in_table_terms = scan
     expression, function = query.outputs[0].expression, None
     if query.groups is not None:
         if query.groups or len(query.aggregates) != 1 or query.having:
@@ -84,8 +84,8 @@ def _scalar(query: Query, condition: Condition) -> Scalar | None:
         expression, function = query.aggregates[0].argument, query.aggregates[0].function
         if function not in _EXTREMES:
             return None
-    said = None if expression is None else own(expression)
-    return None if said is None else Scalar(condition, source.key, said, function)
+    value = None if expression is None else in_table_terms(expression)
+    return None if value is None else Scalar(condition, source.key, value, function)
 
 
 def of_values(scalar: Scalar, values: pa.Array, zone: Zone) -> ColumnRange:
@@ -101,40 +101,40 @@ def of_values(scalar: Scalar, values: pa.Array, zone: Zone) -> ColumnRange:
         points = points.filter(pc.invert(pc.is_nan(points)))
     if not len(points):
         return ColumnRange()
-    found = _of_points(scalar, column, points, zone)
-    whole = len(points) == len(values) or scalar.function == "min"
-    return found if whole else ColumnRange(found.low)
+    value_range = _of_points(scalar, column, points, zone)
+    without_nan = len(points) == len(values) or scalar.function == "min"
+    return value_range if without_nan else ColumnRange(value_range.low)
 
 
 def _of_points(scalar: Scalar, column: Column, points: pa.Array, zone: Zone) -> ColumnRange:
-    one = pa.repeat(pa.scalar(1, pa.int64()), len(points))
-    rows = Containers(len(points), one, {column.path: between(column.type, points, points)})
+    row_counts = pa.repeat(pa.scalar(1, pa.int64()), len(points))
+    rows = Containers(len(points), row_counts, {column.path: between(column.type, points, points)})
     interval = interval_of(scalar.expression, ContainerBatch(rows, zone))
-    found = extent(interval, np.ones(len(points), np.bool_)).bounds()
+    value_range = extent(interval, np.ones(len(points), np.bool_)).bounds()
     kind = arrow.arrow_type(interval.type)
     if scalar.function is None or flags(either(interval.null, interval.nan), len(points)).any():
-        return found  # A point that may be NULL may have no part in an extreme.
+        return value_range  # A point that may be NULL may have no part in an extreme.
     if scalar.function == "max":
         lowers = written_out(interval.lower, len(points), kind)
-        return ColumnRange(extreme(lowers, interval.type, least=False), found.high)
+        return ColumnRange(extreme(lowers, interval.type, least=False), value_range.high)
     uppers = written_out(interval.upper, len(points), kind)
-    return ColumnRange(found.low, extreme(uppers, interval.type, least=True))
+    return ColumnRange(value_range.low, extreme(uppers, interval.type, least=True))
 
 
-def told(condition: Condition, found: ColumnRange) -> Fact | None:
+def implied_fact(condition: Condition, value_range: ColumnRange) -> Fact | None:
     """What the condition says of its other side; None where that is nothing."""
     if condition.compares is None:
         return None
     operator, expression = condition.compares
-    low, high = (_as(end, type_of(expression)) for end in (found.low, found.high))
-    said: Expression | None = None
-    if found.empty or operator is Comparator.EQUAL:
-        said = within(expression, ColumnRange(low, high, found.empty))
+    low, high = (_as(end, type_of(expression)) for end in (value_range.low, value_range.high))
+    implied: Expression | None = None
+    if value_range.empty or operator is Comparator.EQUAL:
+        implied = within(expression, ColumnRange(low, high, value_range.empty))
     elif operator in _ABOVE and low is not None:
-        said = Comparison(operator, expression, low)
+        implied = Comparison(operator, expression, low)
     elif operator in _BELOW and high is not None:
-        said = Comparison(operator, expression, high)
-    return None if said is None else Fact(said, condition.sql, None, Origin.JOIN)
+        implied = Comparison(operator, expression, high)
+    return None if implied is None else Fact(implied, condition.sql, None, Origin.JOIN)
 
 
 def _as(end: Literal | None, kind: Type) -> Literal | None:

@@ -15,7 +15,7 @@ from whyscan.planning.plan.judgement import flags
 from whyscan.planning.plan.matching_rows import of_files, of_row_groups
 from whyscan.pruning.mask import written_out
 from whyscan.statements.joins.edges import Origins, conditions
-from whyscan.statements.placement.facts import Fact, fact, shared
+from whyscan.statements.placement.facts import Fact, fact_of, shared
 from whyscan.statements.records import Origin
 from whyscan.tree import arrow
 from whyscan.tree.nodes import (
@@ -61,15 +61,15 @@ class Supplies(Struct, frozen=True):
     """What is known of the values of scans' columns, by the column, and asked for by any equal."""
 
     origins: Origins
-    known: Mapping[Column, Expression]
+    conditions: Mapping[Column, Expression]
 
     def __call__(self, column: Column) -> Sequence[Fact]:
         base = self.origins.base(column)
-        expression = None if base is None else self.known.get(base)
+        expression = None if base is None else self.conditions.get(base)
         if base is None or expression is None:
             return ()
-        told = substituted(expression, lambda _: column)
-        return () if told is None else (Fact(told, _name(base), None, Origin.JOIN),)
+        condition = substituted(expression, lambda _: column)
+        return () if condition is None else (Fact(condition, _name(base), None, Origin.JOIN),)
 
 
 def _name(column: Column) -> str:
@@ -79,11 +79,11 @@ def _name(column: Column) -> str:
 def joined_columns(query: Query, origins: Origins) -> Iterator[Column]:
     """The scans' columns that a condition makes equal to another source's."""
     for _, condition in conditions(query):
-        known = fact(condition)
-        for said in () if known is None else (known, *shared(known)):
-            e = said.expression
+        condition_fact = fact_of(condition)
+        for fact in () if condition_fact is None else (condition_fact, *shared(condition_fact)):
+            e = fact.expression
             equal = isinstance(e, Comparison) and e.operator is Comparator.EQUAL
-            if not equal or len(said.keys) < 2:  # noqa: PLR2004
+            if not equal or len(fact.keys) < 2:  # noqa: PLR2004
                 continue
             for column in columns_of(e):
                 base = origins.base(column)
@@ -140,11 +140,11 @@ class _PartExtents(Struct, frozen=True):
 
 def bounds(plan: PlannedSnapshot, expression: Expression) -> ColumnRange:
     """What the plan's containers guarantee of an expression's values, by row groups if it can."""
-    found = reduce(add, plan.each(partial(_levels, expression=expression)))
-    best = ColumnRange() if plan.snapshot.footers_describe_files else found.files.bounds()
-    if found.groups is None or not found.seen:
-        return best
-    return _narrower(best, found.groups.bounds())
+    extents = reduce(add, plan.each(partial(_levels, expression=expression)))
+    file_range = ColumnRange() if plan.snapshot.footers_describe_files else extents.files.bounds()
+    if extents.groups is None or not extents.seen:
+        return file_range
+    return _narrower(file_range, extents.groups.bounds())
 
 
 def _levels(plan: ScanPlan, expression: Expression) -> _PartExtents:
@@ -188,35 +188,35 @@ def _outermost(ends: pa.Array, *, least: bool) -> pa.Array:
     if ends.null_count or not len(ends):
         return pa.nulls(min(len(ends), 1), ends.type)
     try:
-        found = pc.min_max(ends)["min" if least else "max"]
+        outermost = pc.min_max(ends)["min" if least else "max"]
     except pa.ArrowNotImplementedError:  # Arrow has no least of fixed-size bytes.
-        found = ends.sort("ascending" if least else "descending")[0]
-    return pa.array([found], ends.type)
+        outermost = ends.sort("ascending" if least else "descending")[0]
+    return pa.array([outermost], ends.type)
 
 
 def extreme(ends: pa.Array, kind: Type, *, least: bool) -> Literal | None:
     """The least or greatest end; None where one of them is not known, or it is no text."""
-    found = _outermost(ends, least=least)
-    if not len(found) or found.null_count:
+    outermost = _outermost(ends, least=least)
+    if not len(outermost) or outermost.null_count:
         return None
     try:
-        return Literal(arrow.value(found[0], kind), kind)
+        return Literal(arrow.value(outermost[0], kind), kind)
     except UnicodeDecodeError:  # A bound that was cut off ends where it ends.
         return None
 
 
-def _narrower(one: ColumnRange, other: ColumnRange) -> ColumnRange:
+def _narrower(files: ColumnRange, groups: ColumnRange) -> ColumnRange:
     """Both hold; the second is of smaller containers."""
-    if one.empty or other.empty:
+    if files.empty or groups.empty:
         return ColumnRange(empty=True)
-    return ColumnRange(other.low or one.low, other.high or one.high)
+    return ColumnRange(groups.low or files.low, groups.high or files.high)
 
 
-def within(column: Expression, found: ColumnRange) -> Expression | None:
+def within(column: Expression, value_range: ColumnRange) -> Expression | None:
     """The bounds as a condition; None where there are none."""
-    if found.empty:
+    if value_range.empty:
         return In(column, pa.array([], arrow.arrow_type(type_of(column))), null=False, nan=False)
-    low, high = found.low, found.high
+    low, high = value_range.low, value_range.high
     if low is not None and high is not None:
         return (
             Comparison(Comparator.EQUAL, column, low) if low == high else Between(column, low, high)

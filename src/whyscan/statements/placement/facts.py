@@ -96,20 +96,20 @@ class Equality(Struct, frozen=True, eq=False):
     widened: bool = False
 
 
-def fact(condition: Condition) -> Fact | None:
+def fact_of(condition: Condition) -> Fact | None:
     """The condition as a fact; None where it cannot leave its place."""
     if condition.fixed is not None:
         return None
     return Fact(condition.expression, condition.sql, condition.bare)
 
 
-def shared(known: Fact) -> Iterator[Fact]:
+def shared(fact: Fact) -> Iterator[Fact]:
     """`(a AND b) OR (a AND c)`: a. What every branch of an OR demands."""
-    if isinstance(known.expression, Or):
-        first, *others = (_conjuncts(branch) for branch in known.expression.operands)
+    if isinstance(fact.expression, Or):
+        first, *others = (_conjuncts(branch) for branch in fact.expression.operands)
         for part in first:
             if all(part in other for other in others):
-                yield Fact(part, known.written, None, Origin.PART, known.via)
+                yield Fact(part, fact.written, None, Origin.PART, fact.via)
 
 
 def _conjuncts(expression: Expression) -> tuple[Expression, ...]:
@@ -118,18 +118,18 @@ def _conjuncts(expression: Expression) -> tuple[Expression, ...]:
 
 def equalities(facts: Sequence[Fact]) -> Iterator[Equality]:
     """Both directions of every `a = b` whose one side is a column."""
-    for known in facts:
-        e = known.expression
+    for fact in facts:
+        e = fact.expression
         if not isinstance(e, Comparison) or e.operator not in _SAME:
             continue
         strict = e.operator is Comparator.EQUAL
-        for one, other in ((e.left, e.right), (e.right, e.left)):
+        for side, other in ((e.left, e.right), (e.right, e.left)):
             if isinstance(other, Literal) or _is_opaque(other):
                 continue
-            if isinstance(one, Column):
-                yield Equality(one, other, known.written, strict)
-            elif isinstance(one, Cast) and isinstance(one.operand, Column) and _widens(one):
-                yield Equality(one.operand, other, known.written, strict, widened=True)
+            if isinstance(side, Column):
+                yield Equality(side, other, fact.written, strict)
+            elif isinstance(side, Cast) and isinstance(side.operand, Column) and _widens(side):
+                yield Equality(side.operand, other, fact.written, strict, widened=True)
 
 
 def _widens(cast: Cast) -> bool:
@@ -152,28 +152,28 @@ def spread(facts: Sequence[Fact], supplied: Callable[[Column], Sequence[Fact]]) 
     equal: dict[Column, list[Equality]] = {}
     for equality in equalities(facts):
         equal.setdefault(equality.column, []).append(equality)
-    found = list(facts)
+    derived_facts = list(facts)
     if not equal:
-        return found
-    told = [known for column in equal for known in supplied(column)]
-    seen = {(id(known), column) for known in (*facts, *told) for column in known.columns}
-    seen |= {(id(known), column) for known, columns in by_constants.items() for column in columns}
-    pending = deque((known, known) for known in (*facts, *told) if _spreads(known))
-    while pending and len(found) < len(facts) + MOST_DERIVED:
-        root, known = pending.popleft()
-        for e in equal.get(known.columns[0], ()):
+        return derived_facts
+    supplied_facts = [fact for column in equal for fact in supplied(column)]
+    reached = {(id(fact), column) for fact in (*facts, *supplied_facts) for column in fact.columns}
+    reached |= {(id(fact), column) for fact, columns in by_constants.items() for column in columns}
+    pending = deque((fact, fact) for fact in (*facts, *supplied_facts) if _spreads(fact))
+    while pending and len(derived_facts) < len(facts) + MOST_DERIVED:
+        root, fact = pending.popleft()
+        for e in equal.get(fact.columns[0], ()):
             target = columns_of(e.other)
-            if not target or (id(root), target[0]) in seen:
+            if not target or (id(root), target[0]) in reached:
                 continue
-            if known.origin is Origin.JOIN and not e.strict:
+            if fact.origin is Origin.JOIN and not e.strict:
                 continue
-            derived = _carried(known, e)
+            derived = _carried(fact, e)
             if derived is not None:
-                seen.add((id(root), target[0]))
-                found.append(derived)
+                reached.add((id(root), target[0]))
+                derived_facts.append(derived)
                 if len(derived.columns) == 1:
                     pending.append((root, derived))
-    return [*found, *_with_constants(found)]
+    return [*derived_facts, *_with_constants(derived_facts)]
 
 
 class Constant(Struct, frozen=True, eq=False):
@@ -196,7 +196,7 @@ def _with_constants(facts: Sequence[Fact]) -> dict[Fact, frozenset[Column]]:
     derived: dict[Fact, frozenset[Column]] = {}
     written: set[Expression] = {f.expression for f in facts if isinstance(f.expression, Comparison)}
     while several and constants and len(derived) < MOST_DERIVED:
-        made = dict(f for known in several for f in _substituted(known, constants, written))
+        made = dict(f for fact in several for f in _substituted(fact, constants, written))
         fresh = {column: c for column, c in _constants(made) if column not in constants}
         derived |= made
         constants |= fresh
@@ -207,13 +207,13 @@ def _with_constants(facts: Sequence[Fact]) -> dict[Fact, frozenset[Column]]:
 
 def _constants(facts: Mapping[Fact, frozenset[Column]]) -> Iterator[tuple[Column, Constant]]:
     """Columns that equal something without columns, of types that equality tells apart."""
-    for known, columns in facts.items():
-        match known.expression:
+    for fact, columns in facts.items():
+        match fact.expression:
             case Comparison(Comparator.EQUAL, Column() as column, value) | Comparison(
                 Comparator.EQUAL, value, Column() as column
             ) if isinstance(column.type, _SAME_IN_PLACE):
-                if known.origin is not Origin.JOIN and _is_constant(value, column):
-                    yield column, Constant(value, known.written, columns | {column})
+                if fact.origin is not Origin.JOIN and _is_constant(value, column):
+                    yield column, Constant(value, fact.written, columns | {column})
             case _:
                 continue
 
@@ -223,22 +223,22 @@ def _is_constant(value: Expression, column: Column) -> bool:
 
 
 def _substituted(
-    known: Fact, constants: Mapping[Column, Constant], written: set[Expression]
+    fact: Fact, constants: Mapping[Column, Constant], written: set[Expression]
 ) -> Iterator[tuple[Fact, frozenset[Column]]]:
     """The fact about each of its sources alone, where the other columns are constants."""
-    for key in sorted(known.keys):
-        others = [column for column in known.columns if column.path[0] != key]
-        if _is_carried(known.expression, key) or not all(column in constants for column in others):
+    for key in sorted(fact.keys):
+        others = [column for column in fact.columns if column.path[0] != key]
+        if _is_carried(fact.expression, key) or not all(column in constants for column in others):
             continue
         values = {column: constants[column].value for column in others}
-        expression = substituted(known.expression, partial(_value_of, values))
+        expression = substituted(fact.expression, partial(_value_of, values))
         if expression is None or (isinstance(expression, Comparison) and expression in written):
             continue
         if isinstance(expression, Comparison):
             written.add(expression)
         via = " AND ".join(dict.fromkeys(constants[column].sql for column in others))
         follows = frozenset[Column]().union(*(constants[column].columns for column in others))
-        yield Fact(expression, known.written, None, Origin.SPREAD, via), follows
+        yield Fact(expression, fact.written, None, Origin.SPREAD, via), follows
 
 
 def _value_of(values: Mapping[Column, Expression], column: Column) -> Expression:
@@ -256,22 +256,22 @@ def _is_carried(expression: Expression, key: str) -> bool:
     return False
 
 
-def _spreads(known: Fact) -> bool:
+def _spreads(fact: Fact) -> bool:
     """A fact about one column, that equal values cannot tell apart."""
-    return len(known.columns) == 1 and not _is_opaque(known.expression)
+    return len(fact.columns) == 1 and not _is_opaque(fact.expression)
 
 
-def _carried(known: Fact, equality: Equality) -> Fact | None:
+def _carried(fact: Fact, equality: Equality) -> Fact | None:
     """The fact about the equal expression instead."""
     expression: Expression | None = None
     if equality.widened:
-        expression = _widened(known.expression, equality.other)
-    elif isinstance(equality.column.type, _SAME_IN_ALL) or _compares(known.expression):
-        expression = substituted(known.expression, lambda _: equality.other)
+        expression = _widened(fact.expression, equality.other)
+    elif isinstance(equality.column.type, _SAME_IN_ALL) or _compares(fact.expression):
+        expression = substituted(fact.expression, lambda _: equality.other)
     if expression is None:
         return None
-    origin = Origin.JOIN if known.origin is Origin.JOIN else Origin.SPREAD
-    return Fact(expression, known.written, None, origin, equality.sql)
+    origin = Origin.JOIN if fact.origin is Origin.JOIN else Origin.SPREAD
+    return Fact(expression, fact.written, None, origin, equality.sql)
 
 
 _SAME_IN_ALL = (IntegerType, DateType, StringType)
@@ -312,10 +312,10 @@ def _widened(expression: Expression, other: Expression) -> Expression | None:
     match expression:
         case And() | Or():
             parts = [_widened(part, other) for part in expression.operands]
-            known = [part for part in parts if part is not None]
-            if len(known) < len(parts):
+            widened = [part for part in parts if part is not None]
+            if len(widened) < len(parts):
                 return None
-            return all_of(known) if isinstance(expression, And) else any_of(known)
+            return all_of(widened) if isinstance(expression, And) else any_of(widened)
         case Comparison(left=Column(), right=Literal()):
             right = literal(expression.right)
             return None if right is None else replace(expression, left=other, right=right)
@@ -345,13 +345,13 @@ def part_for(expression: Expression, keys: AbstractSet[str]) -> Expression | Non
         return expression if keys_of(expression) else None
     match expression:
         case And():
-            found = [part_for(part, keys) for part in expression.operands]
-            known = [part for part in found if part is not None]
-            return all_of(known) if known else None
+            operand_parts = [part_for(part, keys) for part in expression.operands]
+            parts = [part for part in operand_parts if part is not None]
+            return all_of(parts) if parts else None
         case Or():
-            found = [part_for(part, keys) for part in expression.operands]
-            known = [part for part in found if part is not None]
-            return any_of(known) if len(known) == len(found) else None
+            operand_parts = [part_for(part, keys) for part in expression.operands]
+            parts = [part for part in operand_parts if part is not None]
+            return any_of(parts) if len(parts) == len(operand_parts) else None
         case _:
             return None
 
@@ -361,29 +361,29 @@ _TRUE = Literal(value=True, type=BOOLEAN)
 
 def about(facts: Sequence[Fact], key: str) -> Iterator[Fact]:
     """What the facts say of one source alone."""
-    for known in facts:
-        if known.keys and key not in known.keys:
+    for fact in facts:
+        if fact.keys and key not in fact.keys:
             continue
-        part = part_for(known.expression, {key})
-        if part is None and not known.keys and not _is_opaque(known.expression):
-            part = known.expression  # WHERE FALSE speaks of everything.
+        part = part_for(fact.expression, {key})
+        if part is None and not fact.keys and not _is_opaque(fact.expression):
+            part = fact.expression  # WHERE FALSE speaks of everything.
         if part is None or part == _TRUE:
             continue
-        if part is known.expression:
-            yield known
+        if part is fact.expression:
+            yield fact
         else:
-            yield Fact(part, known.written, None, _partly(known.origin), known.via)
+            yield Fact(part, fact.written, None, _partly(fact.origin), fact.via)
 
 
 def _partly(origin: Origin) -> Origin:
     return Origin.PART if origin is Origin.WRITTEN else origin
 
 
-def rejects_null(known: Fact, keys: AbstractSet[str], zone: Zone) -> bool:
+def rejects_null(fact: Fact, keys: AbstractSet[str], zone: Zone) -> bool:
     """Whether a fact cannot be TRUE where all columns of some sources are NULL."""
-    columns = [c for c in known.columns if c.path[0] in keys]
+    columns = [c for c in fact.columns if c.path[0] in keys]
     if not columns:
         return False
     nulls = {column.path: only_null(column.type) for column in columns}
-    one = Containers(1, pa.array([1], pa.int64()), nulls)
-    return not materialise(evaluate(known.expression, one, zone).true, 1)[0].as_py()
+    null_row = Containers(1, pa.array([1], pa.int64()), nulls)
+    return not materialise(evaluate(fact.expression, null_row, zone).true, 1)[0].as_py()

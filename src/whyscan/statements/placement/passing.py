@@ -34,48 +34,48 @@ def paths(expression: Expression) -> set[Path]:
 def both_sides(facts: Sequence[Fact], join: Join) -> tuple[list[Fact], list[Fact]]:
     """Facts about the columns that a full join joins by, for either side."""
     lefts, rights = [], []
-    for known in facts:
-        found = on_both_sides(known.expression, join)
-        if found is not None and known.keys:
-            lefts.append(Fact(found[0], known.written, None, known.origin, known.via))
-            rights.append(Fact(found[1], known.written, None, known.origin, known.via))
+    for fact in facts:
+        sides = on_both_sides(fact.expression, join)
+        if sides is not None and fact.keys:
+            lefts.append(Fact(sides[0], fact.written, None, fact.origin, fact.via))
+            rights.append(Fact(sides[1], fact.written, None, fact.origin, fact.via))
     return lefts, rights
 
 
-def outward(known: Fact, given: dict[Path, Column]) -> Fact | None:
+def outward(fact: Fact, output_columns: dict[Path, Column]) -> Fact | None:
     """A fact inside a block in the words of its outputs; None where they do not have them."""
 
     def change(column: Column) -> Column | None:
         for depth in range(len(column.path), 1, -1):
-            found = given.get(column.path[:depth])
-            if found is not None:
-                return Column((*found.path, *column.path[depth:]), column.type)
+            output_column = output_columns.get(column.path[:depth])
+            if output_column is not None:
+                return Column((*output_column.path, *column.path[depth:]), column.type)
         return None
 
-    expression = substituted(known.expression, change)
+    expression = substituted(fact.expression, change)
     if expression is None or not keys_of(expression):
         return None
-    return Fact(expression, known.written, None, known.origin, known.via)
+    return Fact(expression, fact.written, None, fact.origin, fact.via)
 
 
 def constants(outputs: Sequence[Output], key: str) -> list[Fact]:
     """`SELECT 5 AS k`: k = 5."""
-    found = []
+    facts = []
     for output in outputs:
         value = output.expression
         if isinstance(value, Literal) and value.value is not None:
             column = Column((key, output.name), value.type)
             equal = Comparison(Comparator.EQUAL, column, value)
-            found.append(Fact(equal, output.name, None, Origin.SPREAD))
-    return found
+            facts.append(Fact(equal, output.name, None, Origin.SPREAD))
+    return facts
 
 
-def inward(known: Fact, key: str, select: Select) -> tuple[Fact | None, str]:
+def inward(fact: Fact, key: str, select: Select) -> tuple[Fact | None, str]:
     """A fact about a block's outputs in the words of its sources, or why it does not pass."""
     if select.barrier is not None:
         return None, select.barrier
     outputs = {output.name: output.expression for output in select.outputs}
-    named = {path[1] for path in paths(known.expression) if path[0] == key}
+    named = {path[1] for path in paths(fact.expression) if path[0] == key}
     used = [outputs.get(name) for name in named]
     if any(expression is None for expression in used):
         return None, "it is computed from many rows, or by what is not understood"
@@ -88,20 +88,20 @@ def inward(known: Fact, key: str, select: Select) -> tuple[Fact | None, str]:
     def change(column: Column) -> Expression | None:
         if column.path[0] != key:
             return column
-        found = outputs[column.path[1]]
+        value = outputs[column.path[1]]
         if len(column.path) == 2:  # noqa: PLR2004
-            return found
-        if isinstance(found, Column):
-            return Column((*found.path, *column.path[2:]), column.type)
+            return value
+        if isinstance(value, Column):
+            return Column((*value.path, *column.path[2:]), column.type)
         return None
 
-    inner = substituted(known.expression, change)
+    inner = substituted(fact.expression, change)
     if inner is None:
         return None, "it is computed by what is not understood"
-    return Fact(inner, known.written, None, known.origin, known.via), ""
+    return Fact(inner, fact.written, None, fact.origin, fact.via), ""
 
 
-def by_position(known: Fact, key: str, query: Combined, side: Query) -> Fact | None:
+def by_position(fact: Fact, key: str, query: Combined, side: Query) -> Fact | None:
     """A fact about a set operation's rows by the names of one side; None where types differ."""
     places = {output.name: i for i, output in enumerate(query.outputs)}
 
@@ -109,23 +109,23 @@ def by_position(known: Fact, key: str, query: Combined, side: Query) -> Fact | N
         if column.path[0] != key:
             return column
         position = places[column.path[1]]
-        own = side.outputs[position]
-        if query.outputs[position].expression is None or own.expression is None:
+        side_output = side.outputs[position]
+        if query.outputs[position].expression is None or side_output.expression is None:
             return None
         plain = len(column.path) == 2  # noqa: PLR2004
-        if plain and type_of(own.expression) != column.type:
+        if plain and type_of(side_output.expression) != column.type:
             return None
-        return Column((key, own.name, *column.path[2:]), column.type)
+        return Column((key, side_output.name, *column.path[2:]), column.type)
 
-    expression = substituted(known.expression, change)
+    expression = substituted(fact.expression, change)
     if expression is None:
         return None
-    return Fact(expression, known.written, None, known.origin, known.via)
+    return Fact(expression, fact.written, None, fact.origin, fact.via)
 
 
-def through_windows(known: Fact, select: Select) -> bool:
+def through_windows(fact: Fact, select: Select) -> bool:
     """Whether a fact holds of whole partitions of every window."""
-    return all(covered(known.expression, keys) for keys in select.partitions)
+    return all(covered(fact.expression, keys) for keys in select.partitions)
 
 
 def _all_covered(values: Sequence[Expression], keys: Sequence[Expression]) -> bool:

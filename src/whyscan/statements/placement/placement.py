@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from whyscan.statements.placement.facts import Fact, about, fact, rejects_null, shared, spread
+from whyscan.statements.placement.facts import Fact, about, fact_of, rejects_null, shared, spread
 from whyscan.statements.placement.passing import (
     both_sides,
     by_position,
@@ -72,7 +72,7 @@ class Placement(Struct):
     leaves: dict[str, tuple[Source, tuple[Fact, ...]]] = field(default_factory=dict)
     reads: dict[str, set[str]] = field(default_factory=dict)
     above: dict[str, list[Stayed]] = field(default_factory=dict)
-    _known: dict[str, list[Fact]] = field(default_factory=dict)
+    _source_facts: dict[str, list[Fact]] = field(default_factory=dict)
     _made: dict[int, tuple[Fact, ...]] = field(default_factory=dict)
     _followed: dict[tuple[int, ...], tuple[Sequence[Fact], list[Fact]]] = field(
         default_factory=dict
@@ -117,39 +117,45 @@ class Placement(Struct):
     def _facts(self, conditions: Sequence[Condition]) -> list[Fact]:
         for condition in conditions:
             if id(condition) not in self._made:
-                known = self.values.get(id(condition)) or fact(condition)
-                self._made[id(condition)] = () if known is None else (known, *shared(known))
-        return [known for condition in conditions for known in self._made[id(condition)]]
+                condition_fact = self.values.get(id(condition)) or fact_of(condition)
+                self._made[id(condition)] = (
+                    () if condition_fact is None else (condition_fact, *shared(condition_fact))
+                )
+        return [
+            condition_fact
+            for condition in conditions
+            for condition_fact in self._made[id(condition)]
+        ]
 
     def _of_source(self, source: Source) -> list[Fact]:
         if not isinstance(source.relation, Select | Combined):
             return []
-        if source.key not in self._known:
-            self._known[source.key] = self.given(source.relation, source.key)
-        return self._known[source.key]
+        if source.key not in self._source_facts:
+            self._source_facts[source.key] = self.output_facts(source.relation, source.key)
+        return self._source_facts[source.key]
 
-    def given(self, query: Query, key: str) -> list[Fact]:
+    def output_facts(self, query: Query, key: str) -> list[Fact]:
         """What is TRUE of a query's rows, in the words of who reads them."""
         if isinstance(query, Combined):
-            left = self.given(query.left, key)
+            left = self.output_facts(query.left, key)
             if query.operator == "except":
                 return left
             right = self._renamed(query, key)
             return [*left, *right] if query.operator == "intersect" else []
-        given: dict[Path, Column] = {}
+        output_columns: dict[Path, Column] = {}
         for output in query.outputs:
             grouped = query.groups is None or output.expression in query.groups
             if isinstance(output.expression, Column) and grouped:
-                given.setdefault(
+                output_columns.setdefault(
                     output.expression.path, Column((key, output.name), output.expression.type)
                 )
         inside = self._spread(self.inside(query))
-        found = (outward(known, given) for known in inside)
-        return [*(f for f in found if f is not None), *constants(query.outputs, key)]
+        outer_facts = (outward(inner_fact, output_columns) for inner_fact in inside)
+        return [*(f for f in outer_facts if f is not None), *constants(query.outputs, key)]
 
     def _shared(self, query: Combined, key: str) -> list[Fact]:
         """What is TRUE of the rows of either side that matter to an INTERSECT or an EXCEPT."""
-        return [] if query.operator == "union" else self.given(query, key)
+        return [] if query.operator == "union" else self.output_facts(query, key)
 
     def _renamed(self, query: Combined, key: str) -> list[Fact]:
         """The right side's facts by the left side's names."""
@@ -161,12 +167,14 @@ class Placement(Struct):
         def change(column: Column) -> Column:
             return Column((key, names[column.path[1]], *column.path[2:]), column.type)
 
-        found = []
-        for known in self.given(query.right, key):
-            expression = substituted(known.expression, change)
+        renamed = []
+        for right_fact in self.output_facts(query.right, key):
+            expression = substituted(right_fact.expression, change)
             if expression is not None:
-                found.append(Fact(expression, known.written, None, Origin.SPREAD, known.via))
-        return found
+                renamed.append(
+                    Fact(expression, right_fact.written, None, Origin.SPREAD, right_fact.via)
+                )
+        return renamed
 
     # Down: what every row that matters satisfies.
 
@@ -174,7 +182,7 @@ class Placement(Struct):
         self,
         query: Query,
         key: str,
-        asked: Sequence[Fact],
+        outer_facts: Sequence[Fact],
         around: Sequence[Fact],
         needed: set[str] | None,
     ) -> None:
@@ -184,25 +192,28 @@ class Placement(Struct):
         somebody reads, None for all.
         """
         if isinstance(query, Combined):
-            self._combined(query, key, asked, around, needed)
+            self._combined(query, key, outer_facts, around, needed)
         else:
-            self._select(query, key, asked, around, needed)
+            self._select(query, key, outer_facts, around, needed)
 
     def _combined(
         self,
         query: Combined,
         key: str,
-        asked: Sequence[Fact],
+        outer_facts: Sequence[Fact],
         around: Sequence[Fact],
         needed: set[str] | None,
     ) -> None:
         """UNION, INTERSECT and EXCEPT: a row that is not wanted has no part on either side."""
-        passing = [*(known for known in asked if query.barrier is None), *self._shared(query, key)]
+        passing = [
+            *(fact for fact in outer_facts if query.barrier is None),
+            *self._shared(query, key),
+        ]
         if query.barrier is not None:
-            self._stay(query, key, asked, query.barrier)
+            self._stay(query, key, outer_facts, query.barrier)
         pairs = list(zip(query.outputs, query.left.outputs, query.right.outputs, strict=False))
         for side in (query.left, query.right):
-            inner = [by_position(known, key, query, side) for known in passing]
+            inner = [by_position(fact, key, query, side) for fact in passing]
             chosen = None
             if needed is not None and query.narrows:
                 chosen = {
@@ -216,15 +227,15 @@ class Placement(Struct):
         self,
         select: Select,
         key: str,
-        asked: Sequence[Fact],
+        outer_facts: Sequence[Fact],
         around: Sequence[Fact],
         needed: set[str] | None,
     ) -> None:
         passing = []
-        for known in asked:
-            inner, why = inward(known, key, select)
+        for fact in outer_facts:
+            inner, why = inward(fact, key, select)
             if inner is None:
-                self._stay(select, key, [known], why)
+                self._stay(select, key, [fact], why)
             else:
                 passing.append(inner)
         passing += self._from_above(select)
@@ -274,18 +285,18 @@ class Placement(Struct):
                 self.down(tree.left, facts)
                 self.down(tree.right, [*facts, *on, *self.up(tree.left)])
             case Kind.FULL:
-                free = [known for known in facts if not known.keys & (left | right)]
+                free = [fact for fact in facts if not fact.keys & (left | right)]
                 lefts, rights = both_sides(facts, tree)
                 self.down(tree.left, [*free, *lefts])
                 self.down(tree.right, [*free, *rights])
             case _:
-                free = [known for known in facts if not known.keys & (left | right)]
+                free = [fact for fact in facts if not fact.keys & (left | right)]
                 self.down(tree.left, free)
                 self.down(tree.right, free)
 
     def _beside(self, facts: Sequence[Fact], kept: Tree, filled: frozenset[str]) -> list[Fact]:
         """The facts that decide about rows of the kept side without the side that is filled."""
-        return [*(known for known in facts if not known.keys & filled), *self.up(kept)]
+        return [*(fact for fact in facts if not fact.keys & filled), *self.up(kept)]
 
     def _inside_exists(self, join: Join) -> list[Fact]:
         """The conditions that an EXISTS joins by; none where its query always has a row."""
@@ -309,26 +320,26 @@ class Placement(Struct):
         return kind
 
     def _rejected(self, facts: Sequence[Fact], keys: frozenset[str]) -> bool:
-        return any(rejects_null(known, keys, self.zone) for known in facts)
+        return any(rejects_null(fact, keys, self.zone) for fact in facts)
 
     def _spread(self, facts: Sequence[Fact]) -> list[Fact]:
         """What follows from facts. Both sides of a join, and all of its leaves, ask for it."""
-        asked = tuple(map(id, facts))
-        if asked not in self._followed:
+        identity = tuple(map(id, facts))
+        if identity not in self._followed:
             # The facts are held with the answer, so that no other takes the place of one.
-            self._followed[asked] = (facts, spread(_unique(facts), self.supplied))
-        return self._followed[asked][1]
+            self._followed[identity] = (facts, spread(_unique(facts), self.supplied))
+        return self._followed[identity][1]
 
     def _leaf(self, source: Source, facts: Sequence[Fact]) -> None:
-        own = [] if source.sampled else _distinct(about(self._spread(facts), source.key))
+        source_facts = [] if source.sampled else _distinct(about(self._spread(facts), source.key))
         if isinstance(source.relation, Base):
-            self.leaves[source.key] = (source, tuple(own))
+            self.leaves[source.key] = (source, tuple(source_facts))
         elif source.relation is not None:
             if source.sampled:
                 self._stay(source.relation, source.key, about(facts, source.key), _SAMPLED)
             needed = {name.lower() for name in self.reads.get(source.key, set())}
             wanted = {o.name for o in source.relation.outputs if o.name.lower() in needed}
-            self.query(source.relation, source.key, own, facts, wanted)
+            self.query(source.relation, source.key, source_facts, facts, wanted)
 
     # What is read, and what stays.
 
@@ -344,37 +355,37 @@ class Placement(Struct):
         """Note the conditions of a block that did not become a filter of their sources."""
         conditions = [*select.where, *(c for join in joins(select.tree) for c in join.on)]
         for condition in {c.sql: c for c in reversed(conditions)}.values():
-            keys = condition.named()
+            keys = condition.source_keys()
             why = condition.fixed
             if why is None and len(keys) > 1:
                 why = "it compares columns of several tables"
             self._keep(condition, why or "a join keeps rows that fail it")
-        passed = {id(known.expression) for known in passing}
+        passed = {id(fact.expression) for fact in passing}
         above = ((select.having, "GROUP BY"), (select.qualify, "a window function"))
-        for clause, what in above:
+        for clause, operation in above:
             for condition in clause:
                 if id(condition.expression) not in passed:
-                    self._keep(condition, condition.fixed or f"it stands above {what}")
+                    self._keep(condition, condition.fixed or f"it stands above {operation}")
 
     def _keep(self, condition: Condition, why: str) -> None:
         for key in keys_of(condition.expression):
-            held = self.leaves.get(key)
-            if held is not None and not any(
-                f.written == condition.sql for f in held[1] if not f.via
+            placed = self.leaves.get(key)
+            if placed is not None and not any(
+                f.written == condition.sql for f in placed[1] if not f.via
             ):
-                told = _SAMPLED if held[0].sampled and condition.fixed is None else why
-                self.above.setdefault(key, []).append(Stayed(condition.sql, told))
+                reason = _SAMPLED if placed[0].sampled and condition.fixed is None else why
+                self.above.setdefault(key, []).append(Stayed(condition.sql, reason))
 
-    def _stay(self, query: Query, key: str, asked: Iterable[Fact], why: str) -> None:
+    def _stay(self, query: Query, key: str, facts: Iterable[Fact], why: str) -> None:
         """Facts that could not pass into a query: its scans that they name are told."""
-        for known in asked:
-            if known.origin is not Origin.WRITTEN:
+        for fact in facts:
+            if fact.origin is not Origin.WRITTEN:
                 continue
-            names = {path[1] for path in paths(known.expression) if path[0] == key}
+            names = {path[1] for path in paths(fact.expression) if path[0] == key}
             for output in query.outputs:
                 if output.name in names:
                     for path in output.reads:
-                        self.above.setdefault(path[0], []).append(Stayed(known.written, why))
+                        self.above.setdefault(path[0], []).append(Stayed(fact.written, why))
 
 
 _SAMPLED = "it stands above TABLESAMPLE"
@@ -382,19 +393,19 @@ _SAMPLED = "it stands above TABLESAMPLE"
 
 def _unique(facts: Sequence[Fact]) -> list[Fact]:
     """Each once: what a join knows of its sides, the joins above it know as well."""
-    return list({id(known.expression): known for known in facts}.values())
+    return list({id(fact.expression): fact for fact in facts}.values())
 
 
 def _distinct(facts: Iterable[Fact]) -> list[Fact]:
     """Each fact once, the written before the derived."""
     order = {Origin.WRITTEN: 0, Origin.PART: 1, Origin.SPREAD: 2, Origin.JOIN: 3}
-    found: dict[str, Fact] = {}
-    for known in sorted(facts, key=lambda f: order[f.origin]):
-        found.setdefault(to_sql(known.expression), known)
-    return list(found.values())
+    by_sql: dict[str, Fact] = {}
+    for fact in sorted(facts, key=lambda f: order[f.origin]):
+        by_sql.setdefault(to_sql(fact.expression), fact)
+    return list(by_sql.values())
 
 
 def _spelled(source: Source, names: set[str]) -> tuple[str, ...]:
     """The columns by their names in the schema, in its order."""
     lower = {name.lower() for name in names}
-    return tuple(known.name for known in source.fields if known.name.lower() in lower)
+    return tuple(column.name for column in source.fields if column.name.lower() in lower)

@@ -32,10 +32,10 @@ def gated(report: StatementReport, gates: StatementGates) -> StatementReport:
     """The report with the outcome of each gate, its own and its scans'."""
     for name in gates.tables:
         if not any(_called(scan, name) for scan in report.scans):
-            known = ", ".join(dict.fromkeys(scan.name for scan in report.scans))
+            names = ", ".join(dict.fromkeys(scan.name for scan in report.scans))
             raise UsageError(
                 f"a gate is for {name!r}, which the statement does not scan",
-                hint=f"its tables are {known}" if known else "it scans no table",
+                hint=f"its tables are {names}" if names else "it scans no table",
             )
     return replace(
         report,
@@ -48,18 +48,21 @@ def gated(report: StatementReport, gates: StatementGates) -> StatementReport:
 
 def _on_scan(scan: ScanReport, gates: StatementGates) -> Iterator[Assertion]:
     """What is asked of every scan, then what is asked of this one."""
-    whole = Gates(
+    every_scan = Gates(
         assert_stats=gates.whole.assert_stats,
         # Nobody can filter by the partitions of a table that has none.
         require_partition_filter=gates.whole.require_partition_filter
         and bool(scan.report.table.partitioned_by),
     )
-    asked = [whole, *(found for name, found in gates.tables.items() if _called(scan, name))]
-    told = set()
-    for one in asked:
-        for outcome in _outcomes(scan, one):
-            if (outcome.name, outcome.threshold) not in told:
-                told.add((outcome.name, outcome.threshold))
+    scan_gates = [
+        every_scan,
+        *(gates_of_table for name, gates_of_table in gates.tables.items() if _called(scan, name)),
+    ]
+    yielded = set()
+    for one_gates in scan_gates:
+        for outcome in _outcomes(scan, one_gates):
+            if (outcome.name, outcome.threshold) not in yielded:
+                yielded.add((outcome.name, outcome.threshold))
                 yield outcome
 
 

@@ -64,18 +64,20 @@ def drawing(report: StatementReport) -> Drawing:
 
 def _lanes(edges: Sequence[Edge]) -> list[int]:
     """The shortest lines nearest to the list; in one lane none meets another."""
-    found = [0] * len(edges)
-    taken: list[list[tuple[int, int]]] = []
+    lane_of = [0] * len(edges)
+    lane_spans: list[list[tuple[int, int]]] = []
     order = sorted(range(len(edges)), key=lambda at: abs(edges[at].left - edges[at].right))
     for at in order:
         low, high = sorted((edges[at].left, edges[at].right))
-        free = (n for n, spans in enumerate(taken) if all(high < a or low > b for a, b in spans))
-        lane = next(free, len(taken))
-        if lane == len(taken):
-            taken.append([])
-        taken[lane].append((low, high))
-        found[at] = lane
-    return found
+        free = (
+            n for n, spans in enumerate(lane_spans) if all(high < a or low > b for a, b in spans)
+        )
+        lane = next(free, len(lane_spans))
+        if lane == len(lane_spans):
+            lane_spans.append([])
+        lane_spans[lane].append((low, high))
+        lane_of[at] = lane
+    return lane_of
 
 
 def _line(edge: Edge, x: int, width: int) -> Line:

@@ -65,8 +65,8 @@ def markdown(report: StatementReport) -> str:
 
 def _sql(report: StatementReport) -> Iterator[str]:
     """As much of a long statement as leaves room for the rest."""
-    whole = "\n".join(sql_lines(report.sql))
-    shown = whole if len(whole) <= SQL_SHOWN else f"{whole[:SQL_SHOWN]}\n…"
+    text = "\n".join(sql_lines(report.sql))
+    shown = text if len(text) <= SQL_SHOWN else f"{text[:SQL_SHOWN]}\n…"
     yield from fenced(shown.split("\n"), "sql")
 
 
@@ -130,7 +130,7 @@ def _each(report: StatementReport, titles: Sequence[str]) -> Iterator[Iterable[s
 
 
 def _about(scan: ScanReport) -> Iterator[str]:
-    role = "" if (told := target(scan)) is None else f", {told}"
+    role = "" if (role_text := target(scan)) is None else f", {role_text}"
     yield subject_line(scan.report.table) + role
     if scan.answer is not None:
         yield f"- answered from metadata: {plain(scan.answer)}"
@@ -153,15 +153,15 @@ def _conditions(scan: ScanReport, report: StatementReport) -> Iterator[str]:
     above = list(stayed(scan, report))
     if above:
         yield ""
-    for one in above:
-        yield f"- stays above: {code(condition(one.sql))}, {plain(one.why)}"
+    for condition_above in above:
+        yield f"- stays above: {code(condition(condition_above.sql))}, {plain(condition_above.why)}"
 
 
 def _dynamic(scan: ScanReport, titles: Sequence[str]) -> Iterator[str]:
     if scan.dynamic is None:
         return
     rows = [
-        (f"{name}: {means}", *amount_cells(told)) for name, means, told in answers(scan.dynamic)
+        (f"{name}: {means}", *amount_cells(amount)) for name, means, amount in answers(scan.dynamic)
     ]
     yield from grid(("what joins change", "files", "bytes", "rows"), rows, right=3)
     yield ""

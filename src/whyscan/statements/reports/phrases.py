@@ -84,8 +84,8 @@ def _with_joins(scan: ScanReport) -> int:
 def heaviest(report: StatementReport) -> int | None:
     """The position of the scan with the most bytes, or files where bytes are not known."""
     readings = [scan.reading for scan in report.scans]
-    known = all(read.bytes_kept is not None for read in readings)
-    weights = [(read.bytes_kept or 0) if known else read.kept for read in readings]
+    all_sized = all(read.bytes_kept is not None for read in readings)
+    weights = [(read.bytes_kept or 0) if all_sized else read.kept for read in readings]
     return weights.index(max(weights)) if weights and any(weights) else None
 
 
@@ -105,7 +105,7 @@ def stayed(scan: ScanReport, report: StatementReport) -> Iterator[Stayed]:
     if not scan.above:
         return
     joins = {edge.sql for edge in report.joins}
-    yield from (one for one in scan.above if one.sql not in joins)
+    yield from (condition for condition in scan.above if condition.sql not in joins)
 
 
 def condition(sql: str) -> str:
@@ -145,23 +145,23 @@ def amount_cells(amount: Amount | None) -> tuple[str, str, str]:
     return f"{amount.files:,}", size(amount.bytes), rows
 
 
-def amount(told: Amount) -> str:
+def amount(read: Amount) -> str:
     """`4 files (20 kB, 200 rows)`."""
-    known = [size(told.bytes)] if told.bytes is not None else []
-    known += [counted(told.rows, "row")] if told.rows is not None else []
-    return counted(told.files, "file") + (f" ({', '.join(known)})" if known else "")
+    details = [size(read.bytes)] if read.bytes is not None else []
+    details += [counted(read.rows, "row")] if read.rows is not None else []
+    return counted(read.files, "file") + (f" ({', '.join(details)})" if details else "")
 
 
 def supplied(supply: Supply, titles: Sequence[str]) -> str:
     """`month by o.month = d.month, from days d: 1 to 3, 2 values read`."""
-    known = []
+    details = []
     if supply.low is not None or supply.high is not None:
-        known.append(f"{inert(supply.low or 'anything')} to {inert(supply.high or 'anything')}")
+        details.append(f"{inert(supply.low or 'anything')} to {inert(supply.high or 'anything')}")
     if supply.keys is not None:
-        known.append(f"{counted(supply.keys, 'value')} read")
+        details.append(f"{counted(supply.keys, 'value')} read")
     source = "" if supply.source is None else f", from {inert(titles[supply.source])}"
-    told = ", ".join(known) or "nothing is known of the values"
-    return f"{inert_sql(supply.column)} by {inert_sql(supply.sql)}{source}: {told}"
+    values = ", ".join(details) or "nothing is known of the values"
+    return f"{inert_sql(supply.column)} by {inert_sql(supply.sql)}{source}: {values}"
 
 
 def changed(rewrite: Rewrite) -> str:
@@ -176,10 +176,10 @@ def changed(rewrite: Rewrite) -> str:
 
 def joins(report: StatementReport) -> list[Edge]:
     """The joins, with all conditions between two scans in one."""
-    found: dict[tuple[str, int, int], list[str]] = {}
+    conditions: dict[tuple[str, int, int], list[str]] = {}
     for edge in report.joins:
-        found.setdefault((edge.kind, edge.left, edge.right), []).append(edge.sql)
-    return [Edge(*ends, " AND ".join(filter(None, sql))) for ends, sql in found.items()]
+        conditions.setdefault((edge.kind, edge.left, edge.right), []).append(edge.sql)
+    return [Edge(*ends, " AND ".join(filter(None, sql))) for ends, sql in conditions.items()]
 
 
 def linked(edge: Edge, titles: Sequence[str]) -> str:

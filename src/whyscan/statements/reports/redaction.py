@@ -44,8 +44,8 @@ def _scan(scan: ScanReport, hide: redaction.Redactor, key: bytes) -> ScanReport:
     return replace(
         scan,
         report=replace(report, findings=tuple(map(hide.finding, report.findings))),
-        placed=tuple(_placed(one, hide) for one in scan.placed),
-        above=tuple(_stayed(one, hide) for one in scan.above),
+        placed=tuple(_placed(condition, hide) for condition in scan.placed),
+        above=tuple(_stayed(condition, hide) for condition in scan.above),
         dynamic=None if scan.dynamic is None else _dynamic(scan.dynamic, hide),
         limit=None if scan.limit is None else hide.text(scan.limit),
         # The least and the greatest value of a column are values of the table.
@@ -67,7 +67,7 @@ def _stayed(stayed: Stayed, hide: redaction.Redactor) -> Stayed:
 
 
 def _dynamic(dynamic: Dynamic, hide: redaction.Redactor) -> Dynamic:
-    return replace(dynamic, supplies=tuple(_supply(one, hide) for one in dynamic.supplies))
+    return replace(dynamic, supplies=tuple(_supply(supply, hide) for supply in dynamic.supplies))
 
 
 def _supply(supply: Supply, hide: redaction.Redactor) -> Supply:

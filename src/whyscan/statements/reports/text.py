@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from whyscan.statements.records import Dynamic, ScanReport, StatementReport
 
-Told: TypeAlias = tuple[list[str], list[str]]
+ScanSections: TypeAlias = tuple[list[str], list[str]]
 """What stays above a scan, and what joins change for it."""
 Unchecked: TypeAlias = tuple[tuple[str, str], ...]
 LINES_OF_SQL = 6
@@ -57,10 +57,10 @@ def text(report: StatementReport, page: Page | None = None) -> str:
     """The whole report, with a line break at its end."""
     where = Page() if page is None else page
     titles = report.titles
-    report, unchecked = _told_once(report)
+    report, unchecked = _shared_unchecked(report)
     sections = (
         title_lines(answer(report), where),
-        _asked(report, where),
+        _statement_lines(report, where),
         _overview(report, where),
         *(_scan(at, report, titles, where) for at in range(len(report.scans))),
         _joins(report, titles, where),
@@ -73,26 +73,26 @@ def text(report: StatementReport, page: Page | None = None) -> str:
     return in_paragraphs(sections)
 
 
-def _told_once(report: StatementReport) -> tuple[StatementReport, Unchecked]:
+def _shared_unchecked(report: StatementReport) -> tuple[StatementReport, Unchecked]:
     """What was checked in no scan (`--depth files`), and the report without it."""
     every = [scan.report.unchecked for scan in report.scans]
     if len(every) == 1:
         return report, ()
     first = every[0] if every else ()
-    shared = tuple(one for one in first if all(one in told for told in every))
+    shared = tuple(reason for reason in first if all(reason in unchecked for unchecked in every))
     scans = tuple(_without(scan, shared) for scan in report.scans)
     return replace(report, scans=scans), shared
 
 
 def _without(scan: ScanReport, shared: Unchecked) -> ScanReport:
-    left = tuple(one for one in scan.report.unchecked if one not in shared)
+    left = tuple(reason for reason in scan.report.unchecked if reason not in shared)
     return replace(scan, report=replace(scan.report, unchecked=left))
 
 
-def _asked(report: StatementReport, page: Page) -> Iterator[str]:
+def _statement_lines(report: StatementReport, page: Page) -> Iterator[str]:
     lines = page.wrap(f"statement  {inert_sql(report.sql)}", hanging=" " * 11).splitlines()
-    whole = any(scan.report.listing is not None for scan in report.scans)
-    if whole or len(lines) <= LINES_OF_SQL:
+    with_files = any(scan.report.listing is not None for scan in report.scans)
+    if with_files or len(lines) <= LINES_OF_SQL:
         yield from lines
         return
     yield from lines[: LINES_OF_SQL - 1]
@@ -119,7 +119,7 @@ def _overview(report: StatementReport, page: Page) -> Iterator[str]:
 def _scan(at: int, report: StatementReport, titles: Sequence[str], page: Page) -> Iterator[str]:
     """A title at the margin, and everything else of the scan indented below it."""
     scan, title = report.scans[at], inert(titles[at])
-    role = "" if (told := target(scan)) is None else f", {told}"
+    role = "" if (role_text := target(scan)) is None else f", {role_text}"
     heading = page.wrap(f"{title}{role}: {subject(scan.report, page)}", hanging=GAP)
     yield heading.replace(title, page.paint(title, Ink.TITLE), 1)
     inner = page.indented()
@@ -130,25 +130,25 @@ def _scan(at: int, report: StatementReport, titles: Sequence[str], page: Page) -
             yield from (f"{GAP}{line}".rstrip() for line in block.splitlines())
 
 
-def _short(scan: ScanReport, told: Told, page: Page) -> Iterator[Iterable[str]]:
+def _short(scan: ScanReport, sections: ScanSections, page: Page) -> Iterator[Iterable[str]]:
     yield _said(scan, page)
     if scan.answer is None:
         yield funnel_lines(scan.report, page)
     yield _placed(scan, page)
-    yield from told
+    yield from sections
     if scan.answer is None:
         yield finding_lines(scan.report.findings, page)
         yield unchecked_lines(scan.report.unchecked, scan.report.notes, page)
     yield gate_lines(scan.report.assertions, page)
 
 
-def _long(scan: ScanReport, told: Told, page: Page) -> Iterator[Iterable[str]]:
+def _long(scan: ScanReport, sections: ScanSections, page: Page) -> Iterator[Iterable[str]]:
     """What the report on a single table shows, in paragraphs."""
-    sections = (
+    paragraphs = (
         _said(scan, page),
         funnel_lines(scan.report, page),
-        [*_placed(scan, page), *told[0]],
-        told[1],
+        [*_placed(scan, page), *sections[0]],
+        sections[1],
         conjunct_lines(scan.report, page),
         engine_lines(scan.report, page),
         survivor_lines(scan.report, page),
@@ -158,15 +158,15 @@ def _long(scan: ScanReport, told: Told, page: Page) -> Iterator[Iterable[str]]:
         ground_lines(scan.report, page),
         gate_lines(scan.report.assertions, page),
     )
-    yield [in_paragraphs(sections)]
+    yield [in_paragraphs(paragraphs)]
 
 
 def _said(scan: ScanReport, page: Page) -> Iterator[str]:
     """What the statement does with the table, before how much it reads."""
     if scan.answer is not None:
         none = f"none of {counted(scan.reading.total, 'file')} is read"
-        told = f"answered from metadata, {none}: {inert_sql(scan.answer)}"
-        yield page.wrap(told, hanging=GAP)
+        line = f"answered from metadata, {none}: {inert_sql(scan.answer)}"
+        yield page.wrap(line, hanging=GAP)
     if scan.rewrite is not None:
         yield page.wrap(changed(scan.rewrite), hanging=GAP)
     if scan.limit is not None:
@@ -196,24 +196,24 @@ def _placed(scan: ScanReport, page: Page) -> Iterator[str]:
     yield head
     for placed, line in zip(scan.placed, lines, strict=True):
         yield line
-        if told := came(placed):
-            yield page.wrap(told, indent=GAP, hanging=GAP * 2)
+        if origin := came(placed):
+            yield page.wrap(origin, indent=GAP, hanging=GAP * 2)
     if scan.report.listing is None:
         yield from at_least_lines(scan.report, page)
 
 
 def _above(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[str]:
-    for one in stayed(scan, report):
-        sql = page.cut(inert_sql(one.sql), LONGEST_CONDITION)
-        told = f"stays above: {sql} ({inert_sql(one.why)})"
-        yield page.wrap(told, hanging=GAP)
+    for condition in stayed(scan, report):
+        sql = page.cut(inert_sql(condition.sql), LONGEST_CONDITION)
+        line = f"stays above: {sql} ({inert_sql(condition.why)})"
+        yield page.wrap(line, hanging=GAP)
 
 
 def _dynamic(scan: ScanReport, titles: Sequence[str], page: Page) -> Iterator[str]:
     if scan.dynamic is None:
         return
-    told = {(a.files, a.bytes) for _, _, a in answers(scan.dynamic) if a is not None}
-    if len(told) == 1 and scan.report.listing is None:
+    amounts = {(a.files, a.bytes) for _, _, a in answers(scan.dynamic) if a is not None}
+    if len(amounts) == 1 and scan.report.listing is None:
         yield "values from joins remove nothing more"
         return
     yield from _three(scan.dynamic, page)
@@ -223,16 +223,18 @@ def _dynamic(scan: ScanReport, titles: Sequence[str], page: Page) -> Iterator[st
 
 def _three(dynamic: Dynamic, page: Page) -> Iterator[str]:
     rows = [("what joins change", "files", "bytes", "rows")]
-    rows += [(f"{name}: {means}", *amount_cells(told)) for name, means, told in answers(dynamic)]
+    rows += [
+        (f"{name}: {means}", *amount_cells(amount)) for name, means, amount in answers(dynamic)
+    ]
     yield from headed(rows, page, right=frozenset({1, 2, 3}))
 
 
 def _joins(report: StatementReport, titles: Sequence[str], page: Page) -> Iterator[str]:
-    found = joins(report)
-    if found:
+    edges = joins(report)
+    if edges:
         yield page.paint("joins", Ink.FAINT)
-    width = max((len(edge.kind) for edge in found), default=0)
-    for edge in found:
+    width = max((len(edge.kind) for edge in edges), default=0)
+    for edge in edges:
         lead = f"{GAP}{inert(edge.kind):<{width}}{GAP}"
         yield page.wrap(lead + linked(edge, titles), hanging=" " * len(lead))
     if unresolved(report):

@@ -12,7 +12,7 @@ from whyscan.errors import SyntaxProblem
 from whyscan.predicate.syntax.parse import conjuncts, unwrapped
 from whyscan.statements.sql import clauses
 from whyscan.statements.sql.from_clause import FromClause
-from whyscan.statements.sql.outputs import alike, either, fields_of, values
+from whyscan.statements.sql.outputs import either, fields_of, values, widened_to_match
 from whyscan.statements.sql.qualification import AMBIGUOUS
 from whyscan.statements.sql.relations import (
     Combined,
@@ -26,7 +26,7 @@ from whyscan.statements.sql.relations import (
     free_reads,
     joins,
 )
-from whyscan.statements.sql.subqueries import compared, nested_queries, semi_join
+from whyscan.statements.sql.subqueries import nested_queries, semi_join, with_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -75,13 +75,13 @@ class Builder(Struct):
                 raise SyntaxProblem(f"{node.key} is not a query", text=self.scope.syntax.text)
 
     def select(self, node: exp.Select, views: Mapping[str, View], outer: Frame | None) -> Select:
-        drawn = FromClause(self, views, outer)
-        tree, frame = drawn.read(node)
+        from_clause = FromClause(self, views, outer)
+        tree, frame = from_clause.read(node)
         tree, where, nested = self._where(node, tree, views, frame)
         for expression in clauses.expressions(node):
             frame.check(expression)
             nested += self._nested(expression, views, frame)
-        on = [part for parts in drawn.on.values() for part in parts]
+        on = [part for parts in from_clause.on.values() for part in parts]
         nested += [n for part in on for n in self._nested(part, views, frame, sees_row=False)]
         having, qualify = (self._conditions(node.args.get(k), frame) for k in ("having", "qualify"))
         return Select(
@@ -114,7 +114,7 @@ class Builder(Struct):
                 kind, source, conditions, exists = joined
                 tree = Join(kind, tree, source, conditions, exists)
             else:
-                condition = compared(part, condition, frame)
+                condition = with_comparison(part, condition, frame)
                 nested += self._nested(part, views, frame, condition)
             where.append(condition)
         return tree, where, nested
@@ -133,7 +133,7 @@ class Builder(Struct):
                 text=self.scope.syntax.text,
             )
         if barrier is None:
-            left, right = alike(left, right), alike(right, left)
+            left, right = widened_to_match(left, right), widened_to_match(right, left)
         outputs = tuple(map(either, left.outputs, right.outputs))
         narrows = isinstance(node, exp.Union) and not node.args.get("distinct")
         return Combined(node.key, narrows, left, right, outputs, barrier)
@@ -142,11 +142,11 @@ class Builder(Struct):
         around = node.args.get("with_")
         if around is None:
             return views
-        known = dict(views)
+        visible = dict(views)
         for cte in around.expressions:
             name = cte.alias if around.recursive else None
-            known[cte.alias] = View(cte.this, dict(known), name)
-        return known
+            visible[cte.alias] = View(cte.this, dict(visible), name)
+        return visible
 
     def view(self, view: View) -> Query | None:
         """Each use of a CTE is a query of its own; a recursive one lets nothing through."""
@@ -175,11 +175,11 @@ class Builder(Struct):
             yield Nested(self.query(query, views, frame), within, sees_row)
 
     def _conditions(self, clause: exp.Expr | None, frame: Frame) -> tuple[Condition, ...]:
-        found = tuple(frame.condition(part) for part in _parts(clause))
+        conditions = tuple(frame.condition(part) for part in _parts(clause))
         if clause is None or not clause.meta.get(AMBIGUOUS):
-            return found
+            return conditions
         why = "a name in it is a column's and another output's"
-        return tuple(Condition(c.expression, c.sql, c.bare, c.fixed or why) for c in found)
+        return tuple(Condition(c.expression, c.sql, c.bare, c.fixed or why) for c in conditions)
 
     def _outputs(self, node: exp.Select, frame: Frame) -> Iterator[Output]:
         for projection in node.expressions:
@@ -214,7 +214,7 @@ def _parts(clause: exp.Expr | None) -> list[exp.Expr]:
 
 def _clause_reads(node: exp.Select, on: Sequence[exp.Expr], frame: Frame) -> frozenset[Path]:
     """The columns that a block's clauses read, whatever is selected."""
-    read = [*on, *clauses.besides_outputs(node)]
+    read = [*on, *clauses.non_output_clauses(node)]
     if node.args.get("distinct") is not None:
         read += node.expressions
     return _NOTHING.union(*map(frame.reads, read))

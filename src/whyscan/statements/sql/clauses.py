@@ -31,9 +31,9 @@ _SIDES = {"LEFT": Kind.LEFT, "RIGHT": Kind.RIGHT, "FULL": Kind.FULL}
 
 def barrier(node: exp.Expr) -> str | None:
     """Why no condition from above passes below this query; None where some may."""
-    found = next((word for key, word in _BARRIERS.items() if node.args.get(key)), None)
-    if found is not None:
-        return f"it stands above {found}"
+    clause = next((word for key, word in _BARRIERS.items() if node.args.get(key)), None)
+    if clause is not None:
+        return f"it stands above {clause}"
     distinct = node.args.get("distinct")
     if isinstance(distinct, exp.Distinct) and distinct.args.get("on") is not None:
         return "it stands above DISTINCT ON"
@@ -70,8 +70,8 @@ def groups(node: exp.Select, frame: Frame) -> tuple[Expression, ...] | None:
     keys = group.expressions
     if group.args.get("all"):
         keys = [e for e in map(_unaliased, node.expressions) if not may_aggregate(e)]
-    found = (frame.value(unwrapped(key)) for key in keys)
-    return tuple(key for key in found if key is not None)
+    values = (frame.value(unwrapped(key)) for key in keys)
+    return tuple(key for key in values if key is not None)
 
 
 def _rolls_all_up(group: exp.Group) -> bool:
@@ -84,13 +84,13 @@ def partitions(node: exp.Select, frame: Frame) -> tuple[tuple[Expression, ...], 
     """For each window function of the block, what it is partitioned by."""
     named = {w.name.lower(): w for w in node.args.get("windows") or ()}
     clauses = (*node.expressions, node.args.get("qualify"), node.args.get("order"))
-    found = []
+    window_keys = []
     for clause in clauses:
         for window in [] if clause is None else _outside_queries(clause, exp.Window):
             used = named.get(window.alias.lower(), window) if window.alias else window
             keys = (frame.value(unwrapped(key)) for key in used.args.get("partition_by") or ())
-            found.append(tuple(key for key in keys if key is not None))
-    return tuple(found)
+            window_keys.append(tuple(key for key in keys if key is not None))
+    return tuple(window_keys)
 
 
 def order(node: exp.Select, frame: Frame) -> tuple[Sort, ...]:
@@ -141,15 +141,15 @@ def _number(node: object) -> int | None:
 
 def aggregates(node: exp.Select, frame: Frame) -> tuple[OutputAggregate, ...]:
     """The outputs that are one aggregate each: `count(*)`, `max(a)`."""
-    found = []
+    calls = []
     for projection in node.expressions:
         call = unwrapped(_unaliased(projection))
         if isinstance(call, exp.Anonymous) and may_aggregate(call) and len(call.expressions) == 1:
             argument = call.expressions[0]
             star = isinstance(argument, exp.Star)
             value = None if star else frame.value(argument)
-            found.append(OutputAggregate(projection.alias_or_name, called(call), value, star))
-    return tuple(found)
+            calls.append(OutputAggregate(projection.alias_or_name, called(call), value, star))
+    return tuple(calls)
 
 
 def expressions(node: exp.Select) -> list[exp.Expr]:
@@ -158,7 +158,7 @@ def expressions(node: exp.Select) -> list[exp.Expr]:
     return [*node.expressions, *(c for key in keys if (c := node.args.get(key)) is not None)]
 
 
-def besides_outputs(node: exp.Select) -> Iterator[exp.Expr]:
+def non_output_clauses(node: exp.Select) -> Iterator[exp.Expr]:
     """The clauses whose columns are read whatever is selected."""
     for key in ("where", "group", "having", "qualify", "distinct"):
         clause = node.args.get(key)

@@ -36,7 +36,7 @@ class FromClause(Struct):
     builder: Builder
     views: Mapping[str, View]
     outer: Frame | None
-    own: dict[str, Source] = field(default_factory=dict)
+    sources: dict[str, Source] = field(default_factory=dict)
     on: dict[int, list[exp.Expr]] = field(default_factory=dict)
 
     def read(self, node: exp.Select) -> tuple[Tree | None, Frame]:
@@ -52,7 +52,7 @@ class FromClause(Struct):
 
     def _frame(self) -> Frame:
         """The sources that were read so far, and those around the block."""
-        return Frame(self.builder.scope, dict(self.own), self.outer)
+        return Frame(self.builder.scope, dict(self.sources), self.outer)
 
     def _tree(self, node: exp.Select) -> Tree | None:
         start = node.args.get("from_")
@@ -84,7 +84,7 @@ class FromClause(Struct):
             tree = self._relation(node.this)
         else:
             tree = self._source(node)
-            self.own[tree.alias] = tree
+            self.sources[tree.alias] = tree
         for join in node.args.get("joins") or ():
             tree = self._join(tree, join)
         return tree
@@ -136,9 +136,9 @@ class FromClause(Struct):
         """The tree with every source giving some of its rows alone."""
         if isinstance(tree, Source):
             return replace(tree, sampled=True)
-        found = replace(tree, left=self._sampled(tree.left), right=self._sampled(tree.right))
-        self.on[id(found)] = self.on.pop(id(tree), [])
-        return found
+        sampled = replace(tree, left=self._sampled(tree.left), right=self._sampled(tree.right))
+        self.on[id(sampled)] = self.on.pop(id(tree), [])
+        return sampled
 
 
 def _in_parentheses(node: exp.Expr) -> bool:

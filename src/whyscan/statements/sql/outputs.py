@@ -25,15 +25,17 @@ UNKNOWN = OtherType("unknown")
 def fields_of(query: Query) -> tuple[Field, ...]:
     """The columns of a query's result. Of several with one name, none can be told apart."""
     names = [output.name.lower() for output in query.outputs]
-    found: dict[str, Field] = {}
+    fields: dict[str, Field] = {}
     for output, name in zip(query.outputs, names, strict=True):
-        known = output.expression is not None and names.count(name) == 1
-        kind = type_of(output.expression) if known and output.expression is not None else UNKNOWN
-        found.setdefault(name, Field(output.name, kind))
-    return tuple(found.values())
+        is_unique = output.expression is not None and names.count(name) == 1
+        kind = (
+            type_of(output.expression) if is_unique and output.expression is not None else UNKNOWN
+        )
+        fields.setdefault(name, Field(output.name, kind))
+    return tuple(fields.values())
 
 
-def alike(one: Query, other: Query) -> Query:
+def widened_to_match(query: Query, other: Query) -> Query:
     """The first of two sides of a set operation, with its columns widened as the second needs.
 
     | this side   | other side     | becomes          |
@@ -41,20 +43,24 @@ def alike(one: Query, other: Query) -> Query:
     | an integer  | a wider one    | CAST to that     |
     | NULL        | of any type    | NULL of its type |
     """
-    pairs = zip(one.outputs, other.outputs, strict=True)
+    pairs = zip(query.outputs, other.outputs, strict=True)
     outputs = (replace(m, expression=_widened(m.expression, o.expression)) for m, o in pairs)
-    return replace(one, outputs=tuple(outputs))
+    return replace(query, outputs=tuple(outputs))
 
 
-def _widened(mine: Expression | None, theirs: Expression | None) -> Expression | None:
-    if mine is None or theirs is None:
-        return mine
-    own, wanted = type_of(mine), type_of(theirs)
-    if isinstance(own, NullType):
-        return Literal(None, wanted)
-    if isinstance(own, IntegerType) and isinstance(wanted, IntegerType) and own.bits < wanted.bits:
-        return Cast(mine, wanted)
-    return mine
+def _widened(expression: Expression | None, other: Expression | None) -> Expression | None:
+    if expression is None or other is None:
+        return expression
+    kind, other_kind = type_of(expression), type_of(other)
+    if isinstance(kind, NullType):
+        return Literal(None, other_kind)
+    if (
+        isinstance(kind, IntegerType)
+        and isinstance(other_kind, IntegerType)
+        and kind.bits < other_kind.bits
+    ):
+        return Cast(expression, other_kind)
+    return expression
 
 
 def either(left: Output, right: Output) -> Output:
@@ -79,10 +85,10 @@ def renamed(
 ) -> Select:
     """`t AS u(a, b)`: the columns by other names, from the first on."""
     inner = Source(f"{key}'", alias, relation, tuple(fields))
-    given = [*names, *(f.name for f in fields[len(names) :])]
+    new_names = [*names, *(f.name for f in fields[len(names) :])]
     outputs = []
-    for name, known in zip(given, fields, strict=False):
-        column = Column((inner.key, known.name), known.type)
+    for name, field in zip(new_names, fields, strict=False):
+        column = Column((inner.key, field.name), field.type)
         outputs.append(Output(name, column, frozenset({column.path})))
     return Select(inner, (), tuple(outputs), None, (), (), (), (), frozenset())
 

@@ -60,8 +60,8 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
             tree = qualify_tables(tree, dialect=dialect)
         bases = _numbered(tree, catalogue, syntax.text)
         schema = MappingSchema(_columns(bases), dialect=dialect, normalize=False)
-        found = qualify_columns(tree, schema, allow_partial_qualification=True, dialect=dialect)
-        merge_columns(found)
+        qualified = qualify_columns(tree, schema, allow_partial_qualification=True, dialect=dialect)
+        merge_columns(qualified)
     except SqlglotError as error:
         raise UnknownColumn(str(error).split("\n")[0], text=syntax.text) from error
     # The parser takes `FROM {}` and `FROM (f(x) {y})`, and its resolver fails on them.
@@ -69,7 +69,7 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
         raise SyntaxProblem(
             "what stands behind FROM is not a table", text=syntax.text, hint="name tables there"
         ) from error
-    return Qualified(found, bases)
+    return Qualified(qualified, bases)
 
 
 def _with_views(tree: exp.Query, views: Mapping[str, exp.Query]) -> exp.Query:
@@ -135,11 +135,11 @@ def _written(table: exp.Table) -> tuple[str, ...]:
 
 def _tables(tree: exp.Expr) -> Iterator[exp.Table]:
     """Those that are no CTE's reference and no function's result."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     for scope in traverse_scope(tree):
         for source in scope.sources.values():
-            if isinstance(source, exp.Table) and id(source) not in seen:
-                seen.add(id(source))
+            if isinstance(source, exp.Table) and id(source) not in visited:
+                visited.add(id(source))
                 if isinstance(source.this, exp.Identifier):
                     yield source
 

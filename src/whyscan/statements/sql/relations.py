@@ -52,7 +52,7 @@ class Condition(Struct, frozen=True, eq=False):
     fixed: str | None = None
     compares: tuple[Comparator, Expression] | None = None
 
-    def named(self) -> frozenset[str]:
+    def source_keys(self) -> frozenset[str]:
         return keys_of(self.expression)
 
 
@@ -174,7 +174,7 @@ class Combined(Struct, frozen=True, eq=False):
 Query: TypeAlias = Select | Combined
 
 
-def own(column: Column) -> Column:
+def without_key(column: Column) -> Column:
     """A scan's column in the table's own words: without the source's key."""
     return Column(column.path[1:], column.type)
 
@@ -214,9 +214,9 @@ def free_reads(query: Query) -> frozenset[Path]:
     """The columns that a query reads of sources outside of it."""
     if isinstance(query, Combined):
         return free_reads(query.left) | free_reads(query.right)
-    own = {source.key for source in sources(query.tree)}
+    inner_keys = {source.key for source in sources(query.tree)}
     read = set(query.reads).union(*(output.reads for output in query.outputs))
     for source in sources(query.tree):
         if isinstance(source.relation, Select | Combined):
             read |= free_reads(source.relation)
-    return frozenset(path for path in read if path[0] not in own)
+    return frozenset(path for path in read if path[0] not in inner_keys)

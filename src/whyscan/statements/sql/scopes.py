@@ -45,14 +45,14 @@ class Frame(Struct, frozen=True, dict=True):
     """
 
     scope: Scope
-    own: Mapping[str, Source]
+    sources: Mapping[str, Source]
     outer: Frame | None = None
     same: tuple[Same, ...] = ()
 
     @lazy
     def visible(self) -> Mapping[str, Source]:
         around = {} if self.outer is None else self.outer.visible
-        return {**around, **self.own}
+        return {**around, **self.sources}
 
     @lazy
     def _bound(self) -> Scope:
@@ -98,7 +98,7 @@ class Frame(Struct, frozen=True, dict=True):
         """Why a name may be unknown: a function's columns are; else nobody has it."""
         if any(not source.fields for source in self.visible.values()):
             return "a name in it may be a column of what nobody described"
-        names = [field.name for source in self.own.values() for field in source.fields]
+        names = [field.name for source in self.sources.values() for field in source.fields]
         text, span = self.scope.syntax.text, problem.span
         name = "" if span is None else text[span.start : span.end].split(".")[-1]
         hint = suggestion(name, names, problem.literal)
@@ -119,49 +119,49 @@ class Frame(Struct, frozen=True, dict=True):
 
     def reads(self, node: exp.Expr) -> frozenset[Path]:
         """The columns that an expression names, those of subqueries in it left out."""
-        return frozenset(found.path[:2] for found in self._columns(node))
+        return frozenset(column.path[:2] for column in self._columns(node))
 
     def _columns(self, node: exp.Expr) -> Iterator[Column]:
         for part in node.walk(prune=lambda n: n is not node and isinstance(n, exp.Query)):
             if isinstance(part, exp.Column) and not isinstance(part.this, exp.Star):
-                found = self._column(part)
-                if found is not None:
-                    yield found
+                bound = self._column(part)
+                if bound is not None:
+                    yield bound
 
     def _column(self, node: exp.Column) -> Column | None:
         """None for what is no column of a table: an output's alias, a lambda's parameter."""
         if not node.table and node.name.lower() not in _PSEUDO:
             return None
         try:
-            found = self._keyed(column(node, self._bound))
+            bound = self._keyed(column(node, self._bound))
         except (UnknownColumn, Uninterpreted):
             return None
-        return found if isinstance(found, Column) else None
+        return bound if isinstance(bound, Column) else None
 
     def check(self, node: exp.Expr) -> None:
         """Refuse a name that no source has: every one of them says which columns it has."""
         for part in node.walk(prune=lambda n: isinstance(n, exp.Query) and n is not node):
             if isinstance(part, exp.Column) and part.table in self.visible:
-                self._known(part)
+                self._check_column(part)
 
-    def _known(self, node: exp.Column) -> None:
+    def _check_column(self, node: exp.Column) -> None:
         source = self.visible[node.table]
         if source.fields and node.name != "*":
             column(node, self._bound)
 
     def _keyed(self, expression: Expression) -> Expression:
         """Aliases replaced by keys: two blocks may use one alias."""
-        found = substituted(expression, self._key)
-        return expression if found is None else found
+        keyed = substituted(expression, self._key)
+        return expression if keyed is None else keyed
 
-    def _key(self, found: Column) -> Column:
-        alias, *rest = found.path
+    def _key(self, name: Column) -> Column:
+        alias, *rest = name.path
         source = self.visible.get(alias)
         if source is not None:
-            return Column((source.key, *rest), found.type)
+            return Column((source.key, *rest), name.type)
         # A pseudo-column without a table's name is that of the only table there is.
-        key = next(iter(self.own.values())).key if len(self.own) == 1 else alias
-        return Column((key, *found.path), found.type)
+        key = next(iter(self.sources.values())).key if len(self.sources) == 1 else alias
+        return Column((key, *name.path), name.type)
 
 
 def _as_written(node: exp.Expr) -> exp.Expr:

@@ -37,8 +37,8 @@ def semi_join(
     source = build(query)
     if negated:
         return Kind.NOT_IN, source, (), False
-    found = _membership(inner.this, source, condition, frame)
-    return Kind.SEMI, source, found, False
+    conditions = _membership(inner.this, source, condition, frame)
+    return Kind.SEMI, source, conditions, False
 
 
 def _listing(node: exp.Expr) -> exp.Expr | None:
@@ -71,24 +71,24 @@ def _membership(
     query = source.relation
     if not isinstance(query, Select | Combined) or len(members) != len(query.outputs):
         return ()
-    found = []
+    conditions = []
     for member, output in zip(members, query.outputs, strict=True):
         value = frame.value(member)
         other = _column(source, output.name)
-        if value is not None and other is not None and _alike(type_of(value), other.type):
+        if value is not None and other is not None and _are_comparable(type_of(value), other.type):
             equal = Comparison(Comparator.EQUAL, value, other)
-            found.append(Condition(equal, condition.sql, condition.bare))
-    return tuple(found)
+            conditions.append(Condition(equal, condition.sql, condition.bare))
+    return tuple(conditions)
 
 
-def _alike(one: Type, other: Type) -> bool:
-    return one == other or (isinstance(one, IntegerType) and isinstance(other, IntegerType))
+def _are_comparable(left: Type, right: Type) -> bool:
+    return left == right or (isinstance(left, IntegerType) and isinstance(right, IntegerType))
 
 
 def _column(source: Source, name: str) -> Column | None:
-    for known in source.fields:
-        if known.name == name:
-            return Column((source.key, known.name), known.type)
+    for field in source.fields:
+        if field.name == name:
+            return Column((source.key, field.name), field.type)
     return None
 
 
@@ -100,7 +100,7 @@ _MIRRORED = {
 }
 
 
-def compared(node: exp.Expr, condition: Condition, frame: Frame) -> Condition:
+def with_comparison(node: exp.Expr, condition: Condition, frame: Frame) -> Condition:
     """`a < (SELECT …)`: the condition with what it compares; any other as it is."""
     operator = COMPARATORS.get(type(node))
     if operator is None:

@@ -95,11 +95,11 @@ def _statement(text: str, dialect: str) -> Statement:
         raise _not_one(len(trees), text)
     tree = trees[0]
     if not isinstance(tree, STATEMENTS) or _without_query(tree):
-        known = isinstance(tree, _NOT_READING)
+        is_other_statement = isinstance(tree, _NOT_READING)
         first = _first_of_last(tokens)
         verb = first.text.upper()
         raise SyntaxProblem(
-            f"{verb} reads no table" if known else f"{verb} begins no statement",
+            f"{verb} reads no table" if is_other_statement else f"{verb} begins no statement",
             text=text,
             span=tokens_.span_of(first),
             hint="SELECT, INSERT, MERGE, UPDATE, DELETE and CREATE TABLE AS can be explained",

@@ -42,7 +42,7 @@ class Catalogue(Struct, frozen=True):
     without one are of, where that is known.
     """
 
-    given: Mapping[str, Snapshot]
+    tables: Mapping[str, Snapshot]
     opener: Opener | None = None
     named: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
@@ -54,15 +54,15 @@ class Catalogue(Struct, frozen=True):
 
         `sales` may be given for `prod.db.sales`, and `db.sales` for `sales`.
         """
-        found = meant(self.given, parts, self.within)
-        if len(found) == 1 and version is None:
-            return Base(found[0], self.given[found[0]], None, self.named)
-        if len(found) == 1 and self.opener is not None:
-            return Base(found[0], self.opener(found[0], version), version, self.named)
-        if not found:
+        names = meant(self.tables, parts, self.within)
+        if len(names) == 1 and version is None:
+            return Base(names[0], self.tables[names[0]], None, self.named)
+        if len(names) == 1 and self.opener is not None:
+            return Base(names[0], self.opener(names[0], version), version, self.named)
+        if not names:
             return self._opened(parts, version, span, text)
         raise UnknownTable(
-            f"{'.'.join(parts)!r} is ambiguous: {', '.join(sorted(found))}",
+            f"{'.'.join(parts)!r} is ambiguous: {', '.join(sorted(names))}",
             text=text,
             span=span,
             hint="write more of its name",
@@ -73,33 +73,37 @@ class Catalogue(Struct, frozen=True):
     ) -> Base:
         name = ".".join(parts)
         by_path = parts[0].lower() in _BY_PATH if len(parts) > 1 else name.endswith(".parquet")
-        known = ", ".join(sorted(self.given))
-        hint = f"the tables are {known}" if known else f"say where it is: --table {name}=URI"
+        table_names = ", ".join(sorted(self.tables))
+        hint = (
+            f"the tables are {table_names}"
+            if table_names
+            else f"say where it is: --table {name}=URI"
+        )
         unknown = UnknownTable(f"unknown table {name!r}", text=text, span=span, hint=hint)
         if self.opener is None or (not by_path and table_name(name) is None):
             raise unknown
         try:
-            found = self.opener(parts[-1] if by_path else name, version)
+            snapshot = self.opener(parts[-1] if by_path else name, version)
         except UsageError as error:
             raise unknown from error
-        return Base(name, found, version, self.named)
+        return Base(name, snapshot, version, self.named)
 
 
 def meant(names: Iterable[str], parts: Sequence[str], within: Sequence[str] = ()) -> list[str]:
     """The names that may be meant by one: those that are the same, else those that end alike."""
-    asked = tuple(part.lower() for part in parts)
-    whole = _whole(asked, tuple(part.lower() for part in within))
-    known = {name: _parts(name) for name in names}
-    found = [name for name, one in known.items() if one == whole]
-    found = found or [name for name, one in known.items() if one == asked]
-    return found or [name for name, one in known.items() if _ends(one, whole)]
+    written = tuple(part.lower() for part in parts)
+    full_name = _full_name(written, tuple(part.lower() for part in within))
+    parts_of = {name: _parts(name) for name in names}
+    matches = [name for name, candidate in parts_of.items() if candidate == full_name]
+    matches = matches or [name for name, candidate in parts_of.items() if candidate == written]
+    return matches or [name for name, candidate in parts_of.items() if _ends(candidate, full_name)]
 
 
-def _whole(asked: tuple[str, ...], within: tuple[str, ...]) -> tuple[str, ...]:
+def _full_name(written: tuple[str, ...], within: tuple[str, ...]) -> tuple[str, ...]:
     """A name with what goes without saying: `t` is `catalog.schema.t`, `s.t` is `catalog.s.t`."""
-    if asked[0] in _BY_PATH or len(asked) > len(within):
-        return asked
-    return (*within[: len(within) - len(asked) + 1], *asked)
+    if written[0] in _BY_PATH or len(written) > len(within):
+        return written
+    return (*within[: len(within) - len(written) + 1], *written)
 
 
 def _parts(name: str) -> tuple[str, ...]:

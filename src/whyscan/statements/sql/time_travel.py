@@ -37,14 +37,14 @@ def mark_versions(tree: exp.Expr) -> None:
 
 def version_of(table: exp.Table, text: str, span: TextSpan | None) -> WrittenVersion | None:
     """The version that is asked for; None for the newest."""
-    asked = table.args.get("version") or table.args.get("when")
-    if asked is None:
+    clause = table.args.get("version") or table.args.get("when")
+    if clause is None:
         return None
-    inner = asked.expression
+    inner = clause.expression
     while isinstance(inner, exp.Cast):
         inner = inner.this
-    kind = asked.this if isinstance(asked, exp.Version) else asked.args.get("kind")
-    at = str(asked.args.get("kind") if isinstance(asked, exp.Version) else asked.this).upper()
+    kind = clause.this if isinstance(clause, exp.Version) else clause.args.get("kind")
+    at = str(clause.args.get("kind") if isinstance(clause, exp.Version) else clause.this).upper()
     if not isinstance(inner, exp.Literal) or at not in {"AS OF", "AT"}:
         raise SyntaxProblem(
             "a version that is no plain value cannot be opened",

@@ -33,11 +33,11 @@ def _continues(inner: exp.Union, outer: exp.Union) -> bool:
 
 
 def _parts(top: exp.Union) -> list[exp.Expr]:
-    node, found = top, [top.expression]
+    node, operands = top, [top.expression]
     while isinstance(node.this, exp.Union) and _continues(node.this, top):
         node = node.this
-        found.append(node.expression)
-    return [node.this, *reversed(found)]
+        operands.append(node.expression)
+    return [node.this, *reversed(operands)]
 
 
 def _joined(parts: Sequence[exp.Expr], top: exp.Union) -> exp.Expr:

@@ -61,12 +61,12 @@ class Group(Struct):
             case _:
                 self.merged.setdefault(name, equal.this)
 
-    def _before(self, name: str, found: exp.Column) -> exp.Expr:
+    def _before(self, name: str, column: exp.Column) -> exp.Expr:
         """The column that the tables before a join have by that name."""
         if name in self.merged:
             return self.merged[name].copy()
-        if found.table in self.aliases:
-            return found
+        if column.table in self.aliases:
+            return column
         columns = [exp.column(name, table=alias) for alias in self.aliases]
         return columns[0] if len(columns) == 1 else _call("one_of", *columns)
 
