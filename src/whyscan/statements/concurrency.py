@@ -1,4 +1,4 @@
-"""Work on several tables at once: most of it waits for a store, or is done outside of Python."""
+"""Runs work on several tables in parallel: most of it waits for a store or runs outside Python."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ AT_ONCE = 8
 def in_parallel(
     work: Callable[[T], R], items: Sequence[T], *, by: Callable[[T], Hashable]
 ) -> list[R]:
-    """`work` on each item, in their order; those that are alike by `by` one after another."""
+    """The result of `work` for each item, in the order of the items.
+
+    Items with the same key `by(item)` run one after another, the others in parallel.
+    """
     groups: dict[Hashable, list[int]] = {}
     for position, item in enumerate(items):
         groups.setdefault(by(item), []).append(position)

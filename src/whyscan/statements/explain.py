@@ -1,4 +1,4 @@
-"""A statement's text to the report on its scans."""
+"""Explains a statement: parses its text, plans every scan and builds the report."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 class ExplainOptions(Struct, frozen=True):
     """How a statement is explained.
 
-    With `resolve` rows of scans that have no more than so many are read for the filters that
-    joins make of them. `verbose` lists every live file.
+    `resolve` is a number of rows: scans that keep at most so many rows are read, and their values
+    filter the scans that they are joined with. None reads no row. `verbose` lists every live file.
+    `planner` plans the scans.
     """
 
     resolve: int | None = None
@@ -57,7 +58,7 @@ def explain_statement(
     options: Options,
     explain_options: ExplainOptions = DEFAULT_OPTIONS,
 ) -> StatementReport:
-    """Every scan of a statement, planned and explained."""
+    """Plan and explain every scan of a statement."""
     started, resolve = perf_counter(), explain_options.resolve
     statement = replace(read(sql, catalogue, session, options), planner=explain_options.planner)
     leaves = leaves_of(statement)
@@ -93,14 +94,17 @@ def explain_statement(
 
 
 def _scan_shortcuts(query: Query, leaves: Sequence[PlacedScan]) -> dict[str, Shortcut]:
-    """The shortcuts of scans whose filters are all of their block's, by the scan."""
+    """The shortcuts that are valid, by the key of their scan.
+
+    A shortcut is valid where the scan's plan has all filters of its block.
+    """
     by_key = {shortcut.key: shortcut for shortcut in shortcuts(query)}
     placed = {leaf.source.key: leaf for leaf in leaves}
     return {k: short for k, short in by_key.items() if k in placed and applies(short, placed[k])}
 
 
 def _edges(statement: BoundStatement, leaves: Sequence[PlacedScan]) -> tuple[Edge, ...]:
-    """The joins, those of a MERGE's target by that name."""
+    """The joins between scans; a join with the target of a MERGE has the kind `merge`."""
     all_edges = edges(statement.query, [leaf.source.key for leaf in leaves])
     if statement.change.operation != "merge":
         return all_edges
@@ -117,9 +121,10 @@ def _planned(
     joined: JoinedColumns,
     scan_shortcuts: Mapping[str, Shortcut],
 ) -> list[PlannedScan]:
-    """Each scan's plan, with statistics of the columns that any scan of its table is asked by.
+    """Plan each scan, with statistics of the columns that any scan of its table needs.
 
-    Tables are read at once, the scans of one of them one after another: they share what was read.
+    Tables are planned in parallel. The scans of one table are planned one after another, because
+    they share what was read.
     """
     predicates = [predicate(leaf.facts, statement) for leaf in leaves]
     measured: dict[int, dict[Column, None]] = {}
@@ -149,7 +154,7 @@ def _planned(
 def _shortcut_plans(
     static: Sequence[PlannedScan], scan_shortcuts: Mapping[str, Shortcut]
 ) -> dict[str, ShortcutPlan | str]:
-    """The shortcuts that metadata allows, and why it does not allow the others."""
+    """By scan: the plan that a shortcut leaves, or the reason why metadata does not allow it."""
     plans = {}
     for planned in static:
         shortcut = scan_shortcuts.get(planned.leaf.source.key)
@@ -163,7 +168,7 @@ def _subquery_values(
     scan_shortcuts: Mapping[str, Shortcut],
     shortcut_plans: Mapping[str, ShortcutPlan | str],
 ) -> dict[int, Literal]:
-    """The values of subqueries that metadata answers, by the condition that compares with them."""
+    """The values of subqueries that metadata answers, by the id of the comparing condition."""
     values = {
         id(scan_shortcuts[key].select): shortcut_plan.values
         for key, shortcut_plan in shortcut_plans.items()
@@ -185,7 +190,7 @@ def _scan_report(
     *,
     verbose: bool,
 ) -> ScanReport:
-    """One scan, explained."""
+    """The report of one scan."""
     leaf = planned.leaf
     short = shortcut if isinstance(shortcut, ShortcutPlan) else None
     plan = planned.plan if short is None else short.plan

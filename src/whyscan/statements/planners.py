@@ -1,4 +1,4 @@
-"""Who plans the scans of a statement: this process, or others for it."""
+"""The planner of a statement's scans: this process, or executors."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 class Planner(Protocol):
-    """Plans scans, and counts their plans for a report; whoever does it, the answer is the same."""
+    """Plans scans and makes reports of the plans. Every planner gives the same answer."""
 
     def plan(self, snapshot: Snapshot, predicate: Predicate, options: Options) -> PlannedSnapshot:
-        """In one piece or in parts."""
+        """Plan a scan, in one part or in several."""
         ...
 
     def report(self, plan: PlannedSnapshot, *, verbose: bool) -> Report:
-        """On a plan of its own, or what a LIMIT leaves of it."""
+        """The report on a plan, or on what a LIMIT leaves of it."""
         ...
 
 
 class InProcessPlanner(Struct, frozen=True):
-    """This process, in one piece."""
+    """Plans in this process, in one part."""
 
     def plan(self, snapshot: Snapshot, predicate: Predicate, options: Options) -> ScanPlan:
         return make_plan(snapshot, predicate, options)

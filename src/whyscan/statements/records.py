@@ -1,4 +1,4 @@
-"""The report on a statement: one ordinary report a scan, and what holds between them."""
+"""The report on a statement: one report per scan, the joins between scans, and findings."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class Origin(StrEnum):
     """How a condition came to a scan."""
 
     WRITTEN = "written"
-    """As it stands in the statement."""
+    """The condition stands in the statement as it is."""
     SPREAD = "spread"
-    """By an equality with another column, or through a derived table's output."""
+    """It follows from an equality with another column, or from the output of a derived table."""
     PART = "part"
-    """The part of a wider condition that speaks of this table alone."""
+    """It is the part of a larger condition that names this table alone."""
     JOIN = "join"
-    """By values that another scan supplies at run time."""
+    """It follows from values that another scan supplies at run time."""
 
 
 class Placed(Struct, frozen=True):
-    """A condition of a scan: `sql` as the scan's conjunct has it, and where it came from.
+    """A condition of a scan: its SQL in the scan's words, and the condition that it comes from.
 
-    `written` is the condition of the statement that it follows from, and `via` the equality
-    that carried it, None where none did.
+    `written` is that condition of the statement. `via` is the equality that carried it over, None
+    where no equality was needed.
     """
 
     sql: str
@@ -50,14 +50,14 @@ class Placed(Struct, frozen=True):
 
 
 class Stayed(Struct, frozen=True):
-    """A condition that names columns of a scan and is not applied there, and why."""
+    """A condition that names columns of a scan but does not filter it, and the reason."""
 
     sql: str
     why: str
 
 
 class Amount(Struct, frozen=True):
-    """What is read. None is not known."""
+    """A number of files, bytes and rows. None means unknown."""
 
     files: int
     bytes: int | None
@@ -73,11 +73,11 @@ NOTHING = Amount(0, 0, 0)
 
 
 class Supply(Struct, frozen=True):
-    """Values that a join or a subquery supplies to a scan.
+    """The values that a join or a subquery supplies to a scan.
 
-    `sql` is the join's condition, `source` the position of the scan that supplies; `column` is
-    the scan's own expression that is filtered. `low` and `high` are what the source's plan
-    guarantees, as text; `keys` how many distinct values were read, None where nobody did.
+    `sql` is the condition of the join, and `source` the position of the scan that supplies values.
+    `column` is the expression that they filter. `low` and `high` are the bounds that the source's
+    plan guarantees, as text. `keys` counts the distinct values that were read, None if none were.
     """
 
     sql: str
@@ -89,10 +89,10 @@ class Supply(Struct, frozen=True):
 
 
 class Dynamic(Struct, frozen=True):
-    """Three answers to what is read.
+    """Three amounts that a scan reads, depending on what is known about joined values.
 
-    `static`: without the values that joins supply; `bounded`: with what metadata guarantees of
-    them; `actual`: with the values themselves. None is not worked out.
+    `static` is without the values that joins supply. `bounded` is with the bounds that metadata
+    guarantees for them. `actual` is with the values themselves. None means not computed.
     """
 
     supplies: tuple[Supply, ...]
@@ -102,16 +102,16 @@ class Dynamic(Struct, frozen=True):
 
 
 class Role(StrEnum):
-    """What a statement does with the table."""
+    """What a statement does with a table."""
 
     READ = "read"
     TARGET = "target"
 
 
 class Rewrite(Struct, frozen=True):
-    """What a change does to its target.
+    """What a change does to the files of its target.
 
-    `removed` files go whole, and need not be read; `rewritten` are those that may be copied.
+    `removed` files are dropped without being read. `rewritten` files may be copied.
     """
 
     operation: str
@@ -120,11 +120,12 @@ class Rewrite(Struct, frozen=True):
 
 
 class ScanReport(Struct, frozen=True):
-    """One occurrence of a table in a statement.
+    """One use of a table in a statement.
 
-    `name` is the table's as it was given, `alias` what the statement calls it. `placed` stands
-    beside `report.conjuncts`, one each. `limit` says what LIMIT or ORDER BY … LIMIT did here,
-    `answer` what metadata answers without a scan; None where there is nothing to say.
+    `name` is the name under which the table was passed in, `alias` its name in the statement.
+    `placed` has one entry per entry of `report.conjuncts`. `limit` says what LIMIT or ORDER BY …
+    LIMIT changes for this scan, and `answer` is what metadata answers without a scan; both are None
+    where there is nothing to say.
     """
 
     name: str
@@ -142,14 +143,17 @@ class ScanReport(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """`sales s`: the table, and what the statement calls it."""
+        """`sales s`: the table and its alias; the alias only if it differs from the name."""
         # Without one of its own, a table goes by the last part of its name.
         plain_aliases = {"", self.name.lower(), self.name.rpartition(".")[2].lower()}
         return self.name if self.alias.lower() in plain_aliases else f"{self.name} {self.alias}"
 
     @property
     def reading(self) -> GatedAmount:
-        """What is read of the table: nothing where metadata answers, no file that goes whole."""
+        """The files and bytes that are read.
+
+        A scan that metadata answers reads nothing; a file that is removed as a whole is not read.
+        """
         files = self.report.files_level
         if self.answer is not None:
             return GatedAmount(files.total, 0, files.bytes_total, 0)
@@ -160,7 +164,7 @@ class ScanReport(Struct, frozen=True):
 
 
 class Edge(Struct, frozen=True):
-    """A join between two scans, by their positions; `kind` as SQL calls it, in lower case."""
+    """A join between two scans, by their positions; `kind` is SQL's word in lower case."""
 
     kind: str
     left: int
@@ -169,7 +173,7 @@ class Edge(Struct, frozen=True):
 
 
 class StatementReport(Struct, frozen=True):
-    """What a statement reads of each of its tables, and why."""
+    """What a statement reads from each of its tables, and why."""
 
     sql: str
     dialect: str
@@ -189,7 +193,7 @@ class StatementReport(Struct, frozen=True):
 
     @property
     def reading(self) -> GatedAmount:
-        """What all scans read together: a table that is scanned twice is read twice."""
+        """The sum over all scans: a table that is scanned twice counts twice."""
         parts = [scan.reading for scan in self.scans]
         return GatedAmount(
             sum(part.total for part in parts),
@@ -200,7 +204,7 @@ class StatementReport(Struct, frozen=True):
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """The scans' titles, numbered where two are the same: `sales s`, `sales s (2)`."""
+        """The titles of the scans, numbered where two are equal: `sales s`, `sales s (2)`."""
         counts = Counter[str]()
         titles = []
         for title in (scan.title for scan in self.scans):
@@ -227,7 +231,7 @@ class StatementReport(Struct, frozen=True):
         return document(self)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The HTML that a notebook shows."""
         from whyscan.statements.reports.page import fragment
 
         return fragment(self)
@@ -239,6 +243,6 @@ class StatementReport(Struct, frozen=True):
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:
-    """None where one of them is not known."""
+    """The sum; None where one number is unknown."""
     amounts = list(numbers)
     return None if None in amounts else sum(number for number in amounts if number is not None)

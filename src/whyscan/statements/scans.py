@@ -1,4 +1,4 @@
-"""A statement that was read, and the predicates that its scans are planned with."""
+"""Reads a statement into blocks, and makes the predicate of each of its scans."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ EVERYTHING = Conjunct(Literal(value=True, type=BOOLEAN), "true")
 
 
 class BoundStatement(Struct, frozen=True):
-    """A statement that was read: its blocks, and the terms in which its scans are planned.
+    """A parsed statement with its blocks, and the settings with which its scans are planned.
 
-    `besides` are the rows of a change's target that matter whatever `query` reads; None for none.
-    `planner` plans them.
+    `target_query` selects the rows of a change's target that matter whatever `query` reads; None
+    where there are no such rows. `planner` plans the scans.
     """
 
     parsed: Statement
@@ -69,9 +69,10 @@ class BoundStatement(Struct, frozen=True):
 
 
 def read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> BoundStatement:
-    """Parse a statement, find its tables and build its blocks.
+    """Parse a statement, open its tables and build its blocks.
 
-    A column is looked for harder only once it was missed: that may open every file of a table.
+    Only after a column was not found, its name is looked for in every file: that may open all files
+    of a table.
     """
     try:
         return _read(sql, catalogue, session, options)
@@ -110,7 +111,7 @@ def _read(sql: str, catalogue: Catalogue, session: Session, options: Options) ->
 
 
 def _with_model(change: Change, model: Model) -> Change:
-    """The change with what a dbt model says of it, and its text cannot."""
+    """Add to a change what only the settings of its dbt model say."""
     if not model.replaces_partitions:
         return replace(change, notes=(*model.notes, *change.notes))
     by_name = DynamicPartitions(None, by_name=True)
@@ -122,9 +123,10 @@ def leaves_of(
     supplied: Supplied = lambda _: (),
     values: Mapping[int, Fact] = MappingProxyType({}),
 ) -> list[PlacedScan]:
-    """The scans of a statement with the filters that belong to them, in the text's order.
+    """The scans of a statement with their filters, in the order of the text.
 
-    `supplied` and `values` are what joins and subqueries tell of them.
+    `supplied` gives the facts that joins supply about a column. `values` are the facts that
+    comparisons with subqueries become, by the identity of the condition.
     """
     placement = Placement(statement.clock.zone, supplied, values)
     leaves = placement.run(statement.query)
@@ -141,7 +143,7 @@ def leaves_of(
 
 
 def predicate(facts: Sequence[Fact], statement: BoundStatement) -> Predicate:
-    """The facts about a scan as the predicate that it is planned with."""
+    """The predicate that a scan is planned with, made of the facts about it."""
     conjuncts = tuple(map(_conjunct, facts)) or (EVERYTHING,)
     text = joined([conjunct.sql for conjunct in conjuncts]) or EVERYTHING.sql
     now = statement.session.now if statement.clock.asked else None
@@ -149,7 +151,7 @@ def predicate(facts: Sequence[Fact], statement: BoundStatement) -> Predicate:
 
 
 def _conjunct(fact: Fact) -> Conjunct:
-    """The fact in the table's own words: its columns without the source's key."""
+    """A fact with the table's column names: without the key of the source."""
     unkeyed = substituted(fact.expression, without_key)
     expression = fact.expression if unkeyed is None else unkeyed
     sql = to_sql(expression) if fact.bare is None else fact.bare

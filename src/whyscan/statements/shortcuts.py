@@ -1,7 +1,7 @@
-"""What a block needs less than all matching rows for: LIMIT, top-k, aggregates that are known.
+"""Blocks that need fewer than all matching rows: LIMIT, top-k, and aggregates from metadata.
 
-Only where one table is scanned and everything that the block filters by is in the scan's plan:
-then rows that surely match there are rows of the block.
+A shortcut needs a block with one scan, and all filters of the block in the plan of that scan: then
+a row that surely matches in the plan is a row of the block.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FUNCTIONS = {function.value: function for function in Function}
 
 
 class Shortcut(Struct, frozen=True, eq=False):
-    """A block over one scan, and what it asks of it: `expressions` in the table's own words."""
+    """A block over one scan with its sort key or its aggregates, in the table's column names."""
 
     select: Select
     key: str
@@ -51,7 +51,10 @@ class Shortcut(Struct, frozen=True, eq=False):
 
 
 class ShortcutPlan(Struct, frozen=True):
-    """A shortcut's plan, and what to say of it; `values` are the answers, one an aggregate."""
+    """The plan that a shortcut leaves, with its description.
+
+    `values` are the answers of the aggregates, one value per aggregate.
+    """
 
     plan: PlannedSnapshot
     limit: str | None = None
@@ -60,7 +63,7 @@ class ShortcutPlan(Struct, frozen=True):
 
 
 def shortcuts(query: Query) -> Iterator[Shortcut]:
-    """The blocks of a query that may need less than every row of their one scan."""
+    """The blocks of a query that may need fewer than all rows of their only scan."""
     for select in selects(query):
         shortcut = _shortcut(select)
         if shortcut is not None:
@@ -87,7 +90,7 @@ def _shortcut(select: Select) -> Shortcut | None:
 def _answerable(
     select: Select, source: Source, in_table_terms: Callable[[Expression], Expression | None]
 ) -> Shortcut | None:
-    """`SELECT count(*), max(a)` and nothing else."""
+    """A shortcut for `SELECT count(*), max(a)`, with aggregates only; None for other blocks."""
     alone = len(select.aggregates) == len(select.outputs) and bool(select.outputs)
     if select.groups != () or not alone or select.having or select.cut or select.qualify:
         return None
@@ -110,7 +113,10 @@ def _answerable(
 def one_scan(
     select: Select,
 ) -> tuple[Source, Callable[[Expression], Expression | None]] | None:
-    """The only scan below a block, and how to say an expression of the block in its words."""
+    """The only scan of a block, and a function that rewrites expressions of the block for it.
+
+    The rewritten expression has the table's column names. None where there is not exactly one scan.
+    """
     if not isinstance(select.tree, Source) or select.nested or select.tree.sampled:
         return None
     if any(condition.fixed is not None for condition in select.where):
@@ -134,7 +140,7 @@ def one_scan(
 
 
 def applies(shortcut: Shortcut, leaf: PlacedScan) -> bool:
-    """Whether the scan's filters are all of the block's, and a LIMIT is a number."""
+    """Whether the scan has all filters of the block, and LIMIT and OFFSET are numbers."""
     if leaf.above or any(fact.origin is not Origin.WRITTEN for fact in leaf.facts):
         return False
     cut = shortcut.select.cut
@@ -144,7 +150,7 @@ def applies(shortcut: Shortcut, leaf: PlacedScan) -> bool:
 
 
 def plan_shortcut(shortcut: Shortcut, plan: PlannedSnapshot) -> ShortcutPlan | str:
-    """The plan that is left, or why there is none."""
+    """The plan that is left, or the reason why there is none."""
     if shortcut.aggregates:
         answered = answers(plan, shortcut.aggregates)
         return answered.why if isinstance(answered, Unproven) else _answer_plan(shortcut, answered)
@@ -169,7 +175,7 @@ def _answer_plan(shortcut: Shortcut, answered: Answers) -> ShortcutPlan:
 
 
 def _rows(shortcut: Shortcut) -> tuple[int, int]:
-    """LIMIT and OFFSET."""
+    """LIMIT and OFFSET, 0 for a missing one."""
     cut = shortcut.select.cut
     return (0, 0) if cut is None else (cut.limit or 0, cut.offset or 0)
 

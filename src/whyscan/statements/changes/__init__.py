@@ -1,1 +1,1 @@
-"""Statements that change a table, as the queries that read what they need."""
+"""Statements that change a table: the queries that they read, and the files that they rewrite."""

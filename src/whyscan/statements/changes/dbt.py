@@ -1,8 +1,8 @@
-"""A dbt model's own text as the statement that an incremental run of it executes.
+"""Turns the text of a dbt model into the statement that an incremental run executes.
 
-`{{ this }}` is the table `this`, `ref('x')` is x and `source('a', 'b')` is a.b. What only a dbt
-project has (macros of packages, `target`, results of queries) is refused: the SQL that
-`dbt compile` writes is a statement like any other.
+`{{ this }}` is the table `this`, `ref('x')` is x and `source('a', 'b')` is a.b. Things that only a
+dbt project has (macros of packages, `target`, results of queries) are refused: the SQL that `dbt
+compile` writes is a plain statement.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MARKER = re.compile(
 )
 LONGEST_SHOWN = 80
 DEST, SOURCE = "DBT_INTERNAL_DEST", "DBT_INTERNAL_SOURCE"
-"""dbt's own names: a model's incremental_predicates use them."""
+"""dbt's names for the two sides; a model's incremental_predicates use them."""
 
 _DEFAULTS = {
     "spark": "append",
@@ -39,11 +39,14 @@ _DEFAULTS = {
     "postgres": "delete+insert",
     "redshift": "delete+insert",
 }
-"""What each adapter does where a model does not say."""
+"""The strategy of each adapter where a model names none."""
 
 
 class Model(Struct, frozen=True):
-    """A model that was rendered. `replaces_partitions`: only those that it gives rows of."""
+    """The statement of a rendered model.
+
+    `replaces_partitions`: only the partitions for which it returns rows are replaced.
+    """
 
     sql: str
     notes: tuple[str, ...] = ()
@@ -51,20 +54,20 @@ class Model(Struct, frozen=True):
 
 
 def is_model(text: str) -> bool:
-    """Whether Jinja stands in a text, outside of strings and comments."""
+    """Whether a text has Jinja outside of strings and comments."""
     if "{{" not in text and "{%" not in text:
         return False
     return any(match[1] is not None for match in _MARKER.finditer(text))
 
 
 def incremental_run(text: str, dialect: str) -> Model:
-    """The statement that an incremental run executes; of other models the query alone."""
+    """The statement of an incremental run; for models that are not incremental, the query."""
     rendered = render(text)
     return executed(rendered.sql, ModelSettings(rendered.settings), dialect)
 
 
 def executed(compiled: str, config: ModelSettings, dialect: str, target: str = "this") -> Model:
-    """The same of a model whose Jinja is rendered; `target` is the table that it fills."""
+    """The same for a model that is already rendered; `target` is the table that it fills."""
     query = compiled.strip().rstrip(";")
     if config.text("materialized", "view") != "incremental":
         return Model(query)
@@ -92,14 +95,14 @@ def executed(compiled: str, config: ModelSettings, dialect: str, target: str = "
 
 
 def _delete(query: str, target: str, terms: Sequence[str]) -> str:
-    """What goes before the query's rows are inserted."""
+    """The DELETE that runs before the rows of the query are inserted."""
     source = f"({query}\n) AS {SOURCE}"
     joined = " AND ".join(terms)
     return f"DELETE FROM {target} AS {DEST} USING {source} WHERE {joined}"  # noqa: S608 - never run
 
 
 def _merge(query: str, target: str, unique: Sequence[str], terms: Sequence[str]) -> str:
-    """Without a key no row matches: dbt then only inserts."""
+    """The MERGE of the model; without a unique key no row matches, and dbt only inserts."""
     on = " AND ".join(terms) if unique else "FALSE"
     matched = " WHEN MATCHED THEN UPDATE SET *" if unique else ""
     return (
@@ -109,7 +112,7 @@ def _merge(query: str, target: str, unique: Sequence[str], terms: Sequence[str])
 
 
 def _overwrite(query: str, target: str, config: ModelSettings, notes: tuple[str, ...]) -> Model:
-    """The partitions that `partitions` lists, else those of the query's rows; all without any."""
+    """Replace the partitions of `partitions`, else those of the query's rows, else the table."""
     columns = config.names("partition_by")
     if not columns:
         return Model(f"INSERT OVERWRITE TABLE {target} {query}", notes)
@@ -125,7 +128,7 @@ def _overwrite(query: str, target: str, config: ModelSettings, notes: tuple[str,
 
 
 class ModelSettings:
-    """The settings of a model, each read as what it must be; SyntaxProblem where it is not."""
+    """The settings of a model, each checked for its type; SyntaxProblem where the type is wrong."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._settings = settings
@@ -134,7 +137,7 @@ class ModelSettings:
         return str(self._settings.get(name) or default).lower()
 
     def listed(self, name: str) -> list[str]:
-        """A setting that is one text or several; numbers are their text."""
+        """A setting that is a text or a list of texts; numbers become text."""
         value = self._settings.get(name)
         if not value:
             return []
@@ -146,7 +149,7 @@ class ModelSettings:
         raise self._refused(name, "it is a text, or a list of them")
 
     def names(self, name: str) -> list[str]:
-        """Columns: one, several, or BigQuery's dictionary with the field in it."""
+        """A setting with column names: a name, a list, or BigQuery's dictionary with a field."""
         value = self._settings.get(name)
         if isinstance(value, dict):
             value = [value["field"]] if "field" in value else []

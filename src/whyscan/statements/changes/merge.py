@@ -1,14 +1,14 @@
-"""MERGE as the join that it is.
+"""Turns MERGE into the join that it reads.
 
 A target row t and a source row s that ON pairs, p(t, s), matter
 
-- to WHEN MATCHED AND c if c,
-- to WHEN NOT MATCHED AND i, for the pair keeps s from being inserted, if i(s),
-- to WHEN NOT MATCHED BY SOURCE AND d, for the pair keeps t from being changed, if d(t).
+- to WHEN MATCHED AND c if c holds,
+- to WHEN NOT MATCHED AND i if i(s) holds, because the pair prevents that s is inserted,
+- to WHEN NOT MATCHED BY SOURCE AND d if d(t) holds, because the pair prevents that t is changed.
 
-So the pairs are those of p AND (c OR i OR d). Of rows without a partner, s matters if i(s), and
-t if d(t): the first makes it a left join of the source with the target, the second reads the
-target once more, `besides`.
+So the pairs are those of p AND (c OR i OR d). Of the rows without a partner, s matters if i(s) and
+t if d(t): the first makes the join a left join of the source with the target. The second reads the
+target once more, as `target_query`.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ SOURCE = "_source"
 
 
 class Clauses(Struct, frozen=True):
-    """The WHEN clauses of a MERGE that do something, their names complete."""
+    """The WHEN clauses of a MERGE that do something, with qualified column names."""
 
     matched: tuple[exp.When, ...]
     inserts: tuple[exp.When, ...]
     orphans: tuple[exp.When, ...]
-    """WHEN NOT MATCHED BY SOURCE."""
+    """The clauses WHEN NOT MATCHED BY SOURCE."""
 
     @property
     def all(self) -> tuple[exp.When, ...]:
@@ -51,7 +51,7 @@ class Clauses(Struct, frozen=True):
 
 
 def merge(tree: exp.Merge, text: str) -> Change:
-    """The join that a MERGE reads, and the target's rows that no source row may keep."""
+    """The join that a MERGE reads, and the query of target rows that may have no source row."""
     if not tree.args.get("on") and not tree.args.get("using_cond"):
         raise SyntaxProblem("MERGE without ON", text=text, hint="say which rows match: ON a = b")
     target, source = marked(tree.this, text), _source(tree.args["using"])
@@ -72,7 +72,7 @@ def merge(tree: exp.Merge, text: str) -> Change:
 
 
 def clauses(tree: exp.Merge, target: exp.Column, source: exp.Column) -> Clauses:
-    """The clauses that act, by whose rows they act on."""
+    """The clauses that do something: matched, not matched, not matched by source."""
     groups: tuple[list[exp.When], list[exp.When], list[exp.When]] = ([], [], [])
     for when in tree.args["whens"].expressions:
         if isinstance(when.args.get("then"), exp.Var) and when.args["then"].name.upper() in _IDLE:
@@ -100,7 +100,7 @@ def _join(tree: exp.Merge, target: exp.Table, side: str) -> exp.Join:
 
 
 def _complete(when: exp.When, only: exp.Column | None) -> exp.When:
-    """The clause with the one table that it can name before every bare column."""
+    """The clause with its only possible table in front of every bare column."""
     copy = when.copy()
     if only is None:
         return copy
@@ -113,7 +113,7 @@ def _complete(when: exp.When, only: exp.Column | None) -> exp.When:
 
 
 def _outside_queries(node: exp.Expr) -> list[exp.Expr]:
-    """A subquery has tables of its own to name."""
+    """The nodes outside of subqueries: a subquery has its own tables."""
     return list(node.walk(prune=lambda n: isinstance(n, exp.Query)))
 
 
@@ -125,7 +125,7 @@ def _set(when: exp.When) -> list[exp.Expr]:
 
 
 def _expressions(whens: Sequence[exp.When], source: exp.Column) -> list[exp.Expr]:
-    """What the clauses compute: conditions, right sides of SET, values to insert."""
+    """Everything that the clauses compute: conditions, right sides of SET, inserted values."""
     expressions: list[exp.Expr] = []
     for when in whens:
         condition, then = when.args.get("condition"), when.args["then"]
@@ -140,15 +140,15 @@ def _expressions(whens: Sequence[exp.When], source: exp.Column) -> list[exp.Expr
 
 
 def _takes_all(then: exp.Expr) -> bool:
-    """`UPDATE SET *`, and DuckDB's UPDATE without more."""
+    """Whether all columns are set: `UPDATE SET *`, or DuckDB's UPDATE without SET."""
     pairs = then.expressions if isinstance(then, exp.Update) else [then]
     return not pairs or isinstance(pairs[0], exp.Star)
 
 
 def _narrow(query: exp.Select, whens: Sequence[exp.When]) -> None:
-    """Only rows that some clause acts on, if every clause says something of its rows.
+    """Filter the query by the conditions of the clauses, if every clause has one.
 
-    What holds a subquery stays where it is evaluated, so that its tables are read once.
+    A condition with a subquery stays where it is, so that its tables are read once.
     """
     clause_conditions = []
     for when in whens:

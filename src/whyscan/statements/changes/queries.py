@@ -1,17 +1,17 @@
-"""A change as the query that reads what it needs: filters are placed in it as in any other.
+"""Turns a change into the query that it reads; filters are placed in it as in any other query.
 
 | change                                 | reads                                           |
 |----------------------------------------|-------------------------------------------------|
 | DELETE FROM t USING s WHERE p          | SELECT t.* FROM t, s WHERE p                    |
 | UPDATE t SET a = e FROM s WHERE p      | SELECT t.*, e FROM t, s WHERE p                 |
-| MERGE                                  | see merges.py                                   |
-| INSERT OVERWRITE t PARTITION (d = v) q | q; of t, SELECT t.* FROM t WHERE d = v goes     |
-| INSERT INTO t REPLACE WHERE p q        | q; of t, SELECT t.* FROM t WHERE p goes         |
-| CREATE OR REPLACE TABLE t AS q         | q; all of t goes                                |
-| TRUNCATE TABLE t                       | nothing; all of t goes                          |
+| MERGE                                  | see merge.py                                    |
+| INSERT OVERWRITE t PARTITION (d = v) q | q; removes SELECT t.* FROM t WHERE d = v        |
+| INSERT INTO t REPLACE WHERE p q        | q; removes SELECT t.* FROM t WHERE p            |
+| CREATE OR REPLACE TABLE t AS q         | q; removes all of t                             |
+| TRUNCATE TABLE t                       | nothing; removes all of t                       |
 | INSERT INTO t q, CREATE TABLE t AS q   | q                                               |
 
-The target is read with all its columns: a file that is rewritten is copied, row by row.
+The target is read with all its columns: a file that is rewritten is copied row by row.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TARGET = "target"
-"""Set on the table that a change writes."""
+"""The key of the mark on the table that a change writes."""
 
 
 class TargetFiles(Enum):
-    """What becomes of the target's files whose rows the change acts on."""
+    """What happens to files of the target that have rows on which the change acts."""
 
     DROPPED = "one whose rows all go is dropped, another rewritten"
     REWRITTEN = "each may be rewritten"
@@ -41,10 +41,10 @@ class TargetFiles(Enum):
 
 
 class DynamicPartitions(Struct, frozen=True):
-    """A dynamic overwrite: only partitions that the query gives rows of are replaced.
+    """A dynamic overwrite: only partitions for which the query returns rows are replaced.
 
-    `columns` are the partition columns that PARTITION names without a value, in its order, None
-    without such a clause. `by_name`: the query's columns go where they are called.
+    `columns` are the partition columns that PARTITION names without a value, in its order; None
+    without that clause. `by_name`: outputs of the query are written to columns of the same name.
     """
 
     columns: tuple[str, ...] | None
@@ -52,9 +52,10 @@ class DynamicPartitions(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What a statement reads: `query`, and of its target the rows of `besides`.
+    """The query that a statement reads, and the query of the target rows that it acts on.
 
-    `optional`: what is written need not be known, for nothing of it is read.
+    `target_query` is None where `query` already has these rows. `optional`: the target need not
+    exist, because nothing of it is read.
     """
 
     operation: str
@@ -73,7 +74,7 @@ OVERWRITES = (
 
 
 def change_of(tree: exp.Expr, dialect: str, text: str) -> Change:
-    """The statement as what it reads; a query reads itself."""
+    """The change that a statement makes; a plain query only reads itself."""
     match tree:
         case exp.Query():
             return Change(tree.key, tree)
@@ -161,7 +162,7 @@ def _insert(tree: exp.Insert, dialect: str) -> Change:
 
 
 def _inserted(tree: exp.Insert) -> exp.Query:
-    """The query whose rows are inserted; `TABLE s` is one, too."""
+    """The query whose rows are inserted; `TABLE s` is a query too."""
     source = tree.args.get("source")
     if isinstance(source, exp.Table):
         return selected([exp.Star()], source.copy(), tree)
@@ -174,7 +175,7 @@ def _overwriting(
     condition: exp.Expr | None,
     dialect: str,
 ) -> tuple[str, ...]:
-    """What a setting of the session decides, and the text does not say."""
+    """A note where a session setting decides what is replaced, and the text does not say it."""
     settled = condition is not None or (partition_terms and not open_columns)
     if settled or dialect not in {"spark", "databricks", "spark2"}:
         return ()
@@ -214,7 +215,7 @@ def _create(tree: exp.Expr) -> Change:
 
 
 def marked(node: exp.Expr, text: str) -> exp.Table:
-    """The table that is written, as the target of a query."""
+    """A copy of the written table, marked as the target of the query."""
     table = node.this if isinstance(node, exp.Schema) else node
     if not isinstance(table, exp.Table):
         raise SyntaxProblem("what is changed is not a table", text=text)
@@ -224,7 +225,7 @@ def marked(node: exp.Expr, text: str) -> exp.Table:
 
 
 def star(source: exp.Expr) -> exp.Column:
-    """All columns of a source."""
+    """All columns of a source: `t.*`."""
     alias = source.args.get("alias")
     named = source.this if alias is None else alias.this
     return exp.Column(this=exp.Star(), table=named.copy())
@@ -233,7 +234,7 @@ def star(source: exp.Expr) -> exp.Column:
 def selected(
     expressions: Sequence[exp.Expr], start: exp.Expr, tree: exp.Expr | None = None
 ) -> exp.Select:
-    """SELECT of a source, with the WITH and the WHERE of a statement."""
+    """SELECT from a source, with the WITH and the WHERE of a statement."""
     query = exp.Select(expressions=list(expressions)).from_(start, copy=False)
     for clause in ("with_", "where"):
         clause_tree = None if tree is None else tree.args.get(clause)
@@ -243,7 +244,7 @@ def selected(
 
 
 def with_ctes(query: exp.Expr | None, tree: exp.Expr) -> exp.Query:
-    """The query behind a statement's own WITH; one without tables where rows are listed."""
+    """The query with the WITH of its statement; an empty SELECT where the rows are listed."""
     if not isinstance(query, exp.Query):
         return exp.Select()
     with_query, around = query.copy(), tree.args.get("with_")
@@ -259,19 +260,19 @@ def with_ctes(query: exp.Expr | None, tree: exp.Expr) -> exp.Query:
 
 
 def is_value(node: exp.Expr) -> bool:
-    """Whether it is computed from columns: DEFAULT is a word, and looks like one of them."""
+    """Whether the node is a value: the keyword DEFAULT looks like a column and is none."""
     bare = isinstance(node, exp.Column | exp.Var) and node.name.upper() == "DEFAULT"
     return not (bare and not getattr(node, "table", ""))
 
 
 def returned(tree: exp.Expr) -> list[exp.Expr]:
-    """What RETURNING asks for."""
+    """The expressions of RETURNING."""
     clause = tree.args.get("returning")
     return [] if clause is None else [part.copy() for part in clause.expressions]
 
 
 def _is_value(part: exp.EQ) -> exp.Expr:
-    """`d = NULL` of a PARTITION clause names the partition of NULLs."""
+    """A term of a PARTITION clause as a condition; `d = NULL` becomes `d IS NULL`."""
     if isinstance(part.expression, exp.Null):
         return exp.Is(this=part.this.copy(), expression=exp.Null())
     return part.copy()

@@ -1,4 +1,4 @@
-"""The target of a change: its occurrences as one scan, and what becomes of its files."""
+"""The target of a change: all its uses as one scan, and what happens to its files."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ AT_MOST = (
 )
 FALSE = Literal(value=False, type=BOOLEAN)
 QUERY_ROWS = "(given)"
-"""The key of the rows that an overwriting query gives."""
+"""The key of the rows that an overwriting query returns."""
 
 
 def one_target(leaves: Sequence[PlacedScan]) -> list[PlacedScan]:
-    """The scans with those of the target as one: it is read for whoever needs a row of it."""
+    """The scans with all uses of the target merged into one: it reads what any use needs."""
     targets = [leaf for leaf in leaves if leaf.source.target]
     if len(targets) < 2:  # noqa: PLR2004
         return list(leaves)
@@ -66,7 +66,10 @@ def one_target(leaves: Sequence[PlacedScan]) -> list[PlacedScan]:
 
 
 def _either(first: PlacedScan, second: PlacedScan) -> PlacedScan:
-    """What both scans are filtered by, and what one or the other is, if each is by something."""
+    """Merge two scans of the target: the filters that both have, and (first OR second).
+
+    If one scan has no further filter, the OR is dropped.
+    """
     if any(fact.expression == FALSE for fact in first.facts):
         return replace(
             second,
@@ -98,13 +101,13 @@ def _was_written(fact: Fact) -> bool:
 
 
 def _of(fact: Fact, key: str) -> Fact:
-    """The fact about another occurrence of the same table."""
+    """The same fact about another use of the table, with its key."""
     moved = substituted(fact.expression, lambda c: Column((key, *c.path[1:]), c.type))
     return fact if moved is None else replace(fact, expression=moved)
 
 
 def _alternatives(first: Sequence[Fact], second: Sequence[Fact]) -> list[Fact]:
-    """(a AND b) OR c as a OR c, b OR c: each keeps where it came from."""
+    """(a AND b) OR c as two facts, a OR c and b OR c: each keeps its origin."""
     last = all_of([fact.expression for fact in second])
     written = " AND ".join(dict.fromkeys(fact.written for fact in second))
     return [
@@ -120,10 +123,10 @@ def _alternatives(first: Sequence[Fact], second: Sequence[Fact]) -> list[Fact]:
 def bounded(
     leaf: PlacedScan, query: Query, row_facts: Iterable[Fact], dynamic: DynamicPartitions
 ) -> PlacedScan:
-    """A target whose partitions are replaced where the query gives rows of them.
+    """The scan of a target whose partitions are replaced where the query returns rows of them.
 
-    What is TRUE of the rows that it gives is TRUE of the partitions that they are written to: for
-    columns whose value is the partition's own.
+    A fact about the rows of the query also holds for the partitions into which they are written, if
+    it names only columns that have one value per partition.
     """
     columns = _partition_columns(leaf, query.outputs, dynamic)
     key = leaf.source.key
@@ -147,7 +150,7 @@ def bounded(
 def _partition_columns(
     leaf: PlacedScan, outputs: Sequence[Output], dynamic: DynamicPartitions
 ) -> dict[str, Column]:
-    """The columns that each partition has one value of, by the outputs that are written to them."""
+    """The identity partition columns of the target, by the outputs that are written to them."""
     snapshot = leaf.base.snapshot
     fields = snapshot.schema().fields
     names = [output.name for output in outputs]
@@ -170,14 +173,14 @@ def _partition_columns(
 
 
 def rewrite(plan: PlannedSnapshot, change: Change, query: Query) -> Rewrite:
-    """What becomes of the target's files; `query` is the one that chose its rows."""
+    """What happens to the files of the target; `query` selects the rows that are changed."""
     fates = plan.each(partial(_fates, target_files=change.target_files, decides=_decides(query)))
     removed, rewritten = (reduce(add, amounts) for amounts in zip(*fates, strict=True))
     return Rewrite(change.operation, removed, rewritten)
 
 
 def _fates(plan: ScanPlan, target_files: TargetFiles, *, decides: bool) -> tuple[Amount, Amount]:
-    """What is removed of one part, and what is rewritten."""
+    """The amounts of one part that are removed and rewritten."""
     kept = plan.evidence.judgement.kept
     nothing = np.zeros(len(kept), np.bool_)
     match target_files:
@@ -196,7 +199,7 @@ def _fates(plan: ScanPlan, target_files: TargetFiles, *, decides: bool) -> tuple
 
 
 def notes(change: Change, rewrites: Iterable[Rewrite | None]) -> tuple[str, ...]:
-    """What the figures of a change leave out."""
+    """Notes on what the numbers of a change leave out."""
     sentences = [*change.notes]
     for done in rewrites:
         if done is None:
@@ -213,7 +216,7 @@ def notes(change: Change, rewrites: Iterable[Rewrite | None]) -> tuple[str, ...]
 
 
 def _decides(query: Query) -> bool:
-    """Whether the target's own filters say all about which of its rows are acted on."""
+    """Whether the filters of the target decide alone which of its rows are changed."""
     if not isinstance(query, Select) or not isinstance(query.tree, Source):
         return False
     return not any(

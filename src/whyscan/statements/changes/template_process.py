@@ -1,12 +1,12 @@
-"""The program that renders dbt models: a process of its own, so that its parent can end it.
+"""The program that renders dbt models, in a process that its parent can end.
 
-A template is a program. Jinja's sandbox keeps it away from the machine, and does not keep it from
-running for ever or from asking for all memory. This process has a limit on its memory, and its
-parent ends it when a model takes too long.
+A template is a program. Jinja's sandbox keeps it away from the machine, but does not stop it from
+running for ever or using all memory. This process limits its memory, and its parent ends it when a
+model takes too long.
 
-It reads one JSON object per line, `text` and the limits, and writes one per line: `sql` and
-`settings` of a model that was rendered, or `problem`, the kind of an error, with its `message`.
-It imports nothing of whyscan: it is started from its source text.
+It reads one JSON object per line, with `text` and the limits, and writes one per line: `sql` and
+`settings` of a rendered model, or `problem`, the kind of an error, with its `message`. It imports
+nothing from whyscan: it is started from its source text.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ SETTINGS = (
     "partition_by",
     "partitions",
 )
-"""What of a model's `config` decides which statement a run executes."""
+"""The settings of a model's `config` that decide which statement a run executes."""
 
 LONGEST_MESSAGE = 300
 
 
 class Unset(Exception):
-    """A variable without a default."""
+    """A variable has no default."""
 
 
 class TooLong(Exception):
-    """More SQL than is ever read."""
+    """The model gives more SQL than is ever read."""
 
 
 class ConfigCall:
-    """`config(…)` of a model: what it sets, and nothing in its place."""
+    """The function `config(…)` of a model: records its settings and renders as an empty text."""
 
     def __init__(self) -> None:
         self._set: dict[str, Any] = {}
@@ -54,7 +54,7 @@ class ConfigCall:
         return self._set.get(name, default)
 
     def settings(self) -> dict[str, Any]:
-        """Those that decide about the statement, as JSON has them."""
+        """The settings that decide about the statement, as JSON values."""
         return {name: _plain(self._set[name]) for name in SETTINGS if name in self._set}
 
 
@@ -75,7 +75,7 @@ def _plain(value: Any) -> Any:
 
 
 def render(text: str, longest: int) -> dict[str, Any]:
-    """A model's SQL and settings; an error of Jinja's where it has none."""
+    """The SQL and the settings of a model; raises Jinja's error where it cannot be rendered."""
     from jinja2 import StrictUndefined
     from jinja2.sandbox import SandboxedEnvironment
 
@@ -107,7 +107,7 @@ def _default(what: str, name: str, default: tuple[Any, ...]) -> Any:
 
 
 def answer(text: str, longest: int) -> dict[str, Any]:
-    """What rendering gives, or what is wrong with the template."""
+    """The rendered model, or the problem of the template."""
     from jinja2 import TemplateError, TemplateSyntaxError
 
     try:
@@ -134,9 +134,9 @@ def _line(error: object) -> str:
 
 
 def _limit(memory: int, seconds: float) -> None:
-    """No more memory than that; an end after the time, should the parent not be there to see it.
+    """Limit the memory of the process, and end it after some seconds if the parent is gone.
 
-    Windows has neither: the parent alone ends the process there.
+    Windows has neither limit: only the parent ends the process.
     """
     with suppress(ImportError, ValueError, OSError):
         import resource
@@ -150,7 +150,7 @@ def _limit(memory: int, seconds: float) -> None:
 
 
 def main() -> None:
-    """Render models until nobody sends one."""
+    """Render models until the input ends."""
     with os.fdopen(os.dup(1), "w", encoding="ascii") as answers:
         for line in sys.stdin:
             task = json.loads(line)

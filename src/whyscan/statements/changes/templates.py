@@ -1,8 +1,8 @@
-"""dbt models rendered in a process of its own, with limits in time, memory and length.
+"""Renders dbt models in a child process, with limits on time, memory and length.
 
-A thread cannot be ended, and a limit on memory holds for a whole process; so that a model which
-never ends, or asks for all memory, costs one child process and is a typed error. The process is
-used again by the next model: to start it takes longer than to render a hundred models.
+A thread cannot be ended, and a limit on memory holds for a whole process. So a model that never
+ends, or uses all memory, costs one child process and raises a typed error. The next model uses the
+same process: starting it takes longer than rendering a hundred models.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ if TYPE_CHECKING:
     from whyscan.errors import WhyscanError
 
 SECONDS = 10.0
-"""How long rendering one model may take; milliseconds are usual."""
+"""The longest time for rendering one model; milliseconds are usual."""
 MEMORY = 1 << 29
-"""Bytes of address space of the process that renders."""
+"""The bytes of address space of the child process."""
 COMPILE = "run dbt compile, and explain the SQL that it writes"
 
 _PASSED = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL")
-"""Variables that a Python may need to start; credentials are not among them."""
+"""Environment variables that Python may need to start; none of them is a credential."""
 
 
 class Rendered(Struct, frozen=True):
-    """The SQL of a model, and the settings of its `config` that say how a run executes it."""
+    """The SQL of a model, and the settings of its `config` that decide how a run executes it."""
 
     sql: str
     settings: Mapping[str, Any]
 
 
 class _Renderer:
-    """The child process of this process; a new one where the last one was ended."""
+    """The child process of this process; it is started again after it was ended."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._child: subprocess.Popen[str] | None = None
 
     def ask(self, task: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """The answer to one task; None where the process ended before it gave one."""
+        """The answer to one task; None where the child process ended before it answered."""
         with self._lock:
             if self._child is None or self._child.poll() is not None:
                 self._end()
@@ -87,7 +87,7 @@ class _Renderer:
 
 
 _renderers: dict[int, _Renderer] = {}
-"""By process: a fork must not use its parent's."""
+"""By process id: a forked process must not use the child of its parent."""
 
 
 def _start() -> subprocess.Popen[str]:
@@ -107,7 +107,7 @@ def _start() -> subprocess.Popen[str]:
 
 
 def render(text: str) -> Rendered:
-    """The SQL of a model; SyntaxProblem where it cannot be rendered, or not within the limits."""
+    """The SQL of a model; SyntaxProblem where it cannot be rendered within the limits."""
     if len(text) > MAX_CHARACTERS:
         raise _failed(f"it has more than {MAX_CHARACTERS:,} characters")
     answer = _answer(text)
@@ -120,7 +120,7 @@ def render(text: str) -> Rendered:
 
 @lru_cache(maxsize=8)
 def _answer(text: str) -> Mapping[str, Any] | None:
-    """What the child process answers; a model that it was ended for is not tried twice in a row."""
+    """The answer of the child process; cached, so that a failed model is not tried twice."""
     process = os.getpid()
     if process not in _renderers:
         _renderers[process] = _Renderer()

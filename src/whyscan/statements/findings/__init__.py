@@ -1,7 +1,7 @@
-"""Coded facts about a whole statement: what no scan shows by itself.
+"""Findings about a whole statement, which no single scan shows.
 
-As with a single table, a fix whose effect is told was planned: the changed statement is placed
-and planned by the same code, on the same snapshots. What is offered as the same was proved.
+The effect of a fix is planned: the changed statement is placed and planned by the same code, on the
+same snapshots. A fix that is called equivalent was proved to be so.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ FAMILIES = (cross_joins, outer_joins, wrapped_keys, join_keys, barriers, repeats
 def findings(
     report: StatementReport, statement: BoundStatement, static: Sequence[PlannedScan]
 ) -> tuple[Finding, ...]:
-    """All that apply to the report, warnings first; `static` are its scans without joins' values.
+    """All findings about the report, warnings first.
 
-    A MERGE has findings of its own.
+    `static` are the scans without the values of joins. A MERGE has its own findings.
     """
     families = (merges,) if isinstance(statement.parsed.tree, exp.Merge) else FAMILIES
     keys = [planned.leaf.source.key for planned in static]

@@ -1,4 +1,4 @@
-"""Filters that stay above LIMIT, DISTINCT ON or a window function, and what they would spare."""
+"""Finds filters that stay above LIMIT, DISTINCT ON or a window function, and what they cost."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _OTHERWISE = {
     "it stands above DISTINCT ON": "DISTINCT ON then picks among the rows that match",
     WINDOW: "the function then sees only the rows that match",
 }
-"""Why a condition stays above, and what would be different below."""
+"""By the reason why a condition stays above: what would change if it were moved below."""
 
 
 def barriers(context: FindingContext) -> Iterator[Finding]:
-    """All of this family."""
+    """The findings about filters above a barrier."""
     reasons = {stayed.why for planned in context.static.values() for stayed in planned.leaf.above}
     for why in _OTHERWISE:
         if why in reasons:
@@ -39,7 +39,7 @@ def barriers(context: FindingContext) -> Iterator[Finding]:
 
 
 def _opened(block: Query, why: str) -> Query:
-    """The block without what stands between."""
+    """The block without the barrier."""
     if block.barrier == why:
         return replace(block, barrier=None)
     if isinstance(block, Select) and why == WINDOW:

@@ -1,4 +1,4 @@
-"""What findings about a whole statement are made from, and what a changed one would read."""
+"""The data from which findings are made, and plans of changed statements."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ if TYPE_CHECKING:
 
 
 SHARE = 0.1
-"""Of the bytes that a statement reads: less than that is not worth a word."""
+"""A finding needs at least this share of the bytes that the statement reads."""
 
 
 class FindingContext(Struct, frozen=True, dict=True):
-    """A statement's scans by their keys.
+    """A statement with its scans, by key.
 
-    `static` are their plans without what joins supply: a changed statement is planned so too.
+    `static` are their plans without what joins supply; changed statements are planned without it
+    too.
     """
 
     statement: BoundStatement
@@ -63,11 +64,11 @@ class FindingContext(Struct, frozen=True, dict=True):
         return self.statement.clock.zone
 
     def reading(self, key: str) -> GatedAmount:
-        """What a scan reads, as its own report tells it."""
+        """The files and bytes that a scan reads, as in its report."""
         return self.scans[key].reading
 
     def rows(self, key: str) -> int | None:
-        """The rows of the files that a scan keeps; None where they are not known."""
+        """The rows of the files that a scan keeps; None where they are unknown."""
         return self.static[key].plan.summary.rows_kept
 
     def facts(self, key: str) -> Sequence[Fact]:
@@ -78,20 +79,20 @@ class FindingContext(Struct, frozen=True, dict=True):
         return bool(self.facts(key))
 
     def larger(self, one: str, other: str) -> str:
-        """The scan that reads more: bytes, or files where bytes are not known."""
+        """The scan that reads more bytes, or more files where bytes are unknown."""
         reads = {key: self.reading(key) for key in (one, other)}
         if any(read.bytes_kept is None for read in reads.values()):
             return max(reads, key=lambda key: reads[key].kept)
         return max(reads, key=lambda key: reads[key].bytes_kept or 0)
 
     def is_worth_a_word(self, reads: int | None) -> bool:
-        """Whether so many bytes are a share of what the statement reads; unknown ones are."""
+        """Whether the bytes are a relevant share of what the statement reads; unknown bytes are."""
         sizes = [self.reading(key).bytes_kept for key in self.static]
         sizes_read = [size for size in sizes if size is not None]
         return reads is None or len(sizes_read) < len(sizes) or reads >= SHARE * sum(sizes_read)
 
     def sql(self, expression: Expression) -> str:
-        """An expression in the statement's words: columns by the aliases of their tables."""
+        """An expression as SQL, with the aliases of the statement."""
         named = substituted(expression, self._named)
         return to_sql(expression if named is None else named)
 
@@ -99,12 +100,12 @@ class FindingContext(Struct, frozen=True, dict=True):
         return Column((self._aliases.get(column.path[0], ""), *column.path[1:]), column.type)
 
     def leaves(self, query: Query) -> dict[str, PlacedScan]:
-        """The scans of a changed statement that are scans of this one, by their keys."""
+        """The scans of a changed statement that this statement has too, by key."""
         placed = leaves_of(replace(self.statement, query=query))
         return {leaf.source.key: leaf for leaf in placed if leaf.source.key in self.static}
 
     def kept(self, leaf: PlacedScan) -> int:
-        """The files that a scan keeps with other filters: planned, on the same snapshot."""
+        """The number of files that a scan keeps with other filters, on the same snapshot."""
         key = leaf.source.key
         if filter_texts(leaf) == filter_texts(self.static[key].leaf):
             return self.static[key].plan.summary.files_kept
@@ -115,11 +116,11 @@ class FindingContext(Struct, frozen=True, dict=True):
         ).summary.files_kept
 
     def kept_with(self, key: str, facts: Iterable[Fact]) -> int:
-        """The files that a scan keeps with these filters instead of its own."""
+        """The number of files that a scan keeps with these filters instead of its present ones."""
         return self.kept(replace(self.static[key].leaf, facts=tuple(facts)))
 
     def gain(self, query: Query) -> tuple[str, Effect] | None:
-        """Of which scan a changed statement reads less, and how much; the most, if of several."""
+        """The scan of which a changed statement saves most files, and the effect; None for none."""
         best: tuple[str, Effect] | None = None
         for key, leaf in self.leaves(query).items():
             effect = self.effect(key, self.kept(leaf))
@@ -128,7 +129,7 @@ class FindingContext(Struct, frozen=True, dict=True):
         return best
 
     def effect(self, key: str, after: int) -> Effect | None:
-        """From what the scan reads now to that; None where it is no less."""
+        """The effect from the present number of files to `after`; None where nothing is saved."""
         before = self.reading(key).kept
         return Effect(f"files of {self.titles[key]}", before, after) if after < before else None
 

@@ -1,4 +1,4 @@
-"""Sources of one block that no condition joins: each row of one meets each of the other."""
+"""Finds sources of one block that no condition joins: every row of one meets every other row."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Path
 
 TRIED_AT_MOST = 4
-"""Columns of the same name in both that are tried as the missing equality."""
+"""At most so many pairs of columns with the same name are tried as the missing equality."""
 
 _BESIDE = {Kind.SEMI, Kind.ANTI, Kind.NOT_IN}
 
@@ -39,7 +39,7 @@ Group = list[Source]
 
 
 def cross_joins(context: FindingContext) -> Iterator[Finding]:
-    """All of this family."""
+    """The findings about missing join conditions."""
     for select in selects(context.query):
         first, *others = [
             group for group in _groups(select) if not all(_one_row(context, s) for s in group)
@@ -49,7 +49,7 @@ def cross_joins(context: FindingContext) -> Iterator[Finding]:
 
 
 def _groups(select: Select) -> list[Group]:
-    """The sources whose rows are combined, those that are joined together."""
+    """The sources of a block whose rows are combined, grouped by what joins them."""
     combined = [source for source in _combined(select.tree) if source.relation is not None]
     groups_by_keys: list[tuple[set[str], Group]] = [({source.key}, [source]) for source in combined]
     for names in _ties(select):
@@ -63,7 +63,7 @@ def _groups(select: Select) -> list[Group]:
 
 
 def _combined(tree: Tree | None) -> Iterator[Source]:
-    """The sources of a FROM clause without the subqueries that only choose rows."""
+    """The sources of a FROM clause without the right sides of semi and anti joins."""
     if isinstance(tree, Source):
         yield tree
     elif tree is not None:
@@ -73,7 +73,7 @@ def _combined(tree: Tree | None) -> Iterator[Source]:
 
 
 def _ties(select: Select) -> Iterator[set[str]]:
-    """Sets of sources that something joins: a condition, a subquery, a constant."""
+    """Sets of source keys that something joins: a condition, a subquery or a constant."""
     conditions = [*select.where, *(c for join in joins(select.tree) for c in join.on)]
     yield from (set(condition.source_keys()) for condition in conditions)
     yield from _pinned(conditions)
@@ -89,7 +89,7 @@ def _ties(select: Select) -> Iterator[set[str]]:
 
 
 def _pinned(conditions: Iterable[Condition]) -> Iterator[set[str]]:
-    """`a.k = 5 AND b.k = 5`: the two are equal."""
+    """Sources with columns that equal the same constant: `a.k = 5 AND b.k = 5`."""
     pinned: dict[Literal, set[str]] = {}
     for condition in conditions:
         match condition.expression:
@@ -107,7 +107,7 @@ def _keys(paths: AbstractSet[Path]) -> set[str]:
 
 
 def _one_row(context: FindingContext, source: Source) -> bool:
-    """Whether a source provably has no more than one row."""
+    """Whether a source is proved to have at most one row."""
     if isinstance(source.relation, Base):
         rows = _rows(context, source)
         return rows is not None and rows <= 1
@@ -159,7 +159,7 @@ def _named(context: FindingContext, group: Group) -> str:
 def _missing(
     context: FindingContext, select: Select, one: Sequence[Source], other: Sequence[Source]
 ) -> tuple[str | None, Effect | None]:
-    """The equality of columns that are called the same; the one that spares most, if one does."""
+    """The equality of two columns with the same name that saves most files, as SQL."""
     tried = [
         Comparison(Comparator.EQUAL, left, right)
         for s in one

@@ -1,4 +1,4 @@
-"""The equalities by which scans are joined, each with the place where it stands."""
+"""The equalities that join scans, each with its place in the statement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Side(Struct, frozen=True, eq=False):
-    """One side: an expression of one column, and the scan's column that this is."""
+    """One side of an equality: an expression of one column, and the scan's column behind it."""
 
     expression: Expression
     column: Column
@@ -28,12 +28,12 @@ class Side(Struct, frozen=True, eq=False):
 
     @property
     def key(self) -> str:
-        """The scan's."""
+        """The key of the scan."""
         return self.base.path[0]
 
     @property
     def table_column(self) -> Column:
-        """The column by the table's own name for it."""
+        """The scan's column with the table's name for it."""
         return Column(self.base.path[1:], self.base.type)
 
     @property
@@ -42,7 +42,7 @@ class Side(Struct, frozen=True, eq=False):
 
 
 class Link(Struct, frozen=True, eq=False):
-    """`left = right` of two scans; `join` is None where it stands in WHERE."""
+    """An equality `left = right` of two scans; `join` is None where it stands in WHERE."""
 
     select: Select
     join: Join | None
@@ -52,11 +52,11 @@ class Link(Struct, frozen=True, eq=False):
 
     @property
     def sides(self) -> tuple[tuple[Side, Side], tuple[Side, Side]]:
-        """Each side with the other."""
+        """Each side with the other side."""
         return (self.left, self.right), (self.right, self.left)
 
     def restricts(self, side: Side) -> bool:
-        """Whether a row of the side's scan is of no use without a partner, as far as this tells."""
+        """Whether this equality alone makes a row of the side's scan useless without a partner."""
         block_keys = frozenset[str]() if self.select.tree is None else keys(self.select.tree)
         if not {self.left.column.path[0], self.right.column.path[0]} <= block_keys:
             return False
@@ -67,11 +67,11 @@ class Link(Struct, frozen=True, eq=False):
 
     @property
     def clause(self) -> str:
-        """Where it stands: what follows from it may stand there too, and not everywhere."""
+        """The clause of the equality; a condition that follows from it may be added there."""
         return "WHERE" if self.join is None or self.join.kind is Kind.SEMI else "ON"
 
     def with_condition(self, query: Query, condition: Condition) -> Query:
-        """The query with one more condition where the equality stands."""
+        """The query with one more condition in the clause of the equality."""
         if self.join is None:
             return instead(query, self.select, where(self.select, condition))
         conditions = (*self.join.on, condition)
@@ -79,7 +79,7 @@ class Link(Struct, frozen=True, eq=False):
 
 
 def links(context: FindingContext) -> list[Link]:
-    """Every equality of two scans, once: a CTE that is used again repeats its own."""
+    """Every equality of two scans, once: each use of a CTE repeats its equalities."""
     unique: dict[tuple[str, ...], Link] = {}
     for select in selects(context.query):
         for join, condition in _placed(select):

@@ -1,8 +1,8 @@
-"""What conditions on one side of `f(a) = g(b)` say of the other: the image of f.
+"""Derives conditions on one side of `f(a) = g(b)` from conditions on the other: the image of f.
 
-The values that conditions leave a column lie in ranges; f maps each range to one that contains
-whatever it gives there, and a point to a point where it can. So g(b) lies in what comes out,
-which is true of every pair that the equality joins.
+Conditions leave the values of a column in ranges. f maps each range to a range that contains all
+its results, and a point to a point where possible. So g(b) lies in these ranges for every pair that
+the equality joins.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ Ends: TypeAlias = "tuple[Value, Value]"
 """The least and the greatest value of a range; None is an open end."""
 
 _STEPPED = (IntegerType, DateType, TimestampType, DecimalType)
-"""Types in which the value before a range's end is one less."""
+"""Types in which the value before the end of a range is the end minus one."""
 
 
 def image(side: Side, facts: Sequence[Fact], other: Side, zone: Zone) -> Expression | None:
-    """A condition on the other side that follows from what is known of this one's column."""
+    """A condition on the other side that follows from the facts about this side's column."""
     conditions = tuple(fact.expression for fact in facts if fact.origin is not Origin.JOIN)
     domain = where_true(And(conditions)).get(side.base) if conditions else None
     # A function may make a value of NULL, and NaN lies in no range.
@@ -71,7 +71,7 @@ def image(side: Side, facts: Sequence[Fact], other: Side, zone: Zone) -> Express
 
 
 def _mapped(side: Side, ends: Sequence[Ends], other: Side, zone: Zone) -> Expression | None:
-    """What comes out of the function where its column lies between these ends."""
+    """A condition from the results of the function where its column lies between these ends."""
     expression = substituted(side.expression, lambda _: side.base)
     if expression is None:
         return None
@@ -85,7 +85,7 @@ def _mapped(side: Side, ends: Sequence[Ends], other: Side, zone: Zone) -> Expres
 
 
 def _single_values(ends: Sequence[Ends], kind: Type) -> list[Ends] | None:
-    """Short ranges of whole numbers or days value by value; None where they are none."""
+    """Short ranges of integers or days as single values; None where a range is not short."""
     values: list[Ends] = []
     for low, high in ends:
         if not isinstance(low, int) or not isinstance(high, int) or high - low >= LISTED_AT_MOST:
@@ -113,7 +113,7 @@ def _closed(item: ValueRange, kind: Type) -> Ends:
 
 
 def _within(interval: Interval, count: int, other: Side) -> Expression | None:
-    """`other` lies where the interval does; None where it may be anything, or nothing is left."""
+    """The condition that `other` lies in the interval; None where it may be any value or none."""
     if flags(interval.nan, count).any() or not flags(interval.value, count).all():
         return None
     kind = arrow.arrow_type(interval.type)
@@ -146,7 +146,7 @@ def _listed(literals: Sequence[Literal | None], other: Side) -> Expression | Non
 
 
 def _as(literal: Literal | None, other: Side) -> Literal | None:
-    """The value as the other side has it: an integer may be a narrower one there."""
+    """The value in the other side's type, maybe a narrower integer; None if it does not fit."""
     target = type_of(other.expression)
     match literal:
         case None:
@@ -160,7 +160,7 @@ def _as(literal: Literal | None, other: Side) -> Literal | None:
 
 
 def bare(expression: Expression, zone: Zone) -> tuple[Expression, str] | None:
-    """The same condition on the bare column, and how that is known; None where it is not."""
+    """The same condition on the bare column, with the proof; None where there is no proof."""
     spans = spans_of(expression, zone)
     ranges = None if spans is None else spans.as_ranges()
     if spans is not None and ranges is not None:
@@ -169,7 +169,7 @@ def bare(expression: Expression, zone: Zone) -> tuple[Expression, str] | None:
 
 
 def _number_of_text(expression: Expression) -> tuple[Expression, str] | None:
-    """`CAST(i AS STRING) = '5'`: i = 5, for an integer is written in one way only."""
+    """`i = 5` for `CAST(i AS STRING) = '5'`: an integer is written in one way only."""
     match expression:
         case Comparison(
             Comparator.EQUAL,
@@ -186,7 +186,7 @@ def _number_of_text(expression: Expression) -> tuple[Expression, str] | None:
 
 
 def as_text(expression: Expression) -> Expression | None:
-    """`CAST(s AS BIGINT) = 5` as s = '5', which is not the same: '05' is 5 too."""
+    """`s = '5'` for `CAST(s AS BIGINT) = 5`, which is not the same: '05' is 5 too."""
     match expression:
         case Comparison(
             Comparator.EQUAL,
@@ -199,7 +199,7 @@ def as_text(expression: Expression) -> Expression | None:
 
 
 def is_bare(expression: Expression) -> bool:
-    """No column stands in a function."""
+    """Whether no column is inside a function."""
     match expression:
         case Comparison(left=Column(), right=Literal()) | In(operand=Column()):
             return True

@@ -1,4 +1,4 @@
-"""Join keys of the larger side: without bounds, or with bounds that rule no file out."""
+"""Finds join keys of the larger side without bounds, or with bounds that rule no file out."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from whyscan.statements.findings.context import FindingContext
 
 Joined = tuple[Link, Side, Side]
-"""An equality, its side of the larger scan, and the other."""
+"""An equality, its side of the larger scan, and its other side."""
 
 Suggestion = tuple[str, str | None, Effect | None]
-"""A fix, text to copy, and what it changes."""
+"""A fix, SQL to copy, and the effect of the fix."""
 
 TRIED_AT_MOST = 4
-"""Columns of the same name in both that are tried as one more equality."""
+"""At most so many columns with the same name are tried as one more equality."""
 
 
 def join_keys(context: FindingContext) -> Iterator[Finding]:
-    """All of this family."""
+    """The findings about join keys."""
     fully_read: dict[str, list[Joined]] = {}
     for link in links(context):
         larger = context.larger(link.left.key, link.right.key)
@@ -51,14 +51,17 @@ def join_keys(context: FindingContext) -> Iterator[Finding]:
 
 
 def _is_supplied(context: FindingContext, link: Link, side: Side) -> bool:
-    """Whether the other side's values may filter this one's rows."""
+    """Whether the values of the other side may filter the rows of this side."""
     dynamic = context.scans[side.key].dynamic
     supplied = () if dynamic is None else dynamic.supplies
     return link.restricts(side) or any(supply.sql == link.condition.sql for supply in supplied)
 
 
 def _without_statistics(context: FindingContext, link: Link, side: Side) -> Iterator[Finding]:
-    """A spread condition on the key has the scan's own finding; this is for the values of joins."""
+    """A finding where the join key has no statistics, so that values of joins prune nothing.
+
+    If a condition on the key was spread to the scan, the scan's report has a finding already.
+    """
     plan = context.static[side.key].plan
     partitioned = side.table_column.path in plan.snapshot.partition_sources
     if partitioned or side.table_column in plan.predicate.columns():
@@ -85,7 +88,7 @@ def _without_statistics(context: FindingContext, link: Link, side: Side) -> Iter
 
 
 def _reads_all(context: FindingContext, key: str) -> bool:
-    """Every file is read, whatever the values of joins are."""
+    """Whether every file is read, with or without the values of joins."""
     reads, dynamic = context.reading(key), context.scans[key].dynamic
     if reads.total < FEWEST_FILES or reads.kept < reads.total:
         return False
@@ -127,7 +130,7 @@ def _weight(reads: GatedAmount) -> str:
 
 
 def _spreading(context: FindingContext, joined: list[Joined]) -> Suggestion | None:
-    """An equality of partition columns by which a condition of the other side would spread."""
+    """An equality of columns with the same name that would spread a condition to this side."""
     for link, side, other in joined:
         for equality in islice(_candidates(context, side, other), TRIED_AT_MOST):
             sql = context.sql(equality)
@@ -144,7 +147,7 @@ def _spreading(context: FindingContext, joined: list[Joined]) -> Suggestion | No
 
 
 def _candidates(context: FindingContext, side: Side, other: Side) -> Iterator[Comparison]:
-    """Columns of both tables that are called the same, and that the other one is filtered by."""
+    """Equalities of columns with the same name, of which the other side's is filtered."""
     if side.column != side.base or other.column != other.base:
         return
     other_columns = {
@@ -161,7 +164,7 @@ def _candidates(context: FindingContext, side: Side, other: Side) -> Iterator[Co
 
 
 def _clustering(context: FindingContext, joined: list[Joined]) -> Suggestion | None:
-    """Into how many files a value of the key falls; None where its bounds tell files apart."""
+    """A fix that clusters the table by the key; None where its bounds already separate files."""
     for _, side, _ in joined:
         (depth,) = overlaps(context.static[side.key].plan, [side.table_column], ends)
         if depth is not None and depth.median >= DEEP * depth.ideal:

@@ -1,4 +1,4 @@
-"""The join that a MERGE is, and what its source's files say of the rows that can match."""
+"""The join of a MERGE, and what the files of its source say about the rows that can match."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
 LISTED_AT_MOST = 12
-"""Values of the source that a condition lists; of more it has the least and the greatest."""
+"""A condition lists at most so many values of the source; with more it has a range."""
 
 
 class Merge(Struct, frozen=True):
-    """The join that a MERGE is. `target` is the scan that it changes."""
+    """The join of a MERGE. `target` is the scan that it changes."""
 
     context: FindingContext
     select: Select
@@ -54,7 +54,7 @@ class Merge(Struct, frozen=True):
 
     @property
     def files(self) -> int:
-        """Those that are read without values from the source."""
+        """The number of target files that are read without values from the source."""
         return self.context.static[self.key].plan.summary.files_kept
 
     @property
@@ -62,7 +62,10 @@ class Merge(Struct, frozen=True):
         return frozenset(self.context.static[self.key].plan.snapshot.partition_sources)
 
     def read_with(self, added: Sequence[Condition], *, orphans: Condition | None = None) -> int:
-        """The target's files with more conditions in ON, and one for rows without a source."""
+        """The number of target files with more conditions in ON.
+
+        `orphans` is one more condition of WHEN NOT MATCHED BY SOURCE.
+        """
         statement = self.context.statement
         query = on(self.select, self.join, (*self.join.on, *added))
         target_query = statement.target_query
@@ -76,7 +79,7 @@ class Merge(Struct, frozen=True):
 
 
 def merge_of(context: FindingContext) -> Merge | None:
-    """None where what is merged is not one join of a source and the target."""
+    """The join of the MERGE; None where it is not one join of a source with the target."""
     query = context.query
     if not isinstance(query, Select) or not isinstance(query.tree, Join):
         return None
@@ -87,7 +90,7 @@ def merge_of(context: FindingContext) -> Merge | None:
 
 
 def equalities(merge: Merge) -> Iterator[tuple[Side, Column, str]]:
-    """The target's side of each equality of ON with a bare column of the source, and its text."""
+    """Each equality of ON with a bare source column: the target's side, the column, its SQL."""
     for link in links(merge.context):
         for side, other in link.sides:
             is_target_side = (
@@ -98,7 +101,7 @@ def equalities(merge: Merge) -> Iterator[tuple[Side, Column, str]]:
 
 
 def source_values(merge: Merge, subject: Expression, other: Column) -> Expression | None:
-    """What the source's files say of an expression that equals one of its columns."""
+    """A condition on `subject` from the source's files, where it equals one of their columns."""
     context = merge.context
     base = context.origins.base(other)
     if base is None or base.path[0] not in context.static or type_of(subject) != base.type:
@@ -118,7 +121,7 @@ def source_values(merge: Merge, subject: Expression, other: Column) -> Expressio
 
 
 def _listed(plan: PlannedSnapshot, column: Column, subject: Expression) -> Expression | None:
-    """The values of a column that has one in each file; None where it has more, or too many."""
+    """IN with the values of a column that has one value per file; None where that fails."""
     if plan.snapshot.footers_describe_files:
         return None
     part_values = plan.each(partial(_points, column=column))
@@ -135,7 +138,7 @@ def _listed(plan: PlannedSnapshot, column: Column, subject: Expression) -> Expre
 
 
 def _points(plan: ScanPlan, column: Column) -> pa.Array | None:
-    """The values of a column that has one in each file of a part; None likewise."""
+    """The values of a column that has one value in each file of a part; None where it has more."""
     files = of_files(plan.evidence)
     interval = files.interval(column, plan)
     count, kind = files.containers.count, arrow.arrow_type(column.type)
@@ -148,7 +151,7 @@ def _points(plan: ScanPlan, column: Column) -> pa.Array | None:
 
 
 def bare_of(condition: Expression, zone: Zone) -> Expression | None:
-    """The same of the bare column; of a list, value by value."""
+    """The same condition on the bare column; each value of a list is converted."""
     if not isinstance(condition, In):
         bare_condition = bare(condition, zone)
         return None if bare_condition is None else bare_condition[0]
@@ -167,6 +170,6 @@ def bare_of(condition: Expression, zone: Zone) -> Expression | None:
 
 
 def effect_of(merge: Merge, after: int, before: int | None = None) -> Effect | None:
-    """From what is read without values from the source; None where it is no less."""
+    """The effect compared to reading without source values; None where nothing is saved."""
     before = merge.files if before is None else before
     return Effect(f"files of {merge.title}", before, after) if after < before else None

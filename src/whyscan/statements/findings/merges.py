@@ -1,8 +1,8 @@
-"""Why a MERGE reads more of its target than its source can match, and what to add to it.
+"""Finds why a MERGE reads more of its target than its source can match, and what to add.
 
-What the source's plan guarantees of its columns (their values in the files that it reads) says
-which rows of the target can match: as a condition of ON, any engine prunes by it, and one that
-takes no values from the source at run time (Delta on Spark) prunes by nothing else.
+The plan of the source guarantees which values its columns have in the files that are read. They say
+which rows of the target can match. As a condition of ON, every engine can prune by it. Delta on
+Spark, which takes no values from the source at run time, prunes by nothing else.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def merges(context: FindingContext) -> Iterator[Finding]:
-    """All of this family."""
+    """The findings about a MERGE."""
     merge = merge_of(context)
     if merge is None:
         return
@@ -46,7 +46,7 @@ def merges(context: FindingContext) -> Iterator[Finding]:
 
 
 def _without_partition_term(merge: Merge) -> Iterator[Finding]:
-    """Nothing that ON says, or that follows from it, is about the target's partitions."""
+    """A finding where no condition is about the partitions of the target."""
     partitions = merge.partitioned_by
     conditions = [condition.expression for condition in merge.join.on]
     conditions += [fact.expression for fact in merge.context.facts(merge.key)]
@@ -99,7 +99,7 @@ def _joined_by_partition(
 
 
 def _counterpart(merge: Merge, path: Path) -> tuple[Column, Column] | None:
-    """A partition column of the target, and the source's column of its name and type."""
+    """A partition column of the target, and the source column with the same name and type."""
     source = merge.join.left
     if not isinstance(source, Source) or len(path) != 1:
         return None
@@ -111,14 +111,14 @@ def _counterpart(merge: Merge, path: Path) -> tuple[Column, Column] | None:
 
 
 def _in_function(merge: Merge) -> Iterator[Finding]:
-    """The target's side of an equality is a function: its files are not pruned by bare values."""
+    """A finding for each equality that has the target's column inside a function."""
     for side, other, sql in equalities(merge):
         if not isinstance(side.expression, Column):
             yield _wrapped(merge, side, sql, source_values(merge, side.expression, other))
 
 
 def _wrapped(merge: Merge, side: Side, sql: str, source_condition: Expression | None) -> Finding:
-    """What an engine reads that does not see through the function, and what by a bare column."""
+    """The finding: the files that are read by the function, and by the bare column."""
     context, facts = merge.context, merge.context.facts(merge.key)
     rest = [fact for fact in facts if fact.via != sql]
     before = context.kept_with(merge.key, rest)
@@ -148,7 +148,7 @@ def _wrapped(merge: Merge, side: Side, sql: str, source_condition: Expression | 
 
 
 def _at_run_time(merge: Merge) -> Iterator[Finding]:
-    """Equalities whose values only the source's rows have: its files already bound them."""
+    """A finding where engines learn the source's values at run time only; its files bound them."""
     bare = [(s.expression, o) for s, o, _ in equalities(merge) if isinstance(s.expression, Column)]
     source_conditions = (source_values(merge, column, other) for column, other in bare)
     pruning = [
@@ -177,7 +177,7 @@ def _at_run_time(merge: Merge) -> Iterator[Finding]:
 
 
 def _by_source(merge: Merge) -> Iterator[Finding]:
-    """WHEN NOT MATCHED BY SOURCE without a condition acts on every row that finds no partner."""
+    """A finding where WHEN NOT MATCHED BY SOURCE has no condition and acts on all other rows."""
     target_query = merge.context.statement.target_query
     if not isinstance(target_query, Select) or target_query.where or merge.files < 2:  # noqa: PLR2004
         return
@@ -211,7 +211,7 @@ def _by_source(merge: Merge) -> Iterator[Finding]:
 
 
 def _reach(merge: Merge) -> tuple[Expression | None, bool]:
-    """Which rows of the target can match, and whether ON has to be told."""
+    """A condition on the target rows that can match, and whether it must be added to ON."""
     statement = merge.context.statement
     leaves = Placement(statement.clock.zone, lambda _: ()).run(statement.query)
     facts = next(leaf.facts for leaf in leaves if leaf.source.key == merge.key)
@@ -225,7 +225,7 @@ def _reach(merge: Merge) -> tuple[Expression | None, bool]:
 
 
 def _renamed(expression: Expression, target_query: Select) -> Expression:
-    """The same of the target's rows that no source row may keep."""
+    """The same condition on the target rows that have no source row."""
     tree = target_query.tree
     key = tree.key if isinstance(tree, Source) else ""
     renamed = substituted(expression, lambda c: Column((key, *c.path[1:]), c.type))

@@ -1,4 +1,4 @@
-"""Filters on the wrong side of an outer join: one that filters nothing, one that undoes it."""
+"""Finds filters on the wrong side of an outer join: one filters nothing, one undoes the join."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def outer_joins(context: FindingContext) -> Iterator[Finding]:
-    """All of this family."""
+    """The findings about outer joins."""
     for select in selects(context.query):
         for join in joins(select.tree):
             if join.kind in {Kind.LEFT, Kind.RIGHT}:
@@ -33,7 +33,7 @@ def _preserved(join: Join) -> Tree:
 
 
 def _filters_nothing(context: FindingContext, select: Select, join: Join) -> Iterator[Finding]:
-    """A condition of ON on the side whose rows all stay: those that fail it get NULLs."""
+    """Findings for conditions of ON on the preserved side: rows that fail it stay with NULLs."""
     preserved_keys = keys(_preserved(join))
     for condition in join.on:
         if (
@@ -49,7 +49,7 @@ def _filters_nothing(context: FindingContext, select: Select, join: Join) -> Ite
 
 
 def _applied(context: FindingContext, condition: Condition, key: str) -> bool:
-    """It does filter: the join is an inner one, for what stands above it."""
+    """Whether the condition does filter, because the facts above make the join an inner join."""
     return any(f.written == condition.sql and f.via is None for f in context.facts(key))
 
 
@@ -77,7 +77,7 @@ def _moved(
 
 
 def _undone(context: FindingContext, select: Select, join: Join) -> Iterator[Finding]:
-    """A condition of WHERE that no row of NULLs passes: what the outer join adds goes again."""
+    """A finding for conditions of WHERE that drop the rows which the join fills with NULLs."""
     filled = {Kind.LEFT: (join.right,), Kind.RIGHT: (join.left,)}
     gone = [
         (side, conditions)
@@ -113,7 +113,7 @@ def _named(context: FindingContext, side: Tree) -> str:
 
 
 def _left(join: Join, gone: list[Tree]) -> Kind:
-    """The join that is left once some sides are never filled with NULLs."""
+    """The kind of join that remains when some sides are never filled with NULLs."""
     if join.kind is not Kind.FULL or len(gone) > 1:
         return Kind.INNER
     return Kind.RIGHT if gone[0] is join.right else Kind.LEFT

@@ -1,4 +1,4 @@
-"""A query with some of its blocks changed: what a statement would be with a fix applied."""
+"""Changes blocks of a query: the query with a fix applied."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def rebuilt(query: Query, change: Change) -> Query:
-    """The query with every block, outermost first, as `change` gives it."""
+    """The query with `change` applied to every block, the outermost first."""
     changed = change(query)
     if isinstance(changed, Combined):
         left, right = rebuilt(changed.left, change), rebuilt(changed.right, change)
@@ -28,7 +28,7 @@ def rebuilt(query: Query, change: Change) -> Query:
 
 
 def instead(query: Query, block: Query, other: Query) -> Query:
-    """The query with another block in the place of one."""
+    """The query with one block replaced by another."""
     return rebuilt(query, lambda candidate: other if candidate is block else candidate)
 
 
@@ -38,7 +38,7 @@ def where(select: Select, condition: Condition) -> Select:
 
 
 def on(select: Select, join: Join, conditions: tuple[Condition, ...]) -> Select:
-    """The block with other conditions in the ON of one of its joins."""
+    """The block with new conditions in the ON of one of its joins."""
     if select.tree is None:
         return select
     return replace(select, tree=_with_on(select.tree, join, conditions))

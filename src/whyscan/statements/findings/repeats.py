@@ -1,4 +1,4 @@
-"""What a statement names without need: a table that is scanned again, a CTE that nobody reads."""
+"""Finds tables that are scanned again, and CTEs that are not used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def repeats(context: FindingContext) -> Iterator[Finding]:
-    """All of this family."""
+    """The findings about repeated scans and unused CTEs."""
     yield from _scanned_twice(context)
     yield from _unused(context)
 

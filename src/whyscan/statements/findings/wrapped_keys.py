@@ -1,4 +1,4 @@
-"""Join keys that are not compared as they are stored: inside a function, or as another type."""
+"""Finds join keys that are compared inside a function or as another type."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from whyscan.tree.types import Type
 
 TRIED_AT_MOST = 32
-"""Equalities of one statement that are looked at."""
+"""At most so many equalities of one statement are examined."""
 
 
 class AddedCondition(Struct, frozen=True):
-    """A condition to add, how it is known to change no row, and what it changes for its scan.
+    """A condition to add, the proof that it changes no row, and its effect on the scan.
 
-    `proof` is None where it may. `costs`: this run reads more without it, not only an engine that
-    does not see through functions.
+    `proof` is None where it may change rows. `costs`: this run reads more without the condition; if
+    False, only an engine that does not see through functions does.
     """
 
     sql: str
@@ -42,7 +42,7 @@ class AddedCondition(Struct, frozen=True):
 
 
 def wrapped_keys(context: FindingContext) -> Iterator[Finding]:
-    """All of this family."""
+    """The findings about wrapped join keys."""
     wrapped = [link for link in links(context) if not (link.left.is_bare and link.right.is_bare)]
     for link in wrapped[:TRIED_AT_MOST]:
         remedies = sorted(_remedies(context, link), key=lambda r: r.effect.after - r.effect.before)
@@ -54,7 +54,7 @@ def wrapped_keys(context: FindingContext) -> Iterator[Finding]:
 
 
 def _is_mismatch(link: Link) -> bool:
-    """Columns of two types, cast to where they meet."""
+    """Whether the columns have two types and are only cast to their common type."""
     compared = _compared_as(link)
     if compared is None:
         return False
@@ -65,7 +65,7 @@ def _is_mismatch(link: Link) -> bool:
 
 
 def _compared_as(link: Link) -> Type | None:
-    """The type in which columns of these types meet; None where there is none."""
+    """The common type of the two columns; None where there is none."""
     return common_type(link.left.column.type, link.right.column.type)
 
 
@@ -77,7 +77,7 @@ def _remedies(context: FindingContext, link: Link) -> Iterator[AddedCondition]:
 
 
 def _unwrapped(context: FindingContext, link: Link, side: Side) -> Iterator[AddedCondition]:
-    """Conditions that came by the equality stand on the function; here on the bare column."""
+    """Conditions that came through the equality and name the function, on the bare column."""
     facts = context.facts(side.key)
     for fact in facts:
         if fact.via != link.condition.sql or fact.origin is not Origin.SPREAD:
@@ -98,7 +98,7 @@ def _unwrapped(context: FindingContext, link: Link, side: Side) -> Iterator[Adde
 
 
 def _renamed(expression: Expression, side: Side) -> Expression:
-    """The scan's column as the block calls it."""
+    """The expression with the block's name for the scan's column."""
     renamed = substituted(expression, lambda _: side.column)
     return expression if renamed is None else renamed
 
@@ -106,7 +106,7 @@ def _renamed(expression: Expression, side: Side) -> Expression:
 def _implied(
     context: FindingContext, link: Link, side: Side, other: Side
 ) -> Iterator[AddedCondition]:
-    """What follows for the other side from conditions on this one's column."""
+    """Conditions on the other side that follow from the conditions on this side's column."""
     follows = image(side, context.facts(side.key), other, context.zone)
     if follows is None:
         return
@@ -123,7 +123,7 @@ def _implied(
 
 
 def _matters(context: FindingContext, link: Link) -> bool:
-    """A wrapped key of the larger scan, whose partner is filtered: its values could prune."""
+    """Whether the larger scan has a wrapped key and its partner is filtered, so it could prune."""
     larger = context.larger(link.left.key, link.right.key)
     return any(
         side.key == larger
@@ -157,7 +157,7 @@ def _function(context: FindingContext, link: Link, remedy: AddedCondition | None
 
 
 def _bounded(context: FindingContext, link: Link, side: Side) -> str:
-    """What is left where values of joins are seen through the function, if this one has any."""
+    """Text on the files that remain where joined values are applied through the function."""
     dynamic = context.scans[side.key].dynamic
     if dynamic is None or dynamic.bounded is None:
         return ""

@@ -1,1 +1,1 @@
-"""What joins supply to the scans: equalities, bounds and values of the other side."""
+"""The facts that joins supply to scans: equalities, bounds and values of the other side."""

@@ -1,7 +1,7 @@
-"""Filters that joins supply: what metadata guarantees of them, and what their values are.
+"""Filters that joins supply: the bounds that metadata guarantees, and the values themselves.
 
-A scan that is joined by `a = b` needs no row whose `a` is no value of `b`. Without reading a row
-the other scan's plan has a least and a greatest `b`; with reading it has them all.
+A scan that is joined by `a = b` needs no row whose `a` is not a value of `b`. Without reading a
+row, the plan of the other scan gives the least and the greatest `b`. Reading it gives all values.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Expression
 
 ROUNDS = 4
-"""Bounds narrow bounds; after so many rounds the rest is not worth it."""
+"""Bounds narrow other bounds; more rounds than this gain too little."""
 
 
 class PlannedScan(Struct, frozen=True, eq=False):
@@ -60,30 +60,31 @@ class PlannedScan(Struct, frozen=True, eq=False):
 
 
 class JoinedColumns(Struct, frozen=True, eq=False):
-    """What joins and subqueries of a statement compare: scans' columns, and single values."""
+    """The columns and single values that joins and subqueries of a statement compare."""
 
     origins: Origins
     columns: tuple[Column, ...]
     scalars: tuple[Scalar, ...]
 
     def of_scan(self, key: str) -> list[Column]:
-        """The columns of one scan among them, in its table's own words."""
+        """The columns of one scan among them, with the table's column names."""
         joined = [without_key(column) for column in self.columns if column.path[0] == key]
         valued = [c for s in self.scalars if s.key == key for c in columns_of(s.expression)]
         return [*joined, *valued]
 
 
 def joined_columns_of(query: Query) -> JoinedColumns:
-    """What may be told from one scan to another."""
+    """The columns of a query that one scan can supply to another."""
     origins = Origins(query)
     columns = tuple(dict.fromkeys(joined_columns(query, origins)))
     return JoinedColumns(origins, columns, tuple(scalars(query)))
 
 
 class Dynamics:
-    """What scans of a statement tell each other. `static` are the scans without that.
+    """The values that the scans of a statement supply to each other.
 
-    `answered` are the values that metadata answers, by the identity of the condition.
+    `static` are the scans planned without these values. `answered` are the values of subqueries
+    that metadata answers, by the id of the condition.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class Dynamics:
         self.feeds = self._feeds()
 
     def _bounds_of(self, column: Column, scans: Mapping[str, PlannedScan]) -> ColumnRange:
-        """What a scan's plan guarantees of a column; worked out once for a plan."""
+        """The range that a scan's plan guarantees for a column; computed once per plan."""
         plan = scans[column.path[0]].plan
         if (id(plan), column) not in self._bounds:
             # The plan is kept beside it: another could take the identity of one that is gone.
@@ -111,7 +112,7 @@ class Dynamics:
         return self._bounds[id(plan), column][1]
 
     def _feeds(self) -> dict[str, tuple[Fact, ...]]:
-        """For each scan, what it would be told if anything were known of the others."""
+        """By scan: the facts it would get if something were known about every supplying column."""
         values = RunTimeValues({column: present(column) for column in self.columns}, {})
         for scalar in self.scalars:
             if scalar.condition.compares is not None:
@@ -125,13 +126,13 @@ class Dynamics:
         return leaves_of(self.statement, Supplies(self.origins, values.columns), values.values)
 
     def suppliers(self) -> list[Column]:
-        """The columns that somebody would be told of."""
+        """The columns whose values would filter another scan."""
         supplied_names = {fact.written for facts in self.feeds.values() for fact in facts}
         return [column for column in self.columns if ".".join(column.path) in supplied_names]
 
     @lazy
     def bounded(self) -> dict[str, PlannedScan]:
-        """The scans with what metadata guarantees of the others, until nothing more follows."""
+        """The scans with the bounds that metadata guarantees, repeated until nothing changes."""
         current = dict(self.static)
         for _ in range(ROUNDS):
             renewed = self._planned(
@@ -144,7 +145,7 @@ class Dynamics:
         return current
 
     def run_time_values(self, scans: Mapping[str, PlannedScan]) -> RunTimeValues:
-        """What these plans guarantee of what is supplied."""
+        """What these plans guarantee about columns that supply values, and about subqueries."""
         columns = {}
         for column in self.suppliers():
             condition = within(column, self._bounds_of(column, scans))
@@ -158,7 +159,7 @@ class Dynamics:
         return RunTimeValues(columns, values)
 
     def _value(self, scalar: Scalar, scans: Mapping[str, PlannedScan]) -> ColumnRange:
-        """Where the value of a subquery lies: it may be known to the letter."""
+        """The range of a subquery's value; one point where metadata answers the subquery."""
         answer = self.answered.get(id(scalar.condition))
         if answer is None:
             return bounds(scans[scalar.key].plan, scalar.expression)
@@ -167,7 +168,7 @@ class Dynamics:
     def _planned(
         self, leaves: Sequence[PlacedScan], before: Mapping[str, PlannedScan], depth: Depth
     ) -> dict[str, PlannedScan]:
-        """The scans with the filters that they have now; planned again where those changed."""
+        """The scans with their present filters; planned again where the filters changed."""
         scans = {}
         for leaf in leaves:
             key = leaf.source.key
@@ -183,7 +184,7 @@ class Dynamics:
         return scans
 
     def actual(self, most: int) -> Resolution:
-        """The scans with the values of those that are small enough to be read, smallest first."""
+        """The scans after the values of small scans were read, the smallest scan first."""
         current = self.bounded
         run_time = self.run_time_values(current)
         read: dict[Column, int] = {}
@@ -206,7 +207,7 @@ class Dynamics:
     def _learn(
         self, run_time: RunTimeValues, leaf: PlacedScan, values: Mapping[Column | None, pa.Array]
     ) -> None:
-        """Take what was read of a scan's columns into what is known."""
+        """Add the values that were read from a scan to the run-time values."""
         for column in self.suppliers():
             listed = among(column, values[column]) if column in values else None
             if listed is not None:
@@ -223,7 +224,7 @@ class Dynamics:
                 run_time.values[id(scalar.condition)] = fact
 
     def _values(self, planned: PlannedScan) -> dict[Column | None, pa.Array]:
-        """The distinct values of a scan's supplying columns, read through its plan."""
+        """The distinct values of the columns that a scan supplies, read through its plan."""
         key = planned.leaf.source.key
         supplying = [*self.suppliers(), *filter(None, map(_keyed, self.scalars))]
         columns = [column for column in dict.fromkeys(supplying) if column.path[0] == key]
@@ -234,7 +235,7 @@ class Dynamics:
         }
 
     def report(self, key: str, resolution: Resolution | None) -> Dynamic | None:
-        """The three answers for one scan; None where nobody supplies anything to it."""
+        """The three amounts of one scan; None where no join supplies anything to it."""
         facts = self.feeds.get(key)
         if facts is None:
             return None
@@ -266,14 +267,17 @@ class Dynamics:
 
 
 class RunTimeValues(Struct, frozen=True):
-    """What is known at run time: of scans' columns, and of conditions with subqueries."""
+    """Conditions on columns of scans, and facts of conditions with subqueries, at run time."""
 
     columns: dict[Column, Expression]
     values: dict[int, Fact]
 
 
 class Resolution(Struct, frozen=True):
-    """The scans once values were read: how many of each column, and which were too large."""
+    """The scans after values were read.
+
+    `read` has the number of distinct values per column, `skipped` the scans that were too large.
+    """
 
     scans: Mapping[str, PlannedScan]
     read: Mapping[Column, int]
@@ -281,7 +285,7 @@ class Resolution(Struct, frozen=True):
 
 
 def _keyed(scalar: Scalar) -> Column | None:
-    """The column that a subquery's value is made from, by its scan's key."""
+    """The column from which a subquery's value is made, with the key of its scan."""
     column = scalar.column
     return None if column is None else Column((scalar.key, *column.path), column.type)
 
@@ -291,7 +295,7 @@ def _supplied(leaf: PlacedScan) -> tuple[Fact, ...]:
 
 
 def filter_texts(leaf: PlacedScan) -> list[str]:
-    """The filters of a scan, to tell whether they are others."""
+    """The filters of a scan as SQL, to see whether two scans have the same filters."""
     return [to_sql(fact.expression) for fact in leaf.facts]
 
 
@@ -305,14 +309,14 @@ def _rows(planned: PlannedScan) -> float:
 
 
 def _member(batch: pa.RecordBatch, column: Column) -> pa.Array:
-    """A column of a batch, or a member of a struct in it."""
+    """A column of a batch, or a member of a struct column."""
     name, *rest = column.path[1:]
     array = batch.column(name)
     return pc.struct_field(array, rest) if rest else array
 
 
 def _distinct(plan: ScanPlan, columns: Sequence[Column]) -> list[pa.Array]:
-    """The distinct values of each column in what a part reads."""
+    """The distinct values of each column in the rows that one part reads."""
     from whyscan.scan import read
 
     distinct: list[list[pa.Array]] = [[] for _ in columns]
@@ -336,7 +340,7 @@ def _amount(planned: PlannedScan) -> Amount:
 
 
 def _target(fact: Fact) -> str:
-    """The scan's expression that is filtered: what the fact says is not NULL."""
+    """The filtered expression of the scan: the one that the fact says is not NULL."""
     inner = fact.expression
     if isinstance(inner, Not) and isinstance(inner.operand, IsNull):
         inner = inner.operand.operand

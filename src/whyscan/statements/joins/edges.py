@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def edges(query: Query, keys: Sequence[str]) -> tuple[Edge, ...]:
-    """Each condition that names columns of two scans; `keys` are the scans' in their order."""
+    """One edge per condition that names columns of two scans; `keys` are the scans in order."""
     origins = Origins(query)
     position = {key: index for index, key in enumerate(keys)}
     joined: dict[Edge, None] = {}
@@ -29,7 +29,7 @@ def edges(query: Query, keys: Sequence[str]) -> tuple[Edge, ...]:
 
 
 def _crossed(query: Query, position: Mapping[str, int], joined: Sequence[Edge]) -> Iterator[Edge]:
-    """Joins of two scans that no condition joins."""
+    """The edges between scans that are joined without a condition."""
     pairs = {(edge.left, edge.right) for edge in joined}
     for inner in selects(query):
         for join in joins(inner.tree):
@@ -44,13 +44,13 @@ def _crossed(query: Query, position: Mapping[str, int], joined: Sequence[Edge]) 
 
 
 class Origins:
-    """From which scans the columns of a query come, through whatever is derived from them."""
+    """Finds the scans from which the columns of a query come, through derived tables."""
 
     def __init__(self, query: Query) -> None:
         self._sources = {source.key: source for source in every_source(query)}
 
     def of(self, expression: Expression) -> frozenset[str]:
-        """The keys of the scans behind an expression's columns."""
+        """The keys of the scans behind the columns of an expression."""
         keys = (self.behind(column.path) for column in columns_of(expression))
         return frozenset[str]().union(*keys)
 
@@ -65,7 +65,7 @@ class Origins:
         return frozenset[str]().union(*(self.behind(p) for read in reads for p in read))
 
     def base(self, column: Column) -> Column | None:
-        """The scan's column that a column is, through outputs that pass it on; None for none."""
+        """The scan's column that a column is, through plain outputs; None where it is computed."""
         source = self._sources.get(column.path[0])
         if source is None or source.relation is None:
             return None
@@ -82,7 +82,7 @@ class Origins:
 
 
 def selects(query: Query) -> Iterator[Select]:
-    """Every block of a query, outermost first."""
+    """Every block of a query, the outermost first."""
     pending = [query]
     while pending:
         node = pending.pop()
@@ -96,13 +96,16 @@ def selects(query: Query) -> Iterator[Select]:
 
 
 def every_source(query: Query) -> Iterator[Source]:
-    """Every source of a query and of those inside it."""
+    """Every source of a query and of the queries inside it."""
     for inner in selects(query):
         yield from sources(inner.tree)
 
 
 def conditions(query: Query) -> Iterator[tuple[Kind, Condition]]:
-    """The conditions of ON and WHERE; those of an EXISTS are its join's."""
+    """The conditions of ON and WHERE, each with the kind of its join.
+
+    Conditions inside an EXISTS have the kind of the join that the EXISTS is.
+    """
     of_exists: dict[int, Kind] = {}
     for inner in selects(query):
         for join in joins(inner.tree):

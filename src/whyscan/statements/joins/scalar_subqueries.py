@@ -1,6 +1,6 @@
-"""Comparisons with a subquery of one value: what is known of the value, and so of the other side.
+"""Comparisons with a subquery of one value: bounds of the value, and so of the other side.
 
-| `x` compared   | value in [low, high] |
+| comparison     | value in [low, high] |
 |----------------|----------------------|
 | `x = value`    | low <= x <= high     |
 | `x > value`    | x > low              |
@@ -45,7 +45,10 @@ _EXTREMES = {"min", "max"}
 
 
 class Scalar(Struct, frozen=True, eq=False):
-    """A condition's subquery over one scan: `expression` of its rows, or the extreme of it."""
+    """The subquery of a condition over one scan.
+
+    Its value is `expression` of one row, or the least or greatest where `function` is min or max.
+    """
 
     condition: Condition
     key: str
@@ -54,13 +57,13 @@ class Scalar(Struct, frozen=True, eq=False):
 
     @property
     def column(self) -> Column | None:
-        """The one column that it is made from; None where it is several."""
+        """The only column of the expression; None where there are several."""
         columns = columns_of(self.expression)
         return columns[0] if len(columns) == 1 else None
 
 
 def scalars(query: Query) -> Iterator[Scalar]:
-    """The comparisons with subqueries of which something can be known."""
+    """The comparisons with subqueries whose value can be bounded."""
     for outer in selects(query):
         for nested in outer.nested:
             inner, condition = nested.query, nested.within
@@ -89,9 +92,10 @@ def _scalar(query: Query, condition: Condition) -> Scalar | None:
 
 
 def of_values(scalar: Scalar, values: pa.Array, zone: Zone) -> ColumnRange:
-    """Where the value lies, by the distinct values of its column: each is a container.
+    """The range of the subquery's value, from the distinct values of its column.
 
-    NaN is the greatest value, and nothing else once it is the only one.
+    Each value is evaluated as a container. NaN is greater than all other values, so with NaN only
+    the lower end is certain; if NaN is the only value, no end is.
     """
     column = scalar.column
     if column is None or not len(values):
@@ -122,7 +126,7 @@ def _of_points(scalar: Scalar, column: Column, points: pa.Array, zone: Zone) -> 
 
 
 def implied_fact(condition: Condition, value_range: ColumnRange) -> Fact | None:
-    """What the condition says of its other side; None where that is nothing."""
+    """The fact about the other side of the comparison; None where nothing follows."""
     if condition.compares is None:
         return None
     operator, expression = condition.compares
@@ -138,7 +142,7 @@ def implied_fact(condition: Condition, value_range: ColumnRange) -> Fact | None:
 
 
 def _as(end: Literal | None, kind: Type) -> Literal | None:
-    """The value as the other side's type, None where it is none: integers fit or they do not."""
+    """The value in the other side's type; None where it is of another kind or does not fit."""
     if end is None or end.type == kind:
         return end
     if not (isinstance(kind, IntegerType) and isinstance(end.type, IntegerType)):

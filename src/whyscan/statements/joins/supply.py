@@ -1,4 +1,4 @@
-"""What one scan tells about the values of its columns, for those that they are joined with."""
+"""The values that one scan supplies to the columns that it is joined with."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from whyscan.tree.types import Type
 
 LISTED_AT_MOST = 10_000
-"""Distinct values that a filter lists; of more it has the least and the greatest."""
+"""A filter lists at most so many distinct values; with more it has the least and the greatest."""
 
 
 class ColumnRange(Struct, frozen=True):
-    """Between which values a column lies; None is not known. `empty`: it has none at all."""
+    """The least and greatest value of a column; None means unknown. `empty`: it has no value."""
 
     low: Literal | None = None
     high: Literal | None = None
@@ -58,7 +58,7 @@ class ColumnRange(Struct, frozen=True):
 
 
 class Supplies(Struct, frozen=True):
-    """What is known of the values of scans' columns, by the column, and asked for by any equal."""
+    """Gives facts about a column, from the conditions on the scan's column that it comes from."""
 
     origins: Origins
     conditions: Mapping[Column, Expression]
@@ -77,7 +77,7 @@ def _name(column: Column) -> str:
 
 
 def joined_columns(query: Query, origins: Origins) -> Iterator[Column]:
-    """The scans' columns that a condition makes equal to another source's."""
+    """The columns of scans that a condition equates with a column of another source."""
     for _, condition in conditions(query):
         condition_fact = fact_of(condition)
         for fact in () if condition_fact is None else (condition_fact, *shared(condition_fact)):
@@ -92,14 +92,14 @@ def joined_columns(query: Query, origins: Origins) -> Iterator[Column]:
 
 
 def present(column: Expression) -> Expression:
-    """All that an equality says by itself: its sides are not NULL."""
+    """What an equality alone says of its sides: the expression is not NULL."""
     return Not(IsNull(column))
 
 
 class Extent(Struct, frozen=True):
-    """The ends of the containers that have a value: the least and the greatest of each part.
+    """The least and the greatest value over the containers that have a value, per part.
 
-    A part of which one end is not known has a null there.
+    If one end of a part is unknown, its array has a null.
     """
 
     type: Type
@@ -118,7 +118,7 @@ class Extent(Struct, frozen=True):
         )
 
     def bounds(self) -> ColumnRange:
-        """From the least to the greatest."""
+        """The range from the least to the greatest value."""
         if not self.filled:
             return ColumnRange(empty=True)
         low = extreme(self.lower, self.type, least=True)
@@ -126,7 +126,10 @@ class Extent(Struct, frozen=True):
 
 
 class _PartExtents(Struct, frozen=True):
-    """The extents of one part; None where no footer was opened. `seen`: those of all its files."""
+    """The extents of files and row groups of one part. `groups` is None if no footer was opened.
+
+    `seen`: the footers of all kept files were opened.
+    """
 
     files: Extent
     groups: Extent | None
@@ -139,7 +142,7 @@ class _PartExtents(Struct, frozen=True):
 
 
 def bounds(plan: PlannedSnapshot, expression: Expression) -> ColumnRange:
-    """What the plan's containers guarantee of an expression's values, by row groups if it can."""
+    """The range that a plan guarantees for an expression, by row groups where all were opened."""
     extents = reduce(add, plan.each(partial(_levels, expression=expression)))
     file_range = ColumnRange() if plan.snapshot.footers_describe_files else extents.files.bounds()
     if extents.groups is None or not extents.seen:
@@ -170,7 +173,7 @@ def _of_level(level: Population, expression: Expression, plan: ScanPlan) -> Exte
 
 
 def extent(interval: Interval, filled: Flags) -> Extent:
-    """Of the containers that have a value."""
+    """The extent of the containers that have a value."""
     count, kind = len(filled), arrow.arrow_type(interval.type)
     lower, upper = (written_out(end, count, kind) for end in (interval.lower, interval.upper))
     chosen = pa.array(filled)
@@ -184,7 +187,10 @@ def extent(interval: Interval, filled: Flags) -> Extent:
 
 
 def _outermost(ends: pa.Array, *, least: bool) -> pa.Array:
-    """The least or greatest as an array of one: null where one is not known; of none, none."""
+    """The least or greatest end as an array of one value: null where one end is unknown.
+
+    The array is empty where there are no ends.
+    """
     if ends.null_count or not len(ends):
         return pa.nulls(min(len(ends), 1), ends.type)
     try:
@@ -195,7 +201,7 @@ def _outermost(ends: pa.Array, *, least: bool) -> pa.Array:
 
 
 def extreme(ends: pa.Array, kind: Type, *, least: bool) -> Literal | None:
-    """The least or greatest end; None where one of them is not known, or it is no text."""
+    """The least or greatest end; None where one end is unknown or the bytes are not valid text."""
     outermost = _outermost(ends, least=least)
     if not len(outermost) or outermost.null_count:
         return None
@@ -206,14 +212,14 @@ def extreme(ends: pa.Array, kind: Type, *, least: bool) -> Literal | None:
 
 
 def _narrower(files: ColumnRange, groups: ColumnRange) -> ColumnRange:
-    """Both hold; the second is of smaller containers."""
+    """Both ranges hold; the range of the row groups is the narrower one."""
     if files.empty or groups.empty:
         return ColumnRange(empty=True)
     return ColumnRange(groups.low or files.low, groups.high or files.high)
 
 
 def within(column: Expression, value_range: ColumnRange) -> Expression | None:
-    """The bounds as a condition; None where there are none."""
+    """The range as a condition; None where both ends are unknown."""
     if value_range.empty:
         return In(column, pa.array([], arrow.arrow_type(type_of(column))), null=False, nan=False)
     low, high = value_range.low, value_range.high
@@ -227,7 +233,7 @@ def within(column: Expression, value_range: ColumnRange) -> Expression | None:
 
 
 def among(column: Column, values: pa.Array) -> Expression | None:
-    """Distinct values that were read as a condition: a list, or its ends where it is long."""
+    """Distinct values as a condition: IN with the values, or the range where there are too many."""
     kind = arrow.arrow_type(column.type)
     distinct = values.drop_null().unique()
     nan = isinstance(column.type, FloatType) and bool(pc.any(pc.is_nan(distinct)).as_py())
@@ -243,7 +249,7 @@ def among(column: Column, values: pa.Array) -> Expression | None:
 
 
 def shown(literal: Literal) -> str:
-    """A value for people: integers without the letter of their width."""
+    """A literal as text for people: integers without the letter of their width."""
     if isinstance(literal.type, IntegerType) and literal.value is not None:
         return str(literal.value)
     return to_sql(literal)

@@ -1,1 +1,1 @@
-"""Where each filter of a statement belongs: facts go up and come down to the scans."""
+"""Decides which condition filters which scan."""

@@ -1,7 +1,7 @@
-"""What follows from conditions that hold together: parts for one source, and equal columns.
+"""Derives facts from conditions that hold together: by parts of conditions and by equal columns.
 
-A fact is TRUE of every combination of rows that can matter. So whatever follows from facts
-about the columns of one source alone may filter that source's rows.
+A fact is TRUE of every combination of rows that can matter. So a fact that follows from others and
+names one source only may filter the rows of that source.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ _SAME = (Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL)
 
 
 class Fact(Struct, frozen=True, eq=False, dict=True):
-    """Something TRUE, and how it is known. `condition` is what it follows from.
+    """A condition that is TRUE, and its origin. `written` is the condition that it follows from.
 
-    `bare` is its text without the names of tables, None where nobody wrote it as it is.
+    `bare` is its text without table names, None where the statement does not contain it as it is.
     """
 
     expression: Expression
@@ -79,14 +79,15 @@ class Fact(Struct, frozen=True, eq=False, dict=True):
 
     @lazy
     def keys(self) -> frozenset[str]:
-        """The sources whose columns it names."""
+        """The keys of the sources that it names."""
         return frozenset(column.path[0] for column in self.columns)
 
 
 class Equality(Struct, frozen=True, eq=False):
-    """`column = other`, so that what holds of the column holds of the other.
+    """`column = other`: what holds for the column also holds for `other`.
 
-    `strict`: neither side is NULL. `widened`: the column had to be widened to be compared.
+    `strict`: neither side is NULL. `widened`: the column was cast to a wider integer to be
+    compared.
     """
 
     column: Column
@@ -97,14 +98,14 @@ class Equality(Struct, frozen=True, eq=False):
 
 
 def fact_of(condition: Condition) -> Fact | None:
-    """The condition as a fact; None where it cannot leave its place."""
+    """The condition as a fact; None where the condition must not be moved."""
     if condition.fixed is not None:
         return None
     return Fact(condition.expression, condition.sql, condition.bare)
 
 
 def shared(fact: Fact) -> Iterator[Fact]:
-    """`(a AND b) OR (a AND c)`: a. What every branch of an OR demands."""
+    """The parts that all branches of an OR have: `a` for `(a AND b) OR (a AND c)`."""
     if isinstance(fact.expression, Or):
         first, *others = (_conjuncts(branch) for branch in fact.expression.operands)
         for part in first:
@@ -117,7 +118,7 @@ def _conjuncts(expression: Expression) -> tuple[Expression, ...]:
 
 
 def equalities(facts: Sequence[Fact]) -> Iterator[Equality]:
-    """Both directions of every `a = b` whose one side is a column."""
+    """Every `a = b` with a column on one side, in both directions."""
     for fact in facts:
         e = fact.expression
         if not isinstance(e, Comparison) or e.operator not in _SAME:
@@ -133,7 +134,7 @@ def equalities(facts: Sequence[Fact]) -> Iterator[Equality]:
 
 
 def _widens(cast: Cast) -> bool:
-    """An integer to a wider one: no two values become one, and their order stays."""
+    """Whether a cast makes an integer wider: order and differences of values stay."""
     return isinstance(type_of(cast.operand), IntegerType) and isinstance(cast.type, IntegerType)
 
 
@@ -142,10 +143,10 @@ def _is_opaque(expression: Expression) -> bool:
 
 
 def spread(facts: Sequence[Fact], supplied: Callable[[Column], Sequence[Fact]]) -> list[Fact]:
-    """The facts, and what equalities make of those about one column.
+    """The facts, and the facts that follow from them by equalities.
 
-    `supplied` tells what is known of a column's values at run time: it holds of its equals, and
-    only through an equality that no NULL can pass.
+    `supplied` gives facts about the values of a column at run time. They hold for an equal column
+    too, but only if the equality rejects NULL.
     """
     by_constants = _with_constants(facts)
     facts = [*facts, *by_constants]
@@ -177,7 +178,7 @@ def spread(facts: Sequence[Fact], supplied: Callable[[Column], Sequence[Fact]]) 
 
 
 class Constant(Struct, frozen=True, eq=False):
-    """What a column equals, the condition that says so, and the columns that it follows from."""
+    """The value that a column equals, the condition that says so, and the columns behind it."""
 
     value: Expression
     sql: str
@@ -185,11 +186,11 @@ class Constant(Struct, frozen=True, eq=False):
 
 
 def _with_constants(facts: Sequence[Fact]) -> dict[Fact, frozenset[Column]]:
-    """What comparisons of several sources say of one where the others' columns have one value.
+    """Facts about one source, derived by replacing the other sources' columns by constants.
 
-    `a.month = b.month + 1 AND b.month = 4`: `a.month = 4 + 1`, which may be a constant in turn.
-    What equals a column of another source as it is has its facts from `equalities`. Each fact comes
-    with the columns whose values it follows from.
+    `a.month = b.month + 1 AND b.month = 4` gives `a.month = 4 + 1`, which may be a constant in
+    turn. A plain equality of two columns is left to `equalities`. Each fact comes with the columns
+    whose values it follows from.
     """
     several = [f for f in facts if len(f.keys) > 1 and not _is_opaque(f.expression)]
     constants = dict(_constants(dict.fromkeys(facts, frozenset())))
@@ -206,7 +207,10 @@ def _with_constants(facts: Sequence[Fact]) -> dict[Fact, frozenset[Column]]:
 
 
 def _constants(facts: Mapping[Fact, frozenset[Column]]) -> Iterator[tuple[Column, Constant]]:
-    """Columns that equal something without columns, of types that equality tells apart."""
+    """The columns that equal an expression without columns.
+
+    Only of types in which equal values are the same value.
+    """
     for fact, columns in facts.items():
         match fact.expression:
             case Comparison(Comparator.EQUAL, Column() as column, value) | Comparison(
@@ -225,7 +229,7 @@ def _is_constant(value: Expression, column: Column) -> bool:
 def _substituted(
     fact: Fact, constants: Mapping[Column, Constant], written: set[Expression]
 ) -> Iterator[tuple[Fact, frozenset[Column]]]:
-    """The fact about each of its sources alone, where the other columns are constants."""
+    """The fact about each of its sources alone, where all other columns are constants."""
     for key in sorted(fact.keys):
         others = [column for column in fact.columns if column.path[0] != key]
         if _is_carried(fact.expression, key) or not all(column in constants for column in others):
@@ -246,7 +250,7 @@ def _value_of(values: Mapping[Column, Expression], column: Column) -> Expression
 
 
 def _is_carried(expression: Expression, key: str) -> bool:
-    """An equality with a column of another source, through which facts spread as they are."""
+    """Whether the expression equates a column of another source, which `equalities` handles."""
     if not isinstance(expression, Comparison) or expression.operator not in _SAME:
         return False
     for side in (expression.left, expression.right):
@@ -257,12 +261,12 @@ def _is_carried(expression: Expression, key: str) -> bool:
 
 
 def _spreads(fact: Fact) -> bool:
-    """A fact about one column, that equal values cannot tell apart."""
+    """Whether a fact is about one column, and has the same truth for equal values."""
     return len(fact.columns) == 1 and not _is_opaque(fact.expression)
 
 
 def _carried(fact: Fact, equality: Equality) -> Fact | None:
-    """The fact about the equal expression instead."""
+    """The same fact about the expression that equals its column; None where that is not certain."""
     expression: Expression | None = None
     if equality.widened:
         expression = _widened(fact.expression, equality.other)
@@ -275,14 +279,14 @@ def _carried(fact: Fact, equality: Equality) -> Fact | None:
 
 
 _SAME_IN_ALL = (IntegerType, DateType, StringType)
-"""Types whose equal values are the same in every way: 0.0 = -0.0, and yet 1 / x differs."""
+"""Types whose equal values behave the same in every function; 0.0 = -0.0, but 1 / x differs."""
 
 _SAME_IN_PLACE = (*_SAME_IN_ALL, TimestampType, DecimalType)
-"""Types of which a constant may take a column's place."""
+"""Types whose columns may be replaced by an equal constant."""
 
 
 def _compares(expression: Expression) -> bool:
-    """Nothing but comparisons of the column with literals."""
+    """Whether the expression only compares the column with literals."""
     match expression:
         case And() | Or():
             return all(map(_compares, expression.operands))
@@ -303,7 +307,7 @@ def _compares(expression: Expression) -> bool:
 
 
 def _widened(expression: Expression, other: Expression) -> Expression | None:
-    """A comparison of an integer column, of a wider integer instead."""
+    """The same comparison of a wider integer expression instead of an integer column."""
     kind = type_of(other)
 
     def literal(node: Expression) -> Expression | None:
@@ -337,9 +341,9 @@ def _widened(expression: Expression, other: Expression) -> Expression | None:
 
 
 def part_for(expression: Expression, keys: AbstractSet[str]) -> Expression | None:
-    """What a condition says of some sources alone; None where it says nothing.
+    """The part of a condition that names only some sources; None where there is no such part.
 
-    AND: what any operand says. OR: what each of them says, if each says something.
+    AND: the parts of any operands. OR: the parts of all operands, and each must have one.
     """
     if keys_of(expression) <= keys:
         return expression if keys_of(expression) else None
@@ -360,7 +364,7 @@ _TRUE = Literal(value=True, type=BOOLEAN)
 
 
 def about(facts: Sequence[Fact], key: str) -> Iterator[Fact]:
-    """What the facts say of one source alone."""
+    """The facts, and parts of facts, that are about one source alone."""
     for fact in facts:
         if fact.keys and key not in fact.keys:
             continue

@@ -1,4 +1,4 @@
-"""What may pass between a block and who reads it: facts in the words of one or the other."""
+"""Rewrites facts between a block and its reader: from outputs to sources and back."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 def paths(expression: Expression) -> set[Path]:
-    """The columns that an expression names."""
+    """The paths of the columns that an expression names."""
     return {column.path for column in columns_of(expression)}
 
 
 def both_sides(facts: Sequence[Fact], join: Join) -> tuple[list[Fact], list[Fact]]:
-    """Facts about the columns that a full join joins by, for either side."""
+    """The facts about the join columns of a full join, rewritten for each side."""
     lefts, rights = [], []
     for fact in facts:
         sides = on_both_sides(fact.expression, join)
@@ -43,7 +43,7 @@ def both_sides(facts: Sequence[Fact], join: Join) -> tuple[list[Fact], list[Fact
 
 
 def outward(fact: Fact, output_columns: dict[Path, Column]) -> Fact | None:
-    """A fact inside a block in the words of its outputs; None where they do not have them."""
+    """A fact of a block, rewritten with its output columns; None where an output is missing."""
 
     def change(column: Column) -> Column | None:
         for depth in range(len(column.path), 1, -1):
@@ -59,7 +59,7 @@ def outward(fact: Fact, output_columns: dict[Path, Column]) -> Fact | None:
 
 
 def constants(outputs: Sequence[Output], key: str) -> list[Fact]:
-    """`SELECT 5 AS k`: k = 5."""
+    """Facts from constant outputs: `SELECT 5 AS k` gives k = 5."""
     facts = []
     for output in outputs:
         value = output.expression
@@ -71,7 +71,7 @@ def constants(outputs: Sequence[Output], key: str) -> list[Fact]:
 
 
 def inward(fact: Fact, key: str, select: Select) -> tuple[Fact | None, str]:
-    """A fact about a block's outputs in the words of its sources, or why it does not pass."""
+    """A fact about the outputs of a block, rewritten for its sources, or why it does not pass."""
     if select.barrier is not None:
         return None, select.barrier
     outputs = {output.name: output.expression for output in select.outputs}
@@ -102,7 +102,7 @@ def inward(fact: Fact, key: str, select: Select) -> tuple[Fact | None, str]:
 
 
 def by_position(fact: Fact, key: str, query: Combined, side: Query) -> Fact | None:
-    """A fact about a set operation's rows by the names of one side; None where types differ."""
+    """A fact about a set operation's rows, with the names of one side; None where types differ."""
     places = {output.name: i for i, output in enumerate(query.outputs)}
 
     def change(column: Column) -> Column | None:
@@ -124,7 +124,7 @@ def by_position(fact: Fact, key: str, query: Combined, side: Query) -> Fact | No
 
 
 def through_windows(fact: Fact, select: Select) -> bool:
-    """Whether a fact holds of whole partitions of every window."""
+    """Whether a fact is the same for all rows of a partition, in every window."""
     return all(covered(fact.expression, keys) for keys in select.partitions)
 
 

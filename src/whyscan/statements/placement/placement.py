@@ -1,7 +1,7 @@
-"""Where each filter belongs: facts go up through a query, and come down to its scans.
+"""Places each filter: facts go up through a query, and come down to its scans.
 
-`up` is what is TRUE of every row that a source gives. `down` takes what is TRUE of every row
-that matters to the statement to the leaves, by these rules:
+`up` collects what is TRUE of every row that a source returns. `down` brings to the scans what is
+TRUE of every row that matters to the statement, by these rules:
 
 | join  | left side gets                | right side gets                              |
 |-------|-------------------------------|----------------------------------------------|
@@ -12,9 +12,9 @@ that matters to the statement to the leaves, by these rules:
 | semi  | all, and ON                   | all, and ON                                  |
 | anti  | all                           | all, and ON                                  |
 
-A row that an outer join fills with NULLs may satisfy what a dropped row would have made false:
-that is why the right side of a left join does not get conditions on itself from above. A
-condition that no row of NULLs satisfies makes the join an inner one first.
+The right side of a left join does not get conditions on itself from above: without the dropped row
+the join would fill in NULLs, and the row of NULLs might satisfy the condition. If no row of NULLs
+can satisfy a condition, the join is changed to an inner join first.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class PlacedScan(Struct, frozen=True, eq=False):
-    """A scan: the facts that filter it, the columns it reads, and what stayed above it."""
+    """A scan with the facts that filter it, the columns it reads, and conditions above it."""
 
     source: Source
     base: Base
@@ -60,10 +60,10 @@ class PlacedScan(Struct, frozen=True, eq=False):
 
 
 class Placement(Struct):
-    """One pass over a statement. `leaves` are its scans in the order in which they are met.
+    """One pass over a statement. `leaves` are its scans in the order in which they are reached.
 
-    `values` are the facts that comparisons with subqueries become once their values are known,
-    by the identity of the condition.
+    `values` are the facts that comparisons with subqueries become when the value of the subquery is
+    bounded, by the id of the condition.
     """
 
     zone: Zone
@@ -79,7 +79,7 @@ class Placement(Struct):
     )
 
     def run(self, query: Query) -> list[PlacedScan]:
-        """Place every filter of a query."""
+        """Place every filter of a query; returns its scans."""
         self.query(query, "", (), (), None)
         return [
             PlacedScan(
@@ -110,7 +110,7 @@ class Placement(Struct):
                 return []
 
     def inside(self, select: Select) -> list[Fact]:
-        """What is TRUE of every row that a block goes on with, before it groups."""
+        """What is TRUE of every row of a block after WHERE, before it groups."""
         below = [] if select.tree is None else self.up(select.tree)
         return [*below, *self._facts(select.where)]
 
@@ -135,7 +135,7 @@ class Placement(Struct):
         return self._source_facts[source.key]
 
     def output_facts(self, query: Query, key: str) -> list[Fact]:
-        """What is TRUE of a query's rows, in the words of who reads them."""
+        """What is TRUE of the rows of a query, in terms of its output columns under `key`."""
         if isinstance(query, Combined):
             left = self.output_facts(query.left, key)
             if query.operator == "except":
@@ -154,11 +154,11 @@ class Placement(Struct):
         return [*(f for f in outer_facts if f is not None), *constants(query.outputs, key)]
 
     def _shared(self, query: Combined, key: str) -> list[Fact]:
-        """What is TRUE of the rows of either side that matter to an INTERSECT or an EXCEPT."""
+        """What is TRUE of the rows on either side that matter to an INTERSECT or EXCEPT."""
         return [] if query.operator == "union" else self.output_facts(query, key)
 
     def _renamed(self, query: Combined, key: str) -> list[Fact]:
-        """The right side's facts by the left side's names."""
+        """The facts of the right side, with the column names of the left side."""
         names = {
             right.name: left.name
             for left, right in zip(query.left.outputs, query.right.outputs, strict=True)
@@ -186,10 +186,10 @@ class Placement(Struct):
         around: Sequence[Fact],
         needed: set[str] | None,
     ) -> None:
-        """Place in a query what is `asked` of its rows, known by `key` to who reads them.
+        """Place facts about the output rows of a query in its blocks.
 
-        `around` are facts of the blocks that it is nested in; `needed` are the outputs that
-        somebody reads, None for all.
+        `outer_facts` name the outputs by `key`. `around` are facts of the enclosing blocks.
+        `needed` are the outputs that the enclosing block reads, None for all.
         """
         if isinstance(query, Combined):
             self._combined(query, key, outer_facts, around, needed)
@@ -204,7 +204,10 @@ class Placement(Struct):
         around: Sequence[Fact],
         needed: set[str] | None,
     ) -> None:
-        """UNION, INTERSECT and EXCEPT: a row that is not wanted has no part on either side."""
+        """Place facts on both sides of UNION, INTERSECT or EXCEPT.
+
+        A row that the enclosing block does not need can be dropped on either side.
+        """
         passing = [
             *(fact for fact in outer_facts if query.barrier is None),
             *self._shared(query, key),
@@ -250,7 +253,7 @@ class Placement(Struct):
             self.query(nested.query, "", (), facts if nested.sees_row else around, None)
 
     def _from_above(self, select: Select) -> list[Fact]:
-        """Conditions of HAVING and QUALIFY that hold of whole groups and partitions."""
+        """The conditions of HAVING and QUALIFY that hold for whole groups and whole partitions."""
         having = [
             f for f in self._facts(select.having) if covered(f.expression, select.groups or ())
         ]
@@ -259,7 +262,7 @@ class Placement(Struct):
         return having + [f for f in self._facts(select.qualify) if through_windows(f, select)]
 
     def down(self, tree: Tree, facts: Sequence[Fact]) -> None:
-        """Take facts to the sources that they speak of."""
+        """Bring facts to the sources whose columns they name."""
         if isinstance(tree, Source):
             self._leaf(tree, facts)
             return
@@ -295,11 +298,15 @@ class Placement(Struct):
                 self.down(tree.right, free)
 
     def _beside(self, facts: Sequence[Fact], kept: Tree, filled: frozenset[str]) -> list[Fact]:
-        """The facts that decide about rows of the kept side without the side that is filled."""
+        """The facts for the side that is filled with NULLs: those that do not name that side.
+
+        They decide about rows of the kept side, and a row of the filled side matters only with such
+        a row.
+        """
         return [*(fact for fact in facts if not fact.keys & filled), *self.up(kept)]
 
     def _inside_exists(self, join: Join) -> list[Fact]:
-        """The conditions that an EXISTS joins by; none where its query always has a row."""
+        """The conditions inside an EXISTS; none where its query always returns a row."""
         query = join.right.relation if isinstance(join.right, Source) else None
         if not join.exists or not isinstance(query, Select):
             return []
@@ -309,7 +316,7 @@ class Placement(Struct):
     def _strongest(
         self, kind: Kind, left: frozenset[str], right: frozenset[str], facts: Sequence[Fact]
     ) -> Kind:
-        """The kind of join that is left once rows filled with NULLs are ruled out."""
+        """The kind of join that remains when the facts reject rows filled with NULLs."""
         if kind not in {Kind.LEFT, Kind.RIGHT, Kind.FULL}:
             return kind
         facts = self._spread(facts)
@@ -323,7 +330,7 @@ class Placement(Struct):
         return any(rejects_null(fact, keys, self.zone) for fact in facts)
 
     def _spread(self, facts: Sequence[Fact]) -> list[Fact]:
-        """What follows from facts. Both sides of a join, and all of its leaves, ask for it."""
+        """What follows from facts; cached, because both sides of a join and its scans need it."""
         identity = tuple(map(id, facts))
         if identity not in self._followed:
             # The facts are held with the answer, so that no other takes the place of one.
@@ -352,7 +359,7 @@ class Placement(Struct):
             self.reads.setdefault(path[0], set()).update(path[1:2])
 
     def _report(self, select: Select, passing: Sequence[Fact]) -> None:
-        """Note the conditions of a block that did not become a filter of their sources."""
+        """Record the conditions of a block that did not become filters of their sources."""
         conditions = [*select.where, *(c for join in joins(select.tree) for c in join.on)]
         for condition in {c.sql: c for c in reversed(conditions)}.values():
             keys = condition.source_keys()
@@ -377,7 +384,7 @@ class Placement(Struct):
                 self.above.setdefault(key, []).append(Stayed(condition.sql, reason))
 
     def _stay(self, query: Query, key: str, facts: Iterable[Fact], why: str) -> None:
-        """Facts that could not pass into a query: its scans that they name are told."""
+        """Record that facts could not pass into a query, for each scan that they name."""
         for fact in facts:
             if fact.origin is not Origin.WRITTEN:
                 continue
@@ -392,12 +399,12 @@ _SAMPLED = "it stands above TABLESAMPLE"
 
 
 def _unique(facts: Sequence[Fact]) -> list[Fact]:
-    """Each once: what a join knows of its sides, the joins above it know as well."""
+    """Each fact once: a join and the joins above it collect the same facts."""
     return list({id(fact.expression): fact for fact in facts}.values())
 
 
 def _distinct(facts: Iterable[Fact]) -> list[Fact]:
-    """Each fact once, the written before the derived."""
+    """Each expression once; a written fact is preferred to a derived one."""
     order = {Origin.WRITTEN: 0, Origin.PART: 1, Origin.SPREAD: 2, Origin.JOIN: 3}
     by_sql: dict[str, Fact] = {}
     for fact in sorted(facts, key=lambda f: order[f.origin]):
@@ -406,6 +413,6 @@ def _distinct(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def _spelled(source: Source, names: set[str]) -> tuple[str, ...]:
-    """The columns by their names in the schema, in its order."""
+    """The columns with their names in the schema, in the schema's order."""
     lower = {name.lower() for name in names}
     return tuple(column.name for column in source.fields if column.name.lower() in lower)

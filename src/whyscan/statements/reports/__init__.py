@@ -1,1 +1,1 @@
-"""The report on a statement in every format."""
+"""The report on a statement in every output format."""

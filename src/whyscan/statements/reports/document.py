@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     )
 
 _SCANS = '\n  "scans": []'
-"""Where they belong. No text of anybody's holds a line break: JSON writes it as two letters."""
+"""The place of the scans in the text. No value contains a line break: JSON escapes it."""
 
 
 def to_json(report: StatementReport) -> str:
-    """The document as text, with one line a file."""
+    """The document as text, with one line per file."""
     scans = [
         indent(as_text(_scan(scan), scan.report.listing).rstrip("\n"), "    ")
         for scan in report.scans
@@ -48,13 +48,13 @@ def to_json(report: StatementReport) -> str:
 
 
 def document(report: StatementReport) -> Json:
-    """Plain dictionaries and lists, in the order in which people read them."""
+    """The document as dictionaries and lists, in reading order."""
     scans = [{**_scan(scan), **files_of(scan.report)} for scan in report.scans]
     return {**_about(report), "scans": scans}
 
 
 def _about(report: StatementReport) -> Json:
-    """All but the scans, whose place is kept."""
+    """The document without its scans; the key `scans` has an empty list."""
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "whyscan", "version": version()},

@@ -1,4 +1,4 @@
-"""Gates on a statement: on all that it reads, and on single tables of it."""
+"""Gates on a statement: on the sum of its scans, and on single tables."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 class StatementGates(Struct, frozen=True):
-    """`whole` is for the statement: amounts for the sum of its scans, the rest for each of them.
+    """The gates of a statement.
 
-    `tables` has those of single tables by name or alias; they hold for every scan of it.
+    `whole` applies to the statement: limits on amounts to the sum of its scans, all other gates to
+    each scan. `tables` has gates by name or alias of a table; they apply to every scan of it.
     """
 
     whole: Gates = Gates()
@@ -29,7 +30,7 @@ class StatementGates(Struct, frozen=True):
 
 
 def gated(report: StatementReport, gates: StatementGates) -> StatementReport:
-    """The report with the outcome of each gate, its own and its scans'."""
+    """The report with the outcome of each gate, for the statement and for each scan."""
     for name in gates.tables:
         if not any(_called(scan, name) for scan in report.scans):
             names = ", ".join(dict.fromkeys(scan.name for scan in report.scans))
@@ -47,7 +48,7 @@ def gated(report: StatementReport, gates: StatementGates) -> StatementReport:
 
 
 def _on_scan(scan: ScanReport, gates: StatementGates) -> Iterator[Assertion]:
-    """What is asked of every scan, then what is asked of this one."""
+    """The outcomes of the gates on every scan, then of the gates on this scan's table."""
     every_scan = Gates(
         assert_stats=gates.whole.assert_stats,
         # Nobody can filter by the partitions of a table that has none.
@@ -75,5 +76,5 @@ def _outcomes(scan: ScanReport, gates: Gates) -> Iterator[Assertion]:
 
 
 def _called(scan: ScanReport, name: str) -> bool:
-    """SQL's names: upper and lower case are the same."""
+    """Whether the name is the name or alias of the scan's table, in any case."""
     return name.lower() in {scan.name.lower(), scan.alias.lower()}

@@ -1,4 +1,4 @@
-"""A statement's gates and findings as JUnit XML: its own, then each scan's."""
+"""A statement's gates and findings as JUnit XML: those of the statement, then of each scan."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHOLE = "statement"
 
 
 def junit(report: StatementReport) -> str:
-    """One suite."""
+    """One test suite."""
     return single.suite(list(_cases(report)), report.seconds)
 
 

@@ -1,4 +1,4 @@
-"""Joins as lines beside a list of scans: which line takes which lane, so that none hides another.
+"""Draws joins as lines beside a list of scans: each line gets a lane, and no line hides another.
 
   ┌──  orders       lane 1, row 0
 ┌─┼─▶  customers    lane 0 begins elsewhere
@@ -24,11 +24,11 @@ WIDEST = 180
 LANE = 18
 CORNER = 6
 MOST_DRAWN = 300
-"""Of more joins, nobody could follow the lines."""
+"""With more joins than this no line is drawn: a reader could not follow the lines."""
 
 
 class Line(Struct, frozen=True):
-    """A line from one row to another, drawn in a lane: `path` is SVG's."""
+    """A line from one row to another; `path` and `head` are SVG paths."""
 
     kind: str
     sql: str
@@ -39,7 +39,7 @@ class Line(Struct, frozen=True):
 
 
 class Drawing(Struct, frozen=True):
-    """All lines, and how much room they take."""
+    """All lines, with the width and height of the drawing in pixels."""
 
     width: int
     height: int
@@ -47,7 +47,7 @@ class Drawing(Struct, frozen=True):
 
 
 def drawing(report: StatementReport) -> Drawing:
-    """The joins of a statement, beside rows of `ROW` pixels."""
+    """The joins of a statement as lines, beside rows of `ROW` pixels."""
     edges = [edge for edge in joins(report) if edge.left != edge.right]
     if len(edges) > MOST_DRAWN:
         edges = []
@@ -63,7 +63,7 @@ def drawing(report: StatementReport) -> Drawing:
 
 
 def _lanes(edges: Sequence[Edge]) -> list[int]:
-    """The shortest lines nearest to the list; in one lane none meets another."""
+    """One lane per edge: short lines near the list, and lines of one lane do not overlap."""
     lane_of = [0] * len(edges)
     lane_spans: list[list[tuple[int, int]]] = []
     order = sorted(range(len(edges)), key=lambda at: abs(edges[at].left - edges[at].right))
@@ -81,7 +81,7 @@ def _lanes(edges: Sequence[Edge]) -> list[int]:
 
 
 def _line(edge: Edge, x: int, width: int) -> Line:
-    """From the left scan's row to the lane, along it, and back to the right scan's row."""
+    """The line from the left scan's row to the lane, along it, and to the right scan's row."""
     begin, end = (ROW * at + ROW // 2 for at in (edge.left, edge.right))
     # Lines that begin and end at one row do not lie on each other.
     begin, end = (begin + 5, end - 5) if begin < end else (begin - 5, end + 5)

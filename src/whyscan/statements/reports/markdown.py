@@ -1,4 +1,4 @@
-"""A statement's report for a pull request: what each scan reads, and below it why."""
+"""A statement's report as Markdown for a pull request: what each scan reads, then why."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from whyscan.statements.records import ScanReport, StatementReport
 
 SCANS_SHOWN = 20
-"""A comment has room for 65,536 characters."""
+"""A comment on a pull request has at most 65,536 characters."""
 ROWS_SHOWN = 100
 SQL_SHOWN = 10_000
 
 
 def markdown(report: StatementReport) -> str:
-    """The whole report, with a line break at its end."""
+    """The report as Markdown, ending with a line break."""
     titles = report.titles
     sections = (
         [f"**{plain(answer(report))}**"],
@@ -64,7 +64,7 @@ def markdown(report: StatementReport) -> str:
 
 
 def _sql(report: StatementReport) -> Iterator[str]:
-    """As much of a long statement as leaves room for the rest."""
+    """The statement, cut where it would leave no room for the rest."""
     text = "\n".join(sql_lines(report.sql))
     shown = text if len(text) <= SQL_SHOWN else f"{text[:SQL_SHOWN]}\n…"
     yield from fenced(shown.split("\n"), "sql")
@@ -107,7 +107,7 @@ def _more(rows: Sequence[object], noun: str) -> Iterator[str]:
 
 
 def _each(report: StatementReport, titles: Sequence[str]) -> Iterator[Iterable[str]]:
-    """A passage for each scan, folded; what fails a gate is open."""
+    """One folded section per scan; a section with a failed gate is open."""
     for title, scan in islice(zip(titles, report.scans, strict=True), SCANS_SHOWN):
         shown = html.escape(inert(title)).replace("@", "@<!-- -->")
         attribute = "" if scan.report.passed else " open"

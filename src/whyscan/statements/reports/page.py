@@ -1,4 +1,4 @@
-"""A statement as a page of HTML: the scans and what joins them, then each of them; no script."""
+"""A statement's report as an HTML page: the scans and their joins, then each scan."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from whyscan.statements.records import StatementReport
 
 OPEN_AT_ONCE = 12
-"""So many scans are shown whole; of more, the reader opens those that matter."""
+"""Up to so many scans are shown open; with more, the reader opens the relevant ones."""
 FILES_SHOWN = 500
 
 
 def page(report: StatementReport) -> str:
-    """A whole document."""
+    """A complete HTML document."""
     return document(
         "statement.html.j2",
         scripts=("start_statement.js",),
@@ -33,7 +33,7 @@ def page(report: StatementReport) -> str:
 
 
 def fragment(report: StatementReport) -> str:
-    """What a notebook shows."""
+    """The HTML that a notebook shows."""
     return piece("statement_fragment.html.j2", report=report, **_words(report))
 
 
@@ -68,7 +68,7 @@ def _words(report: StatementReport) -> dict[str, Any]:
 
 
 def _drawn_as(kind: str) -> str:
-    """How a join's line is drawn."""
+    """The CSS class of a join's line."""
     if "cross" in kind:
         return "cross"
     return "outer" if {"left", "right", "full"} & set(kind.split()) else "inner"

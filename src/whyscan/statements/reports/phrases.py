@@ -1,4 +1,4 @@
-"""What a statement's report says in words, for every renderer."""
+"""The sentences of a statement's report, for every output format."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def share_read(read: GatedAmount) -> str:
 
 
 def _mostly(report: StatementReport) -> str:
-    """What there is to say behind the figures."""
+    """What follows the numbers: the reason for one scan, else the scan that reads most."""
     if len(report.scans) == 1:
         return f": {why(report.scans[0].report)}"
     scans = f" in {counted(len(report.scans), 'scan')}"
@@ -68,7 +68,7 @@ def _mostly(report: StatementReport) -> str:
 
 
 def _less(report: StatementReport) -> str:
-    """What is left in an engine whose joins hand their values to the scans."""
+    """The files that remain in an engine that passes joined values to the scans."""
     least = sum(_with_joins(scan) for scan in report.scans)
     if least >= report.reading.kept:
         return ""
@@ -82,7 +82,7 @@ def _with_joins(scan: ScanReport) -> int:
 
 
 def heaviest(report: StatementReport) -> int | None:
-    """The position of the scan with the most bytes, or files where bytes are not known."""
+    """The position of the scan with the most bytes, or files where bytes are unknown."""
     readings = [scan.reading for scan in report.scans]
     all_sized = all(read.bytes_kept is not None for read in readings)
     weights = [(read.bytes_kept or 0) if all_sized else read.kept for read in readings]
@@ -90,18 +90,18 @@ def heaviest(report: StatementReport) -> int | None:
 
 
 def sql_lines(sql: str) -> list[str]:
-    """The statement as it was written, and nothing in it is obeyed."""
+    """The statement as written, with control characters made harmless."""
     lines = sql.strip().replace("\t", "    ").split("\n")
     return [inert(line.rstrip()) for line in lines]
 
 
 def target(scan: ScanReport) -> str | None:
-    """What is changed is said to be so."""
+    """`the target` for the table that is changed, else None."""
     return "the target" if scan.role is Role.TARGET else None
 
 
 def stayed(scan: ScanReport, report: StatementReport) -> Iterator[Stayed]:
-    """What stays above the scan, but for the conditions of joins, which are told with them."""
+    """The conditions above the scan, without the conditions of joins, which are listed apart."""
     if not scan.above:
         return
     joins = {edge.sql for edge in report.joins}
@@ -109,13 +109,13 @@ def stayed(scan: ScanReport, report: StatementReport) -> Iterator[Stayed]:
 
 
 def condition(sql: str) -> str:
-    """A condition on one line; a list of very many keys is cut."""
+    """A condition on one line; a very long one is cut."""
     shown = inert_sql(sql)
     return shown if len(shown) <= LONGEST_CONDITION else f"{shown[: LONGEST_CONDITION - 1]}…"
 
 
 def came(placed: Placed) -> str | None:
-    """Where a condition came from, where it does not stand in the statement as it is."""
+    """The origin of a condition that is not in the statement as it is, else None."""
     written = inert_sql(placed.written)
     match placed.origin:
         case Origin.WRITTEN:
@@ -131,14 +131,14 @@ def came(placed: Placed) -> str | None:
 
 
 def answers(dynamic: Dynamic) -> Iterator[tuple[str, str, Amount | None]]:
-    """The three answers with what each means."""
+    """The three amounts with their names and meanings."""
     yield "static", "without the values that joins supply", dynamic.static
     yield "bounded", "with what metadata guarantees of them", dynamic.bounded
     yield "actual", "with the values themselves", dynamic.actual
 
 
 def amount_cells(amount: Amount | None) -> tuple[str, str, str]:
-    """Files, bytes and rows."""
+    """The cells of files, bytes and rows."""
     if amount is None:
         return "-", "-", "-"
     rows = "unknown" if amount.rows is None else f"{amount.rows:,}"
@@ -175,7 +175,7 @@ def changed(rewrite: Rewrite) -> str:
 
 
 def joins(report: StatementReport) -> list[Edge]:
-    """The joins, with all conditions between two scans in one."""
+    """The joins, with all conditions between two scans in one entry."""
     conditions: dict[tuple[str, int, int], list[str]] = {}
     for edge in report.joins:
         conditions.setdefault((edge.kind, edge.left, edge.right), []).append(edge.sql)

@@ -1,6 +1,6 @@
-"""A statement's report that can be shared: each scan's is redacted, and what stands between them.
+"""Redacts a statement's report for sharing: each scan's report, and everything between scans.
 
-A value of a table has one pseudonym in all scans of a run.
+A value of a table has the same pseudonym in all scans of a run.
 """
 
 from __future__ import annotations

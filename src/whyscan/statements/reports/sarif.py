@@ -1,4 +1,4 @@
-"""A statement's findings and failed gates as SARIF 2.1.0: each scan's at its table."""
+"""A statement's findings and failed gates as SARIF 2.1.0: those of a scan at its table."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def sarif(report: StatementReport, source: str | None = None) -> str:
-    """One run. `source` is the file that the statement stands in, where it came from one."""
+    """One SARIF run. `source` is the file that contains the statement, None without a file."""
     return run(_results(report, source))
 
 
 def _results(report: StatementReport, source: str | None) -> Iterator[dict[str, Any]]:
-    """What concerns several tables belongs to the first."""
+    """The results; a finding about several tables is placed at the first table."""
     first = report.scans[0].report.table.uri if report.scans else ""
     yield from results(report, SarifSubject(place(first, source), report.sql))
     for title, scan in zip(report.titles, report.scans, strict=True):

@@ -1,4 +1,4 @@
-"""A statement's report for people: the answer in one line, then scan by scan."""
+"""A statement's report as text for a terminal: the answer in one line, then scan by scan."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ if TYPE_CHECKING:
     from whyscan.statements.records import Dynamic, ScanReport, StatementReport
 
 ScanSections: TypeAlias = tuple[list[str], list[str]]
-"""What stays above a scan, and what joins change for it."""
+"""Two lists of lines: the conditions above a scan, and what joins change for it."""
 Unchecked: TypeAlias = tuple[tuple[str, str], ...]
 LINES_OF_SQL = 6
-"""How much of a statement is repeated; with the files, all of it."""
+"""The lines of the statement that are shown; with a list of files, all are shown."""
 SEEN_AT_ONCE = 4
-"""Of so many scans, nobody loses sight."""
+"""With more scans than this, an overview comes first."""
 
 
 def text(report: StatementReport, page: Page | None = None) -> str:
-    """The whole report, with a line break at its end."""
+    """The report as text, ending with a line break."""
     where = Page() if page is None else page
     titles = report.titles
     report, unchecked = _shared_unchecked(report)
@@ -74,7 +74,7 @@ def text(report: StatementReport, page: Page | None = None) -> str:
 
 
 def _shared_unchecked(report: StatementReport) -> tuple[StatementReport, Unchecked]:
-    """What was checked in no scan (`--depth files`), and the report without it."""
+    """The checks that no scan made (`--depth files`), and the report without them."""
     every = [scan.report.unchecked for scan in report.scans]
     if len(every) == 1:
         return report, ()
@@ -101,7 +101,7 @@ def _statement_lines(report: StatementReport, page: Page) -> Iterator[str]:
 
 
 def _overview(report: StatementReport, page: Page) -> Iterator[str]:
-    """Of many scans, all of them before any."""
+    """A table of all scans, before the scans one by one; only with many scans."""
     if len(report.scans) <= SEEN_AT_ONCE:
         return
     rows = [("scan", "files", "bytes")]
@@ -117,7 +117,7 @@ def _overview(report: StatementReport, page: Page) -> Iterator[str]:
 
 
 def _scan(at: int, report: StatementReport, titles: Sequence[str], page: Page) -> Iterator[str]:
-    """A title at the margin, and everything else of the scan indented below it."""
+    """The title of a scan at the margin, and the rest of the scan indented below it."""
     scan, title = report.scans[at], inert(titles[at])
     role = "" if (role_text := target(scan)) is None else f", {role_text}"
     heading = page.wrap(f"{title}{role}: {subject(scan.report, page)}", hanging=GAP)
@@ -162,7 +162,7 @@ def _long(scan: ScanReport, sections: ScanSections, page: Page) -> Iterator[Iter
 
 
 def _said(scan: ScanReport, page: Page) -> Iterator[str]:
-    """What the statement does with the table, before how much it reads."""
+    """What the statement does with the table: answer, change, LIMIT and columns."""
     if scan.answer is not None:
         none = f"none of {counted(scan.reading.total, 'file')} is read"
         line = f"answered from metadata, {none}: {inert_sql(scan.answer)}"
@@ -176,7 +176,7 @@ def _said(scan: ScanReport, page: Page) -> Iterator[str]:
 
 
 def _placed(scan: ScanReport, page: Page) -> Iterator[str]:
-    """The conditions that reach the scan, and below them where each came from."""
+    """The conditions that reach the scan, each with its origin below it."""
     if not scan.placed:
         yield "no condition reaches it"
         return

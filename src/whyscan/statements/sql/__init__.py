@@ -1,1 +1,1 @@
-"""SQL text of a statement to typed blocks: names, clauses, joins, subqueries."""
+"""Turns the SQL text of a statement into typed blocks: names, clauses, joins, subqueries."""

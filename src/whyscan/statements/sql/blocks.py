@@ -1,4 +1,4 @@
-"""A qualified syntax tree to blocks: what each SELECT draws from, filters, groups and gives."""
+"""Builds blocks from a qualified syntax tree: the sources, filters and outputs of each SELECT."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SUBQUERY = "(subquery)"
 
 
 class View(Struct, frozen=True):
-    """A CTE: its query, and the CTEs that it may name. `name` is its own, where it recurs."""
+    """A CTE: its query and the CTEs that it can name. `name` is set if the CTE may be recursive."""
 
     query: exp.Expr
     views: Mapping[str, View]
@@ -50,7 +50,10 @@ class View(Struct, frozen=True):
 
 
 class Builder(Struct):
-    """Builds one statement. Keys are its aliases, numbered where one is used again."""
+    """Builds the blocks of one statement.
+
+    The key of a source is its alias, with a number where the alias is used again.
+    """
 
     scope: Scope
     bases: Mapping[str, Base]
@@ -58,7 +61,7 @@ class Builder(Struct):
     count: int = 0
 
     def query(self, node: exp.Expr, views: Mapping[str, View], outer: Frame | None) -> Query:
-        """Any query: a SELECT, a set operation, or one of them in parentheses."""
+        """The block of a query: a SELECT, a set operation, or one of them in parentheses."""
         views = self._with_ctes(node, views)
         match node:
             case exp.Select():
@@ -104,7 +107,7 @@ class Builder(Struct):
     def _where(
         self, node: exp.Select, tree: Tree | None, views: Mapping[str, View], frame: Frame
     ) -> tuple[Tree | None, list[Condition], list[Nested]]:
-        """The conditions of WHERE; IN and EXISTS of a subquery are joins on top of the tree."""
+        """The conditions of WHERE. IN and EXISTS with a subquery become joins above the tree."""
         where: list[Condition] = []
         nested: list[Nested] = []
         for part in _parts(node.args.get("where")):
@@ -149,7 +152,7 @@ class Builder(Struct):
         return visible
 
     def view(self, view: View) -> Query | None:
-        """Each use of a CTE is a query of its own; a recursive one lets nothing through."""
+        """The query of a CTE, built once for each use; no condition passes into a recursive CTE."""
         if view is RECURRING:
             return None
         if view.name is None or not _names(view.query, view.name):
@@ -188,7 +191,7 @@ class Builder(Struct):
             yield Output(projection.alias_or_name, frame.value(inner), reads)
 
     def key(self, alias: str) -> str:
-        """A name for a source that no other source of the statement has."""
+        """A key that no other source of the statement has."""
         self.count += 1
         if self.count > MOST_SOURCES:
             raise SyntaxProblem(
@@ -213,7 +216,7 @@ def _parts(clause: exp.Expr | None) -> list[exp.Expr]:
 
 
 def _clause_reads(node: exp.Select, on: Sequence[exp.Expr], frame: Frame) -> frozenset[Path]:
-    """The columns that a block's clauses read, whatever is selected."""
+    """The columns that the clauses of a block read, whichever outputs are used."""
     read = [*on, *clauses.non_output_clauses(node)]
     if node.args.get("distinct") is not None:
         read += node.expressions
@@ -221,7 +224,7 @@ def _clause_reads(node: exp.Select, on: Sequence[exp.Expr], frame: Frame) -> fro
 
 
 def _query_reads(tree: Tree | None, nested: Sequence[Nested]) -> frozenset[Path]:
-    """The columns that subqueries read of the block, and what IN reads of them."""
+    """The columns of the block that subqueries read, and the outputs that IN compares."""
     read = _NOTHING.union(*(free_reads(inner.query) for inner in nested))
     for join in joins(tree):
         source = join.right

@@ -1,4 +1,4 @@
-"""The clauses of a SELECT, each as placement needs it."""
+"""Reads the clauses of a SELECT for the placement of filters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SIDES = {"LEFT": Kind.LEFT, "RIGHT": Kind.RIGHT, "FULL": Kind.FULL}
 
 
 def barrier(node: exp.Expr) -> str | None:
-    """Why no condition from above passes below this query; None where some may."""
+    """The reason why no condition from outside passes into this query; None where some may."""
     clause = next((word for key, word in _BARRIERS.items() if node.args.get(key)), None)
     if clause is not None:
         return f"it stands above {clause}"
@@ -48,7 +48,7 @@ def _where(node: exp.Select) -> list[exp.Expr]:
 
 
 def kind(join: exp.Join) -> tuple[Kind, bool]:
-    """The kind of a join, and whether its sides are to be swapped for it."""
+    """The kind of a join, and whether its sides must be swapped for it."""
     side, word = (join.side or "").upper(), (join.kind or "").upper()
     if (join.method or "").upper() not in {"", "NATURAL", "HASH", "GLOBAL"}:
         return Kind.OPAQUE, False
@@ -60,7 +60,10 @@ def kind(join: exp.Join) -> tuple[Kind, bool]:
 
 
 def groups(node: exp.Select, frame: Frame) -> tuple[Expression, ...] | None:
-    """What every group has one value of: the plain keys of GROUP BY; None without groups."""
+    """The expressions that have one value per group: the plain keys of GROUP BY.
+
+    None without groups.
+    """
     group = node.args.get("group")
     if group is None:
         having = node.args.get("having") is not None
@@ -75,13 +78,13 @@ def groups(node: exp.Select, frame: Frame) -> tuple[Expression, ...] | None:
 
 
 def _rolls_all_up(group: exp.Group) -> bool:
-    """`GROUP BY a, b WITH ROLLUP`: the keys are those before it."""
+    """Whether all keys are rolled up: `GROUP BY a, b WITH ROLLUP`."""
     rolled = [*(group.args.get("rollup") or ()), *(group.args.get("cube") or ())]
     return any(part is True or not part.expressions for part in rolled)
 
 
 def partitions(node: exp.Select, frame: Frame) -> tuple[tuple[Expression, ...], ...]:
-    """For each window function of the block, what it is partitioned by."""
+    """One entry per window function of the block: the expressions of PARTITION BY."""
     named = {w.name.lower(): w for w in node.args.get("windows") or ()}
     clauses = (*node.expressions, node.args.get("qualify"), node.args.get("order"))
     window_keys = []
@@ -94,7 +97,7 @@ def partitions(node: exp.Select, frame: Frame) -> tuple[tuple[Expression, ...], 
 
 
 def order(node: exp.Select, frame: Frame) -> tuple[Sort, ...]:
-    """The keys of ORDER BY; a name without a table is an output's."""
+    """The keys of ORDER BY; a name without a table is an output's name."""
     clause = node.args.get("order")
     return tuple(
         Sort(
@@ -119,7 +122,7 @@ def _sort_keys(node: exp.Select) -> list[exp.Expr]:
 
 
 def cut(node: exp.Expr) -> RowLimit | None:
-    """LIMIT and OFFSET as numbers; None without either."""
+    """LIMIT and OFFSET as numbers; None without both."""
     limit, offset = node.args.get("limit"), node.args.get("offset")
     if limit is None and offset is None:
         return None
@@ -140,7 +143,7 @@ def _number(node: object) -> int | None:
 
 
 def aggregates(node: exp.Select, frame: Frame) -> tuple[OutputAggregate, ...]:
-    """The outputs that are one aggregate each: `count(*)`, `max(a)`."""
+    """The outputs that are one aggregate call each: `count(*)`, `max(a)`."""
     calls = []
     for projection in node.expressions:
         call = unwrapped(_unaliased(projection))
@@ -153,13 +156,13 @@ def aggregates(node: exp.Select, frame: Frame) -> tuple[OutputAggregate, ...]:
 
 
 def expressions(node: exp.Select) -> list[exp.Expr]:
-    """Everything of a block but its FROM, WHERE and ON: where else subqueries may stand."""
+    """All expressions of a block where subqueries may stand, except FROM, WHERE and ON."""
     keys = ("group", "having", "qualify", "order", "distinct")
     return [*node.expressions, *(c for key in keys if (c := node.args.get(key)) is not None)]
 
 
 def non_output_clauses(node: exp.Select) -> Iterator[exp.Expr]:
-    """The clauses whose columns are read whatever is selected."""
+    """The clauses whose columns are read whichever outputs are used."""
     for key in ("where", "group", "having", "qualify", "distinct"):
         clause = node.args.get(key)
         if isinstance(clause, exp.Expr):
@@ -173,7 +176,7 @@ def non_output_clauses(node: exp.Select) -> Iterator[exp.Expr]:
 
 
 def place(node: exp.Expr) -> int:
-    """Where a source's name stands in the text; -1 where it has no place."""
+    """The position of a source's name in the text; -1 where it has none."""
     named = node.parts[-1] if isinstance(node, exp.Table) and node.parts else node
     return int(node.meta.get("place", named.meta.get("start", -1)))
 

@@ -1,4 +1,4 @@
-"""The FROM clause of a block: what it draws rows from, and how that is joined."""
+"""Reads the FROM clause of a block: its sources and how they are joined."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class FromClause(Struct):
-    """One FROM clause while it is read: its sources by their aliases, and ON by its joins.
+    """One FROM clause while it is read: its sources by alias, and the conditions of ON by join.
 
-    A source sees those before it: LATERAL may name them.
+    A source can name the sources before it, with LATERAL.
     """
 
     builder: Builder
@@ -40,7 +40,7 @@ class FromClause(Struct):
     on: dict[int, list[exp.Expr]] = field(default_factory=dict)
 
     def read(self, node: exp.Select) -> tuple[Tree | None, Frame]:
-        """The tree of FROM, JOIN and LATERAL VIEW, and the frame of the whole block."""
+        """The tree of FROM, JOIN and LATERAL VIEW, and the frame of the block."""
         tree = self._tree(node)
         frame = self._frame()
         if tree is None:
@@ -51,7 +51,7 @@ class FromClause(Struct):
         return self._bound(tree, frame), frame
 
     def _frame(self) -> Frame:
-        """The sources that were read so far, and those around the block."""
+        """The sources that were read so far, and those of the enclosing blocks."""
         return Frame(self.builder.scope, dict(self.sources), self.outer)
 
     def _tree(self, node: exp.Select) -> Tree | None:
@@ -79,7 +79,7 @@ class FromClause(Struct):
         return join
 
     def _relation(self, node: exp.Expr) -> Tree:
-        """One item of FROM, with the joins that its parentheses hold."""
+        """One item of FROM, with the joins inside its parentheses."""
         if _in_parentheses(node):
             tree = self._relation(node.this)
         else:
@@ -125,7 +125,7 @@ class FromClause(Struct):
                 return None, tuple(Field(name, UNKNOWN) for name in names)
 
     def _bound(self, tree: Tree, frame: Frame) -> Tree:
-        """The tree with the conditions of ON bound: they may name any source of the block."""
+        """The tree with bound conditions of ON: they may name any source of the block."""
         if isinstance(tree, Source):
             return tree
         conditions = tuple(frame.condition(unwrapped(part)) for part in self.on.get(id(tree), ()))
@@ -133,7 +133,7 @@ class FromClause(Struct):
         return Join(tree.kind, left, right, conditions, tree.exists)
 
     def _sampled(self, tree: Tree) -> Tree:
-        """The tree with every source giving some of its rows alone."""
+        """The tree with every source marked as sampled."""
         if isinstance(tree, Source):
             return replace(tree, sampled=True)
         sampled = replace(tree, left=self._sampled(tree.left), right=self._sampled(tree.right))
@@ -142,7 +142,7 @@ class FromClause(Struct):
 
 
 def _in_parentheses(node: exp.Expr) -> bool:
-    """Whether an item of FROM is others and their joins, and no query of its own."""
+    """Whether an item of FROM is a table or joins in parentheses, and not a query."""
     if not isinstance(node, exp.Subquery | exp.Paren):
         return False
     inner = node.this

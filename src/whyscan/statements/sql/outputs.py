@@ -1,4 +1,4 @@
-"""What a query gives: its columns, and the queries that only give others' by other names."""
+"""The output columns of queries, and queries that only rename or widen columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNKNOWN = OtherType("unknown")
 
 
 def fields_of(query: Query) -> tuple[Field, ...]:
-    """The columns of a query's result. Of several with one name, none can be told apart."""
+    """The columns of a query's result; of columns with the same name the type is unknown."""
     names = [output.name.lower() for output in query.outputs]
     fields: dict[str, Field] = {}
     for output, name in zip(query.outputs, names, strict=True):
@@ -36,7 +36,7 @@ def fields_of(query: Query) -> tuple[Field, ...]:
 
 
 def widened_to_match(query: Query, other: Query) -> Query:
-    """The first of two sides of a set operation, with its columns widened as the second needs.
+    """One side of a set operation, with its columns widened to the types of the other side.
 
     | this side   | other side     | becomes          |
     |-------------|----------------|------------------|
@@ -64,7 +64,7 @@ def _widened(expression: Expression | None, other: Expression | None) -> Express
 
 
 def either(left: Output, right: Output) -> Output:
-    """A column of a set operation: of a type only where both sides have the same one."""
+    """A column of a set operation; it has an expression only if both sides have the same type."""
     same = (
         left.expression is not None
         and right.expression is not None
@@ -74,7 +74,7 @@ def either(left: Output, right: Output) -> Output:
 
 
 def values(node: exp.Values) -> Select:
-    """Rows that the text lists."""
+    """The block of VALUES: rows that the text lists."""
     names = node.alias_column_names
     outputs = tuple(Output(name, None, frozenset()) for name in names)
     return Select(None, (), outputs, None, (), (), (), (), frozenset())
@@ -83,7 +83,7 @@ def values(node: exp.Values) -> Select:
 def renamed(
     alias: str, key: str, relation: Base | Query, fields: Sequence[Field], names: Sequence[str]
 ) -> Select:
-    """`t AS u(a, b)`: the columns by other names, from the first on."""
+    """`t AS u(a, b)`: the first columns renamed."""
     inner = Source(f"{key}'", alias, relation, tuple(fields))
     new_names = [*names, *(f.name for f in fields[len(names) :])]
     outputs = []
@@ -96,7 +96,7 @@ def renamed(
 def pivoted(
     alias: str, key: str, relation: Base | Query | None, fields: tuple[Field, ...]
 ) -> Select:
-    """A pivot reads all of what it turns, and nothing passes."""
+    """A pivot reads all columns of its source, and no condition passes into it."""
     inner = Source(f"{key}^", alias, relation, fields)
     reads = frozenset((inner.key, f.name) for f in fields)
     return Select(inner, (), (), (), (), (), (), (), reads, barrier="it is pivoted")

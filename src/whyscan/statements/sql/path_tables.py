@@ -1,6 +1,6 @@
-"""Tables that a statement names by where they are: DuckDB's `read_parquet('t/*.parquet')`.
+"""Tables that a statement names by their path: DuckDB's `read_parquet('t/*.parquet')`.
 
-They become what Spark writes as parquet.`t/*.parquet`, which the catalogue opens by its path.
+They are renamed to Spark's form parquet.`t/*.parquet`, which the catalogue opens by its path.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _AS_WE_READ = {"hive_partitioning = true", "union_by_name = true", "union_by_nam
 
 
 def name_paths(tree: exp.Expr, dialect: Dialect) -> None:
-    """Give each table that a function reads from one place the name of that place."""
+    """Replace each table function that reads one path by a table with that path as its name."""
     if dialect.family is not DialectFamily.DUCKDB:
         return
     for table in tree.find_all(exp.Table):

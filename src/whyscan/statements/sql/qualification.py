@@ -1,4 +1,4 @@
-"""Names made whole: every table a table of the lake, every column with its table's alias."""
+"""Resolves all names: each table to a table of the lake, each column to the alias of its table."""
 
 from __future__ import annotations
 
@@ -30,21 +30,23 @@ if TYPE_CHECKING:
     from whyscan.statements.sql.table_names import Base, Catalogue
 
 WRITTEN = "written"
-"""Where a table keeps its name as it was written, while it is called by its number."""
+"""The key under which a table keeps its written name while the tree has a number for it."""
 AMBIGUOUS = "ambiguous"
-"""Set on a HAVING or QUALIFY that names what is both a column and another output's alias:
-engines differ in which they take."""
+"""Marks a HAVING or QUALIFY with a name that is both a column and another output's alias.
+
+Engines differ in which one they use.
+"""
 
 
 class Qualified(Struct, frozen=True):
-    """A query whose tables are numbered: `bases` has each by the name that the tree has."""
+    """A query with numbered tables; `bases` has each table by its name in the tree."""
 
     query: exp.Query
     bases: Mapping[str, Base]
 
 
 def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qualified:
-    """The query with all its names resolved; UnknownTable or UnknownColumn where one cannot be."""
+    """The query with all names resolved; UnknownTable or UnknownColumn where one cannot be."""
     syntax = statement.syntax
     tree = _with_views(query.copy(), statement.views)
     name_paths(tree, dialect_of(syntax.dialect))
@@ -84,7 +86,7 @@ def _with_views(tree: exp.Query, views: Mapping[str, exp.Query]) -> exp.Query:
 
 
 def _mark(tree: exp.Expr) -> None:
-    """Note what normalising would lose: paths in names, and aliases that hide columns."""
+    """Save what normalising would lose: paths in names, and aliases that hide columns."""
     for table in tree.find_all(exp.Table):
         table.meta[WRITTEN] = [part.name for part in table.parts]
     for select in tree.find_all(exp.Select):
@@ -108,7 +110,7 @@ def _bare_names(clause: exp.Expr) -> set[str]:
 
 
 def _numbered(tree: exp.Expr, catalogue: Catalogue, text: str) -> dict[str, Base]:
-    """The tables of the lake, opened at once, and renamed in the tree by their numbers."""
+    """Open the tables of the lake in parallel, and rename them in the tree by number."""
 
     def opened(table: exp.Table) -> Base:
         span = _span(table)
@@ -129,12 +131,12 @@ def _numbered(tree: exp.Expr, catalogue: Catalogue, text: str) -> dict[str, Base
 
 
 def _written(table: exp.Table) -> tuple[str, ...]:
-    """A table's name as it was written, part by part."""
+    """A table's name as written, part by part."""
     return tuple(table.meta.get(WRITTEN) or (part.name for part in table.parts))
 
 
 def _tables(tree: exp.Expr) -> Iterator[exp.Table]:
-    """Those that are no CTE's reference and no function's result."""
+    """The tables of the tree that are neither a CTE nor the result of a function."""
     visited: set[int] = set()
     for scope in traverse_scope(tree):
         for source in scope.sources.values():

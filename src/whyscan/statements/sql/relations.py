@@ -1,8 +1,8 @@
-"""A query as blocks of typed expressions: what filters are placed in.
+"""The data model of a query: blocks of typed expressions in which filters are placed.
 
-Every table, derived table and subquery that a block draws rows from is a `Source` with a key of
-its own in the whole statement. Columns are named by it: `Column(("o", "amount"))` is the column
-`amount` of the source `o`. So a condition says by itself whose rows it speaks of.
+Every table, derived table and subquery that a block draws rows from is a `Source` with a key that
+is unique in the statement. A column starts with the key of its source: `Column(("o", "amount"))` is
+the column `amount` of the source `o`. So each condition names its sources.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """How a join treats rows without a partner. `NOT_IN` is an anti join that a NULL empties.
+    """How a join treats rows without a partner.
 
-    `OPAQUE` is a join whose partners depend on all rows of both sides: ASOF, positional.
+    `NOT_IN` is an anti join that returns nothing if the right side has a NULL. `OPAQUE` is a join
+    whose partners depend on all rows of both sides: ASOF, positional.
     """
 
     INNER = "inner"
@@ -41,9 +42,9 @@ class Kind(StrEnum):
 class Condition(Struct, frozen=True, eq=False):
     """One AND fragment of WHERE, ON, HAVING or QUALIFY.
 
-    `bare` is its text without the names of tables, None where the text no longer is what it
-    says. `fixed` says why it cannot leave its place, None where it can. `compares` is what it
-    compares with a subquery of one value, and how.
+    `bare` is its text without table names, None where the expression was changed after parsing.
+    `fixed` is the reason why the condition must not be moved, None where it may be moved.
+    `compares` is the operator and the expression that are compared with a subquery of one value.
     """
 
     expression: Expression
@@ -57,10 +58,10 @@ class Condition(Struct, frozen=True, eq=False):
 
 
 class Source(Struct, frozen=True, eq=False):
-    """Where rows come from: a table, a query, or (None) a function or a list of values.
+    """A source of rows: a table, a query, or (None) a function or a list of values.
 
-    `sampled`: only some of its rows are taken, before any condition. `place` is where in the
-    text its name stands. `target`: the statement changes it.
+    `sampled`: only some rows are used, chosen before any condition. `place` is the position of the
+    name in the text. `target`: the statement changes this table.
     """
 
     key: str
@@ -73,9 +74,10 @@ class Source(Struct, frozen=True, eq=False):
 
 
 class Join(Struct, frozen=True, eq=False):
-    """Two sides and the conditions of ON.
+    """A join of two sides, with the conditions of ON.
 
-    `exists`: the right side is the subquery of an EXISTS, whose own conditions join it.
+    `exists`: the right side is the subquery of an EXISTS, and the conditions inside of that
+    subquery join it.
     """
 
     kind: Kind
@@ -89,9 +91,9 @@ Tree: TypeAlias = Source | Join
 
 
 class Output(Struct, frozen=True, eq=False):
-    """A column of a query's result; `expression` is None where it is not one row's.
+    """One column of a query's result, with the columns that it `reads`.
 
-    `reads` are the columns that it is made from.
+    `expression` is None where the value is not computed from one row, or not understood.
     """
 
     name: str
@@ -100,7 +102,7 @@ class Output(Struct, frozen=True, eq=False):
 
 
 class Sort(Struct, frozen=True, eq=False):
-    """One key of ORDER BY; `expression` is None where it is not one row's."""
+    """One key of ORDER BY; `expression` is None where it is not computed from one row."""
 
     expression: Expression | None
     descending: bool
@@ -108,28 +110,29 @@ class Sort(Struct, frozen=True, eq=False):
 
 
 class RowLimit(Struct, frozen=True):
-    """LIMIT and OFFSET; None where they are not plain numbers."""
+    """LIMIT and OFFSET; None where one is not a plain number."""
 
     limit: int | None
     offset: int | None
 
 
 class Nested(Struct, frozen=True, eq=False):
-    """A subquery inside an expression. `within` is the condition around it, if it is one."""
+    """A subquery inside an expression. `within` is the condition around it, None elsewhere."""
 
     query: Query
     within: Condition | None = None
     sees_row: bool = True
-    """Whether the block's conditions hold where it is evaluated: not in an ON clause."""
+    """Whether the block's conditions hold where the subquery is evaluated: not in an ON clause."""
 
 
 class Select(Struct, frozen=True, eq=False):
     """One SELECT. `tree` is None without FROM.
 
-    `groups` are the expressions of GROUP BY that every grouping has, None where nothing is
-    aggregated. `partitions` has, for each window function, what it is partitioned by.
-    `barrier` says why no condition passes from above, None where some may. `reads` are the
-    columns that it needs whatever is asked of it; `aggregates` those calls, as they are written.
+    `groups` are the expressions of GROUP BY that belong to every grouping set, None without
+    aggregation. `partitions` has one entry per window function: its PARTITION BY. `barrier` is the
+    reason why no condition from outside passes into the block, None where some may pass. `reads`
+    are the columns that the block needs whichever outputs are used. `aggregates` are the outputs
+    that are one aggregate call each.
     """
 
     tree: Tree | None
@@ -149,7 +152,7 @@ class Select(Struct, frozen=True, eq=False):
 
 
 class OutputAggregate(Struct, frozen=True, eq=False):
-    """A lone aggregate of an output: its function, and its argument, None for `*` or unknown."""
+    """An output that is one aggregate call; `argument` is None for `*` and if not understood."""
 
     output: str
     function: str
@@ -160,7 +163,7 @@ class OutputAggregate(Struct, frozen=True, eq=False):
 class Combined(Struct, frozen=True, eq=False):
     """UNION, INTERSECT or EXCEPT of two queries, column by column.
 
-    `narrows`: a column that nobody reads need not be read; not where whole rows are compared.
+    `narrows`: an output that is not used need not be read. False where rows are compared.
     """
 
     operator: str
@@ -175,17 +178,17 @@ Query: TypeAlias = Select | Combined
 
 
 def without_key(column: Column) -> Column:
-    """A scan's column in the table's own words: without the source's key."""
+    """A scan's column under the table's name for it: without the key of the source."""
     return Column(column.path[1:], column.type)
 
 
 def keys_of(expression: Expression) -> frozenset[str]:
-    """The sources whose columns an expression names."""
+    """The keys of the sources whose columns an expression names."""
     return frozenset(column.path[0] for column in columns_of(expression))
 
 
 def sources(tree: Tree | None) -> Iterator[Source]:
-    """The leaves of a FROM clause, from left to right."""
+    """The sources of a FROM clause, from left to right."""
     pending = [] if tree is None else [tree]
     while pending:
         node = pending.pop()
@@ -196,12 +199,12 @@ def sources(tree: Tree | None) -> Iterator[Source]:
 
 
 def keys(tree: Tree) -> frozenset[str]:
-    """The keys of a FROM clause's sources."""
+    """The keys of the sources of a FROM clause."""
     return frozenset(source.key for source in sources(tree))
 
 
 def joins(tree: Tree | None) -> Iterator[Join]:
-    """The joins of a FROM clause, outermost first."""
+    """The joins of a FROM clause, the outermost first."""
     pending = [] if tree is None else [tree]
     while pending:
         node = pending.pop()
@@ -211,7 +214,7 @@ def joins(tree: Tree | None) -> Iterator[Join]:
 
 
 def free_reads(query: Query) -> frozenset[Path]:
-    """The columns that a query reads of sources outside of it."""
+    """The columns that a query reads from sources outside of it."""
     if isinstance(query, Combined):
         return free_reads(query.left) | free_reads(query.right)
     inner_keys = {source.key for source in sources(query.tree)}

@@ -1,4 +1,4 @@
-"""What the expressions of one block may name, and how they are bound to it."""
+"""The names that the expressions of one block may use, and the binding of expressions to them."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _PSEUDO = {"_metadata", *FILE_ALIASES}
 
 
 class Frame(Struct, frozen=True, dict=True):
-    """The sources of a block, and of those around it, by their aliases.
+    """The sources of a block and of the enclosing blocks, by alias.
 
-    `scope` is the statement's; each source is a struct whose members are its columns. `same` are
-    the columns that USING makes one.
+    `scope` is the scope of the statement; each source is a struct whose members are its columns.
+    `same` are pairs of columns that USING makes one column.
     """
 
     scope: Scope
@@ -61,7 +61,7 @@ class Frame(Struct, frozen=True, dict=True):
         return Scope(self.scope.syntax, self.scope.dialect, columns, self.scope.clock)
 
     def condition(self, node: exp.Expr) -> Condition:
-        """A condition that knows whether it may be moved."""
+        """The bound condition; an expression that cannot be moved or bound becomes opaque."""
         self.check(node)
         sql, bare = self._texts(node)
         why = fixed(node)
@@ -82,7 +82,7 @@ class Frame(Struct, frozen=True, dict=True):
         return Condition(Opaque(bare, why, columns), sql, bare, why)
 
     def value(self, node: exp.Expr) -> Expression | None:
-        """An expression of one row; None where it is none, or none that we understand."""
+        """The bound expression of one row; None where it is not understood or not of one row."""
         if fixed(node) is not None:
             return None
         try:
@@ -95,7 +95,7 @@ class Frame(Struct, frozen=True, dict=True):
             return None
 
     def _unresolved(self, problem: UnknownColumn) -> str:
-        """Why a name may be unknown: a function's columns are; else nobody has it."""
+        """The reason why a name may be a column of a source without a schema; else an error."""
         if any(not source.fields for source in self.visible.values()):
             return "a name in it may be a column of what nobody described"
         names = [field.name for source in self.sources.values() for field in source.fields]
@@ -105,7 +105,7 @@ class Frame(Struct, frozen=True, dict=True):
         raise UnknownColumn(problem.message, text=text, span=span, hint=hint) from problem
 
     def _texts(self, node: exp.Expr) -> tuple[str, str]:
-        """The text of an expression, with the names of tables and without."""
+        """The SQL of an expression, with table names and without."""
         copy = _as_written(node)
         written = sql_of(copy, self.scope.syntax.dialect)
         for part in copy.find_all(exp.Column):
@@ -114,11 +114,11 @@ class Frame(Struct, frozen=True, dict=True):
         return written, sql_of(copy, self.scope.syntax.dialect)
 
     def written(self, node: exp.Expr) -> str:
-        """The text of an expression, with the tables' names as they were written."""
+        """The SQL of an expression, with table names as written."""
         return sql_of(_as_written(node), self.scope.syntax.dialect)
 
     def reads(self, node: exp.Expr) -> frozenset[Path]:
-        """The columns that an expression names, those of subqueries in it left out."""
+        """The columns that an expression names, without those of its subqueries."""
         return frozenset(column.path[:2] for column in self._columns(node))
 
     def _columns(self, node: exp.Expr) -> Iterator[Column]:
@@ -129,7 +129,7 @@ class Frame(Struct, frozen=True, dict=True):
                     yield bound
 
     def _column(self, node: exp.Column) -> Column | None:
-        """None for what is no column of a table: an output's alias, a lambda's parameter."""
+        """The bound column; None for an output's alias or the parameter of a lambda."""
         if not node.table and node.name.lower() not in _PSEUDO:
             return None
         try:
@@ -139,7 +139,7 @@ class Frame(Struct, frozen=True, dict=True):
         return bound if isinstance(bound, Column) else None
 
     def check(self, node: exp.Expr) -> None:
-        """Refuse a name that no source has: every one of them says which columns it has."""
+        """Raise UnknownColumn for a column that its source does not have."""
         for part in node.walk(prune=lambda n: isinstance(n, exp.Query) and n is not node):
             if isinstance(part, exp.Column) and part.table in self.visible:
                 self._check_column(part)
@@ -150,7 +150,7 @@ class Frame(Struct, frozen=True, dict=True):
             column(node, self._bound)
 
     def _keyed(self, expression: Expression) -> Expression:
-        """Aliases replaced by keys: two blocks may use one alias."""
+        """The expression with keys instead of aliases: two blocks may use one alias."""
         keyed = substituted(expression, self._key)
         return expression if keyed is None else keyed
 
@@ -165,7 +165,7 @@ class Frame(Struct, frozen=True, dict=True):
 
 
 def _as_written(node: exp.Expr) -> exp.Expr:
-    """Without what qualification has put in: numbers of tables, and aliases of its own."""
+    """The expression without table numbers and aliases that qualification has added."""
     copy = unwrapped(node).copy()
     for part in copy.walk():
         if isinstance(part, exp.Column) and _MADE.fullmatch(part.table):
@@ -176,13 +176,16 @@ def _as_written(node: exp.Expr) -> exp.Expr:
 
 
 def _members(source: Source) -> StructType:
-    """The columns of a source; a table's files have constants of their own besides."""
+    """The columns of a source as a struct; tables also have the pseudo-columns of their files."""
     pseudo = (METADATA,) if isinstance(source.relation, Base) else ()
     return StructType((*source.fields, *pseudo))
 
 
 def fixed(node: exp.Expr) -> str | None:
-    """Why an expression is not one row's alone, or not the same each time; None where it is."""
+    """The reason why an expression must not be moved; None where it may be.
+
+    It must be computed from one row, and have the same value each time.
+    """
     for part in node.walk():
         match part:
             case exp.Query():
@@ -202,7 +205,7 @@ def fixed(node: exp.Expr) -> str | None:
 
 
 def is_volatile(node: exp.Expr) -> bool:
-    """Whether it may give another value each time, subqueries in it aside."""
+    """Whether the expression may change its value each time, subqueries not counted."""
     return any(map(_varies, node.walk(prune=lambda n: isinstance(n, exp.Query))))
 
 
@@ -213,9 +216,9 @@ def _varies(part: exp.Expr) -> bool:
 
 
 def may_aggregate(node: exp.Expr) -> bool:
-    """Whether a block that selects this may give one row for many.
+    """Whether a block that selects this expression may return one row for many rows.
 
-    A function that nobody knows may be an aggregate of the user's own.
+    A function that is not in the catalogue may be an aggregate that the user has defined.
     """
     for part in node.walk(prune=lambda n: isinstance(n, exp.Query | exp.Window)):
         if isinstance(part, exp.AggFunc):
@@ -228,7 +231,7 @@ def may_aggregate(node: exp.Expr) -> bool:
 
 
 def _registered(*, aggregates: bool) -> frozenset[str]:
-    """The functions that the parser knows, by their names in lower case."""
+    """The functions that the parser supports, by name in lower case."""
     names = exp.FUNCTION_BY_NAME.items()
     return frozenset(
         name.lower() for name, kind in names if issubclass(kind, exp.AggFunc) is aggregates

@@ -1,4 +1,4 @@
-"""Subqueries in conditions: IN and EXISTS are joins, the others are evaluated where they stand."""
+"""Subqueries in conditions: IN and EXISTS become joins, others stay in their expression."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def semi_join(
 ) -> tuple[Kind, Source, tuple[Condition, ...], bool] | None:
     """The join that a condition of WHERE is: its kind, right side, ON, and whether by EXISTS.
 
-    None where it is no (NOT) IN, `= ANY` or (NOT) EXISTS with a subquery.
+    None where it is not (NOT) IN, `= ANY` or (NOT) EXISTS with a subquery.
     """
     inner, negated = _unnegated(node)
     if isinstance(inner, exp.Exists) and isinstance(inner.this, exp.Query):
@@ -42,7 +42,7 @@ def semi_join(
 
 
 def _listing(node: exp.Expr) -> exp.Expr | None:
-    """The subquery of `a IN (SELECT …)` or `a = ANY (SELECT …)`, which say the same."""
+    """The subquery of `a IN (SELECT …)` or of `a = ANY (SELECT …)`, which mean the same."""
     if isinstance(node, exp.In):
         query = node.args.get("query")
         return None if query is None else unwrapped(query)
@@ -62,9 +62,9 @@ def _unnegated(node: exp.Expr) -> tuple[exp.Expr, bool]:
 def _membership(
     subject: exp.Expr, source: Source, condition: Condition, frame: Frame
 ) -> tuple[Condition, ...]:
-    """`(a, b) IN (SELECT c, d …)`: a = c AND b = d. Sides of different types are left out.
+    """The equalities of an IN: a = c AND b = d for `(a, b) IN (SELECT c, d …)`.
 
-    Integers of any width compare as they are.
+    Sides of different types are left out. Integers of any width are compared.
     """
     inner = unwrapped(subject)
     members = inner.expressions if isinstance(inner, exp.Tuple) else [inner]
@@ -101,7 +101,7 @@ _MIRRORED = {
 
 
 def with_comparison(node: exp.Expr, condition: Condition, frame: Frame) -> Condition:
-    """`a < (SELECT …)`: the condition with what it compares; any other as it is."""
+    """The condition `a < (SELECT …)` with its operator and `a`; other conditions unchanged."""
     operator = COMPARATORS.get(type(node))
     if operator is None:
         return condition

@@ -1,4 +1,4 @@
-"""SQL text to one statement's tree, with the views that the text defines before it."""
+"""Parses SQL text into the tree of one statement, and the views that the text defines before it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
 
 _NEVER_CALLED = {TokenType.INSERT, TokenType.VALUES}
-"""Words of statements that stand before a parenthesis, and are functions elsewhere."""
+"""Keywords that stand before a parenthesis in statements, and are functions elsewhere."""
 
 STATEMENTS = (
     exp.Query,
@@ -57,7 +57,7 @@ _EVOLUTION = ("WITH", "SCHEMA", "EVOLUTION")
 
 
 class Statement(Struct, frozen=True):
-    """A parsed statement. `syntax` has no fragments: it is what messages and lists refer to."""
+    """A parsed statement. `syntax` has no fragments; messages and lifted lists refer to it."""
 
     syntax: Syntax
     tree: exp.Expr
@@ -65,14 +65,14 @@ class Statement(Struct, frozen=True):
 
 
 def parse_statement(text: str, dialect: str = "spark") -> Statement:
-    """The one statement of a text, behind the views that it defines."""
+    """The only statement of a text, after the views that it defines."""
     with limited(), quiet():
         return _statement(text, dialect)
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without the parser's own warnings, which it logs: an error of ours says what is wrong."""
+    """Silence the parser's log: our errors say what is wrong."""
     logger = logging.getLogger("sqlglot")
     before, logger.disabled = logger.disabled, True
     try:
@@ -108,7 +108,10 @@ def _statement(text: str, dialect: str) -> Statement:
 
 
 def _without_evolution(tokens: list[Token]) -> list[Token]:
-    """MERGE WITH SCHEMA EVOLUTION, which the parser does not know, reads what a MERGE reads."""
+    """The tokens without WITH SCHEMA EVOLUTION, which the parser does not support.
+
+    It does not change what a MERGE reads.
+    """
     for at, token in enumerate(tokens):
         if token.token_type in _VERBS:
             behind = tokens[at + 1 : at + 1 + len(_EVOLUTION)]
@@ -118,7 +121,10 @@ def _without_evolution(tokens: list[Token]) -> list[Token]:
 
 
 def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr | None]:
-    """Twice: the first time tells names before parentheses from calls, which then are marked."""
+    """Parse twice: the first pass separates names before parentheses from calls.
+
+    The second pass parses marked calls.
+    """
     plain = _parse(tokens, text, dialect)
     names = _starts(plain, exp.Identifier)
     marked = tokens_.mark_calls(tokens)
@@ -145,7 +151,7 @@ def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr |
 
 
 def _starts(trees: list[exp.Expr | None], wanted: type[exp.Expr]) -> set[int]:
-    """Where in the text the nodes of a kind begin, of those that know."""
+    """The positions in the text where nodes of a type begin, as far as nodes have one."""
     nodes = (node for tree in trees if tree is not None for node in tree.find_all(wanted))
     return {node.meta["start"] for node in nodes if "start" in node.meta}
 
@@ -161,7 +167,7 @@ def _parse(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr | 
 
 
 def _view(tree: exp.Expr) -> tuple[str, exp.Query] | None:
-    """`CREATE VIEW name AS query`: the name in lower case, and the query."""
+    """`CREATE VIEW name AS query`: the name in lower case, and the query; None for others."""
     if not isinstance(tree, exp.Create) or str(tree.args.get("kind")).upper() != "VIEW":
         return None
     query, target = tree.expression, tree.this
@@ -180,7 +186,7 @@ def _without_query(tree: exp.Expr) -> bool:
 
 
 def _first_of_last(tokens: list[Token]) -> Token:
-    """The word that the last statement begins with."""
+    """The first token of the last statement."""
     behind = [b for a, b in pairwise(tokens) if a.token_type is TokenType.SEMICOLON]
     return behind[-1] if behind else tokens[0]
 

@@ -1,4 +1,4 @@
-"""Which table a name in a statement means."""
+"""Resolves the name of a table in a statement."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 Opener = Callable[[str, "WrittenVersion | None"], "Snapshot"]
 _BY_PATH = {"delta", "iceberg", "parquet"}
-"""Spark's words before a path: delta.`/lake/t`. DuckDB has none before 't.parquet'."""
+"""Spark's words before a path: delta.`/lake/t`. DuckDB writes 't.parquet' without one."""
 
 
 class Base(Struct, frozen=True):
-    """A table of the lake, by the name that it was given, as it is or was."""
+    """A table of the lake: its name, its snapshot, and the version that the statement names."""
 
     name: str
     snapshot: Snapshot
@@ -30,16 +30,16 @@ class Base(Struct, frozen=True):
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Its columns; those in `named` are looked for harder before they are missed."""
+        """Its columns; columns in `named` are also looked for in the files."""
         return self.snapshot.schema(self.named).fields
 
 
 class Catalogue(Struct, frozen=True):
-    """The tables that were given by name.
+    """The tables that a statement can name.
 
-    `opener` finds those that were not, and other versions of those that were; None for nobody.
-    `named` are columns that were missed once. `within` is the catalog and schema that names
-    without one are of, where that is known.
+    `opener` opens other tables and other versions, None where only `tables` exist. `named` are
+    columns that were not found in a first attempt. `within` is the catalog and schema of names
+    without one, where that is known.
     """
 
     tables: Mapping[str, Snapshot]
@@ -50,9 +50,9 @@ class Catalogue(Struct, frozen=True):
     def find(
         self, parts: Sequence[str], version: WrittenVersion | None, span: TextSpan | None, text: str
     ) -> Base:
-        """By its whole name, else by the last parts of it, else where names are resolved.
+        """The table with this name: by its full name, else by the last parts, else by the opener.
 
-        `sales` may be given for `prod.db.sales`, and `db.sales` for `sales`.
+        `sales` in `tables` matches `prod.db.sales` in the text, and `db.sales` matches `sales`.
         """
         names = meant(self.tables, parts, self.within)
         if len(names) == 1 and version is None:
@@ -90,7 +90,7 @@ class Catalogue(Struct, frozen=True):
 
 
 def meant(names: Iterable[str], parts: Sequence[str], within: Sequence[str] = ()) -> list[str]:
-    """The names that may be meant by one: those that are the same, else those that end alike."""
+    """The names that a written name can mean: equal names, else names with the same last parts."""
     written = tuple(part.lower() for part in parts)
     full_name = _full_name(written, tuple(part.lower() for part in within))
     parts_of = {name: _parts(name) for name in names}
@@ -100,7 +100,7 @@ def meant(names: Iterable[str], parts: Sequence[str], within: Sequence[str] = ()
 
 
 def _full_name(written: tuple[str, ...], within: tuple[str, ...]) -> tuple[str, ...]:
-    """A name with what goes without saying: `t` is `catalog.schema.t`, `s.t` is `catalog.s.t`."""
+    """A name with its defaults: `t` is `catalog.schema.t`, `s.t` is `catalog.s.t`."""
     if written[0] in _BY_PATH or len(written) > len(within):
         return written
     return (*within[: len(within) - len(written) + 1], *written)

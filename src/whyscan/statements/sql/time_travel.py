@@ -1,4 +1,4 @@
-"""`t VERSION AS OF 5`: which version of a table a statement names."""
+"""The version of a table that a statement names: `t VERSION AS OF 5`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AT_VERSION = re.compile(r"v(\d+)", re.IGNORECASE)
 
 
 class WrittenVersion(Struct, frozen=True):
-    """A number, the name of a branch or tag, or a time; one of the three."""
+    """A number, the name of a branch or tag, or a time: exactly one of them."""
 
     number: int | None = None
     ref: str | None = None
@@ -25,7 +25,7 @@ class WrittenVersion(Struct, frozen=True):
 
 
 def mark_versions(tree: exp.Expr) -> None:
-    """Delta's `t@v5`, which the parser takes for an alias, as `t VERSION AS OF 5`."""
+    """Change Delta's `t@v5`, which the parser reads as an alias, to `t VERSION AS OF 5`."""
     for table in tree.find_all(exp.Table):
         alias = table.args.get("alias")
         written = alias.this if isinstance(alias, exp.TableAlias) else None
@@ -36,7 +36,7 @@ def mark_versions(tree: exp.Expr) -> None:
 
 
 def version_of(table: exp.Table, text: str, span: TextSpan | None) -> WrittenVersion | None:
-    """The version that is asked for; None for the newest."""
+    """The version that a table's clause names; None for the newest."""
     clause = table.args.get("version") or table.args.get("when")
     if clause is None:
         return None

@@ -1,4 +1,4 @@
-"""Long chains of UNION as shallow trees: `((a, b), c), d` becomes `(a, b), (c, d)`."""
+"""Balances long chains of UNION: `((a, b), c), d` becomes `(a, b), (c, d)`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FEW = 4
 
 
 def balance_unions(tree: exp.Expr) -> None:
-    """Make every chain of more than a few as deep as its logarithm. Its order stays."""
+    """Make the depth of each long chain logarithmic, and keep the order."""
     for top in list(tree.find_all(exp.Union)):
         above = top.parent
         if isinstance(above, exp.Union) and top is above.this and _continues(top, above):
@@ -27,7 +27,7 @@ def balance_unions(tree: exp.Expr) -> None:
 
 
 def _continues(inner: exp.Union, outer: exp.Union) -> bool:
-    """Whether both are links of one chain: of one kind, and nothing applies to the inner alone."""
+    """Whether both are links of one chain: the same kind, and no clause on the inner one."""
     alone = any(value for key, value in inner.args.items() if key not in _OWN)
     return not alone and bool(inner.args.get("distinct")) == bool(outer.args.get("distinct"))
 

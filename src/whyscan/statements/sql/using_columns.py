@@ -1,4 +1,4 @@
-"""`coalesce(a.k, b.k)`, which USING and NATURAL put in a column's place, as one column again."""
+"""Replaces `coalesce(a.k, b.k)`, which USING and NATURAL insert, by one column."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Expression
 
 Same = tuple[Column, Column]
-"""Two columns of which the second, where it is not NULL, is the first."""
+"""Two columns: where the second is not NULL, the first equals it."""
 
 
 def same_columns(tree: Tree) -> list[Same]:
     """The pairs that the equalities of ON make.
 
-    An inner or a left join keeps its left column, a right join its right one; a full join none.
+    An inner or a left join keeps its left column, a right join its right one; a full join neither.
     """
     pairs = []
     for join in joins(tree):
@@ -42,7 +42,7 @@ def same_columns(tree: Tree) -> list[Same]:
 
 
 def _equal(join: Join) -> Iterator[Same]:
-    """The columns that ON makes equal, the left side's first."""
+    """The pairs of columns that ON equates, the left side's column first."""
     left = {source.key for source in sources(join.left)}
     for condition in join.on:
         e = condition.expression
@@ -53,7 +53,7 @@ def _equal(join: Join) -> Iterator[Same]:
 
 
 def without_coalesce(expression: Expression, same: Sequence[Same]) -> Expression:
-    """The expression with a coalesce of such columns as the one that decides it."""
+    """The expression with each coalesce of such columns replaced by the deciding column."""
     if not same or not any(isinstance(part, Coalesce) for part in walk(expression)):
         return expression
 
@@ -64,7 +64,7 @@ def without_coalesce(expression: Expression, same: Sequence[Same]) -> Expression
 
 
 def _deciding(expression: Coalesce, same: Sequence[Same]) -> Expression:
-    """Operands that another one makes superfluous are left out."""
+    """The only operand that decides; the expression itself where there are several."""
     left = [
         one
         for one in dict.fromkeys(expression.operands)
@@ -74,9 +74,9 @@ def _deciding(expression: Coalesce, same: Sequence[Same]) -> Expression:
 
 
 def on_both_sides(expression: Expression, join: Join) -> tuple[Expression, Expression] | None:
-    """What a condition on the joined columns alone says of each side of a full join.
+    """A condition on the join columns of a full join, rewritten for each side; else None.
 
-    A row whose key fails it is out with or without a partner, and its partner has the same key.
+    A row whose key fails it is dropped with or without a partner, and its partner has the same key.
     """
     pairs = list(_equal(join))
     left = without_coalesce(expression, pairs)

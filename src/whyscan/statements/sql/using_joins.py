@@ -1,4 +1,4 @@
-"""Joins by USING and NATURAL as joins by ON: which columns they compare."""
+"""Rewrites joins by USING and NATURAL to joins by ON with the right columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _USING = "using"
 
 
 def mark_using(tree: exp.Expr) -> None:
-    """Note the joins by USING and NATURAL: qualification makes them joins by ON."""
+    """Mark joins by USING and NATURAL, before qualification makes them joins by ON."""
     for join in tree.find_all(exp.Join):
         if join.args.get("using") or join.method == "NATURAL":
             join.meta[_USING] = True
@@ -20,7 +20,7 @@ def mark_using(tree: exp.Expr) -> None:
 def merge_columns(tree: exp.Expr) -> None:
     """Make a join by USING compare the merged column of the joins before it.
 
-    Qualification takes the first table's, which a right or a full join may have made NULL:
+    Qualification uses the first table's column, which a right or full join may have made NULL:
 
     | a … JOIN b USING (k) JOIN c USING (k) | qualified     | merged                      |
     |---------------------------------------|---------------|-----------------------------|
@@ -43,13 +43,13 @@ def merge_columns(tree: exp.Expr) -> None:
 
 
 class Group(Struct):
-    """Tables joined by words, since the start or a comma, and what their merged columns are."""
+    """Tables joined by JOIN since the start or the last comma, with their merged columns."""
 
     aliases: list[str]
     merged: dict[str, exp.Expr] = field(default_factory=dict)
 
     def merge(self, equal: exp.Expr, side: str) -> None:
-        """Correct one `a.k = c.k`, and note what `k` means after the join."""
+        """Correct one `a.k = c.k`, and save what `k` means after the join."""
         name = equal.expression.name
         if isinstance(equal.this, exp.Column):
             equal.set("this", self._before(name, equal.this))
@@ -62,7 +62,7 @@ class Group(Struct):
                 self.merged.setdefault(name, equal.this)
 
     def _before(self, name: str, column: exp.Column) -> exp.Expr:
-        """The column that the tables before a join have by that name."""
+        """The column `name` of the tables before a join."""
         if name in self.merged:
             return self.merged[name].copy()
         if column.table in self.aliases:
@@ -76,10 +76,10 @@ def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
 
 
 def name_semi_joins(tree: exp.Expr) -> None:
-    """`(a SEMI JOIN b ON …)` as `(SELECT * FROM a SEMI JOIN b ON …) a`.
+    """Rewrite `(a SEMI JOIN b ON …)` to `(SELECT * FROM a SEMI JOIN b ON …) a`.
 
-    Only `a` can be seen from outside; qualification resolves nothing inside parentheses that
-    it cannot see.
+    Only `a` is visible from outside, and qualification does not resolve names inside such
+    parentheses.
     """
     for table in list(tree.find_all(exp.Table)):
         joins, around = table.args.get("joins") or [], table.parent
@@ -94,8 +94,8 @@ def name_semi_joins(tree: exp.Expr) -> None:
 
 
 def is_comma(join: exp.Join) -> bool:
-    """`a, b RIGHT JOIN c` is `a, (b RIGHT JOIN c)`.
+    """Whether a join is written with a comma: `a, b RIGHT JOIN c` is `a, (b RIGHT JOIN c)`.
 
-    Where it is not, in Spark and BigQuery, the parser makes the comma a CROSS JOIN.
+    In Spark and BigQuery it is not, and there the parser makes the comma a CROSS JOIN.
     """
     return not (join.side or join.kind or join.method or join.args.get("on"))
