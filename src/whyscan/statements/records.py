@@ -144,7 +144,7 @@ class ScanReport(Struct, frozen=True):
     @property
     def title(self) -> str:
         """`sales s`: the table and its alias; the alias only if it differs from the name."""
-        # Without one of its own, a table goes by the last part of its name.
+        # A table without an alias is called by the last part of its name.
         plain_aliases = {"", self.name.lower(), self.name.rpartition(".")[2].lower()}
         return self.name if self.alias.lower() in plain_aliases else f"{self.name} {self.alias}"
 
@@ -157,10 +157,10 @@ class ScanReport(Struct, frozen=True):
         files = self.report.files_level
         if self.answer is not None:
             return GatedAmount(files.total, 0, files.bytes_total, 0)
-        gone = NOTHING if self.rewrite is None else self.rewrite.removed
-        unknown = files.bytes_kept is None or gone.bytes is None
-        left = None if unknown else (files.bytes_kept or 0) - (gone.bytes or 0)
-        return GatedAmount(files.total, files.kept - gone.files, files.bytes_total, left)
+        removed = NOTHING if self.rewrite is None else self.rewrite.removed
+        unknown = files.bytes_kept is None or removed.bytes is None
+        bytes_read = None if unknown else (files.bytes_kept or 0) - (removed.bytes or 0)
+        return GatedAmount(files.total, files.kept - removed.files, files.bytes_total, bytes_read)
 
 
 class Edge(Struct, frozen=True):

@@ -71,17 +71,17 @@ class BoundStatement(Struct, frozen=True):
 def read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> BoundStatement:
     """Parse a statement, open its tables and build its blocks.
 
-    Only after a column was not found, its name is looked for in every file: that may open all files
-    of a table.
+    If a column is missing, a second attempt looks for its name in the files: that may open every
+    file of a table.
     """
     try:
         return _read(sql, catalogue, session, options)
-    except UnknownColumn as missed:
-        if missed.text is None or missed.span is None:
+    except UnknownColumn as error:
+        if error.text is None or error.span is None:
             raise
-        name = missed.text[missed.span.start : missed.span.end].split(".")[-1]
-        named = (*catalogue.named, name.strip('`"[]'))
-        return _read(sql, replace(catalogue, named=named), session, options)
+        name = error.text[error.span.start : error.span.end].split(".")[-1]
+        missed_columns = (*catalogue.missed_columns, name.strip('`"[]'))
+        return _read(sql, replace(catalogue, missed_columns=missed_columns), session, options)
 
 
 def _read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> BoundStatement:

@@ -63,8 +63,10 @@ def merge(tree: exp.Merge, text: str) -> Change:
     _narrow(query, whens.all)
     target_query = None
     if whens.orphans:
-        again = target.copy()
-        target_query = selected([star(again), *_expressions(whens.orphans, star(again))], again)
+        target_copy = target.copy()
+        target_query = selected(
+            [star(target_copy), *_expressions(whens.orphans, star(target_copy))], target_copy
+        )
         target_query.set("with_", _copied(tree.args.get("with_")))
         _narrow(target_query, whens.orphans)
     acts = bool(whens.matched or whens.orphans)

@@ -97,20 +97,20 @@ def change_of(tree: exp.Expr, dialect: str, text: str) -> Change:
 
 
 def _delete(tree: exp.Delete, text: str) -> Change:
-    named = [tree.this] if tree.this else (tree.args.get("tables") or [])
-    chosen = {table.name.lower() for table in tree.args.get("tables") or named}
-    if len(named) != 1 or chosen - {named[0].alias_or_name.lower(), named[0].name.lower()}:
+    tables = [tree.this] if tree.this else (tree.args.get("tables") or [])
+    chosen = {table.name.lower() for table in tree.args.get("tables") or tables}
+    if len(tables) != 1 or chosen - {tables[0].alias_or_name.lower(), tables[0].name.lower()}:
         raise SyntaxProblem(
             "DELETE of another table than the first", text=text, hint="name what is deleted first"
         )
-    target = marked(named[0], text)
+    target = marked(tables[0], text)
     query = selected([star(target), *returned(tree)], target, tree)
     for other in tree.args.get("using") or ():
         query.append("joins", exp.Join(this=other.copy()))
-    # Which rows go with LIMIT, nobody can tell.
-    some = tree.args.get("limit") is not None
+    # With LIMIT, metadata cannot say which rows are deleted.
+    has_limit = tree.args.get("limit") is not None
     return Change(
-        "delete", query, target_files=TargetFiles.REWRITTEN if some else TargetFiles.DROPPED
+        "delete", query, target_files=TargetFiles.REWRITTEN if has_limit else TargetFiles.DROPPED
     )
 
 
@@ -176,8 +176,8 @@ def _overwriting(
     dialect: str,
 ) -> tuple[str, ...]:
     """A note where a session setting decides what is replaced, and the text does not say it."""
-    settled = condition is not None or (partition_terms and not open_columns)
-    if settled or dialect not in {"spark", "databricks", "spark2"}:
+    is_certain = condition is not None or (partition_terms and not open_columns)
+    if is_certain or dialect not in {"spark", "databricks", "spark2"}:
         return ()
     return (OVERWRITES,)
 
@@ -199,19 +199,19 @@ def _truncate(tree: exp.TruncateTable, text: str) -> Change:
     target = marked(tree.expressions[0], text)
     parts = tree.args.get("partition")
     terms = [_is_value(part) for part in ([] if parts is None else parts.expressions)]
-    gone = _where(selected([star(target)], target), terms)
-    return Change("truncate", exp.Select(), gone, TargetFiles.DROPPED)
+    removed = _where(selected([star(target)], target), terms)
+    return Change("truncate", exp.Select(), removed, TargetFiles.DROPPED)
 
 
 def _create(tree: exp.Expr) -> Change:
     query = with_ctes(tree.expression, tree)
-    named = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    table = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
     is_table = str(tree.args.get("kind")).upper() == "TABLE"
-    if not is_table or not tree.args.get("replace") or not isinstance(named, exp.Table):
+    if not is_table or not tree.args.get("replace") or not isinstance(table, exp.Table):
         return Change("create", query)
-    target = marked(named, "")
-    gone = selected([star(target)], target)
-    return Change("create or replace", query, gone, TargetFiles.DROPPED, optional=True)
+    target = marked(table, "")
+    removed = selected([star(target)], target)
+    return Change("create or replace", query, removed, TargetFiles.DROPPED, optional=True)
 
 
 def marked(node: exp.Expr, text: str) -> exp.Table:
@@ -227,8 +227,8 @@ def marked(node: exp.Expr, text: str) -> exp.Table:
 def star(source: exp.Expr) -> exp.Column:
     """All columns of a source: `t.*`."""
     alias = source.args.get("alias")
-    named = source.this if alias is None else alias.this
-    return exp.Column(this=exp.Star(), table=named.copy())
+    name = source.this if alias is None else alias.this
+    return exp.Column(this=exp.Star(), table=name.copy())
 
 
 def selected(

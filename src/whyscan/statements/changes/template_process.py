@@ -69,7 +69,7 @@ def _plain(value: Any) -> Any:
         case dict():
             return {str(key): _plain(part) for key, part in value.items()}
         case _:
-            # Something that is undefined says so.
+            # An undefined value raises Jinja's error when it becomes text.
             str(value)
             raise TypeError(f"a setting of config() is a {type(value).__name__}")
 
@@ -100,9 +100,9 @@ def render(text: str, longest: int) -> dict[str, Any]:
     return {"sql": "".join(pieces), "settings": config.settings()}
 
 
-def _default(what: str, name: str, default: tuple[Any, ...]) -> Any:
+def _default(kind: str, name: str, default: tuple[Any, ...]) -> Any:
     if not default:
-        raise Unset(f"the {what} {name!r} has no default in the model")
+        raise Unset(f"the {kind} {name!r} has no default in the model")
     return default[0]
 
 
@@ -157,11 +157,11 @@ def main() -> None:
             _limit(task["memory"], 2 * task["seconds"])
             result = answer(task["text"], task["longest"])
             try:
-                written = json.dumps(result)
+                line_out = json.dumps(result)
             except (ValueError, TypeError, MemoryError, RecursionError) as error:
                 problem = {"problem": "failed", "message": _line(error)}
-                written = json.dumps(problem)
-            answers.write(written + "\n")
+                line_out = json.dumps(problem)
+            answers.write(line_out + "\n")
             answers.flush()
             _limit(task["memory"], 0)
 

@@ -93,10 +93,10 @@ class FindingContext(Struct, frozen=True, dict=True):
 
     def sql(self, expression: Expression) -> str:
         """An expression as SQL, with the aliases of the statement."""
-        named = substituted(expression, self._named)
-        return to_sql(expression if named is None else named)
+        with_aliases = substituted(expression, self._with_alias)
+        return to_sql(expression if with_aliases is None else with_aliases)
 
-    def _named(self, column: Column) -> Column:
+    def _with_alias(self, column: Column) -> Column:
         return Column((self._aliases.get(column.path[0], ""), *column.path[1:]), column.type)
 
     def leaves(self, query: Query) -> dict[str, PlacedScan]:

@@ -59,7 +59,7 @@ def image(side: Side, facts: Sequence[Fact], other: Side, zone: Zone) -> Express
     """A condition on the other side that follows from the facts about this side's column."""
     conditions = tuple(fact.expression for fact in facts if fact.origin is not Origin.JOIN)
     domain = where_true(And(conditions)).get(side.base) if conditions else None
-    # A function may make a value of NULL, and NaN lies in no range.
+    # A function may turn NULL into a value, and NaN is in no range.
     if domain is None or domain.null or domain.nan or not len(domain.values):
         return None
     ends = _ends(domain.values, side.base.type)

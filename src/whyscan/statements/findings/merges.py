@@ -74,14 +74,19 @@ def _joined_by_partition(
     message: str,
     evidence: dict[str, int | float | str],
 ) -> Finding:
-    equal = [Comparison(Comparator.EQUAL, own, other) for own, other in pairs]
-    source_conditions = (source_values(merge, own, other) for own, other in pairs)
+    equal = [
+        Comparison(Comparator.EQUAL, target_column, source_column)
+        for target_column, source_column in pairs
+    ]
+    source_conditions = (
+        source_values(merge, target_column, source_column) for target_column, source_column in pairs
+    )
     conditions = [condition for condition in source_conditions if condition is not None]
     after = merge.read_with([merge.condition(part) for part in (*equal, *conditions)])
     effect = effect_of(merge, after)
     terms = equal if effect is None else [*equal, *conditions]
     sql = " AND ".join(merge.context.sql(part) for part in terms)
-    names = " and ".join(".".join(own.path[1:]) for own, _ in pairs)
+    names = " and ".join(".".join(target_column.path[1:]) for target_column, _ in pairs)
     gain = (
         f"reads {after:,} instead of {counted(merge.files, 'file')}"
         if effect is not None
@@ -103,11 +108,13 @@ def _counterpart(merge: Merge, path: Path) -> tuple[Column, Column] | None:
     source = merge.join.left
     if not isinstance(source, Source) or len(path) != 1:
         return None
-    own = next((f for f in merge.target.fields if f.name == path[0]), None)
-    other = next((f for f in source.fields if f.name.lower() == path[0].lower()), None)
-    if own is None or other is None or own.type != other.type:
+    target_field = next((f for f in merge.target.fields if f.name == path[0]), None)
+    source_field = next((f for f in source.fields if f.name.lower() == path[0].lower()), None)
+    if target_field is None or source_field is None or target_field.type != source_field.type:
         return None
-    return Column((merge.key, own.name), own.type), Column((source.key, other.name), other.type)
+    return Column((merge.key, target_field.name), target_field.type), Column(
+        (source.key, source_field.name), source_field.type
+    )
 
 
 def _in_function(merge: Merge) -> Iterator[Finding]:
@@ -192,9 +199,9 @@ def _by_source(merge: Merge) -> Iterator[Finding]:
         yield Finding(Code.NOT_MATCHED_BY_SOURCE_READS_ALL, Severity.WARNING, message, fix)
         return
     condition = merge.condition(scope)
-    again = merge.condition(_renamed(scope, target_query))
+    orphan_condition = merge.condition(_renamed(scope, target_query))
     added = [condition] if narrow else []
-    effect = effect_of(merge, merge.read_with(added, orphans=again))
+    effect = effect_of(merge, merge.read_with(added, orphans=orphan_condition))
     where_to = "ON and to the clause" if narrow else "the clause"
     fix = f"if rows beyond what the source can match are to stay, add {condition.sql} to {where_to}"
     if effect is not None:

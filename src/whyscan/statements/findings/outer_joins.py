@@ -79,16 +79,16 @@ def _moved(
 def _undone(context: FindingContext, select: Select, join: Join) -> Iterator[Finding]:
     """A finding for conditions of WHERE that drop the rows which the join fills with NULLs."""
     filled = {Kind.LEFT: (join.right,), Kind.RIGHT: (join.left,)}
-    gone = [
+    undone_sides = [
         (side, conditions)
         for side in filled.get(join.kind, (join.left, join.right))
         if (conditions := [c for c in select.where if _rejects(context, c, keys(side))])
     ]
-    if not gone:
+    if not undone_sides:
         return
-    first = gone[0][1][0]
-    names = " and ".join(_named(context, side) for side, _ in gone)
-    kind = _left(join, [side for side, _ in gone])
+    first = undone_sides[0][1][0]
+    names = " and ".join(_named(context, side) for side, _ in undone_sides)
+    kind = _remaining_kind(join, [side for side, _ in undone_sides])
     yield Finding(
         Code.FILTER_ON_WRONG_SIDE,
         Severity.INFO,
@@ -96,7 +96,7 @@ def _undone(context: FindingContext, select: Select, join: Join) -> Iterator[Fin
         f"for {names}: it is {'an' if kind is Kind.INNER else 'a'} {kind.value} join",
         f"say {kind.value.upper()} JOIN, which is the same here; or move the condition to ON, if "
         "rows without a partner are to stay",
-        {"conditions": sum(len(conditions) for _, conditions in gone)},
+        {"conditions": sum(len(conditions) for _, conditions in undone_sides)},
         f"{kind.value.upper()} JOIN",
     )
 
@@ -112,8 +112,8 @@ def _named(context: FindingContext, side: Tree) -> str:
     return context.titles.get(side.key, side.alias)
 
 
-def _left(join: Join, gone: list[Tree]) -> Kind:
+def _remaining_kind(join: Join, undone_sides: list[Tree]) -> Kind:
     """The kind of join that remains when some sides are never filled with NULLs."""
-    if join.kind is not Kind.FULL or len(gone) > 1:
+    if join.kind is not Kind.FULL or len(undone_sides) > 1:
         return Kind.INNER
-    return Kind.RIGHT if gone[0] is join.right else Kind.LEFT
+    return Kind.RIGHT if undone_sides[0] is join.right else Kind.LEFT

@@ -35,10 +35,10 @@ def _scanned_twice(context: FindingContext) -> Iterator[Finding]:
         read = repeated[0].reading
         bytes_again = None if read.bytes_kept is None else read.bytes_kept * (len(repeated) - 1)
         if len(repeated) > 1 and read.kept and context.is_worth_a_word(bytes_again):
-            yield _again(name, len(repeated), read, bytes_again)
+            yield _scanned_again(name, len(repeated), read, bytes_again)
 
 
-def _again(name: str, times: int, read: GatedAmount, bytes_again: int | None) -> Finding:
+def _scanned_again(name: str, times: int, read: GatedAmount, bytes_again: int | None) -> Finding:
     return Finding(
         Code.SCANNED_TWICE,
         Severity.INFO,
@@ -62,14 +62,14 @@ def _unused(context: FindingContext) -> Iterator[Finding]:
         name = cte.alias.lower()
         if any(t.name.lower() == name and not t.db and not _within(t, cte) for t in tables):
             continue
-        named = sum(_within(table, cte) for table in tables)
+        tables_inside = sum(_within(table, cte) for table in tables)
         yield Finding(
             Code.UNUSED_CTE,
             Severity.INFO,
-            f"nothing reads the CTE {cte.alias}: {counted(named, 'table')} that it names "
-            f"{'is' if named == 1 else 'are'} not scanned for it",
+            f"nothing reads the CTE {cte.alias}: {counted(tables_inside, 'table')} that it names "
+            f"{'is' if tables_inside == 1 else 'are'} not scanned for it",
             "leave it out",
-            {"tables": named},
+            {"tables": tables_inside},
         )
 
 

@@ -107,7 +107,7 @@ class Dynamics:
         """The range that a scan's plan guarantees for a column; computed once per plan."""
         plan = scans[column.path[0]].plan
         if (id(plan), column) not in self._bounds:
-            # The plan is kept beside it: another could take the identity of one that is gone.
+            # The plan is kept with its range, so that no new plan gets the id of an old one.
             self._bounds[id(plan), column] = (plan, bounds(plan, without_key(column)))
         return self._bounds[id(plan), column][1]
 
@@ -138,9 +138,9 @@ class Dynamics:
             renewed = self._planned(
                 self._placed(self.run_time_values(current)), current, Depth.FILES
             )
-            settled = all(_same(renewed[key], current[key]) for key in current)
+            is_stable = all(_same(renewed[key], current[key]) for key in current)
             current = renewed
-            if settled:
+            if is_stable:
                 break
         return current
 
@@ -187,22 +187,22 @@ class Dynamics:
         """The scans after the values of small scans were read, the smallest scan first."""
         current = self.bounded
         run_time = self.run_time_values(current)
-        read: dict[Column, int] = {}
-        left = {column.path[0] for column in self.suppliers()}
-        left |= {s.key for s in self.scalars if id(s.condition) not in self.answered}
+        value_counts: dict[Column, int] = {}
+        pending = {column.path[0] for column in self.suppliers()}
+        pending |= {s.key for s in self.scalars if id(s.condition) not in self.answered}
         skipped: list[str] = []
-        while left:
-            key = min(left, key=lambda k: (_rows(current[k]), k))
-            left.discard(key)
+        while pending:
+            key = min(pending, key=lambda k: (_rows(current[k]), k))
+            pending.discard(key)
             if _rows(current[key]) > most:
                 skipped.append(key)
                 continue
             values = self._values(current[key])
-            read.update({c: len(array) for c, array in values.items() if c is not None})
+            value_counts.update({c: len(array) for c, array in values.items() if c is not None})
             self._learn(run_time, current[key].leaf, values)
             current = self._planned(self._placed(run_time), current, Depth.FILES)
         final = self._planned(self._placed(run_time), self.static, self.statement.options.depth)
-        return Resolution(final, read, tuple(skipped))
+        return Resolution(final, value_counts, tuple(skipped))
 
     def _learn(
         self, run_time: RunTimeValues, leaf: PlacedScan, values: Mapping[Column | None, pa.Array]
@@ -213,12 +213,12 @@ class Dynamics:
             if listed is not None:
                 run_time.columns[column] = listed
         for scalar in self.scalars:
-            read = values.get(_keyed(scalar))
-            if scalar.key != leaf.source.key or read is None:
+            distinct = values.get(_keyed(scalar))
+            if scalar.key != leaf.source.key or distinct is None:
                 continue
             exact = not leaf.above and all(f.origin is Origin.WRITTEN for f in leaf.facts)
             exact_scalar = scalar if exact else replace(scalar, function=None)
-            value_range = of_values(exact_scalar, read, self.statement.clock.zone)
+            value_range = of_values(exact_scalar, distinct, self.statement.clock.zone)
             fact = implied_fact(scalar.condition, value_range)
             if fact is not None:
                 run_time.values[id(scalar.condition)] = fact
@@ -255,14 +255,16 @@ class Dynamics:
             source, value_range = scalar.key, self._value(scalar, self.bounded)
         else:
             source, value_range = column.path[0], self._bounds_of(column, self.bounded)
-        read = None if resolution is None or column is None else resolution.read.get(column)
+        value_count = (
+            None if resolution is None or column is None else resolution.value_counts.get(column)
+        )
         return Supply(
             sql=fact.via or fact.written,
             column=_target(fact),
             source=order.index(source),
             low=_shown(value_range.low),
             high=_shown(value_range.high),
-            keys=read,
+            keys=value_count,
         )
 
 
@@ -276,11 +278,12 @@ class RunTimeValues(Struct, frozen=True):
 class Resolution(Struct, frozen=True):
     """The scans after values were read.
 
-    `read` has the number of distinct values per column, `skipped` the scans that were too large.
+    `value_counts` has the number of distinct values per column, `skipped` the scans that were too
+    large.
     """
 
     scans: Mapping[str, PlannedScan]
-    read: Mapping[Column, int]
+    value_counts: Mapping[Column, int]
     skipped: tuple[str, ...]
 
 

@@ -117,7 +117,7 @@ def _of_points(scalar: Scalar, column: Column, points: pa.Array, zone: Zone) -> 
     value_range = extent(interval, np.ones(len(points), np.bool_)).bounds()
     kind = arrow.arrow_type(interval.type)
     if scalar.function is None or flags(either(interval.null, interval.nan), len(points)).any():
-        return value_range  # A point that may be NULL may have no part in an extreme.
+        return value_range  # min and max ignore a NULL.
     if scalar.function == "max":
         lowers = written_out(interval.lower, len(points), kind)
         return ColumnRange(extreme(lowers, interval.type, least=False), value_range.high)

@@ -128,24 +128,24 @@ class Extent(Struct, frozen=True):
 class _PartExtents(Struct, frozen=True):
     """The extents of files and row groups of one part. `groups` is None if no footer was opened.
 
-    `seen`: the footers of all kept files were opened.
+    `all_opened`: the footers of all kept files were opened.
     """
 
     files: Extent
     groups: Extent | None
-    seen: bool
+    all_opened: bool
 
     def __add__(self, other: _PartExtents) -> _PartExtents:
         inside = [part for part in (self.groups, other.groups) if part is not None]
         groups = reduce(add, inside) if inside else None
-        return _PartExtents(self.files + other.files, groups, self.seen and other.seen)
+        return _PartExtents(self.files + other.files, groups, self.all_opened and other.all_opened)
 
 
 def bounds(plan: PlannedSnapshot, expression: Expression) -> ColumnRange:
     """The range that a plan guarantees for an expression, by row groups where all were opened."""
     extents = reduce(add, plan.each(partial(_levels, expression=expression)))
     file_range = ColumnRange() if plan.snapshot.footers_describe_files else extents.files.bounds()
-    if extents.groups is None or not extents.seen:
+    if extents.groups is None or not extents.all_opened:
         return file_range
     return _narrower(file_range, extents.groups.bounds())
 
@@ -195,7 +195,7 @@ def _outermost(ends: pa.Array, *, least: bool) -> pa.Array:
         return pa.nulls(min(len(ends), 1), ends.type)
     try:
         outermost = pc.min_max(ends)["min" if least else "max"]
-    except pa.ArrowNotImplementedError:  # Arrow has no least of fixed-size bytes.
+    except pa.ArrowNotImplementedError:  # Arrow has no min_max of fixed-size bytes.
         outermost = ends.sort("ascending" if least else "descending")[0]
     return pa.array([outermost], ends.type)
 
@@ -207,7 +207,7 @@ def extreme(ends: pa.Array, kind: Type, *, least: bool) -> Literal | None:
         return None
     try:
         return Literal(arrow.value(outermost[0], kind), kind)
-    except UnicodeDecodeError:  # A bound that was cut off ends where it ends.
+    except UnicodeDecodeError:  # A truncated bound may end inside a character.
         return None
 
 

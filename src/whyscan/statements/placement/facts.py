@@ -197,11 +197,13 @@ def _with_constants(facts: Sequence[Fact]) -> dict[Fact, frozenset[Column]]:
     derived: dict[Fact, frozenset[Column]] = {}
     written: set[Expression] = {f.expression for f in facts if isinstance(f.expression, Comparison)}
     while several and constants and len(derived) < MOST_DERIVED:
-        made = dict(f for fact in several for f in _substituted(fact, constants, written))
-        fresh = {column: c for column, c in _constants(made) if column not in constants}
-        derived |= made
-        constants |= fresh
-        if not fresh:
+        new_facts = dict(f for fact in several for f in _substituted(fact, constants, written))
+        new_constants = {
+            column: c for column, c in _constants(new_facts) if column not in constants
+        }
+        derived |= new_facts
+        constants |= new_constants
+        if not new_constants:
             break
     return derived
 
@@ -231,17 +233,21 @@ def _substituted(
 ) -> Iterator[tuple[Fact, frozenset[Column]]]:
     """The fact about each of its sources alone, where all other columns are constants."""
     for key in sorted(fact.keys):
-        others = [column for column in fact.columns if column.path[0] != key]
-        if _is_carried(fact.expression, key) or not all(column in constants for column in others):
+        other_columns = [column for column in fact.columns if column.path[0] != key]
+        if _is_carried(fact.expression, key) or not all(
+            column in constants for column in other_columns
+        ):
             continue
-        values = {column: constants[column].value for column in others}
+        values = {column: constants[column].value for column in other_columns}
         expression = substituted(fact.expression, partial(_value_of, values))
         if expression is None or (isinstance(expression, Comparison) and expression in written):
             continue
         if isinstance(expression, Comparison):
             written.add(expression)
-        via = " AND ".join(dict.fromkeys(constants[column].sql for column in others))
-        follows = frozenset[Column]().union(*(constants[column].columns for column in others))
+        via = " AND ".join(dict.fromkeys(constants[column].sql for column in other_columns))
+        follows = frozenset[Column]().union(
+            *(constants[column].columns for column in other_columns)
+        )
         yield Fact(expression, fact.written, None, Origin.SPREAD, via), follows
 
 
@@ -370,7 +376,7 @@ def about(facts: Sequence[Fact], key: str) -> Iterator[Fact]:
             continue
         part = part_for(fact.expression, {key})
         if part is None and not fact.keys and not _is_opaque(fact.expression):
-            part = fact.expression  # WHERE FALSE speaks of everything.
+            part = fact.expression  # WHERE FALSE is about every source.
         if part is None or part == _TRUE:
             continue
         if part is fact.expression:

@@ -75,11 +75,11 @@ def inward(fact: Fact, key: str, select: Select) -> tuple[Fact | None, str]:
     if select.barrier is not None:
         return None, select.barrier
     outputs = {output.name: output.expression for output in select.outputs}
-    named = {path[1] for path in paths(fact.expression) if path[0] == key}
-    used = [outputs.get(name) for name in named]
-    if any(expression is None for expression in used):
+    names = {path[1] for path in paths(fact.expression) if path[0] == key}
+    expressions = [outputs.get(name) for name in names]
+    if any(expression is None for expression in expressions):
         return None, "it is computed from many rows, or by what is not understood"
-    values = [expression for expression in used if expression is not None]
+    values = [expression for expression in expressions if expression is not None]
     if select.groups is not None and not _all_covered(values, select.groups):
         return None, "it stands above GROUP BY"
     if not all(_all_covered(values, keys) for keys in select.partitions):

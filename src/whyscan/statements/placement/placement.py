@@ -73,8 +73,8 @@ class Placement(Struct):
     reads: dict[str, set[str]] = field(default_factory=dict)
     above: dict[str, list[Stayed]] = field(default_factory=dict)
     _source_facts: dict[str, list[Fact]] = field(default_factory=dict)
-    _made: dict[int, tuple[Fact, ...]] = field(default_factory=dict)
-    _followed: dict[tuple[int, ...], tuple[Sequence[Fact], list[Fact]]] = field(
+    _condition_facts: dict[int, tuple[Fact, ...]] = field(default_factory=dict)
+    _spread_facts: dict[tuple[int, ...], tuple[Sequence[Fact], list[Fact]]] = field(
         default_factory=dict
     )
 
@@ -93,7 +93,7 @@ class Placement(Struct):
             if isinstance(source.relation, Base)
         ]
 
-    # Up: what every row of a query satisfies.
+    # Up: what is TRUE of every row of a query.
 
     def up(self, tree: Tree) -> list[Fact]:
         """What is TRUE of every row of a FROM clause."""
@@ -116,15 +116,15 @@ class Placement(Struct):
 
     def _facts(self, conditions: Sequence[Condition]) -> list[Fact]:
         for condition in conditions:
-            if id(condition) not in self._made:
+            if id(condition) not in self._condition_facts:
                 condition_fact = self.values.get(id(condition)) or fact_of(condition)
-                self._made[id(condition)] = (
+                self._condition_facts[id(condition)] = (
                     () if condition_fact is None else (condition_fact, *shared(condition_fact))
                 )
         return [
             condition_fact
             for condition in conditions
-            for condition_fact in self._made[id(condition)]
+            for condition_fact in self._condition_facts[id(condition)]
         ]
 
     def _of_source(self, source: Source) -> list[Fact]:
@@ -176,7 +176,7 @@ class Placement(Struct):
                 )
         return renamed
 
-    # Down: what every row that matters satisfies.
+    # Down: what is TRUE of every row that matters.
 
     def query(
         self,
@@ -276,9 +276,9 @@ class Placement(Struct):
                 self.down(tree.right, both)
             case Kind.LEFT:
                 self.down(tree.left, facts)
-                self.down(tree.right, [*self._beside(facts, tree.left, right), *on])
+                self.down(tree.right, [*self._for_filled_side(facts, tree.left, right), *on])
             case Kind.RIGHT:
-                self.down(tree.left, [*self._beside(facts, tree.right, left), *on])
+                self.down(tree.left, [*self._for_filled_side(facts, tree.right, left), *on])
                 self.down(tree.right, facts)
             case Kind.SEMI:
                 inner = self._inside_exists(tree)
@@ -297,7 +297,9 @@ class Placement(Struct):
                 self.down(tree.left, free)
                 self.down(tree.right, free)
 
-    def _beside(self, facts: Sequence[Fact], kept: Tree, filled: frozenset[str]) -> list[Fact]:
+    def _for_filled_side(
+        self, facts: Sequence[Fact], kept: Tree, filled: frozenset[str]
+    ) -> list[Fact]:
         """The facts for the side that is filled with NULLs: those that do not name that side.
 
         They decide about rows of the kept side, and a row of the filled side matters only with such
@@ -332,10 +334,10 @@ class Placement(Struct):
     def _spread(self, facts: Sequence[Fact]) -> list[Fact]:
         """What follows from facts; cached, because both sides of a join and its scans need it."""
         identity = tuple(map(id, facts))
-        if identity not in self._followed:
-            # The facts are held with the answer, so that no other takes the place of one.
-            self._followed[identity] = (facts, spread(_unique(facts), self.supplied))
-        return self._followed[identity][1]
+        if identity not in self._spread_facts:
+            # The facts are kept with the result, so that no new fact gets the id of an old one.
+            self._spread_facts[identity] = (facts, spread(_unique(facts), self.supplied))
+        return self._spread_facts[identity][1]
 
     def _leaf(self, source: Source, facts: Sequence[Fact]) -> None:
         source_facts = [] if source.sampled else _distinct(about(self._spread(facts), source.key))
@@ -344,18 +346,18 @@ class Placement(Struct):
         elif source.relation is not None:
             if source.sampled:
                 self._stay(source.relation, source.key, about(facts, source.key), _SAMPLED)
-            needed = {name.lower() for name in self.reads.get(source.key, set())}
-            wanted = {o.name for o in source.relation.outputs if o.name.lower() in needed}
-            self.query(source.relation, source.key, source_facts, facts, wanted)
+            names = {name.lower() for name in self.reads.get(source.key, set())}
+            needed_outputs = {o.name for o in source.relation.outputs if o.name.lower() in names}
+            self.query(source.relation, source.key, source_facts, facts, needed_outputs)
 
-    # What is read, and what stays.
+    # The columns that are read, and the conditions that stay above.
 
     def _read(self, select: Select, needed: set[str] | None) -> None:
-        read = set(select.reads)
+        columns = set(select.reads)
         for output in select.outputs:
             if needed is None or output.name in needed or select.distinct:
-                read |= output.reads
-        for path in read:
+                columns |= output.reads
+        for path in columns:
             self.reads.setdefault(path[0], set()).update(path[1:2])
 
     def _report(self, select: Select, passing: Sequence[Fact]) -> None:

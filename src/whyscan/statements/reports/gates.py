@@ -51,7 +51,7 @@ def _on_scan(scan: ScanReport, gates: StatementGates) -> Iterator[Assertion]:
     """The outcomes of the gates on every scan, then of the gates on this scan's table."""
     every_scan = Gates(
         assert_stats=gates.whole.assert_stats,
-        # Nobody can filter by the partitions of a table that has none.
+        # A table without partitions cannot be filtered by them.
         require_partition_filter=gates.whole.require_partition_filter
         and bool(scan.report.table.partitioned_by),
     )

@@ -83,7 +83,7 @@ def _lanes(edges: Sequence[Edge]) -> list[int]:
 def _line(edge: Edge, x: int, width: int) -> Line:
     """The line from the left scan's row to the lane, along it, and to the right scan's row."""
     begin, end = (ROW * at + ROW // 2 for at in (edge.left, edge.right))
-    # Lines that begin and end at one row do not lie on each other.
+    # A line that begins at a row does not cover a line that ends there.
     begin, end = (begin + 5, end - 5) if begin < end else (begin - 5, end + 5)
     turn = CORNER if begin < end else -CORNER
     edge_of_list = width - 4

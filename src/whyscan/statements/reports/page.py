@@ -38,9 +38,9 @@ def fragment(report: StatementReport) -> str:
 
 
 def _words(report: StatementReport) -> dict[str, Any]:
-    said = phrases.answer(report)
+    answer = phrases.answer(report)
     return report_words() | {
-        "answer": said[0].upper() + said[1:],
+        "answer": answer[0].upper() + answer[1:],
         "titles": report.titles,
         "drawing": drawing(report),
         "files_shown": FILES_SHOWN,

@@ -41,9 +41,11 @@ def answer(report: StatementReport) -> str:
         return "reads nothing: metadata answers it"
     if not read.total:
         return "reads nothing: there are no files"
-    gone = [scan.rewrite for scan in report.scans if scan.rewrite and scan.rewrite.removed.files]
-    if gone and not read.kept:
-        return f"reads nothing: {changed(gone[0])}"
+    removals = [
+        scan.rewrite for scan in report.scans if scan.rewrite and scan.rewrite.removed.files
+    ]
+    if removals and not read.kept:
+        return f"reads nothing: {changed(removals[0])}"
     return f"reads {share_read(read)}{_mostly(report)}{_less(report)}"
 
 

@@ -66,7 +66,7 @@ def text(report: StatementReport, page: Page | None = None) -> str:
         _joins(report, titles, where),
         finding_lines(report.findings, where),
         unchecked_lines(unchecked, report.notes, where),
-        # They hold for every scan alike.
+        # They are the same for every scan.
         *(proof_lines(scan.report, where) for scan in report.scans[:1]),
         gate_lines(report.assertions, where),
     )
@@ -75,18 +75,20 @@ def text(report: StatementReport, page: Page | None = None) -> str:
 
 def _shared_unchecked(report: StatementReport) -> tuple[StatementReport, Unchecked]:
     """The checks that no scan made (`--depth files`), and the report without them."""
-    every = [scan.report.unchecked for scan in report.scans]
-    if len(every) == 1:
+    unchecked_of_scans = [scan.report.unchecked for scan in report.scans]
+    if len(unchecked_of_scans) == 1:
         return report, ()
-    first = every[0] if every else ()
-    shared = tuple(reason for reason in first if all(reason in unchecked for unchecked in every))
+    first = unchecked_of_scans[0] if unchecked_of_scans else ()
+    shared = tuple(
+        reason for reason in first if all(reason in unchecked for unchecked in unchecked_of_scans)
+    )
     scans = tuple(_without(scan, shared) for scan in report.scans)
     return replace(report, scans=scans), shared
 
 
 def _without(scan: ScanReport, shared: Unchecked) -> ScanReport:
-    left = tuple(reason for reason in scan.report.unchecked if reason not in shared)
-    return replace(scan, report=replace(scan.report, unchecked=left))
+    remaining = tuple(reason for reason in scan.report.unchecked if reason not in shared)
+    return replace(scan, report=replace(scan.report, unchecked=remaining))
 
 
 def _statement_lines(report: StatementReport, page: Page) -> Iterator[str]:
@@ -131,7 +133,7 @@ def _scan(at: int, report: StatementReport, titles: Sequence[str], page: Page) -
 
 
 def _short(scan: ScanReport, sections: ScanSections, page: Page) -> Iterator[Iterable[str]]:
-    yield _said(scan, page)
+    yield _about_lines(scan, page)
     if scan.answer is None:
         yield funnel_lines(scan.report, page)
     yield _placed(scan, page)
@@ -145,7 +147,7 @@ def _short(scan: ScanReport, sections: ScanSections, page: Page) -> Iterator[Ite
 def _long(scan: ScanReport, sections: ScanSections, page: Page) -> Iterator[Iterable[str]]:
     """What the report on a single table shows, in paragraphs."""
     paragraphs = (
-        _said(scan, page),
+        _about_lines(scan, page),
         funnel_lines(scan.report, page),
         [*_placed(scan, page), *sections[0]],
         sections[1],
@@ -161,7 +163,7 @@ def _long(scan: ScanReport, sections: ScanSections, page: Page) -> Iterator[Iter
     yield [in_paragraphs(paragraphs)]
 
 
-def _said(scan: ScanReport, page: Page) -> Iterator[str]:
+def _about_lines(scan: ScanReport, page: Page) -> Iterator[str]:
     """What the statement does with the table: answer, change, LIMIT and columns."""
     if scan.answer is not None:
         none = f"none of {counted(scan.reading.total, 'file')} is read"
@@ -180,7 +182,7 @@ def _placed(scan: ScanReport, page: Page) -> Iterator[str]:
     if not scan.placed:
         yield "no condition reaches it"
         return
-    beside = zip(scan.placed, scan.report.conjuncts, strict=True)
+    placed_lines = zip(scan.placed, scan.report.conjuncts, strict=True)
     rows = [("condition", "origin", "class", "alone", "only")]
     rows += [
         (
@@ -190,7 +192,7 @@ def _placed(scan: ScanReport, page: Page) -> Iterator[str]:
             removed(line.alone),
             removed(line.only),
         )
-        for placed, line in beside
+        for placed, line in placed_lines
     ]
     head, *lines = headed(rows, page, right=frozenset({3, 4}))
     yield head

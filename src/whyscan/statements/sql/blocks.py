@@ -57,7 +57,7 @@ class Builder(Struct):
 
     scope: Scope
     bases: Mapping[str, Base]
-    used: dict[str, int] = field(default_factory=dict)
+    alias_counts: dict[str, int] = field(default_factory=dict)
     count: int = 0
 
     def query(self, node: exp.Expr, views: Mapping[str, View], outer: Frame | None) -> Query:
@@ -198,8 +198,8 @@ class Builder(Struct):
                 f"the statement has more than {MOST_SOURCES:,} tables, each use of a CTE counted",
                 text=self.scope.syntax.text,
             )
-        number = self.used.get(alias, 0)
-        self.used[alias] = number + 1
+        number = self.alias_counts.get(alias, 0)
+        self.alias_counts[alias] = number + 1
         return f"{alias}#{number + 1}" if number else alias
 
 
@@ -217,19 +217,19 @@ def _parts(clause: exp.Expr | None) -> list[exp.Expr]:
 
 def _clause_reads(node: exp.Select, on: Sequence[exp.Expr], frame: Frame) -> frozenset[Path]:
     """The columns that the clauses of a block read, whichever outputs are used."""
-    read = [*on, *clauses.non_output_clauses(node)]
+    expressions = [*on, *clauses.non_output_clauses(node)]
     if node.args.get("distinct") is not None:
-        read += node.expressions
-    return _NOTHING.union(*map(frame.reads, read))
+        expressions += node.expressions
+    return _NOTHING.union(*map(frame.reads, expressions))
 
 
 def _query_reads(tree: Tree | None, nested: Sequence[Nested]) -> frozenset[Path]:
     """The columns of the block that subqueries read, and the outputs that IN compares."""
-    read = _NOTHING.union(*(free_reads(inner.query) for inner in nested))
+    columns = _NOTHING.union(*(free_reads(inner.query) for inner in nested))
     for join in joins(tree):
         source = join.right
         if isinstance(source, Source) and isinstance(source.relation, Select | Combined):
-            read |= free_reads(source.relation)
+            columns |= free_reads(source.relation)
             if join.kind in {Kind.SEMI, Kind.NOT_IN} and not join.exists:
-                read |= {(source.key, output.name) for output in source.relation.outputs}
-    return read
+                columns |= {(source.key, output.name) for output in source.relation.outputs}
+    return columns

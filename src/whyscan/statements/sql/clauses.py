@@ -85,13 +85,15 @@ def _rolls_all_up(group: exp.Group) -> bool:
 
 def partitions(node: exp.Select, frame: Frame) -> tuple[tuple[Expression, ...], ...]:
     """One entry per window function of the block: the expressions of PARTITION BY."""
-    named = {w.name.lower(): w for w in node.args.get("windows") or ()}
+    windows = {w.name.lower(): w for w in node.args.get("windows") or ()}
     clauses = (*node.expressions, node.args.get("qualify"), node.args.get("order"))
     window_keys = []
     for clause in clauses:
         for window in [] if clause is None else _outside_queries(clause, exp.Window):
-            used = named.get(window.alias.lower(), window) if window.alias else window
-            keys = (frame.value(unwrapped(key)) for key in used.args.get("partition_by") or ())
+            definition = windows.get(window.alias.lower(), window) if window.alias else window
+            keys = (
+                frame.value(unwrapped(key)) for key in definition.args.get("partition_by") or ()
+            )
             window_keys.append(tuple(key for key in keys if key is not None))
     return tuple(window_keys)
 
@@ -114,8 +116,8 @@ def _sort_keys(node: exp.Select) -> list[exp.Expr]:
     outputs = {e.alias_or_name: _unaliased(e) for e in node.expressions}
 
     def written_out(part: exp.Expr) -> exp.Expr:
-        named = isinstance(part, exp.Column) and not part.table and part.name in outputs
-        return outputs[part.name].copy() if named else part
+        is_output = isinstance(part, exp.Column) and not part.table and part.name in outputs
+        return outputs[part.name].copy() if is_output else part
 
     keys = [unwrapped(ordered.this) for ordered in ([] if clause is None else clause.expressions)]
     return [key.transform(written_out) for key in keys]
@@ -177,15 +179,15 @@ def non_output_clauses(node: exp.Select) -> Iterator[exp.Expr]:
 
 def place(node: exp.Expr) -> int:
     """The position of a source's name in the text; -1 where it has none."""
-    named = node.parts[-1] if isinstance(node, exp.Table) and node.parts else node
-    return int(node.meta.get("place", named.meta.get("start", -1)))
+    name_node = node.parts[-1] if isinstance(node, exp.Table) and node.parts else node
+    return int(node.meta.get("place", name_node.meta.get("start", -1)))
 
 
 def _unaliased(node: exp.Expr) -> exp.Expr:
     return node.this if isinstance(node, exp.Alias) else node
 
 
-def _outside_queries(node: exp.Expr, wanted: type[exp.Expr]) -> Iterator[exp.Expr]:
+def _outside_queries(node: exp.Expr, node_type: type[exp.Expr]) -> Iterator[exp.Expr]:
     for part in node.walk(prune=lambda n: isinstance(n, exp.Query)):
-        if isinstance(part, wanted):
+        if isinstance(part, node_type):
             yield part

@@ -45,7 +45,7 @@ class FromClause(Struct):
         frame = self._frame()
         if tree is None:
             return None, frame
-        # An equality of ON may make two columns one, for the other conditions of ON as well.
+        # An equality of ON may make two columns one column, also in the other conditions of ON.
         same = tuple(same_columns(self._bound(tree, frame)))
         frame = replace(frame, same=same)
         return self._bound(tree, frame), frame
@@ -67,7 +67,7 @@ class FromClause(Struct):
         tree = reduce(partial(Join, Kind.INNER), groups)
         for lateral in node.args.get("laterals") or ():
             tree = Join(Kind.INNER, tree, self._relation(lateral))
-        # DuckDB's USING SAMPLE takes rows of FROM, before WHERE.
+        # DuckDB's USING SAMPLE samples the rows of FROM, before WHERE.
         return self._sampled(tree) if node.args.get("sample") else tree
 
     def _join(self, left: Tree, node: exp.Join) -> Tree:
@@ -93,9 +93,9 @@ class FromClause(Struct):
         alias = node.alias_or_name
         key = self.builder.key(alias)
         sampled = node.args.get("sample") is not None
-        relation, fields = self._drawn(node)
-        named = isinstance(node, exp.Table | exp.Lateral | exp.Subquery)
-        names = node.alias_column_names if named else []
+        relation, fields = self._relation_of(node)
+        has_alias_columns = isinstance(node, exp.Table | exp.Lateral | exp.Subquery)
+        names = node.alias_column_names if has_alias_columns else []
         if relation is not None and names:
             relation = renamed(alias, key, relation, fields, names)
             fields = fields_of(relation)
@@ -104,7 +104,7 @@ class FromClause(Struct):
         target = bool(node.meta.get(TARGET))
         return Source(key, alias, relation, fields, clauses.place(node), sampled, target)
 
-    def _drawn(self, node: exp.Expr) -> tuple[Base | Query | None, tuple[Field, ...]]:
+    def _relation_of(self, node: exp.Expr) -> tuple[Base | Query | None, tuple[Field, ...]]:
         match node:
             case exp.Table() if isinstance(node.this, exp.Identifier):
                 if not node.db and node.name in self.views:

@@ -66,7 +66,7 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
         merge_columns(qualified)
     except SqlglotError as error:
         raise UnknownColumn(str(error).split("\n")[0], text=syntax.text) from error
-    # The parser takes `FROM {}` and `FROM (f(x) {y})`, and its resolver fails on them.
+    # The parser accepts `FROM {}` and `FROM (f(x) {y})`, and its resolver fails on them.
     except (AssertionError, TypeError) as error:
         raise SyntaxProblem(
             "what stands behind FROM is not a table", text=syntax.text, hint="name tables there"

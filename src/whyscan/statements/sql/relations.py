@@ -218,8 +218,8 @@ def free_reads(query: Query) -> frozenset[Path]:
     if isinstance(query, Combined):
         return free_reads(query.left) | free_reads(query.right)
     inner_keys = {source.key for source in sources(query.tree)}
-    read = set(query.reads).union(*(output.reads for output in query.outputs))
+    columns = set(query.reads).union(*(output.reads for output in query.outputs))
     for source in sources(query.tree):
         if isinstance(source.relation, Select | Combined):
-            read |= free_reads(source.relation)
-    return frozenset(path for path in read if path[0] not in inner_keys)
+            columns |= free_reads(source.relation)
+    return frozenset(path for path in columns if path[0] not in inner_keys)

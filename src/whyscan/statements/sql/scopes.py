@@ -159,7 +159,7 @@ class Frame(Struct, frozen=True, dict=True):
         source = self.visible.get(alias)
         if source is not None:
             return Column((source.key, *rest), name.type)
-        # A pseudo-column without a table's name is that of the only table there is.
+        # A pseudo-column without a table name belongs to the only source of the block.
         key = next(iter(self.sources.values())).key if len(self.sources) == 1 else alias
         return Column((key, *name.path), name.type)
 

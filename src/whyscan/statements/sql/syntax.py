@@ -135,8 +135,8 @@ def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr |
     try:
         trees = _parse(chosen, text, dialect)
     except SyntaxProblem:
-        # A call with a syntax of its own, JSON_OBJECT('a': 1), or a word that is none,
-        # * EXCLUDE (a): only what the parser itself takes for a plain call is one.
+        # Some calls have a special syntax, JSON_OBJECT('a': 1), and some words before a
+        # parenthesis are no calls, * EXCLUDE (a): mark only what the parser reads as a call.
         called = _starts(plain, exp.Func)
         kept = [
             call if token.start in called else token
@@ -150,9 +150,9 @@ def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr |
     return trees
 
 
-def _starts(trees: list[exp.Expr | None], wanted: type[exp.Expr]) -> set[int]:
+def _starts(trees: list[exp.Expr | None], node_type: type[exp.Expr]) -> set[int]:
     """The positions in the text where nodes of a type begin, as far as nodes have one."""
-    nodes = (node for tree in trees if tree is not None for node in tree.find_all(wanted))
+    nodes = (node for tree in trees if tree is not None for node in tree.find_all(node_type))
     return {node.meta["start"] for node in nodes if "start" in node.meta}
 
 
@@ -161,7 +161,7 @@ def _parse(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr | 
         return dialect.parser().parse(list(tokens), text)
     except ParseError as error:
         raise problem(error, tokens, text) from error
-    # The compiled parser refuses some malformed statements in ways of its own.
+    # The compiled parser raises these for some malformed statements.
     except (IndexError, TypeError, AttributeError, ValueError) as error:
         raise SyntaxProblem("this is not a statement", text=text) from error
 
@@ -177,8 +177,8 @@ def _view(tree: exp.Expr) -> tuple[str, exp.Query] | None:
         return target.name.lower(), query
     columns = [exp.to_identifier(column.name) for column in target.expressions]
     alias = exp.TableAlias(this=exp.to_identifier("_view"), columns=columns)
-    whole = exp.Select(expressions=[exp.Star()]).from_(exp.Subquery(this=query, alias=alias))
-    return target.this.name.lower(), whole
+    renamed = exp.Select(expressions=[exp.Star()]).from_(exp.Subquery(this=query, alias=alias))
+    return target.this.name.lower(), renamed
 
 
 def _without_query(tree: exp.Expr) -> bool:

@@ -26,25 +26,25 @@ class Base(Struct, frozen=True):
     name: str
     snapshot: Snapshot
     version: WrittenVersion | None = None
-    named: tuple[str, ...] = ()
+    missed_columns: tuple[str, ...] = ()
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Its columns; columns in `named` are also looked for in the files."""
-        return self.snapshot.schema(self.named).fields
+        """Its columns; columns in `missed_columns` are also looked for in the files."""
+        return self.snapshot.schema(self.missed_columns).fields
 
 
 class Catalogue(Struct, frozen=True):
     """The tables that a statement can name.
 
-    `opener` opens other tables and other versions, None where only `tables` exist. `named` are
-    columns that were not found in a first attempt. `within` is the catalog and schema of names
+    `opener` opens other tables and other versions, None where only `tables` exist. `missed_columns`
+    are columns that were missing in a first attempt. `within` is the catalog and schema of names
     without one, where that is known.
     """
 
     tables: Mapping[str, Snapshot]
     opener: Opener | None = None
-    named: tuple[str, ...] = ()
+    missed_columns: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
 
     def find(
@@ -56,9 +56,9 @@ class Catalogue(Struct, frozen=True):
         """
         names = meant(self.tables, parts, self.within)
         if len(names) == 1 and version is None:
-            return Base(names[0], self.tables[names[0]], None, self.named)
+            return Base(names[0], self.tables[names[0]], None, self.missed_columns)
         if len(names) == 1 and self.opener is not None:
-            return Base(names[0], self.opener(names[0], version), version, self.named)
+            return Base(names[0], self.opener(names[0], version), version, self.missed_columns)
         if not names:
             return self._opened(parts, version, span, text)
         raise UnknownTable(
@@ -86,7 +86,7 @@ class Catalogue(Struct, frozen=True):
             snapshot = self.opener(parts[-1] if by_path else name, version)
         except UsageError as error:
             raise unknown from error
-        return Base(name, snapshot, version, self.named)
+        return Base(name, snapshot, version, self.missed_columns)
 
 
 def meant(names: Iterable[str], parts: Sequence[str], within: Sequence[str] = ()) -> list[str]:
@@ -110,6 +110,6 @@ def _parts(name: str) -> tuple[str, ...]:
     return tuple(part.strip("`\"' ").lower() for part in name.split("."))
 
 
-def _ends(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    shared = min(len(one), len(other))
-    return one[-shared:] == other[-shared:]
+def _ends(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
+    shared = min(len(left), len(right))
+    return left[-shared:] == right[-shared:]

@@ -65,12 +65,12 @@ def without_coalesce(expression: Expression, same: Sequence[Same]) -> Expression
 
 def _deciding(expression: Coalesce, same: Sequence[Same]) -> Expression:
     """The only operand that decides; the expression itself where there are several."""
-    left = [
-        one
-        for one in dict.fromkeys(expression.operands)
-        if not any((other, one) in same for other in expression.operands)
+    remaining = [
+        operand
+        for operand in dict.fromkeys(expression.operands)
+        if not any((other, operand) in same for other in expression.operands)
     ]
-    return left[0] if len(left) == 1 else expression
+    return remaining[0] if len(remaining) == 1 else expression
 
 
 def on_both_sides(expression: Expression, join: Join) -> tuple[Expression, Expression] | None:
