@@ -91,7 +91,7 @@ _renderers: dict[int, _Renderer] = {}
 
 
 def _start() -> subprocess.Popen[str]:
-    program = pkgutil.get_data("whyscan.statements", "template_process.py")
+    program = pkgutil.get_data("whyscan.statements.changes", "template_process.py")
     if program is None or not sys.executable:
         raise SyntaxProblem("no Python was found that could render the model", hint=COMPILE)
     passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
