@@ -71,6 +71,7 @@ def shortcuts(query: Query) -> Iterator[Shortcut]:
 
 
 def _shortcut(select: Select) -> Shortcut | None:
+    """The shortcut of a block: LIMIT, ORDER BY with LIMIT, or aggregates; None for others."""
     inner = one_scan(select)
     if inner is None:
         return None

@@ -97,6 +97,7 @@ def change_of(tree: exp.Expr, dialect: str, text: str) -> Change:
 
 
 def _delete(tree: exp.Delete, text: str) -> Change:
+    """DELETE reads the target with its WHERE, joined with USING."""
     tables = [tree.this] if tree.this else (tree.args.get("tables") or [])
     chosen = {table.name.lower() for table in tree.args.get("tables") or tables}
     if len(tables) != 1 or chosen - {tables[0].alias_or_name.lower(), tables[0].name.lower()}:
@@ -115,6 +116,7 @@ def _delete(tree: exp.Delete, text: str) -> Change:
 
 
 def _update(tree: exp.Update, text: str) -> Change:
+    """UPDATE reads the target with its WHERE, joined with FROM, and the right sides of SET."""
     target = marked(tree.this, text)
     target_names = {"", target.name.lower(), target.alias_or_name.lower()}
     for part in tree.expressions:
@@ -134,6 +136,7 @@ def _update(tree: exp.Update, text: str) -> Change:
 
 
 def _insert(tree: exp.Insert, dialect: str) -> Change:
+    """INSERT reads its query; with OVERWRITE or REPLACE WHERE it removes target rows too."""
     query = _inserted(tree)
     condition = tree.args.get("where")
     if not tree.args.get("overwrite") and condition is None:
@@ -194,6 +197,7 @@ def _one_insert(tree: exp.MultitableInserts, text: str) -> exp.Insert:
 
 
 def _truncate(tree: exp.TruncateTable, text: str) -> Change:
+    """TRUNCATE reads nothing and removes all rows, or those of the named partitions."""
     if len(tree.expressions) != 1:
         raise SyntaxProblem("TRUNCATE of several tables", text=text, hint="explain them one by one")
     target = marked(tree.expressions[0], text)
@@ -204,6 +208,7 @@ def _truncate(tree: exp.TruncateTable, text: str) -> Change:
 
 
 def _create(tree: exp.Expr) -> Change:
+    """CREATE TABLE AS reads its query; with OR REPLACE it removes all rows of the old table."""
     query = with_ctes(tree.expression, tree)
     table = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
     is_table = str(tree.args.get("kind")).upper() == "TABLE"

@@ -91,6 +91,7 @@ _renderers: dict[int, _Renderer] = {}
 
 
 def _start() -> subprocess.Popen[str]:
+    """Start the child process, with few environment variables."""
     program = pkgutil.get_data("whyscan.statements.changes", "template_process.py")
     if program is None or not sys.executable:
         raise SyntaxProblem("no Python was found that could render the model", hint=COMPILE)
@@ -130,6 +131,7 @@ def _answer(text: str) -> Mapping[str, Any] | None:
 
 
 def _problem(answer: Mapping[str, Any], text: str) -> WhyscanError:
+    """The error for a problem that the child process reports."""
     message = answer["message"]
     match answer["problem"]:
         case "syntax":

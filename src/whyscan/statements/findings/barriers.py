@@ -48,6 +48,7 @@ def _opened(block: Query, why: str) -> Query:
 
 
 def _behind(context: FindingContext, why: str, leaves: dict[str, PlacedScan]) -> Iterator[Finding]:
+    """A finding for each scan that would read less with its conditions below the barrier."""
     for key, leaf in leaves.items():
         before = {fact.written for fact in context.facts(key)}
         stayed_sql = {stayed.sql for stayed in context.static[key].leaf.above if stayed.why == why}

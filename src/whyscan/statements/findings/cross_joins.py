@@ -127,6 +127,7 @@ def _rows(context: FindingContext, source: Source) -> int | None:
 
 
 def _finding(context: FindingContext, select: Select, one: Group, other: Group) -> Finding:
+    """The finding about two groups of sources that no condition joins."""
     names = [_named(context, group) for group in (one, other)]
     counts = [_rows(context, group[0]) if len(group) == 1 else None for group in (one, other)]
     pairs = "every row of one meets every row of the other"
@@ -178,6 +179,7 @@ def _missing(
 
 
 def _same_names(left: Source, right: Source) -> Iterator[tuple[Column, Column]]:
+    """The pairs of columns that have the same name and type in both sources."""
     other_fields = {field.name.lower(): field for field in right.fields}
     for field in left.fields:
         match = other_fields.get(field.name.lower())

@@ -101,6 +101,7 @@ def _placed(select: Select) -> Iterator[tuple[Join | None, Condition]]:
 def _link(
     context: FindingContext, select: Select, join: Join | None, condition: Condition
 ) -> Link | None:
+    """The condition as an equality of two scans; None where it is something else."""
     e = condition.expression
     if condition.fixed is not None or not isinstance(e, Comparison):
         return None
@@ -113,6 +114,7 @@ def _link(
 
 
 def _side(context: FindingContext, expression: Expression) -> Side | None:
+    """The side of an equality; None where it does not have exactly one column of a scan."""
     columns = columns_of(expression)
     if len(columns) != 1 or any(isinstance(node, Opaque) for node in walk(expression)):
         return None

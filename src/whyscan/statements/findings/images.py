@@ -103,6 +103,7 @@ def _ends(values: tuple[ValueRange, ...] | pa.Array, kind: Type) -> list[Ends]:
 
 
 def _closed(item: ValueRange, kind: Type) -> Ends:
+    """The least and the greatest value of a range whose upper end is excluded."""
     low = None if item.low is None else value_of(item.low, kind)
     if item.high is None:
         return low, None

@@ -99,6 +99,7 @@ def _reads_all(context: FindingContext, key: str) -> bool:
 
 
 def _full_scan(context: FindingContext, key: str, joined: list[Joined]) -> Iterator[Finding]:
+    """A finding where the larger side is read completely although its partners are filtered."""
     suggestion = _spreading(context, joined) or _clustering(context, joined)
     if suggestion is None:
         return

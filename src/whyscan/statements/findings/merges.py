@@ -74,6 +74,7 @@ def _joined_by_partition(
     message: str,
     evidence: dict[str, int | float | str],
 ) -> Finding:
+    """The finding with the equalities of partition columns as its fix."""
     equal = [
         Comparison(Comparator.EQUAL, target_column, source_column)
         for target_column, source_column in pairs

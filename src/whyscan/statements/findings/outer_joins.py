@@ -56,6 +56,7 @@ def _applied(context: FindingContext, condition: Condition, key: str) -> bool:
 def _moved(
     context: FindingContext, select: Select, join: Join, condition: Condition, key: str
 ) -> Finding:
+    """The finding with the move of the condition from ON to WHERE as its fix."""
     rest = tuple(c for c in join.on if c is not condition)
     changed = instead(context.query, select, where(on(select, join, rest), condition))
     leaf = context.leaves(changed).get(key)

@@ -26,6 +26,7 @@ def repeats(context: FindingContext) -> Iterator[Finding]:
 
 
 def _scanned_twice(context: FindingContext) -> Iterator[Finding]:
+    """A finding for each table that is scanned more than once with the same conditions."""
     scans = [s for s in context.scans.values() if s.answer is None and s.role is Role.READ]
     same: dict[tuple[str, frozenset[str]], list[ScanReport]] = {}
     for scan in scans:
@@ -56,6 +57,7 @@ def _scanned_again(name: str, times: int, read: GatedAmount, bytes_again: int | 
 
 
 def _unused(context: FindingContext) -> Iterator[Finding]:
+    """A finding for each CTE that no part of the statement reads."""
     tree = context.statement.parsed.tree
     tables = list(tree.find_all(exp.Table))
     for cte in tree.find_all(exp.CTE):

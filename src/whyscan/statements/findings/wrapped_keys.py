@@ -135,6 +135,7 @@ def _matters(context: FindingContext, link: Link) -> bool:
 
 
 def _function(context: FindingContext, link: Link, remedy: AddedCondition | None) -> Finding:
+    """The finding about a join key inside a function."""
     sides = [side for side in (link.left, link.right) if not side.is_bare]
     side = sides[0]
     reads = context.reading(side.key)
@@ -169,6 +170,7 @@ def _bounded(context: FindingContext, link: Link, side: Side) -> str:
 
 
 def _mismatch(context: FindingContext, link: Link, remedy: AddedCondition | None) -> Finding:
+    """The finding about join keys of different types."""
     compared = _compared_as(link)
     cast = [side for side in (link.left, link.right) if not side.is_bare]
     names = " and ".join(context.sql(side.column) for side in cast)
@@ -199,6 +201,7 @@ def _severity(remedy: AddedCondition | None) -> Severity:
 
 
 def _fix_text(remedy: AddedCondition, link: Link) -> str:
+    """The sentence that offers a condition to add, with its effect."""
     effect = remedy.effect
     gain = f"{effect.after:,} instead of {effect.before:,} {effect.unit}"
     if not remedy.costs:

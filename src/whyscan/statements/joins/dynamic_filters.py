@@ -217,8 +217,8 @@ class Dynamics:
             if scalar.key != leaf.source.key or distinct is None:
                 continue
             exact = not leaf.above and all(f.origin is Origin.WRITTEN for f in leaf.facts)
-            exact_scalar = scalar if exact else replace(scalar, function=None)
-            value_range = of_values(exact_scalar, distinct, self.statement.clock.zone)
+            usable_scalar = scalar if exact else replace(scalar, function=None)
+            value_range = of_values(usable_scalar, distinct, self.statement.clock.zone)
             fact = implied_fact(scalar.condition, value_range)
             if fact is not None:
                 run_time.values[id(scalar.condition)] = fact
@@ -248,6 +248,7 @@ class Dynamics:
         )
 
     def _supply(self, fact: Fact, resolution: Resolution | None) -> Supply:
+        """The supply that a fact describes, with its range and the number of values read."""
         order = list(self.static)
         column = next((c for c in self.columns if ".".join(c.path) == fact.written), None)
         if column is None:

@@ -74,6 +74,7 @@ def scalars(query: Query) -> Iterator[Scalar]:
 
 
 def _scalar(query: Query, condition: Condition) -> Scalar | None:
+    """The subquery over one scan; None where its value is not a column, expression, min or max."""
     if not isinstance(query, Select) or len(query.outputs) != 1 or query.qualify:
         return None
     scan = one_scan(query)
@@ -111,6 +112,7 @@ def of_values(scalar: Scalar, values: pa.Array, zone: Zone) -> ColumnRange:
 
 
 def _of_points(scalar: Scalar, column: Column, points: pa.Array, zone: Zone) -> ColumnRange:
+    """The range of the subquery's value, with each value of the column as one container."""
     row_counts = pa.repeat(pa.scalar(1, pa.int64()), len(points))
     rows = Containers(len(points), row_counts, {column.path: between(column.type, points, points)})
     interval = interval_of(scalar.expression, ContainerBatch(rows, zone))

@@ -115,6 +115,7 @@ class Placement(Struct):
         return [*below, *self._facts(select.where)]
 
     def _facts(self, conditions: Sequence[Condition]) -> list[Fact]:
+        """The facts of conditions, with the parts that all branches of an OR share."""
         for condition in conditions:
             if id(condition) not in self._condition_facts:
                 condition_fact = self.values.get(id(condition)) or fact_of(condition)
@@ -234,6 +235,7 @@ class Placement(Struct):
         around: Sequence[Fact],
         needed: set[str] | None,
     ) -> None:
+        """Place facts about the output rows of a SELECT in its sources and subqueries."""
         passing = []
         for fact in outer_facts:
             inner, why = inward(fact, key, select)
@@ -340,6 +342,7 @@ class Placement(Struct):
         return self._spread_facts[identity][1]
 
     def _leaf(self, source: Source, facts: Sequence[Fact]) -> None:
+        """Give facts to a table as its filters, or pass them into a derived table."""
         source_facts = [] if source.sampled else _distinct(about(self._spread(facts), source.key))
         if isinstance(source.relation, Base):
             self.leaves[source.key] = (source, tuple(source_facts))
@@ -353,6 +356,7 @@ class Placement(Struct):
     # The columns that are read, and the conditions that stay above.
 
     def _read(self, select: Select, needed: set[str] | None) -> None:
+        """Record the columns that a block reads, by source."""
         columns = set(select.reads)
         for output in select.outputs:
             if needed is None or output.name in needed or select.distinct:
@@ -377,6 +381,7 @@ class Placement(Struct):
                     self._keep(condition, condition.fixed or f"it stands above {operation}")
 
     def _keep(self, condition: Condition, why: str) -> None:
+        """Record a condition above each scan that it names but does not filter."""
         for key in keys_of(condition.expression):
             placed = self.leaves.get(key)
             if placed is not None and not any(

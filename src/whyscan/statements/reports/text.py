@@ -92,6 +92,7 @@ def _without(scan: ScanReport, shared: Unchecked) -> ScanReport:
 
 
 def _statement_lines(report: StatementReport, page: Page) -> Iterator[str]:
+    """The SQL of the statement, cut to a few lines."""
     lines = page.wrap(f"statement  {inert_sql(report.sql)}", hanging=" " * 11).splitlines()
     with_files = any(scan.report.listing is not None for scan in report.scans)
     if with_files or len(lines) <= LINES_OF_SQL:
@@ -133,6 +134,7 @@ def _scan(at: int, report: StatementReport, titles: Sequence[str], page: Page) -
 
 
 def _short(scan: ScanReport, sections: ScanSections, page: Page) -> Iterator[Iterable[str]]:
+    """The sections of a scan without a list of files."""
     yield _about_lines(scan, page)
     if scan.answer is None:
         yield funnel_lines(scan.report, page)

@@ -78,6 +78,7 @@ class Builder(Struct):
                 raise SyntaxProblem(f"{node.key} is not a query", text=self.scope.syntax.text)
 
     def select(self, node: exp.Select, views: Mapping[str, View], outer: Frame | None) -> Select:
+        """The block of a SELECT."""
         from_clause = FromClause(self, views, outer)
         tree, frame = from_clause.read(node)
         tree, where, nested = self._where(node, tree, views, frame)
@@ -125,6 +126,7 @@ class Builder(Struct):
     def combined(
         self, node: exp.SetOperation, views: Mapping[str, View], outer: Frame | None
     ) -> Combined:
+        """The block of UNION, INTERSECT or EXCEPT."""
         left = self.query(node.this, views, outer)
         right = self.query(node.expression, views, outer)
         barrier = clauses.barrier(node)
@@ -142,6 +144,7 @@ class Builder(Struct):
         return Combined(node.key, narrows, left, right, outputs, barrier)
 
     def _with_ctes(self, node: exp.Expr, views: Mapping[str, View]) -> Mapping[str, View]:
+        """The visible CTEs, with those that the query defines."""
         around = node.args.get("with_")
         if around is None:
             return views

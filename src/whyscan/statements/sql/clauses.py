@@ -112,6 +112,7 @@ def order(node: exp.Select, frame: Frame) -> tuple[Sort, ...]:
 
 
 def _sort_keys(node: exp.Select) -> list[exp.Expr]:
+    """The keys of ORDER BY, with output names replaced by their expressions."""
     clause = node.args.get("order")
     outputs = {e.alias_or_name: _unaliased(e) for e in node.expressions}
 

@@ -55,6 +55,7 @@ class FromClause(Struct):
         return Frame(self.builder.scope, dict(self.sources), self.outer)
 
     def _tree(self, node: exp.Select) -> Tree | None:
+        """The join tree; a comma starts a new group, and groups are joined last."""
         start = node.args.get("from_")
         if start is None:
             return None
@@ -90,6 +91,7 @@ class FromClause(Struct):
         return tree
 
     def _source(self, node: exp.Expr) -> Source:
+        """One table, subquery or function of FROM as a source with its key."""
         alias = node.alias_or_name
         key = self.builder.key(alias)
         sampled = node.args.get("sample") is not None
@@ -105,6 +107,7 @@ class FromClause(Struct):
         return Source(key, alias, relation, fields, clauses.place(node), sampled, target)
 
     def _relation_of(self, node: exp.Expr) -> tuple[Base | Query | None, tuple[Field, ...]]:
+        """The table or query behind an item of FROM, and its columns."""
         match node:
             case exp.Table() if isinstance(node.this, exp.Identifier):
                 if not node.db and node.name in self.views:

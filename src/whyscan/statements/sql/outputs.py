@@ -49,6 +49,7 @@ def widened_to_match(query: Query, other: Query) -> Query:
 
 
 def _widened(expression: Expression | None, other: Expression | None) -> Expression | None:
+    """The expression cast to the other side's type, where that is a wider integer or it is NULL."""
     if expression is None or other is None:
         return expression
     kind, other_kind = type_of(expression), type_of(other)

@@ -75,6 +75,7 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
 
 
 def _with_views(tree: exp.Query, views: Mapping[str, exp.Query]) -> exp.Query:
+    """The query with the views of the text as CTEs."""
     for name in reversed(list(views)):
         around = tree.args.get("with_")
         cte = exp.CTE(this=views[name].copy(), alias=exp.TableAlias(this=exp.to_identifier(name)))

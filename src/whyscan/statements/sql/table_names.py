@@ -71,6 +71,7 @@ class Catalogue(Struct, frozen=True):
     def _opened(
         self, parts: Sequence[str], version: WrittenVersion | None, span: TextSpan | None, text: str
     ) -> Base:
+        """Open a table that is not in `tables`, by its path or its name."""
         name = ".".join(parts)
         by_path = parts[0].lower() in _BY_PATH if len(parts) > 1 else name.endswith(".parquet")
         table_names = ", ".join(sorted(self.tables))
