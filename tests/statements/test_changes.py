@@ -25,8 +25,8 @@ def explained(sql, dialect="spark", **terms):
 
 
 def target(report):
-    (found,) = [scan for scan in report.scans if scan.role is Role.TARGET]
-    return found
+    (target_scan,) = [scan for scan in report.scans if scan.role is Role.TARGET]
+    return target_scan
 
 
 def fate(sql, dialect="spark"):
@@ -217,14 +217,14 @@ def test_a_subquery_of_by_source_does_not_know_that_on_holds():
     assert kept == [2, 6]
 
 
-def test_what_stays_above_because_of_by_source_is_told():
+def test_what_stays_above_because_of_by_source_is_reported():
     report = explained(
         f"MERGE INTO t USING s ON {KEYS} AND t.month = 2 {ACTED} "
         "WHEN NOT MATCHED BY SOURCE THEN DELETE"
     )
-    told = {stayed.sql: stayed.why for stayed in target(report).above}
+    reasons = {stayed.sql: stayed.why for stayed in target(report).above}
 
-    assert told["t.month = 2"] == "WHEN NOT MATCHED BY SOURCE acts on rows that fail it"
+    assert reasons["t.month = 2"] == "WHEN NOT MATCHED BY SOURCE acts on rows that fail it"
 
 
 def test_the_target_of_a_merge_is_read_with_all_columns_and_its_source_with_those_it_needs():
@@ -294,7 +294,7 @@ def test_a_dynamic_overwrite_by_an_unbound_query_may_replace_everything():
     assert any("at most" in note for note in report.notes)
 
 
-def test_the_mode_that_a_setting_decides_is_told():
+def test_the_mode_that_a_setting_decides_is_reported():
     notes = explained("INSERT OVERWRITE t SELECT * FROM s").notes
 
     assert any("partitionOverwriteMode" in note for note in notes)
@@ -312,13 +312,13 @@ def test_the_mode_that_a_setting_decides_is_told():
         "INSERT OVERWRITE db.nowhere SELECT * FROM s WHERE month = 1",
     ],
 )
-def test_a_table_that_is_only_written_need_not_be_given(sql):
+def test_a_table_that_is_only_written_need_not_exist(sql):
     (scan,) = explained(sql).scans
 
     assert (scan.name, scan.report.files_level.kept) == ("s", 2)
 
 
-def test_what_is_replaced_of_a_table_that_is_not_given_is_said_to_be_unknown():
+def test_what_is_replaced_of_an_unknown_table_is_reported_as_unknown():
     (note,) = explained("INSERT OVERWRITE nowhere SELECT * FROM s").notes
 
     assert note == "what it replaces is not told: unknown table 'nowhere'"

@@ -59,8 +59,8 @@ def test_a_change_with_only_the_kept_files_in_sight_does_the_same(worlds, resolv
     scan = target_of(report)
     kept = [file.path for file in scan.plan]
     read = {name: kept_of(report, name) for name in sources}
-    found = changed(world, sql, target, kept, read, sources)
-    assert found + others(world, target, kept) == expected, f"{sql}\n{report!r}"
+    changed_rows = changed(world, sql, target, kept, read, sources)
+    assert changed_rows + others(world, target, kept) == expected, f"{sql}\n{report!r}"
     fates(world, target, scan, expected, sql)
 
 
@@ -109,8 +109,8 @@ def among(files: Sequence[str] | None) -> str:
 
 
 def target_of(report: StatementReport) -> ScanReport:
-    (found,) = [scan for scan in report.scans if scan.role is Role.TARGET]
-    return found
+    (target_scan,) = [scan for scan in report.scans if scan.role is Role.TARGET]
+    return target_scan
 
 
 def kept_of(report: StatementReport, name: str) -> list[str] | None:

@@ -72,7 +72,7 @@ def quick(spark):
 
 
 @pytest.mark.parametrize(("change", "whole"), CHANGES.values(), ids=CHANGES)
-def test_what_delta_removes_was_told(quick, lake, tmp_path, change, whole):
+def test_what_delta_removes_was_reported(quick, lake, tmp_path, change, whole):
     scan, removed, left = carried_out(quick, lake, tmp_path, change)
 
     assert removed <= kept(scan)
@@ -82,7 +82,7 @@ def test_what_delta_removes_was_told(quick, lake, tmp_path, change, whole):
     assert rows_beside(lake / "t", scan) <= left
 
 
-def test_by_source_delta_copies_every_file_and_changes_rows_only_where_it_was_told(
+def test_by_source_delta_copies_every_file_and_changes_rows_only_in_reported_files(
     quick, lake, tmp_path
 ):
     scan, removed, left = carried_out(quick, lake, tmp_path, BY_SOURCE)
@@ -92,7 +92,7 @@ def test_by_source_delta_copies_every_file_and_changes_rows_only_where_it_was_to
     assert rows_beside(lake / "t", scan) <= left
 
 
-def test_a_dynamic_overwrite_replaces_no_partition_beyond_what_was_told(quick, lake, tmp_path):
+def test_a_dynamic_overwrite_replaces_only_reported_partitions(quick, lake, tmp_path):
     place = shutil.copytree(lake / "t", tmp_path / "t")
     query = "SELECT month, id, v FROM {} WHERE month IN (2, 3) AND id < 300"
     settled = "materialized='incremental', incremental_strategy='insert_overwrite'"
@@ -132,12 +132,12 @@ def removed_by(place: Path) -> set[str]:
 def rows_beside(place: Path, scan: ScanReport) -> Counter:
     """The rows of the files that are not kept."""
     others = set(scan.plan.evidence.files.paths.to_pylist()) - kept(scan)
-    found: Counter = Counter()
+    row_counts: Counter = Counter()
     for path in others:
         month = int(path.split("/")[0].removeprefix("month="))
         for row in pq.read_table(place / path, partitioning=None).to_pylist():
-            found[month, row["id"], row["v"]] += 1
-    return found
+            row_counts[month, row["id"], row["v"]] += 1
+    return row_counts
 
 
 def counted(rows: pa.Table) -> Counter:
@@ -161,7 +161,7 @@ def gone(scan: ScanReport) -> set[str]:
     }
 
 
-def test_iceberg_drops_unread_what_was_told_to_go_whole(quick):
+def test_iceberg_drops_the_reported_files_without_reading_them(quick):
     name = "ice.changes.dropped"
     quick.sql(f"CREATE TABLE {name} (month INT, id BIGINT) USING iceberg PARTITIONED BY (month)")
     for part in (0, 5):
@@ -174,10 +174,10 @@ def test_iceberg_drops_unread_what_was_told_to_go_whole(quick):
         quick.sql(sql)
         last = quick.sql(f"SELECT operation, summary FROM {name}.snapshots").collect()[-1]
 
-        told = scan.rewrite.removed.files + scan.rewrite.rewritten.files
+        files_changed = scan.rewrite.removed.files + scan.rewrite.rewritten.files
         assert last.operation == operation, condition
         assert (scan.rewrite.rewritten.files == 0) is (operation == "delete"), condition
-        assert int(last.summary["deleted-data-files"]) == told == 1, condition
+        assert int(last.summary["deleted-data-files"]) == files_changed == 1, condition
 
 
 def located(spark, name: str) -> Any:

@@ -36,8 +36,8 @@ def read(report, name):
 
 
 def target(report):
-    (found,) = [scan for scan in report.scans if scan.role is Role.TARGET]
-    return found
+    (target_scan,) = [scan for scan in report.scans if scan.role is Role.TARGET]
+    return target_scan
 
 
 @pytest.mark.parametrize("dialect", ["spark", "snowflake", "bigquery", "duckdb", "trino"])
@@ -164,7 +164,7 @@ def test_what_only_dbt_can_render_is_refused_with_what_to_do(text, message):
     assert message in refused.value.message
 
 
-def test_a_table_that_is_not_given_is_named():
+def test_an_unknown_table_is_named():
     with pytest.raises(UnknownTable, match=r"'raw\.orders'") as unknown:
         whyscan.explain_sql(MODEL.format(settings="unique_key='user'"))
 
@@ -183,7 +183,7 @@ def test_a_table_that_is_not_given_is_named():
         ("select 'never closed {{ this }}", True),
     ],
 )
-def test_jinja_is_told_from_strings_and_comments(text, expected):
+def test_jinja_is_distinguished_from_strings_and_comments(text, expected):
     assert is_model(text) is expected
 
 
@@ -197,6 +197,6 @@ def test_the_command_line_takes_a_models_file(tmp_path):
         pq.write_table(pa.table({"user": [month]}), place / "a.parquet")
     file = tmp_path / "model.sql"
     file.write_text("select * from {{ ref('t') }} where month = 2\n")
-    told = run("explain", "--sql", f"@{file}", "--table", f"t={tmp_path / 't'}", cwd=tmp_path)
+    result = run("explain", "--sql", f"@{file}", "--table", f"t={tmp_path / 't'}", cwd=tmp_path)
 
-    assert "reads 1 of 2 files" in told.out
+    assert "reads 1 of 2 files" in result.out

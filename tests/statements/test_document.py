@@ -40,12 +40,14 @@ def test_the_schema_of_a_scan_follows_that_of_a_report():
 
 def test_the_schema_is_one_and_refuses_what_it_does_not_know():
     Draft202012Validator.check_schema(validator().schema)
-    found = document(statement("merged"))
+    rendered = document(statement("merged"))
 
-    assert validator().is_valid(found)
-    assert not validator().is_valid({**found, "more": 1})
-    assert not validator().is_valid({**found, "scans": [{**found["scans"][0], "more": 1}]})
-    assert not validator().is_valid({**found, "scans": [{**found["scans"][0], "role": "other"}]})
+    assert validator().is_valid(rendered)
+    assert not validator().is_valid({**rendered, "more": 1})
+    assert not validator().is_valid({**rendered, "scans": [{**rendered["scans"][0], "more": 1}]})
+    assert not validator().is_valid(
+        {**rendered, "scans": [{**rendered["scans"][0], "role": "other"}]}
+    )
 
 
 def test_a_verbose_document_has_one_line_a_file():

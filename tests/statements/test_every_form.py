@@ -45,8 +45,8 @@ def test_every_form_of_a_report_is_whole(tables, title):
     assert valid(json.loads(to_json(report)))["sql"] == STATEMENTS[title]
     shown = text(report, Page(60))
     assert [line for line in shown.splitlines() if columns(line) > 60] == []
-    told = markdown(report)
-    assert told.count("<details") == told.count("</details>")
+    rendered = markdown(report)
+    assert rendered.count("<details") == rendered.count("</details>")
     assert ET.fromstring(junit(report)).tag == "testsuites"
     assert json.loads(sarif(report))["version"] == "2.1.0"
     for html in (fragment(report), page(report)):

@@ -90,17 +90,17 @@ LAKE = {"s": sales, "m": months, "e": events, "d": days}
 
 
 def explained(sql, **tables):
-    given = {name: Table(make()) for name, make in LAKE.items()}
-    given |= {name: Table(snapshot) for name, snapshot in tables.items()}
-    report = whyscan.explain_sql(sql, given, depth="files")
+    tables_by_name = {name: Table(make()) for name, make in LAKE.items()}
+    tables_by_name |= {name: Table(snapshot) for name, snapshot in tables.items()}
+    report = whyscan.explain_sql(sql, tables_by_name, depth="files")
     valid(document(report))
     return report
 
 
-def finding(sql, code, **tables):
+def finding_of(sql, code, **tables):
     """The finding of that code, None where it is not raised."""
-    found = explained(sql, **tables).findings
-    return next((f for f in found if f.code == code), None)
+    all_findings = explained(sql, **tables).findings
+    return next((f for f in all_findings if f.code == code), None)
 
 
 def kept(sql, alias, **tables):
@@ -109,8 +109,8 @@ def kept(sql, alias, **tables):
     return next(s.report.files_level.kept for s in scans if s.alias == alias)
 
 
-def effect(found):
-    return found.effect.unit, found.effect.before, found.effect.after
+def effect(finding):
+    return finding.effect.unit, finding.effect.before, finding.effect.after
 
 
 # A cross join.
@@ -118,21 +118,21 @@ def effect(found):
 
 def test_a_cross_join_offers_the_equality_by_which_a_condition_spreads():
     sql = "SELECT * FROM s, m WHERE m.month = 3"
-    found = finding(sql, "CROSS_JOIN")
+    finding = finding_of(sql, "CROSS_JOIN")
 
-    assert found.evidence == {"rows": 1200, "other_rows": 30, "pairs": 36_000}
-    assert found.rewrite == "s.month = m.month"
-    assert effect(found) == ("files of s", 24, 2)
-    fixed = f"{sql} AND {found.rewrite}"
+    assert finding.evidence == {"rows": 1200, "other_rows": 30, "pairs": 36_000}
+    assert finding.rewrite == "s.month = m.month"
+    assert effect(finding) == ("files of s", 24, 2)
+    fixed = f"{sql} AND {finding.rewrite}"
     assert kept(fixed, "s") == 2
-    assert finding(fixed, "CROSS_JOIN") is None
+    assert finding_of(fixed, "CROSS_JOIN") is None
 
 
 def test_a_cross_join_of_tables_with_nothing_in_common_offers_nothing():
-    found = finding("SELECT * FROM m CROSS JOIN e", "CROSS_JOIN")
+    finding = finding_of("SELECT * FROM m CROSS JOIN e", "CROSS_JOIN")
 
-    assert (found.rewrite, found.effect) == (None, None)
-    assert "up to 180 rows meet up to 5,000 each, 900,000 pairs" in found.message
+    assert (finding.rewrite, finding.effect) == (None, None)
+    assert "up to 180 rows meet up to 5,000 each, 900,000 pairs" in finding.message
 
 
 @pytest.mark.parametrize(
@@ -155,30 +155,30 @@ def test_a_cross_join_of_tables_with_nothing_in_common_offers_nothing():
     ],
 )
 def test_joined_tables_and_single_rows_are_no_cross_join(sql):
-    assert finding(sql, "CROSS_JOIN") is None
+    assert finding_of(sql, "CROSS_JOIN") is None
 
 
 # A filter on the wrong side of an outer join.
 
 
 def test_a_filter_in_on_of_the_side_that_stays_filters_nothing_until_it_is_in_where():
-    found = finding(
+    finding = finding_of(
         "SELECT * FROM s LEFT JOIN m ON s.id = m.id AND s.month = 3", "FILTER_ON_WRONG_SIDE"
     )
 
-    assert found.severity == "warning"
-    assert effect(found) == ("files of s", 24, 2)
-    fixed = f"SELECT * FROM s LEFT JOIN m ON s.id = m.id {found.rewrite}"
+    assert finding.severity == "warning"
+    assert effect(finding) == ("files of s", 24, 2)
+    fixed = f"SELECT * FROM s LEFT JOIN m ON s.id = m.id {finding.rewrite}"
     assert kept(fixed, "s") == 2
-    assert finding(fixed, "FILTER_ON_WRONG_SIDE") is None
+    assert finding_of(fixed, "FILTER_ON_WRONG_SIDE") is None
 
 
 def test_the_right_side_of_a_right_join_is_the_one_that_stays():
-    found = finding(
+    finding = finding_of(
         "SELECT * FROM m RIGHT JOIN s ON s.id = m.id AND s.month = 3", "FILTER_ON_WRONG_SIDE"
     )
 
-    assert effect(found) == ("files of s", 24, 2)
+    assert effect(finding) == ("files of s", 24, 2)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_the_right_side_of_a_right_join_is_the_one_that_stays():
     ],
 )
 def test_filters_where_they_belong(sql):
-    assert finding(sql, "FILTER_ON_WRONG_SIDE") is None
+    assert finding_of(sql, "FILTER_ON_WRONG_SIDE") is None
 
 
 @pytest.mark.parametrize(
@@ -208,62 +208,62 @@ def test_filters_where_they_belong(sql):
 )
 def test_a_filter_that_undoes_an_outer_join_names_the_join_that_is_left(kind, condition, instead):
     sql = f"SELECT * FROM s {kind} JOIN m ON s.month = m.month WHERE {condition}"
-    found = finding(sql, "FILTER_ON_WRONG_SIDE")
+    finding = finding_of(sql, "FILTER_ON_WRONG_SIDE")
 
-    assert (found.severity, found.rewrite, found.effect) == ("info", instead, None)
+    assert (finding.severity, finding.rewrite, finding.effect) == ("info", instead, None)
     fixed = sql.replace(f"{kind} JOIN", instead)
     assert [kept(fixed, a) for a in "sm"] == [kept(sql, a) for a in "sm"]
-    assert finding(fixed, "FILTER_ON_WRONG_SIDE") is None
+    assert finding_of(fixed, "FILTER_ON_WRONG_SIDE") is None
 
 
 # A function on the join key.
 
 
-def test_a_function_on_the_key_is_told_as_a_range_of_the_bare_column():
+def test_a_function_on_the_key_is_reported_as_a_range_of_the_bare_column():
     sql = "SELECT * FROM e JOIN d ON CAST(e.ts AS DATE) = d.day WHERE d.day = DATE '2024-01-05'"
-    found = finding(sql, "FUNCTION_ON_JOIN_KEY")
+    finding = finding_of(sql, "FUNCTION_ON_JOIN_KEY")
 
-    assert found.rewrite == (
+    assert finding.rewrite == (
         "e.ts >= TIMESTAMP_NTZ '2024-01-05 00:00:00' AND e.ts < TIMESTAMP_NTZ '2024-01-06 00:00:00'"
     )
-    assert effect(found) == ("files of e", 10, 1)
-    bare = f"SELECT * FROM e WHERE {found.rewrite}"
+    assert effect(finding) == ("files of e", 10, 1)
+    bare = f"SELECT * FROM e WHERE {finding.rewrite}"
     assert (kept(bare, "e"), kept("SELECT * FROM e", "e")) == (1, 10)
 
 
 def test_what_a_function_makes_of_a_condition_is_offered_to_the_other_side():
     sql = """SELECT * FROM e JOIN d ON date_trunc('day', e.ts) = d.day
         WHERE e.ts BETWEEN '2024-01-05 10:00:00' AND '2024-01-06 09:00:00'"""
-    found = finding(sql, "FUNCTION_ON_JOIN_KEY")
+    finding = finding_of(sql, "FUNCTION_ON_JOIN_KEY")
 
-    assert found.severity == "warning"
-    assert found.rewrite == "d.day >= DATE '2024-01-05' AND d.day < DATE '2024-01-07'"
-    assert effect(found) == ("files of d", 10, 2)
-    assert kept(f"{sql} AND {found.rewrite}", "d") == 2
+    assert finding.severity == "warning"
+    assert finding.rewrite == "d.day >= DATE '2024-01-05' AND d.day < DATE '2024-01-07'"
+    assert effect(finding) == ("files of d", 10, 2)
+    assert kept(f"{sql} AND {finding.rewrite}", "d") == 2
 
 
 def test_an_integer_as_text_is_an_integer_again():
     sql = "SELECT * FROM s JOIN m ON CAST(s.month AS STRING) = m.code WHERE m.code = '3'"
-    found = finding(sql, "FUNCTION_ON_JOIN_KEY")
+    finding = finding_of(sql, "FUNCTION_ON_JOIN_KEY")
 
-    assert found.rewrite == "s.month = 3"
-    assert kept(f"SELECT * FROM s WHERE {found.rewrite}", "s") == found.effect.after == 2
+    assert finding.rewrite == "s.month = 3"
+    assert kept(f"SELECT * FROM s WHERE {finding.rewrite}", "s") == finding.effect.after == 2
 
 
-def test_values_of_joins_that_are_seen_through_a_function_are_told():
+def test_values_of_joins_that_pass_through_a_function_are_reported():
     sql = "SELECT * FROM s JOIN m ON s.user + 1 = m.id WHERE m.code = '3'"
-    found = finding(sql, "FUNCTION_ON_JOIN_KEY")
+    finding = finding_of(sql, "FUNCTION_ON_JOIN_KEY")
 
-    assert (found.rewrite, found.effect) == (None, None)
-    assert "24 of 24 files are read, and at most 4 with what joins supply" in found.message
+    assert (finding.rewrite, finding.effect) == (None, None)
+    assert "24 of 24 files are read, and at most 4 with what joins supply" in finding.message
 
 
 @pytest.mark.parametrize("text", ["03", "+3", "3.0", "three", "99999999999", "٣"])
 def test_text_that_no_integer_is_written_as_is_no_integer(text):
     sql = f"SELECT * FROM s JOIN m ON CAST(s.month AS STRING) = m.code WHERE m.code = '{text}'"
-    found = finding(sql, "FUNCTION_ON_JOIN_KEY")
+    finding = finding_of(sql, "FUNCTION_ON_JOIN_KEY")
 
-    assert found is None or found.rewrite is None
+    assert finding is None or finding.rewrite is None
 
 
 @pytest.mark.parametrize(
@@ -274,8 +274,8 @@ def test_text_that_no_integer_is_written_as_is_no_integer(text):
         "SELECT * FROM s LEFT JOIN m ON s.month + 1 = m.month AND m.name = 'b'",
     ],
 )
-def test_a_function_that_keeps_no_condition_from_spreading_is_not_told(sql):
-    assert finding(sql, "FUNCTION_ON_JOIN_KEY") is None
+def test_a_function_that_keeps_no_condition_from_spreading_is_not_reported(sql):
+    assert finding_of(sql, "FUNCTION_ON_JOIN_KEY") is None
 
 
 def test_bounds_that_are_no_text_say_nothing():
@@ -285,7 +285,7 @@ def test_bounds_that_are_no_text_say_nothing():
     ]
     x, y = (table({"s": STRING, "k": INT}, cut, uri=name) for name in "xy")
     plain = explained("SELECT * FROM x JOIN y ON x.s = y.s WHERE y.k = 3", x=x, y=y)
-    lower = finding(
+    lower = finding_of(
         "SELECT * FROM x JOIN y ON lower(x.s) = y.s WHERE x.s LIKE 'ab%'",
         "FUNCTION_ON_JOIN_KEY",
         x=x,
@@ -317,9 +317,9 @@ def test_keys_of_two_types_cost_the_condition_that_does_not_spread(
 ):
     one, other = on[0], on[on.index("=") + 2]
     sql = f"SELECT * FROM {one} JOIN {other} ON {on} WHERE {condition}"
-    found = finding(sql, "JOIN_TYPE_MISMATCH")
+    finding = finding_of(sql, "JOIN_TYPE_MISMATCH")
 
-    assert (found.rewrite, effect(found)) == (rewrite, expected)
+    assert (finding.rewrite, effect(finding)) == (rewrite, expected)
     alias = expected[0][-1]
     assert kept(f"SELECT * FROM {alias} WHERE {rewrite}", alias) == expected[2]
 
@@ -327,7 +327,7 @@ def test_keys_of_two_types_cost_the_condition_that_does_not_spread(
 def test_a_constant_passes_the_cast_of_a_key():
     sql = "SELECT * FROM s JOIN m ON s.month = m.code WHERE m.code = '3'"
 
-    assert finding(sql, "JOIN_TYPE_MISMATCH").rewrite is None
+    assert finding_of(sql, "JOIN_TYPE_MISMATCH").rewrite is None
     assert kept(sql, "s") == 2
 
 
@@ -337,10 +337,10 @@ def test_decimals_of_two_scales_are_cast():
     )
     limits = table({"price": DecimalType(12, 4)}, [DataFile("b", {}, [RowGroup(5)])], uri="q")
     sql = "SELECT * FROM p JOIN q ON p.price = q.price"
-    found = finding(sql, "JOIN_TYPE_MISMATCH", p=prices, q=limits)
+    finding = finding_of(sql, "JOIN_TYPE_MISMATCH", p=prices, q=limits)
 
-    assert found.severity == "info"
-    assert found.evidence == {
+    assert finding.severity == "info"
+    assert finding.evidence == {
         "left": "decimal(10,2)",
         "right": "decimal(12,4)",
         "compared_as": "decimal(12,4)",
@@ -356,7 +356,7 @@ def test_decimals_of_two_scales_are_cast():
     ],
 )
 def test_integers_of_two_widths_and_equal_types_are_no_mismatch(sql):
-    assert finding(sql, "JOIN_TYPE_MISMATCH") is None
+    assert finding_of(sql, "JOIN_TYPE_MISMATCH") is None
 
 
 def test_what_is_said_to_follow_changes_no_row():
@@ -366,10 +366,10 @@ def test_what_is_said_to_follow_changes_no_row():
     con.execute("CREATE TABLE m AS SELECT CAST(i AS VARCHAR) AS code FROM range(20) t(i)")
     for condition in ("m.code IN ('3', '4')", "m.code IN ('3', '5')"):
         sql = f"SELECT * FROM s JOIN m ON s.month = m.code WHERE {condition}"
-        found = finding(sql, "JOIN_TYPE_MISMATCH")
+        finding = finding_of(sql, "JOIN_TYPE_MISMATCH")
         run = sql.replace("= m.code WHERE", "= CAST(m.code AS BIGINT) WHERE")
         rows = con.sql(f"{run} ORDER BY s.id").fetchall()
-        again = con.sql(f"{run} AND {found.rewrite} ORDER BY s.id").fetchall()
+        again = con.sql(f"{run} AND {finding.rewrite} ORDER BY s.id").fetchall()
         assert rows == again
         assert rows
 
@@ -387,14 +387,14 @@ def test_a_key_without_statistics_names_the_property_of_its_table():
         recordings={"id": Recording(Collected.BEYOND_BUDGET, "only the first 2 columns", setting)},
     )
     sql = "SELECT * FROM f JOIN m ON f.id = m.id WHERE m.month = 3"
-    found = finding(sql, "JOIN_KEY_WITHOUT_STATISTICS", f=facts)
+    finding = finding_of(sql, "JOIN_KEY_WITHOUT_STATISTICS", f=facts)
 
-    assert found.evidence == {"files": 8, "files_without_bounds": 8}
-    assert found.rewrite == (
+    assert finding.evidence == {"files": 8, "files_without_bounds": 8}
+    assert finding.rewrite == (
         "ALTER TABLE delta.`lake/f` SET TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 'id')"
     )
     assert (
-        finding("SELECT * FROM f JOIN m ON f.id = m.id", "JOIN_KEY_WITHOUT_STATISTICS", f=facts)
+        finding_of("SELECT * FROM f JOIN m ON f.id = m.id", "JOIN_KEY_WITHOUT_STATISTICS", f=facts)
         is None
     )
 
@@ -403,17 +403,19 @@ def test_once_written_the_statistics_of_the_key_are_missed_no_more(tmp_path):
     def written(name, *statistics):
         lake = DeltaLake(tmp_path / name)
         lake.create({"id": "long"})
-        lake.commit(*(lake.add(f"f{n}", told, size=9_000) for n, told in enumerate(statistics)))
+        lake.commit(
+            *(lake.add(f"f{n}", bounded, size=9_000) for n, bounded in enumerate(statistics))
+        )
         return lake.open()
 
     sql = "SELECT * FROM f JOIN m ON f.id = m.id WHERE m.month = 3"
     blind = written("blind", *(None for _ in range(4)))
-    told = written("told", *(bounds("id", 20 * n, 20 * n + 19) for n in range(4)))
-    found = finding(sql, "JOIN_KEY_WITHOUT_STATISTICS", f=blind)
+    bounded = written("told", *(bounds("id", 20 * n, 20 * n + 19) for n in range(4)))
+    finding = finding_of(sql, "JOIN_KEY_WITHOUT_STATISTICS", f=blind)
 
-    assert found.evidence == {"files": 4, "files_without_bounds": 4}
-    assert finding(sql, "JOIN_KEY_WITHOUT_STATISTICS", f=told) is None
-    scan = explained(sql, f=told).scans[0]
+    assert finding.evidence == {"files": 4, "files_without_bounds": 4}
+    assert finding_of(sql, "JOIN_KEY_WITHOUT_STATISTICS", f=bounded) is None
+    scan = explained(sql, f=bounded).scans[0]
     assert (scan.dynamic.static.files, scan.dynamic.bounded.files) == (4, 1)
 
 
@@ -422,22 +424,22 @@ def test_once_written_the_statistics_of_the_key_are_missed_no_more(tmp_path):
 
 def test_a_full_scan_offers_the_equality_by_which_the_other_filter_would_spread():
     sql = "SELECT * FROM s JOIN m ON s.id = m.id WHERE m.month = 3"
-    found = finding(sql, "FULL_SCAN_OF_LARGER_SIDE")
+    finding = finding_of(sql, "FULL_SCAN_OF_LARGER_SIDE")
 
-    assert found.rewrite == "s.month = m.month"
-    assert effect(found) == ("files of s", 24, 2)
-    fixed = f"{sql} AND {found.rewrite}"
+    assert finding.rewrite == "s.month = m.month"
+    assert effect(finding) == ("files of s", 24, 2)
+    fixed = f"{sql} AND {finding.rewrite}"
     assert kept(fixed, "s") == 2
-    assert finding(fixed, "FULL_SCAN_OF_LARGER_SIDE") is None
+    assert finding_of(fixed, "FULL_SCAN_OF_LARGER_SIDE") is None
 
 
 def test_a_full_scan_without_such_a_column_tells_how_deep_the_key_lies():
-    found = finding(
+    finding = finding_of(
         "SELECT * FROM s JOIN m ON s.id = m.id WHERE m.name = 'b'", "FULL_SCAN_OF_LARGER_SIDE"
     )
 
-    assert found.rewrite is None
-    assert effect(found) == ("median depth", 24, 1)
+    assert finding.rewrite is None
+    assert effect(finding) == ("median depth", 24, 1)
 
 
 @pytest.mark.parametrize(
@@ -454,7 +456,7 @@ def test_a_full_scan_without_such_a_column_tells_how_deep_the_key_lies():
     ],
 )
 def test_a_larger_side_that_is_wanted_or_can_be_pruned_is_no_full_scan(sql, why):
-    assert finding(sql, "FULL_SCAN_OF_LARGER_SIDE") is None, why
+    assert finding_of(sql, "FULL_SCAN_OF_LARGER_SIDE") is None, why
 
 
 # A filter above a barrier.
@@ -474,13 +476,13 @@ def test_a_larger_side_that_is_wanted_or_can_be_pruned_is_no_full_scan(sql, why)
     ],
 )
 def test_a_filter_above_a_barrier_tells_what_it_would_spare_below(sql, fixed):
-    found = finding(sql, "FILTER_ABOVE_BARRIER")
+    finding = finding_of(sql, "FILTER_ABOVE_BARRIER")
 
-    assert (found.severity, found.rewrite) == ("info", None)
-    assert "not the same" in found.fix
-    assert found.effect.after == kept(fixed, "s") == 2
-    assert found.effect.before == kept(sql, "s") == 24
-    assert finding(fixed, "FILTER_ABOVE_BARRIER") is None
+    assert (finding.severity, finding.rewrite) == ("info", None)
+    assert "not the same" in finding.fix
+    assert finding.effect.after == kept(fixed, "s") == 2
+    assert finding.effect.before == kept(sql, "s") == 24
+    assert finding_of(fixed, "FILTER_ABOVE_BARRIER") is None
 
 
 @pytest.mark.parametrize(
@@ -492,23 +494,23 @@ def test_a_filter_above_a_barrier_tells_what_it_would_spare_below(sql, fixed):
         "SELECT * FROM (SELECT * FROM s ORDER BY id LIMIT 500) x WHERE x.id >= 0",
     ],
 )
-def test_a_filter_that_passes_or_spares_nothing_is_not_told(sql):
-    assert finding(sql, "FILTER_ABOVE_BARRIER") is None
+def test_a_filter_that_passes_or_spares_nothing_is_not_reported(sql):
+    assert finding_of(sql, "FILTER_ABOVE_BARRIER") is None
 
 
 # What is named without need.
 
 
-def test_a_table_that_is_scanned_twice_alike_is_told_with_what_is_read_again():
+def test_a_table_that_is_scanned_twice_with_the_same_filters_is_reported_with_its_bytes():
     sql = """WITH x AS (SELECT * FROM s WHERE month = 3)
         SELECT * FROM x a JOIN x b ON a.id = b.id"""
-    found = finding(sql, "SCANNED_TWICE")
+    finding = finding_of(sql, "SCANNED_TWICE")
 
-    assert found.evidence == {"scans": 2, "files": 2, "bytes_again": 10_200}
+    assert finding.evidence == {"scans": 2, "files": 2, "bytes_again": 10_200}
     once = explained("SELECT * FROM s WHERE month = 3").reading
     twice = explained(sql).reading
-    assert effect(found) == ("files", twice.kept, once.kept)
-    assert twice.bytes_kept - once.bytes_kept == found.evidence["bytes_again"]
+    assert effect(finding) == ("files", twice.kept, once.kept)
+    assert twice.bytes_kept - once.bytes_kept == finding.evidence["bytes_again"]
 
 
 @pytest.mark.parametrize(
@@ -520,20 +522,20 @@ def test_a_table_that_is_scanned_twice_alike_is_told_with_what_is_read_again():
     ],
 )
 def test_other_conditions_answers_and_small_tables_are_not_read_again(sql):
-    assert finding(sql, "SCANNED_TWICE") is None
+    assert finding_of(sql, "SCANNED_TWICE") is None
 
 
-def test_a_cte_that_nobody_reads_is_told():
+def test_an_unused_cte_is_reported():
     sql = "WITH a AS (SELECT * FROM m JOIN d ON m.id = d.x), b AS (SELECT * FROM s) SELECT * FROM b"
-    found = finding(sql, "UNUSED_CTE")
+    finding = finding_of(sql, "UNUSED_CTE")
 
-    assert "CTE a" in found.message
-    assert found.evidence == {"tables": 2}
-    assert finding("WITH b AS (SELECT * FROM s) SELECT * FROM b", "UNUSED_CTE") is None
+    assert "CTE a" in finding.message
+    assert finding.evidence == {"tables": 2}
+    assert finding_of("WITH b AS (SELECT * FROM s) SELECT * FROM b", "UNUSED_CTE") is None
     recursive = (
         "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT * FROM s, r"
     )
-    assert finding(recursive, "UNUSED_CTE") is None
+    assert finding_of(recursive, "UNUSED_CTE") is None
 
 
 def test_warnings_come_first_and_every_code_is_in_the_schema():

@@ -78,7 +78,7 @@ def lake() -> dict[str, Table]:
     for file in range(FILES):
         values = [[v for v in column if v is not None] for column in zip(*rows(file), strict=True)]
         ends = {
-            name: (_stored(min(column)), _stored(max(column)))
+            name: (as_written(min(column)), as_written(max(column)))
             for name, column in zip(COLUMNS, values, strict=True)
         }
         nulls = dict.fromkeys(COLUMNS, 1)
@@ -86,7 +86,7 @@ def lake() -> dict[str, Table]:
     return {n: Table(MemoryTable(COLUMNS, files, footers_describe_files=False)) for n in "ab"}
 
 
-def _stored(value):
+def as_written(value):
     if isinstance(value, datetime):
         return (value - EPOCH) // timedelta(microseconds=1)
     return (value - EPOCH.date()).days if isinstance(value, date) else value
@@ -125,8 +125,8 @@ def test_a_condition_that_is_said_to_change_no_row_changes_none(statement):
         expected = answer(sql)
     except duckdb.Error:
         assume(False)
-    found = whyscan.explain_sql(sql, lake(), dialect="duckdb", depth="files").findings
-    for finding in found:
+    findings = whyscan.explain_sql(sql, lake(), dialect="duckdb", depth="files").findings
+    for finding in findings:
         if finding.rewrite is None or "changes no row" not in (finding.fix or ""):
             continue
         added = sqlglot.transpile(finding.rewrite, read="spark", write="duckdb")[0]
@@ -151,7 +151,7 @@ def answer(sql: str) -> list[tuple]:
     ],
 )
 def test_what_the_property_is_about_does_come_up(sql, rewrite):
-    found = whyscan.explain_sql(sql, lake(), dialect="duckdb", depth="files").findings
-    assert [f.rewrite for f in found if "changes no row" in (f.fix or "")] == (
+    findings = whyscan.explain_sql(sql, lake(), dialect="duckdb", depth="files").findings
+    assert [f.rewrite for f in findings if "changes no row" in (f.fix or "")] == (
         [] if rewrite is None else [rewrite]
     )

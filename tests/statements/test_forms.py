@@ -38,14 +38,14 @@ def test_markdown_opens_the_scan_that_fails_a_gate():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_is_no_markup_in_markdown(name):
-    found = markdown(
+    rendered = markdown(
         StatementReport(name, "spark", "UTC", "select", (scan(orders(), "TRUE", name),))
     )
     usual = markdown(StatementReport("a", "spark", "UTC", "select", (scan(orders(), "TRUE", "a"),)))
 
-    assert found.count("<details") == usual.count("<details")
-    assert "<summary><" not in found
-    assert found.count("\n|") == usual.count("\n|")
+    assert rendered.count("<details") == usual.count("<details")
+    assert "<summary><" not in rendered
+    assert rendered.count("\n|") == usual.count("\n|")
 
 
 def test_a_list_of_very_many_keys_is_cut():
@@ -69,17 +69,17 @@ def test_markdown_of_very_many_scans_fits_into_a_comment():
 
 
 def test_sarif_has_the_findings_of_the_statement_and_of_each_scan_at_its_table():
-    found = json.loads(sarif(joined().gated(GATES), "query.sql"))
-    results = found["runs"][0]["results"]
+    rendered = json.loads(sarif(joined().gated(GATES), "query.sql"))
+    results = rendered["runs"][0]["results"]
 
-    told = [
+    located = [
         (r["ruleId"], r["locations"][0]["logicalLocations"][0]["fullyQualifiedName"])
         for r in results
     ]
-    assert told[:2] == [("WEAK_PRUNING", "lake/orders"), ("gate/max_files", "lake/orders")]
+    assert located[:2] == [("WEAK_PRUNING", "lake/orders"), ("gate/max_files", "lake/orders")]
     places = {r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in results}
     assert places == {"query.sql"}
-    rules = [rule["id"] for rule in found["runs"][0]["tool"]["driver"]["rules"]]
+    rules = [rule["id"] for rule in rendered["runs"][0]["tool"]["driver"]["rules"]]
     assert len(rules) == len(set(rules))
     prints = [r["partialFingerprints"]["whyscan/v1"] for r in results]
     assert len(prints) == len(set(prints))

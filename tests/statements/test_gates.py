@@ -44,7 +44,7 @@ def test_a_name_or_an_alias_picks_the_scans_of_a_table(name):
     assert not report.passed
 
 
-def test_every_scan_of_a_table_is_held_to_its_gate():
+def test_every_scan_of_a_table_must_meet_its_gate():
     report = over(scan(orders(), "month = 3", "orders", "a"), scan(orders(), "TRUE", "orders", "b"))
     report = report.gated(StatementGates(Gates(), {"orders": Gates(max_files=2)}))
 
@@ -66,9 +66,9 @@ def test_a_partition_filter_is_required_where_there_are_partitions():
         scan(plain, "x > 1", "plain"),
     )
 
-    asked = report.gated(StatementGates(Gates(require_partition_filter=True)))
-    assert [s.report.passed for s in asked.scans] == [False, True, True]
-    assert [len(s.report.assertions) for s in asked.scans] == [1, 1, 0]
+    gated = report.gated(StatementGates(Gates(require_partition_filter=True)))
+    assert [s.report.passed for s in gated.scans] == [False, True, True]
+    assert [len(s.report.assertions) for s in gated.scans] == [1, 1, 0]
     named = report.gated(StatementGates(Gates(), {"plain": Gates(require_partition_filter=True)}))
     assert [s.report.passed for s in named.scans] == [True, True, False]
 

@@ -17,7 +17,7 @@ def lake(tmp_path):
     return {"m": str(tmp_path)}
 
 
-def test_it_is_found_once_it_was_missed(lake):
+def test_a_missed_column_is_read_in_a_second_attempt(lake):
     (scan,) = whyscan.explain_sql("SELECT a FROM m WHERE late = 5", lake).scans
     assert (scan.columns, scan.report.files_level.kept) == (("a", "late"), 1)
 

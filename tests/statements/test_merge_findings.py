@@ -22,7 +22,7 @@ def explained(sql):
     return report
 
 
-def finding(sql, code):
+def finding_of(sql, code):
     return next((f for f in explained(sql).findings if f.code == code), None)
 
 
@@ -34,13 +34,17 @@ def target(sql):
 
 def test_a_merge_without_a_partition_term_is_offered_the_sources_partitions():
     sql = f"MERGE INTO t USING s ON t.user = s.user {UPSERT}"
-    found = finding(sql, "MERGE_WITHOUT_PARTITION_TERM")
+    finding = finding_of(sql, "MERGE_WITHOUT_PARTITION_TERM")
 
-    assert found.rewrite == "t.month = s.month AND t.month IN (1, 2, 3)"
-    assert (found.effect.unit, found.effect.before, found.effect.after) == ("files of t", 24, 6)
-    fixed = sql.replace("t.user = s.user", f"t.user = s.user AND {found.rewrite}")
+    assert finding.rewrite == "t.month = s.month AND t.month IN (1, 2, 3)"
+    assert (finding.effect.unit, finding.effect.before, finding.effect.after) == (
+        "files of t",
+        24,
+        6,
+    )
+    fixed = sql.replace("t.user = s.user", f"t.user = s.user AND {finding.rewrite}")
     assert (target(sql), target(fixed)) == (24, 6)
-    assert finding(fixed, "MERGE_WITHOUT_PARTITION_TERM") is None
+    assert finding_of(fixed, "MERGE_WITHOUT_PARTITION_TERM") is None
 
 
 @pytest.mark.parametrize(
@@ -51,91 +55,93 @@ def test_a_merge_without_a_partition_term_is_offered_the_sources_partitions():
         "t.user = s.user AND t.month > s.month",
     ],
 )
-def test_a_merge_with_any_term_on_the_partition_is_not_told_to_add_one(on):
-    assert finding(f"MERGE INTO t USING s ON {on} {UPSERT}", "MERGE_WITHOUT_PARTITION_TERM") is None
+def test_a_merge_with_any_term_on_the_partition_gets_no_finding(on):
+    assert (
+        finding_of(f"MERGE INTO t USING s ON {on} {UPSERT}", "MERGE_WITHOUT_PARTITION_TERM") is None
+    )
 
 
 def test_a_condition_of_every_clause_on_the_partition_is_a_term():
     sql = "MERGE INTO t USING s ON t.user = s.user WHEN MATCHED AND t.month = 2 THEN DELETE"
 
-    assert finding(sql, "MERGE_WITHOUT_PARTITION_TERM") is None
+    assert finding_of(sql, "MERGE_WITHOUT_PARTITION_TERM") is None
     assert target(sql) == 2
 
 
-def test_a_source_without_the_partition_column_is_told_to_bring_it():
+def test_a_source_without_the_partition_column_gets_the_fix_to_add_it():
     source = "(SELECT user FROM s)"
     sql = f"MERGE INTO t USING {source} q ON t.user = q.user WHEN MATCHED THEN DELETE"
-    found = finding(sql, "MERGE_WITHOUT_PARTITION_TERM")
+    finding = finding_of(sql, "MERGE_WITHOUT_PARTITION_TERM")
 
-    assert found.fix == "give the source month as well, and join by it too"
-    assert found.rewrite is None
-    assert found.effect is None
+    assert finding.fix == "give the source month as well, and join by it too"
+    assert finding.rewrite is None
+    assert finding.effect is None
 
 
 def test_values_that_come_at_run_time_are_offered_as_a_condition_that_changes_nothing():
     sql = f"MERGE INTO t USING s ON t.user = s.user AND t.month = s.month {UPSERT}"
-    found = finding(sql, "MERGE_VALUES_AT_RUN_TIME")
+    finding = finding_of(sql, "MERGE_VALUES_AT_RUN_TIME")
 
-    assert found.rewrite == "t.`user` BETWEEN 10 AND 39 AND t.month IN (1, 2, 3)"
-    fixed = sql.replace(" WHEN", f" AND {found.rewrite} WHEN", 1)
-    assert (target(sql), target(fixed)) == (found.effect.before, found.effect.after) == (24, 6)
-    assert finding(fixed, "MERGE_VALUES_AT_RUN_TIME") is None
+    assert finding.rewrite == "t.`user` BETWEEN 10 AND 39 AND t.month IN (1, 2, 3)"
+    fixed = sql.replace(" WHEN", f" AND {finding.rewrite} WHEN", 1)
+    assert (target(sql), target(fixed)) == (finding.effect.before, finding.effect.after) == (24, 6)
+    assert finding_of(fixed, "MERGE_VALUES_AT_RUN_TIME") is None
 
 
 def test_a_source_that_says_nothing_of_its_values_offers_none():
     values = "(VALUES (1, 10)) AS q(month, user)"
     sql = f"MERGE INTO t USING {values} ON t.month = q.month WHEN MATCHED THEN DELETE"
 
-    assert finding(sql, "MERGE_VALUES_AT_RUN_TIME") is None
+    assert finding_of(sql, "MERGE_VALUES_AT_RUN_TIME") is None
 
 
 def test_a_function_on_the_targets_key_is_offered_the_bare_column():
     sql = "MERGE INTO e USING d ON CAST(e.ts AS DATE) = d.day AND d.day < DATE'2024-01-05' "
     sql += "WHEN MATCHED THEN DELETE"
-    found = finding(sql, "MERGE_KEY_IN_FUNCTION")
+    finding = finding_of(sql, "MERGE_KEY_IN_FUNCTION")
 
-    assert found.effect.before == 10
-    fixed = sql.replace("CAST(e.ts AS DATE) = d.day", found.rewrite)
-    assert target(fixed) == found.effect.after == 3
+    assert finding.effect.before == 10
+    fixed = sql.replace("CAST(e.ts AS DATE) = d.day", finding.rewrite)
+    assert target(fixed) == finding.effect.after == 3
 
 
 def test_a_cast_of_the_targets_key_is_offered_the_values():
     sql = "MERGE INTO t USING m ON CAST(t.month AS STRING) = m.code WHEN MATCHED THEN DELETE"
-    found = finding(sql, "MERGE_KEY_IN_FUNCTION")
-    fixed = sql.replace(" WHEN", f" AND {found.rewrite} WHEN")
+    finding = finding_of(sql, "MERGE_KEY_IN_FUNCTION")
+    fixed = sql.replace(" WHEN", f" AND {finding.rewrite} WHEN")
 
-    assert found.rewrite == "t.month IN (1, 2, 3, 4, 5, 6)"
-    assert (target(sql), target(fixed)) == (found.effect.before, found.effect.after) == (24, 12)
+    assert finding.rewrite == "t.month IN (1, 2, 3, 4, 5, 6)"
+    assert (target(sql), target(fixed)) == (finding.effect.before, finding.effect.after) == (24, 12)
 
 
 def test_a_function_on_the_sources_key_is_none_of_the_targets():
     sql = "MERGE INTO d USING e ON d.day = CAST(e.ts AS DATE) WHEN MATCHED THEN DELETE"
 
-    assert finding(sql, "MERGE_KEY_IN_FUNCTION") is None
+    assert finding_of(sql, "MERGE_KEY_IN_FUNCTION") is None
 
 
 def test_by_source_without_a_condition_is_offered_what_the_source_can_match():
     source = "(SELECT * FROM s WHERE month = 2) s"
     sql = f"MERGE INTO t USING {source} ON t.user = s.user AND t.month = s.month {BY_SOURCE}"
-    found = finding(sql, "NOT_MATCHED_BY_SOURCE_READS_ALL")
+    finding = finding_of(sql, "NOT_MATCHED_BY_SOURCE_READS_ALL")
 
-    assert found.rewrite == "t.month = 2"
-    fixed = sql.replace("BY SOURCE", f"BY SOURCE AND {found.rewrite}")
-    assert (target(sql), target(fixed)) == (found.effect.before, found.effect.after) == (24, 2)
-    assert finding(fixed, "NOT_MATCHED_BY_SOURCE_READS_ALL") is None
+    assert finding.rewrite == "t.month = 2"
+    fixed = sql.replace("BY SOURCE", f"BY SOURCE AND {finding.rewrite}")
+    assert (target(sql), target(fixed)) == (finding.effect.before, finding.effect.after) == (24, 2)
+    assert finding_of(fixed, "NOT_MATCHED_BY_SOURCE_READS_ALL") is None
 
 
 def test_by_source_without_a_condition_is_offered_the_sources_values_for_on_too():
     sql = f"MERGE INTO t USING s ON t.user = s.user AND t.month = s.month {BY_SOURCE}"
-    found = finding(sql, "NOT_MATCHED_BY_SOURCE_READS_ALL")
-    fixed = sql.replace("BY SOURCE", f"BY SOURCE AND {found.rewrite}")
-    fixed = fixed.replace(" WHEN", f" AND {found.rewrite} WHEN", 1)
+    finding = finding_of(sql, "NOT_MATCHED_BY_SOURCE_READS_ALL")
+    fixed = sql.replace("BY SOURCE", f"BY SOURCE AND {finding.rewrite}")
+    fixed = fixed.replace(" WHEN", f" AND {finding.rewrite} WHEN", 1)
 
-    assert "to ON and to the clause" in found.fix
-    assert (target(sql), target(fixed)) == (found.effect.before, found.effect.after) == (24, 6)
+    assert "to ON and to the clause" in finding.fix
+    assert (target(sql), target(fixed)) == (finding.effect.before, finding.effect.after) == (24, 6)
 
 
 def test_by_source_with_a_condition_is_left_alone():
     sql = "MERGE INTO t USING s ON t.month = s.month WHEN NOT MATCHED BY SOURCE AND t.month = 9 "
 
-    assert finding(f"{sql}THEN DELETE", "NOT_MATCHED_BY_SOURCE_READS_ALL") is None
+    assert finding_of(f"{sql}THEN DELETE", "NOT_MATCHED_BY_SOURCE_READS_ALL") is None

@@ -62,7 +62,7 @@ def test_a_value_from_a_file_selects_a_partition(lake):
     assert kept(sql, resolve_joins=True)["t1"] == (1, 12)
 
 
-def test_what_is_read_otherwise_than_here_is_no_scan_of_ours(lake):
+def test_a_table_function_with_other_options_is_not_a_scan(lake):
     assert kept("SELECT * FROM read_parquet('data1/**/*.parquet', hive_partitioning=false)") == {}
 
 

@@ -31,7 +31,7 @@ def tables(tmp_path_factory):
     return {name: whyscan.open(folder / name) for name in lake.NAMES}
 
 
-def told(report):
+def lines_of(report):
     for scan in report.scans:
         placed = " AND ".join(condition.sql for condition in scan.placed)
         yield f"{scan.name} {scan.alias}: {placed or '-'}"
@@ -44,7 +44,7 @@ def told(report):
 def test_conditions_go_where_they_belong(title, text, expected, tables):
     dialect, sql = text.split("\n", 1)
     report = whyscan.explain_sql(sql, tables, dialect=dialect)
-    assert "\n".join(told(report)) == expected
+    assert "\n".join(lines_of(report)) == expected
 
 
 def files(scan):

@@ -116,8 +116,8 @@ def test_a_query_on_the_files_that_its_scans_keep_gives_the_same_rows(
 def check(world: World, sql: str, names: dict[str, int], resolve: bool) -> None:
     expected = world.answer(sql, {name: (table, None) for name, table in names.items()})
     kept = kept_files(world, sql, names, resolve)
-    found = world.answer(sql, {name: (table, kept[name]) for name, table in names.items()})
-    assert found == expected, told(sql, kept)
+    rows = world.answer(sql, {name: (table, kept[name]) for name, table in names.items()})
+    assert rows == expected, context(sql, kept)
 
 
 def kept_files(world: World, sql: str, names: dict[str, int], resolve: bool) -> Kept:
@@ -136,6 +136,6 @@ def kept_files(world: World, sql: str, names: dict[str, int], resolve: bool) -> 
     return {name: None if name in answered else sorted(kept[name]) for name in names}
 
 
-def told(sql: str, kept: Kept) -> str:
+def context(sql: str, kept: Kept) -> str:
     lines = [f"{name}: {'all' if files is None else files}" for name, files in kept.items()]
     return "\n".join([sql, *lines])

@@ -70,9 +70,9 @@ def report_of(name):
 
 
 def test_text_is_as_it_was_last_read_by_a_person(name):
-    found = text(report_of(name))
+    rendered = text(report_of(name))
 
-    assert found == golden(GOLDEN / f"{name}.txt", found)
+    assert rendered == golden(GOLDEN / f"{name}.txt", rendered)
 
 
 def test_every_golden_file_has_its_case():
@@ -111,16 +111,16 @@ def test_a_long_statement_is_cut_and_whole_with_the_files():
     assert "column_99 FROM orders" in " ".join(whole.split())
 
 
-def test_conditions_of_joins_are_told_with_the_joins_and_those_of_a_pair_together():
+def test_conditions_of_joins_are_listed_with_the_joins_one_line_per_pair():
     report = statement("joined")
     one, other = "o.user = u.age", "o.month = u.month"
     first = replace(report.scans[0], above=(Stayed(one, "…"), Stayed("o.x = 1", "it is random")))
     edges = (Edge("left", 0, 1, one), Edge("left", 0, 1, other))
-    found = text(replace(report, scans=(first, report.scans[1]), joins=edges))
+    rendered = text(replace(report, scans=(first, report.scans[1]), joins=edges))
 
-    assert "stays above: o.x = 1 (it is random)" in found
-    assert f"stays above: {one}" not in found
-    assert f"left  orders o and users u: {one} AND {other}" in found
+    assert "stays above: o.x = 1 (it is random)" in rendered
+    assert f"stays above: {one}" not in rendered
+    assert f"left  orders o and users u: {one} AND {other}" in rendered
 
 
 def test_one_scan_says_what_removed_its_files():
@@ -148,9 +148,9 @@ def test_a_scan_is_called_by_its_table_and_an_alias_of_its_own(name, alias, titl
 
 def test_many_scans_are_listed_before_the_first():
     scans = tuple(scan(orders(), f"month = {n}", "orders", f"o{n}") for n in range(1, 6))
-    found = text(StatementReport("…", "spark", "UTC", "select", scans)).splitlines()
+    rendered = text(StatementReport("…", "spark", "UTC", "select", scans)).splitlines()
 
-    assert found[5:8] == [
+    assert rendered[5:8] == [
         "scan         files            bytes",
         "orders o1  2 of 24  10 kB of 122 kB",
         "orders o2  2 of 24  10 kB of 122 kB",

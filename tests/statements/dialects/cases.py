@@ -35,12 +35,12 @@ class Case:
 
 def cases() -> list[Case]:
     """All of them, file by file."""
-    found = []
+    all_cases = []
     for path in sorted(FOLDER.glob("*.sql")):
-        found += [
+        all_cases += [
             _case(part) for part in re.split(r"^== ", path.read_text(), flags=re.MULTILINE)[1:]
         ]
-    return found
+    return all_cases
 
 
 def _case(text: str) -> Case:
@@ -54,8 +54,8 @@ def _case(text: str) -> Case:
 
 
 def _scan(line: str) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
-    found = _SCAN.fullmatch(line)
-    if found is None:
+    matched = _SCAN.fullmatch(line)
+    if matched is None:
         raise ValueError(f"this is no scan: {line}")
-    name, alias, columns, files = found.groups()
+    name, alias, columns, files = matched.groups()
     return name, alias, tuple(filter(None, columns.split(", "))), tuple(files.split())

@@ -84,8 +84,8 @@ class Changes:
         return " ".join([start, *(clauses or ["WHEN MATCHED THEN DELETE"])])
 
     def _when(self, word: str, scope: Sequence[Column], action: str) -> str:
-        given = f" AND {self._condition(scope, 1)}" if self.queries.dice.one_in(2) else ""
-        return f"WHEN {word}{given} THEN {action}"
+        condition = f" AND {self._condition(scope, 1)}" if self.queries.dice.one_in(2) else ""
+        return f"WHEN {word}{condition} THEN {action}"
 
     def _action(self) -> str:
         return self.queries.dice.pick(("DELETE", f"UPDATE SET v = {self._value()}", "DO NOTHING"))

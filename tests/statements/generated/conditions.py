@@ -64,10 +64,10 @@ class Conditions:
 
     def operand(self, kind: Kind) -> str:
         """An expression of a type: a column, a literal, or a function of columns."""
-        found = [*of_kind(self.scope, kind), *of_kind(self.outer, kind)]
-        if not found or self.dice.one_in(3):
+        candidates = [*of_kind(self.scope, kind), *of_kind(self.outer, kind)]
+        if not candidates or self.dice.one_in(3):
             return any_literal(self.dice, kind)
-        return self.wrapped(self.dice.pick(found))
+        return self.wrapped(self.dice.pick(candidates))
 
     def wrapped(self, column: Column) -> str:
         """A column, now and then within a function that keeps its type."""

@@ -51,11 +51,11 @@ class Queries:
         before = list(self.ctes)
         prefix = self._with(depth, outer) if depth > 0 and self.dice.one_in(4) else ""
         if depth > 0 and self.may_nest() and self.dice.one_in(6):
-            found = self._set(depth - 1, outer, kinds)
+            body = self._set(depth - 1, outer, kinds)
         else:
-            found = self._select(depth, outer, kinds)
+            body = self._select(depth, outer, kinds)
         self.ctes[:] = before
-        return Query(prefix + found.sql, found.columns)
+        return Query(prefix + body.sql, body.columns)
 
     def scalar(self, depth: int, outer: Sequence[Column], kind: Kind) -> str:
         """One value: an aggregate without groups, whatever is left of the rows."""
@@ -68,11 +68,11 @@ class Queries:
     def _with(self, depth: int, outer: Sequence[Column]) -> str:
         made = []
         for _ in range(self.dice.pick((1, 1, 2))):
-            found = self.query(depth - 1, outer if self.dice.one_in(6) else ())
+            candidates = self.query(depth - 1, outer if self.dice.one_in(6) else ())
             name = f"e{len(self.ctes) + 1}"
             how = self.dice.pick(("", "", "", "MATERIALIZED ", "NOT MATERIALIZED "))
-            made.append(f"{name} AS {how}({found.sql})")
-            self.ctes.append((name, found.columns))
+            made.append(f"{name} AS {how}({candidates.sql})")
+            self.ctes.append((name, candidates.columns))
         return f"WITH {', '.join(made)} "
 
     def _set(self, depth: int, outer: Sequence[Column], kinds: Sequence[Kind] | None) -> Query:
@@ -130,10 +130,10 @@ class Queries:
         return columns
 
     def _expression(self, inside: Conditions, kind: Kind) -> str:
-        found = of_kind(inside.scope, kind)
-        if not found or self.dice.one_in(12):
+        candidates = of_kind(inside.scope, kind)
+        if not candidates or self.dice.one_in(12):
             return f"CAST({any_literal(self.dice, kind)} AS {kind})"
-        return inside.wrapped(self.dice.pick(found))
+        return inside.wrapped(self.dice.pick(candidates))
 
     def _limit(self, columns: Sequence[object]) -> str:
         """The first rows in the order of all columns."""
@@ -145,13 +145,13 @@ class Queries:
         return f" ORDER BY {order} LIMIT {self.dice.number(0, 6)}{offset}"
 
     def _aggregate(self, source: Source, kind: Kind) -> str:
-        found = of_kind(source.columns, kind)
-        if kind == Kind.INT and (not found or self.dice.one_in(2)):
+        candidates = of_kind(source.columns, kind)
+        if kind == Kind.INT and (not candidates or self.dice.one_in(2)):
             counted = self.dice.pick(source.columns).text
             return self.dice.pick(("count(*)", f"count({counted})", f"count(DISTINCT {counted})"))
-        if not found:
+        if not candidates:
             return f"min({any_literal(self.dice, kind)})"
-        text = self.dice.pick(found).text
+        text = self.dice.pick(candidates).text
         if kind == Kind.DOUBLE and self.dice.one_in(2):
             return f"sum({text})"
         return f"{self.dice.pick(('min', 'max'))}({text})"
@@ -226,7 +226,7 @@ class Queries:
         return self._listed(word, columns, body, f" ORDER BY {order}")
 
 
-def _still_named(outer: Sequence[Column], sources: Sources, found: Source) -> list[Column]:
+def _still_named(outer: Sequence[Column], sources: Sources, source: Source) -> list[Column]:
     """Columns of the scopes around that nothing of this one hides."""
-    hidden = {*sources.taken, *(column.name for column in found.columns)}
+    hidden = {*sources.taken, *(column.name for column in source.columns)}
     return [column for column in outer if column.text.split(".")[0] not in hidden]

@@ -69,8 +69,8 @@ class Sources:
         if self.dice.one_in(20):
             columns = [(f"c{at}", kind) for at, (_, kind) in enumerate(columns)]
             renamed = f"({', '.join(name for name, _ in columns)})"
-        found = tuple(Column(f"{alias}.{name}", name, kind) for name, kind in columns)
-        return Source(f"{text} AS {alias}{renamed}", found)
+        source_columns = tuple(Column(f"{alias}.{name}", name, kind) for name, kind in columns)
+        return Source(f"{text} AS {alias}{renamed}", source_columns)
 
     def _values(self, alias: str) -> Source:
         kinds = [self.dice.pick(tuple(Kind)) for _ in range(self.dice.number(1, 3))]

@@ -50,13 +50,13 @@ def value(kind: Kind, step: int) -> Any:
 
 
 def literal(kind: Kind, step: int) -> str:
-    found = value(kind, step)
+    literal_value = value(kind, step)
     match kind:
         case Kind.TEXT:
-            return f"'{found}'"
+            return f"'{literal_value}'"
         case Kind.DATE:
-            return f"DATE '{found}'"
-    return str(found)
+            return f"DATE '{literal_value}'"
+    return str(literal_value)
 
 
 def any_literal(dice: Dice, kind: Kind) -> str:
