@@ -15,7 +15,7 @@ from whyscan.predicate.binding.scope import Scope
 from whyscan.predicate.syntax.dialects import dialect_of
 from whyscan.statements.changes.dbt import Model, incremental_run, is_model
 from whyscan.statements.changes.queries import DynamicPartitions, TargetFiles, change_of
-from whyscan.statements.changes.targets import QUERY_ROWS, bounded, one_target
+from whyscan.statements.changes.targets import QUERY_ROWS, merged_target, with_partition_facts
 from whyscan.statements.placement.placement import Placement
 from whyscan.statements.planners import HERE
 from whyscan.statements.records import Origin
@@ -136,9 +136,10 @@ def leaves_of(
         if dynamic is not None:
             row_facts = placement.output_facts(statement.query, QUERY_ROWS)
             target_scans = [
-                bounded(leaf, statement.query, row_facts, dynamic) for leaf in target_scans
+                with_partition_facts(leaf, statement.query, row_facts, dynamic)
+                for leaf in target_scans
             ]
-        leaves = one_target([*leaves, *target_scans])
+        leaves = merged_target([*leaves, *target_scans])
     return sorted(leaves, key=lambda leaf: leaf.source.place)
 
 

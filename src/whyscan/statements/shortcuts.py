@@ -14,7 +14,7 @@ from whyscan.planning.rows.answers import Answers, Function, MetadataAggregate, 
 from whyscan.planning.rows.limit import Unproven, limited
 from whyscan.planning.rows.topk import SortKey, top
 from whyscan.statements.joins.edges import selects
-from whyscan.statements.joins.supply import shown
+from whyscan.statements.joins.supply import literal_text
 from whyscan.statements.records import Origin
 from whyscan.statements.sql.relations import Select, Source, without_key
 from whyscan.statements.sql.table_names import Base
@@ -171,7 +171,7 @@ def _answer_plan(shortcut: Shortcut, answered: Answers) -> ShortcutPlan:
     parts = []
     for aggregate, value in zip(shortcut.aggregates, answered.values, strict=True):
         inner = "*" if aggregate.expression is None else to_sql(aggregate.expression)
-        parts.append(f"{aggregate.function.value}({inner}) = {shown(value)}")
+        parts.append(f"{aggregate.function.value}({inner}) = {literal_text(value)}")
     return ShortcutPlan(answered.plan, answer=", ".join(parts), values=answered.values)
 
 

@@ -24,9 +24,9 @@ from whyscan.statements.changes.queries import (
     Change,
     TargetFiles,
     is_value,
-    marked,
-    returned,
-    selected,
+    marked_target,
+    returning,
+    select_from,
     star,
 )
 
@@ -54,17 +54,17 @@ def merge(tree: exp.Merge, text: str) -> Change:
     """The join that a MERGE reads, and the query of target rows that may have no source row."""
     if not tree.args.get("on") and not tree.args.get("using_cond"):
         raise SyntaxProblem("MERGE without ON", text=text, hint="say which rows match: ON a = b")
-    target, source = marked(tree.this, text), _source(tree.args["using"])
+    target, source = marked_target(tree.this, text), _source(tree.args["using"])
     whens = clauses(tree, star(target), star(source))
     paired = [*whens.matched, *whens.inserts]
-    outputs = [star(target), *_expressions(paired, star(source)), *returned(tree)]
-    query = selected(outputs, source, tree)
+    outputs = [star(target), *_expressions(paired, star(source)), *returning(tree)]
+    query = select_from(outputs, source, tree)
     query.append("joins", _join(tree, target, "LEFT" if whens.inserts else ""))
     _narrow(query, whens.all)
     target_query = None
     if whens.orphans:
         target_copy = target.copy()
-        target_query = selected(
+        target_query = select_from(
             [star(target_copy), *_expressions(whens.orphans, star(target_copy))], target_copy
         )
         target_query.set("with_", _copied(tree.args.get("with_")))

@@ -104,8 +104,8 @@ def _delete(tree: exp.Delete, text: str) -> Change:
         raise SyntaxProblem(
             "DELETE of another table than the first", text=text, hint="name what is deleted first"
         )
-    target = marked(tables[0], text)
-    query = selected([star(target), *returned(tree)], target, tree)
+    target = marked_target(tables[0], text)
+    query = select_from([star(target), *returning(tree)], target, tree)
     for other in tree.args.get("using") or ():
         query.append("joins", exp.Join(this=other.copy()))
     # With LIMIT, metadata cannot say which rows are deleted.
@@ -117,7 +117,7 @@ def _delete(tree: exp.Delete, text: str) -> Change:
 
 def _update(tree: exp.Update, text: str) -> Change:
     """UPDATE reads the target with its WHERE, joined with FROM, and the right sides of SET."""
-    target = marked(tree.this, text)
+    target = marked_target(tree.this, text)
     target_names = {"", target.name.lower(), target.alias_or_name.lower()}
     for part in tree.expressions:
         if (
@@ -128,7 +128,7 @@ def _update(tree: exp.Update, text: str) -> Change:
                 "SET of what is no column of the first table", text=text, hint="SET column = value"
             )
     values = [part.expression.copy() for part in tree.expressions if is_value(part.expression)]
-    query = selected([star(target), *values, *returned(tree)], target, tree)
+    query = select_from([star(target), *values, *returning(tree)], target, tree)
     start = tree.args.get("from_")
     if start is not None:
         query.append("joins", exp.Join(this=start.this.copy()))
@@ -143,7 +143,7 @@ def _insert(tree: exp.Insert, dialect: str) -> Change:
         conflicts = tree.args.get("conflict") is not None
         notes = ("what ON CONFLICT looks up in the target is not counted",) if conflicts else ()
         return Change("insert", query, notes=notes)
-    target = marked(tree.this, "")
+    target = marked_target(tree.this, "")
     parts = target.args.get("partition")
     target.set("partition", None)
     partition_terms = [] if parts is None else parts.expressions
@@ -156,7 +156,7 @@ def _insert(tree: exp.Insert, dialect: str) -> Change:
     return Change(
         "insert overwrite",
         query,
-        target_query=_where(selected([star(target)], target), terms),
+        target_query=_where(select_from([star(target)], target), terms),
         target_files=TargetFiles.DROPPED if dynamic is None else TargetFiles.REPLACED,
         optional=True,
         dynamic=dynamic,
@@ -168,7 +168,7 @@ def _inserted(tree: exp.Insert) -> exp.Query:
     """The query whose rows are inserted; `TABLE s` is a query too."""
     source = tree.args.get("source")
     if isinstance(source, exp.Table):
-        return selected([exp.Star()], source.copy(), tree)
+        return select_from([exp.Star()], source.copy(), tree)
     return with_ctes(tree.expression, tree)
 
 
@@ -200,10 +200,10 @@ def _truncate(tree: exp.TruncateTable, text: str) -> Change:
     """TRUNCATE reads nothing and removes all rows, or those of the named partitions."""
     if len(tree.expressions) != 1:
         raise SyntaxProblem("TRUNCATE of several tables", text=text, hint="explain them one by one")
-    target = marked(tree.expressions[0], text)
+    target = marked_target(tree.expressions[0], text)
     parts = tree.args.get("partition")
     terms = [_is_value(part) for part in ([] if parts is None else parts.expressions)]
-    removed = _where(selected([star(target)], target), terms)
+    removed = _where(select_from([star(target)], target), terms)
     return Change("truncate", exp.Select(), removed, TargetFiles.DROPPED)
 
 
@@ -214,12 +214,12 @@ def _create(tree: exp.Expr) -> Change:
     is_table = str(tree.args.get("kind")).upper() == "TABLE"
     if not is_table or not tree.args.get("replace") or not isinstance(table, exp.Table):
         return Change("create", query)
-    target = marked(table, "")
-    removed = selected([star(target)], target)
+    target = marked_target(table, "")
+    removed = select_from([star(target)], target)
     return Change("create or replace", query, removed, TargetFiles.DROPPED, optional=True)
 
 
-def marked(node: exp.Expr, text: str) -> exp.Table:
+def marked_target(node: exp.Expr, text: str) -> exp.Table:
     """A copy of the written table, marked as the target of the query."""
     table = node.this if isinstance(node, exp.Schema) else node
     if not isinstance(table, exp.Table):
@@ -236,7 +236,7 @@ def star(source: exp.Expr) -> exp.Column:
     return exp.Column(this=exp.Star(), table=name.copy())
 
 
-def selected(
+def select_from(
     expressions: Sequence[exp.Expr], start: exp.Expr, tree: exp.Expr | None = None
 ) -> exp.Select:
     """SELECT from a source, with the WITH and the WHERE of a statement."""
@@ -270,7 +270,7 @@ def is_value(node: exp.Expr) -> bool:
     return not (bare and not getattr(node, "table", ""))
 
 
-def returned(tree: exp.Expr) -> list[exp.Expr]:
+def returning(tree: exp.Expr) -> list[exp.Expr]:
     """The expressions of RETURNING."""
     clause = tree.args.get("returning")
     return [] if clause is None else [part.copy() for part in clause.expressions]

@@ -53,7 +53,7 @@ QUERY_ROWS = "(given)"
 """The key of the rows that an overwriting query returns."""
 
 
-def one_target(leaves: Sequence[PlacedScan]) -> list[PlacedScan]:
+def merged_target(leaves: Sequence[PlacedScan]) -> list[PlacedScan]:
     """The scans with all uses of the target merged into one: it reads what any use needs."""
     targets = [leaf for leaf in leaves if leaf.source.target]
     if len(targets) < 2:  # noqa: PLR2004
@@ -120,7 +120,7 @@ def _alternatives(first: Sequence[Fact], second: Sequence[Fact]) -> list[Fact]:
     ]
 
 
-def bounded(
+def with_partition_facts(
     leaf: PlacedScan, query: Query, row_facts: Iterable[Fact], dynamic: DynamicPartitions
 ) -> PlacedScan:
     """The scan of a target whose partitions are replaced where the query returns rows of them.

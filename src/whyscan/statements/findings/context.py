@@ -85,7 +85,7 @@ class FindingContext(Struct, frozen=True, dict=True):
             return max(reads, key=lambda key: reads[key].kept)
         return max(reads, key=lambda key: reads[key].bytes_kept or 0)
 
-    def is_worth_a_word(self, reads: int | None) -> bool:
+    def is_relevant(self, reads: int | None) -> bool:
         """Whether the bytes are a relevant share of what the statement reads; unknown bytes are."""
         sizes = [self.reading(key).bytes_kept for key in self.static]
         sizes_read = [size for size in sizes if size is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.reports.findings import Code, Finding, Severity
-from whyscan.statements.findings.rebuild import instead, where
+from whyscan.statements.findings.rebuild import with_block, with_where
 from whyscan.statements.joins.edges import selects
 from whyscan.statements.sql.relations import (
     Combined,
@@ -170,8 +170,8 @@ def _missing(
     best: tuple[str | None, Effect | None] = (None, None)
     for equality in tried:
         sql = context.sql(equality)
-        added = where(select, Condition(equality, sql, None))
-        gain = context.gain(instead(context.query, select, added))
+        added = with_where(select, Condition(equality, sql, None))
+        gain = context.gain(with_block(context.query, select, added))
         effect = None if gain is None else gain[1]
         if best[0] is None or _spared(effect) > _spared(best[1]):
             best = (sql, effect)

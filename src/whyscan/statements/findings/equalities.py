@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from whyscan.statements.findings.rebuild import instead, on, where
+from whyscan.statements.findings.rebuild import with_block, with_on, with_where
 from whyscan.statements.joins.edges import selects
 from whyscan.statements.sql.relations import Kind, joins, keys
 from whyscan.tree.nodes import Column, Comparator, Comparison, Opaque, columns_of, walk
@@ -73,9 +73,9 @@ class Link(Struct, frozen=True, eq=False):
     def with_condition(self, query: Query, condition: Condition) -> Query:
         """The query with one more condition in the clause of the equality."""
         if self.join is None:
-            return instead(query, self.select, where(self.select, condition))
+            return with_block(query, self.select, with_where(self.select, condition))
         conditions = (*self.join.on, condition)
-        return instead(query, self.select, on(self.select, self.join, conditions))
+        return with_block(query, self.select, with_on(self.select, self.join, conditions))
 
 
 def links(context: FindingContext) -> list[Link]:

@@ -92,7 +92,7 @@ def _reads_all(context: FindingContext, key: str) -> bool:
     reads, dynamic = context.reading(key), context.scans[key].dynamic
     if reads.total < FEWEST_FILES or reads.kept < reads.total:
         return False
-    if not context.is_worth_a_word(reads.bytes_kept):
+    if not context.is_relevant(reads.bytes_kept):
         return False
     answers = [] if dynamic is None else [dynamic.bounded, dynamic.actual]
     return all(amount is None or amount.files == reads.total for amount in answers)

@@ -16,8 +16,8 @@ from whyscan.pruning.mask import written_out
 from whyscan.reports.findings import Effect
 from whyscan.statements.findings.equalities import links
 from whyscan.statements.findings.images import bare
-from whyscan.statements.findings.rebuild import on, where
-from whyscan.statements.joins.supply import bounds, within
+from whyscan.statements.findings.rebuild import with_on, with_where
+from whyscan.statements.joins.supply import bounds, in_range
 from whyscan.statements.scans import leaves_of
 from whyscan.statements.sql.relations import Condition, Join, Select, Source
 from whyscan.tree import arrow
@@ -67,10 +67,10 @@ class Merge(Struct, frozen=True):
         `orphans` is one more condition of WHEN NOT MATCHED BY SOURCE.
         """
         statement = self.context.statement
-        query = on(self.select, self.join, (*self.join.on, *added))
+        query = with_on(self.select, self.join, (*self.join.on, *added))
         target_query = statement.target_query
         if orphans is not None and isinstance(target_query, Select):
-            target_query = where(target_query, orphans)
+            target_query = with_where(target_query, orphans)
         leaves = leaves_of(replace(statement, query=query, target_query=target_query))
         return self.context.kept(next(leaf for leaf in leaves if leaf.source.key == self.key))
 
@@ -117,7 +117,7 @@ def source_values(merge: Merge, subject: Expression, other: Column) -> Expressio
     if value_range.empty:
         return None
     listed = _listed(plan, source_column, subject)
-    return within(subject, value_range) if listed is None else listed
+    return in_range(subject, value_range) if listed is None else listed
 
 
 def _listed(plan: PlannedSnapshot, column: Column, subject: Expression) -> Expression | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from whyscan.reports.findings import Code, Finding, Severity
 from whyscan.reports.words import counted
-from whyscan.statements.findings.rebuild import instead, on, where
+from whyscan.statements.findings.rebuild import with_block, with_on, with_where
 from whyscan.statements.joins.edges import selects
 from whyscan.statements.placement.facts import fact_of, rejects_null
 from whyscan.statements.sql.relations import Kind, Source, joins, keys
@@ -58,7 +58,7 @@ def _moved(
 ) -> Finding:
     """The finding with the move of the condition from ON to WHERE as its fix."""
     rest = tuple(c for c in join.on if c is not condition)
-    changed = instead(context.query, select, where(on(select, join, rest), condition))
+    changed = with_block(context.query, select, with_where(with_on(select, join, rest), condition))
     leaf = context.leaves(changed).get(key)
     reads = context.reading(key)
     effect = None if leaf is None else context.effect(key, context.kept(leaf))

@@ -27,17 +27,17 @@ def rebuilt(query: Query, change: Change) -> Query:
     return replace(changed, tree=tree, nested=nested)
 
 
-def instead(query: Query, block: Query, other: Query) -> Query:
+def with_block(query: Query, block: Query, other: Query) -> Query:
     """The query with one block replaced by another."""
     return rebuilt(query, lambda candidate: other if candidate is block else candidate)
 
 
-def where(select: Select, condition: Condition) -> Select:
+def with_where(select: Select, condition: Condition) -> Select:
     """The block with one more condition in its WHERE."""
     return replace(select, where=(*select.where, condition))
 
 
-def on(select: Select, join: Join, conditions: tuple[Condition, ...]) -> Select:
+def with_on(select: Select, join: Join, conditions: tuple[Condition, ...]) -> Select:
     """The block with new conditions in the ON of one of its joins."""
     if select.tree is None:
         return select

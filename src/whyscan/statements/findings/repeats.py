@@ -35,7 +35,7 @@ def _scanned_twice(context: FindingContext) -> Iterator[Finding]:
     for (name, _), repeated in same.items():
         read = repeated[0].reading
         bytes_again = None if read.bytes_kept is None else read.bytes_kept * (len(repeated) - 1)
-        if len(repeated) > 1 and read.kept and context.is_worth_a_word(bytes_again):
+        if len(repeated) > 1 and read.kept and context.is_relevant(bytes_again):
             yield _scanned_again(name, len(repeated), read, bytes_again)
 
 

@@ -20,12 +20,12 @@ from whyscan.statements.joins.scalar_subqueries import implied_fact, of_values, 
 from whyscan.statements.joins.supply import (
     ColumnRange,
     Supplies,
-    among,
     bounds,
+    in_range,
+    in_values,
+    is_not_null,
     joined_columns,
-    present,
-    shown,
-    within,
+    literal_text,
 )
 from whyscan.statements.placement.facts import Fact
 from whyscan.statements.records import Amount, Dynamic, Origin, Supply
@@ -113,10 +113,10 @@ class Dynamics:
 
     def _feeds(self) -> dict[str, tuple[Fact, ...]]:
         """By scan: the facts it would get if something were known about every supplying column."""
-        values = RunTimeValues({column: present(column) for column in self.columns}, {})
+        values = RunTimeValues({column: is_not_null(column) for column in self.columns}, {})
         for scalar in self.scalars:
             if scalar.condition.compares is not None:
-                not_null = present(scalar.condition.compares[1])
+                not_null = is_not_null(scalar.condition.compares[1])
                 fact = Fact(not_null, scalar.condition.sql, None, Origin.JOIN)
                 values.values[id(scalar.condition)] = fact
         leaves = self._placed(values)
@@ -138,7 +138,7 @@ class Dynamics:
             renewed = self._planned(
                 self._placed(self.run_time_values(current)), current, Depth.FILES
             )
-            is_stable = all(_same(renewed[key], current[key]) for key in current)
+            is_stable = all(_keep_equal_files(renewed[key], current[key]) for key in current)
             current = renewed
             if is_stable:
                 break
@@ -148,7 +148,7 @@ class Dynamics:
         """What these plans guarantee about columns that supply values, and about subqueries."""
         columns = {}
         for column in self.suppliers():
-            condition = within(column, self._bounds_of(column, scans))
+            condition = in_range(column, self._bounds_of(column, scans))
             if condition is not None:
                 columns[column] = condition
         values = {}
@@ -209,7 +209,7 @@ class Dynamics:
     ) -> None:
         """Add the values that were read from a scan to the run-time values."""
         for column in self.suppliers():
-            listed = among(column, values[column]) if column in values else None
+            listed = in_values(column, values[column]) if column in values else None
             if listed is not None:
                 run_time.columns[column] = listed
         for scalar in self.scalars:
@@ -303,7 +303,7 @@ def filter_texts(leaf: PlacedScan) -> list[str]:
     return [to_sql(fact.expression) for fact in leaf.facts]
 
 
-def _same(left: PlannedScan, right: PlannedScan) -> bool:
+def _keep_equal_files(left: PlannedScan, right: PlannedScan) -> bool:
     return left.plan.summary.files_kept == right.plan.summary.files_kept
 
 
@@ -353,4 +353,4 @@ def _target(fact: Fact) -> str:
 
 
 def _shown(literal: Literal | None) -> str | None:
-    return None if literal is None else shown(literal)
+    return None if literal is None else literal_text(literal)

@@ -22,7 +22,7 @@ from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.interval import between
 from whyscan.pruning.mask import either, written_out
 from whyscan.statements.joins.edges import selects
-from whyscan.statements.joins.supply import ColumnRange, extent, extreme, within
+from whyscan.statements.joins.supply import ColumnRange, extent, extreme, in_range
 from whyscan.statements.placement.facts import Fact
 from whyscan.statements.records import Origin
 from whyscan.statements.shortcuts import one_scan
@@ -135,7 +135,7 @@ def implied_fact(condition: Condition, value_range: ColumnRange) -> Fact | None:
     low, high = (_as(end, type_of(expression)) for end in (value_range.low, value_range.high))
     implied: Expression | None = None
     if value_range.empty or operator is Comparator.EQUAL:
-        implied = within(expression, ColumnRange(low, high, value_range.empty))
+        implied = in_range(expression, ColumnRange(low, high, value_range.empty))
     elif operator in _ABOVE and low is not None:
         implied = Comparison(operator, expression, low)
     elif operator in _BELOW and high is not None:

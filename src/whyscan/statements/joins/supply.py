@@ -15,7 +15,7 @@ from whyscan.planning.plan.judgement import flags
 from whyscan.planning.plan.matching_rows import of_files, of_row_groups
 from whyscan.pruning.mask import written_out
 from whyscan.statements.joins.edges import Origins, conditions
-from whyscan.statements.placement.facts import Fact, fact_of, shared
+from whyscan.statements.placement.facts import Fact, common_parts, fact_of
 from whyscan.statements.records import Origin
 from whyscan.tree import arrow
 from whyscan.tree.nodes import (
@@ -80,7 +80,9 @@ def joined_columns(query: Query, origins: Origins) -> Iterator[Column]:
     """The columns of scans that a condition equates with a column of another source."""
     for _, condition in conditions(query):
         condition_fact = fact_of(condition)
-        for fact in () if condition_fact is None else (condition_fact, *shared(condition_fact)):
+        for fact in (
+            () if condition_fact is None else (condition_fact, *common_parts(condition_fact))
+        ):
             e = fact.expression
             equal = isinstance(e, Comparison) and e.operator is Comparator.EQUAL
             if not equal or len(fact.keys) < 2:  # noqa: PLR2004
@@ -91,7 +93,7 @@ def joined_columns(query: Query, origins: Origins) -> Iterator[Column]:
                     yield base
 
 
-def present(column: Expression) -> Expression:
+def is_not_null(column: Expression) -> Expression:
     """What an equality alone says of its sides: the expression is not NULL."""
     return Not(IsNull(column))
 
@@ -218,7 +220,7 @@ def _narrower(files: ColumnRange, groups: ColumnRange) -> ColumnRange:
     return ColumnRange(groups.low or files.low, groups.high or files.high)
 
 
-def within(column: Expression, value_range: ColumnRange) -> Expression | None:
+def in_range(column: Expression, value_range: ColumnRange) -> Expression | None:
     """The range as a condition; None where both ends are unknown."""
     if value_range.empty:
         return In(column, pa.array([], arrow.arrow_type(type_of(column))), null=False, nan=False)
@@ -232,7 +234,7 @@ def within(column: Expression, value_range: ColumnRange) -> Expression | None:
     return None if high is None else Comparison(Comparator.LESS_EQUAL, column, high)
 
 
-def among(column: Column, values: pa.Array) -> Expression | None:
+def in_values(column: Column, values: pa.Array) -> Expression | None:
     """Distinct values as a condition: IN with the values, or the range where there are too many."""
     kind = arrow.arrow_type(column.type)
     distinct = values.drop_null().unique()
@@ -245,10 +247,10 @@ def among(column: Column, values: pa.Array) -> Expression | None:
     if nan:
         return None
     low, high = (Literal(arrow.value(ordered[i], column.type), column.type) for i in (0, -1))
-    return within(column, ColumnRange(low, high))
+    return in_range(column, ColumnRange(low, high))
 
 
-def shown(literal: Literal) -> str:
+def literal_text(literal: Literal) -> str:
     """A literal as text for people: integers without the letter of their width."""
     if isinstance(literal.type, IntegerType) and literal.value is not None:
         return str(literal.value)

@@ -104,7 +104,7 @@ def fact_of(condition: Condition) -> Fact | None:
     return Fact(condition.expression, condition.sql, condition.bare)
 
 
-def shared(fact: Fact) -> Iterator[Fact]:
+def common_parts(fact: Fact) -> Iterator[Fact]:
     """The parts that all branches of an OR have: `a` for `(a AND b) OR (a AND c)`."""
     if isinstance(fact.expression, Or):
         first, *others = (_conjuncts(branch) for branch in fact.expression.operands)
@@ -369,7 +369,7 @@ def part_for(expression: Expression, keys: AbstractSet[str]) -> Expression | Non
 _TRUE = Literal(value=True, type=BOOLEAN)
 
 
-def about(facts: Sequence[Fact], key: str) -> Iterator[Fact]:
+def facts_about(facts: Sequence[Fact], key: str) -> Iterator[Fact]:
     """The facts, and parts of facts, that are about one source alone."""
     for fact in facts:
         if fact.keys and key not in fact.keys:

@@ -23,7 +23,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from whyscan.statements.placement.facts import Fact, about, fact_of, rejects_null, shared, spread
+from whyscan.statements.placement.facts import (
+    Fact,
+    common_parts,
+    fact_of,
+    facts_about,
+    rejects_null,
+    spread,
+)
 from whyscan.statements.placement.passing import (
     both_sides,
     by_position,
@@ -120,7 +127,9 @@ class Placement(Struct):
             if id(condition) not in self._condition_facts:
                 condition_fact = self.values.get(id(condition)) or fact_of(condition)
                 self._condition_facts[id(condition)] = (
-                    () if condition_fact is None else (condition_fact, *shared(condition_fact))
+                    ()
+                    if condition_fact is None
+                    else (condition_fact, *common_parts(condition_fact))
                 )
         return [
             condition_fact
@@ -343,12 +352,14 @@ class Placement(Struct):
 
     def _leaf(self, source: Source, facts: Sequence[Fact]) -> None:
         """Give facts to a table as its filters, or pass them into a derived table."""
-        source_facts = [] if source.sampled else _distinct(about(self._spread(facts), source.key))
+        source_facts = (
+            [] if source.sampled else _distinct(facts_about(self._spread(facts), source.key))
+        )
         if isinstance(source.relation, Base):
             self.leaves[source.key] = (source, tuple(source_facts))
         elif source.relation is not None:
             if source.sampled:
-                self._stay(source.relation, source.key, about(facts, source.key), _SAMPLED)
+                self._stay(source.relation, source.key, facts_about(facts, source.key), _SAMPLED)
             names = {name.lower() for name in self.reads.get(source.key, set())}
             needed_outputs = {o.name for o in source.relation.outputs if o.name.lower() in names}
             self.query(source.relation, source.key, source_facts, facts, needed_outputs)

@@ -26,12 +26,12 @@ from whyscan.statements.reports.phrases import (
     amount_cells,
     answer,
     answers,
-    came,
     changed,
     condition,
+    conditions_above,
     joins,
+    origin_text,
     sql_lines,
-    stayed,
     supplied,
     target,
 )
@@ -143,14 +143,14 @@ def _about(scan: ScanReport) -> Iterator[str]:
 def _conditions(scan: ScanReport, report: StatementReport) -> Iterator[str]:
     rows = []
     for placed, line in zip(scan.placed, scan.report.conjuncts, strict=bool(scan.placed)):
-        origin = plain(came(placed) or ORIGINS[placed.origin])
+        origin = plain(origin_text(placed) or ORIGINS[placed.origin])
         shares = removed(line.alone), removed(line.only)
         rows.append((code(condition(placed.sql)), origin, line.pushdown.value, *shares))
     if rows:
         yield from grid(("condition", "origin", "class", "alone", "only"), rows, right=2)
     else:
         yield "no condition reaches it"
-    above = list(stayed(scan, report))
+    above = list(conditions_above(scan, report))
     if above:
         yield ""
     for condition_above in above:

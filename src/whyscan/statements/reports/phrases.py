@@ -102,7 +102,7 @@ def target(scan: ScanReport) -> str | None:
     return "the target" if scan.role is Role.TARGET else None
 
 
-def stayed(scan: ScanReport, report: StatementReport) -> Iterator[Stayed]:
+def conditions_above(scan: ScanReport, report: StatementReport) -> Iterator[Stayed]:
     """The conditions above the scan, without the conditions of joins, which are listed apart."""
     if not scan.above:
         return
@@ -116,7 +116,7 @@ def condition(sql: str) -> str:
     return shown if len(shown) <= LONGEST_CONDITION else f"{shown[: LONGEST_CONDITION - 1]}…"
 
 
-def came(placed: Placed) -> str | None:
+def origin_text(placed: Placed) -> str | None:
     """The origin of a condition that is not in the statement as it is, else None."""
     written = inert_sql(placed.written)
     match placed.origin:
@@ -184,7 +184,7 @@ def joins(report: StatementReport) -> list[Edge]:
     return [Edge(*ends, " AND ".join(filter(None, sql))) for ends, sql in conditions.items()]
 
 
-def linked(edge: Edge, titles: Sequence[str]) -> str:
+def join_text(edge: Edge, titles: Sequence[str]) -> str:
     """`orders o and users u: o.user = u.age`."""
     left, right = (inert(titles[at]) for at in (edge.left, edge.right))
     return f"{left} and {right}: {inert_sql(edge.sql) or 'no condition'}"

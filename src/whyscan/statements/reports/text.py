@@ -29,11 +29,11 @@ from whyscan.statements.reports.phrases import (
     amount_cells,
     answer,
     answers,
-    came,
     changed,
+    conditions_above,
+    join_text,
     joins,
-    linked,
-    stayed,
+    origin_text,
     supplied,
     target,
     unresolved,
@@ -200,14 +200,14 @@ def _placed(scan: ScanReport, page: Page) -> Iterator[str]:
     yield head
     for placed, line in zip(scan.placed, lines, strict=True):
         yield line
-        if origin := came(placed):
+        if origin := origin_text(placed):
             yield page.wrap(origin, indent=GAP, hanging=GAP * 2)
     if scan.report.listing is None:
         yield from at_least_lines(scan.report, page)
 
 
 def _above(scan: ScanReport, report: StatementReport, page: Page) -> Iterator[str]:
-    for condition in stayed(scan, report):
+    for condition in conditions_above(scan, report):
         sql = page.cut(inert_sql(condition.sql), LONGEST_CONDITION)
         line = f"stays above: {sql} ({inert_sql(condition.why)})"
         yield page.wrap(line, hanging=GAP)
@@ -240,6 +240,6 @@ def _joins(report: StatementReport, titles: Sequence[str], page: Page) -> Iterat
     width = max((len(edge.kind) for edge in edges), default=0)
     for edge in edges:
         lead = f"{GAP}{inert(edge.kind):<{width}}{GAP}"
-        yield page.wrap(lead + linked(edge, titles), hanging=" " * len(lead))
+        yield page.wrap(lead + join_text(edge, titles), hanging=" " * len(lead))
     if unresolved(report):
         yield page.wrap("--resolve-joins reads the values of the small sides", indent=GAP)

@@ -12,7 +12,7 @@ from whyscan.errors import SyntaxProblem
 from whyscan.predicate.syntax.parse import conjuncts, unwrapped
 from whyscan.statements.sql import clauses
 from whyscan.statements.sql.from_clause import FromClause
-from whyscan.statements.sql.outputs import either, fields_of, values, widened_to_match
+from whyscan.statements.sql.outputs import combined_output, fields_of, values, widened_to_match
 from whyscan.statements.sql.qualification import AMBIGUOUS
 from whyscan.statements.sql.relations import (
     Combined,
@@ -101,7 +101,7 @@ class Builder(Struct):
             barrier=clauses.barrier(node),
             distinct=node.args.get("distinct") is not None,
             order=clauses.order(node, frame),
-            cut=clauses.cut(node),
+            cut=clauses.row_limit(node),
             aggregates=clauses.aggregates(node, frame),
         )
 
@@ -139,7 +139,7 @@ class Builder(Struct):
             )
         if barrier is None:
             left, right = widened_to_match(left, right), widened_to_match(right, left)
-        outputs = tuple(map(either, left.outputs, right.outputs))
+        outputs = tuple(map(combined_output, left.outputs, right.outputs))
         narrows = isinstance(node, exp.Union) and not node.args.get("distinct")
         return Combined(node.key, narrows, left, right, outputs, barrier)
 

@@ -124,7 +124,7 @@ def _sort_keys(node: exp.Select) -> list[exp.Expr]:
     return [key.transform(written_out) for key in keys]
 
 
-def cut(node: exp.Expr) -> RowLimit | None:
+def row_limit(node: exp.Expr) -> RowLimit | None:
     """LIMIT and OFFSET as numbers; None without both."""
     limit, offset = node.args.get("limit"), node.args.get("offset")
     if limit is None and offset is None:

@@ -64,7 +64,7 @@ def _widened(expression: Expression | None, other: Expression | None) -> Express
     return expression
 
 
-def either(left: Output, right: Output) -> Output:
+def combined_output(left: Output, right: Output) -> Output:
     """A column of a set operation; it has an expression only if both sides have the same type."""
     same = (
         left.expression is not None
