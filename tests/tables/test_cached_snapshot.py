@@ -154,7 +154,7 @@ def test_columns_come_with_the_questions_that_name_them(lake):
     known = []
     for text in ASKED["delta"]:
         told(held, text)
-        known.append({".".join(path) for path in held._known.columns})
+        known.append({".".join(path) for path in held._cache.columns})
 
     assert known == [{"k", "x"}] * 3
     assert held.files((), UTC) is held.files((), UTC)
@@ -186,7 +186,7 @@ def test_statistics_that_cannot_be_true_are_counted_for_each_question(tmp_path):
     for question in ("x > 100", "k = 'a'", "x > 100 AND k = 'a'"):
         assert told(held, question) == told(opened(tmp_path), question)
     assert told(held, "x > 100")["findings"] != told(held, "k = 'a'")["findings"]
-    assert held._known.doubted == {("x",)}
+    assert held._cache.doubted == {("x",)}
 
 
 STATEMENTS = (
@@ -233,6 +233,6 @@ def test_many_files_lie_in_blocks_by_the_columns_that_are_asked_for(lake, monkey
     seen = []
     for text in ("x < 60", "k = 'b' AND x > 150", "k = 'a' OR x = 150"):
         assert told(kept, text) == told(opened(lake / "delta"), text)
-        seen.append([".".join(c.path) for c in kept._known.arranged])
+        seen.append([".".join(c.path) for c in kept._cache.arranged])
 
     assert seen == [["x"], ["x", "k"], ["x", "k"]]

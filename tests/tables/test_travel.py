@@ -41,4 +41,4 @@ def test_a_format_refuses_ways_that_it_does_not_have() -> None:
     with pytest.raises(UsageError, match="Delta tables have no ref"):
         Travel(ref="main").only("version", "as_of", format_name="Delta")
     Travel(version=1).only("version", format_name="Delta")
-    assert Travel().given() == ()
+    assert Travel().ways() == ()

@@ -1,4 +1,4 @@
-"""What is there: the table formats, each a reader that fills the snapshot model."""
+"""Tables: one reader per table format, each of which fills the snapshot model."""
 
 from __future__ import annotations
 
@@ -24,24 +24,28 @@ def open_snapshot(
 ) -> Snapshot:
     """Open a folder, a file, a glob, several of them or a catalog's table, at one version.
 
-    `fetched_whole` is 0 where others will read the files of a checkpoint.
+    A Delta checkpoint of at most `fetched_whole` bytes is fetched from its store at once. Callers
+    pass 0 where other processes will read the checkpoint.
     """
     from whyscan.tables.time_travel import Travel
 
-    when = travel or Travel()
-    found = _with_metadata(places, options, when, fetched_whole)
-    if found is None:
-        when.only(format_name="Parquet")
+    version = travel or Travel()
+    snapshot = _with_metadata(places, options, version, fetched_whole)
+    if snapshot is None:
+        version.only(format_name="Parquet")
         return _open_files(places, partition_types, options)
     if partition_types:
         raise UsageError("a table with metadata knows the types of its partition columns")
-    return found
+    return snapshot
 
 
 def _with_metadata(
     places: Sequence[str], options: Mapping[str, Any], travel: Travel, fetched_whole: int
 ) -> Snapshot | None:
-    """The Delta or Iceberg table that was named. Read as plain files it would show deleted rows."""
+    """The Delta or Iceberg table at a location, None for plain files.
+
+    Read as plain files, a table with metadata would show deleted rows.
+    """
     from whyscan.tables.catalogs.names import table_name
     from whyscan.tables.storage.locations import folder_of, metadata_file
 
@@ -68,15 +72,15 @@ def _with_metadata(
 
 
 def _if_iceberg(store: Store, travel: Travel) -> Snapshot | None:
-    """The Iceberg table in a folder that may be one."""
+    """The Iceberg table in a folder with a `metadata` folder, None where it is none."""
     from whyscan.tables.iceberg.metadata_location import find_metadata
     from whyscan.tables.iceberg.opening import open_found
 
-    found = find_metadata(store)
-    if found is None:
+    metadata = find_metadata(store)
+    if metadata is None:
         return None
     travel.only("snapshot", "as_of", "ref", format_name="Iceberg")
-    return open_found(store, found, travel)
+    return open_found(store, metadata, travel)
 
 
 def _open_delta(store: Store, travel: Travel, fetched_whole: int) -> Snapshot:
@@ -103,8 +107,8 @@ def _open_files(
     from whyscan.tables.parquet.type_names import type_named
     from whyscan.tables.storage.locations import find, refuse_folder_of_tables
 
-    given = {name: type_named(text) for name, text in partition_types.items()}
-    found = find(places, options, is_visible_folder)
+    types = {name: type_named(text) for name, text in partition_types.items()}
+    located = find(places, options, is_visible_folder)
     if len(places) == 1:
-        refuse_folder_of_tables(places[0], found)
-    return open_parquet(found.store, found.objects, given)
+        refuse_folder_of_tables(places[0], located)
+    return open_parquet(located.store, located.objects, types)

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 VARIABLE = "WHYSCAN_MEMORY"
 DEFAULT = "1GiB"
 INFLATION = 128
-"""How many times its stored bytes an object may inflate to; metadata of real tables needs less."""
+"""An object may inflate to this many times its compressed bytes; real metadata needs less."""
 
 _SHARE = 16
-"""Whatever its ratio, an object may inflate to this part of the limit."""
+"""An object may always inflate to the limit divided by this number, whatever its ratio."""
 
 _COPIES = 4
-"""An object is held as it is stored, inflated and decoded, and copied once on the way."""
+"""An object is in memory compressed, inflated and decoded, and is copied once on the way."""
 
 
 def limit() -> int:
@@ -43,29 +43,29 @@ def check(claimed: int, name: str, what: str = "it takes") -> None:
 
 
 def check_stored(size: int, name: str) -> None:
-    """Refuse an object whose bytes, held whole while they are decoded, exceed the limit."""
+    """Refuse an object whose bytes stay in memory while they are decoded and exceed the limit."""
     if size > most_stored():
         raise too_large(name, f"it has {show_size(size)}, which are read whole", _COPIES * size)
 
 
 def most_stored() -> int:
-    """The most bytes of an object that is read whole."""
+    """The largest size in bytes of an object that is read in one piece."""
     return limit() // _COPIES
 
 
 def most_at_once() -> int:
-    """The most bytes that are decoded in one go: decoders take several times as many."""
+    """The most bytes that are decoded at once; decoders take several times as much memory."""
     return limit() // _SHARE
 
 
-def most_inflated(stored: int) -> int:
-    """How many bytes `stored` bytes may inflate to: a ratio, a share of the limit, the limit."""
-    whole = limit()
-    return min(whole, max(whole // _SHARE, INFLATION * stored))
+def most_inflated(compressed: int) -> int:
+    """How many bytes `compressed` bytes may inflate to: by ratio, at least a share of the limit."""
+    most = limit()
+    return min(most, max(most // _SHARE, INFLATION * compressed))
 
 
 def bounded(pieces: Iterable[bytes], most: int, name: str) -> Iterator[bytes]:
-    """The same pieces of an inflated object, as long as they have at most `most` bytes together."""
+    """The same pieces of an inflated object; an error as soon as their sum exceeds `most` bytes."""
     size = 0
     for piece in pieces:
         size += len(piece)
@@ -80,11 +80,11 @@ def inflates(name: str, most: int) -> TooLarge:
 
 
 def too_large(name: str, why: str, needed: int) -> TooLarge:
-    """The error about an object, with a limit in its hint that `needed` bytes fit into."""
-    present = limit()
-    enough = max(4 * present, 1 << (max(needed, 1) - 1).bit_length())
+    """The error about an object. Its hint names a limit that `needed` bytes fit into."""
+    allowed = limit()
+    enough = max(4 * allowed, 1 << (max(needed, 1) - 1).bit_length())
     return TooLarge(
         name,
-        f"{why}, and the memory limit is {show_size(present)}",
+        f"{why}, and the memory limit is {show_size(allowed)}",
         hint=f"a file that can be trusted is read with --memory {show_size(enough, '')}",
     )

@@ -1,7 +1,7 @@
-"""The files that an open table was asked for, kept for the next question on the same columns.
+"""A cache of the files of an open table, for the next query on the same columns.
 
-A snapshot never changes, so that what was read of it once stays right. What is kept is bounded,
-and what was used least recently goes first.
+A snapshot never changes, so a cached result stays right. The cache is bounded; the entry that was
+used least recently is dropped first.
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ if TYPE_CHECKING:
     from whyscan.tables.snapshot import Files
 
 BOUND = 1 << 28
-"""How many bytes of columns an open table keeps; paths come on top once somebody asked for them."""
+"""How many bytes of columns an open table caches. Paths come on top once they were read."""
 
 
 class CachedFiles(Struct):
-    """Files by what was asked of them, the one used last at the end; `coming` are being read."""
+    """Files by the key of the request, the one used last at the end; `coming` are being read."""
 
     bound: int = BOUND
     kept: dict[Hashable, Files] = field(default_factory=dict)
     coming: dict[Hashable, Future[Files]] = field(default_factory=dict)
 
-    def expect(self, asked: Hashable, read: Callable[[], Files]) -> None:
-        """Begin to read what will be asked for next. Whoever asks waits, and gets its errors."""
-        # Its thread is no daemon: an interpreter that ends must not pull it out of DuckDB's hands.
-        self.coming = {asked: ThreadPoolExecutor(1).submit(read)}
+    def expect(self, key: Hashable, read: Callable[[], Files]) -> None:
+        """Begin to read the files of the next request, which waits for them and gets the errors."""
+        # The thread is no daemon: an interpreter that ends must not stop it while DuckDB runs.
+        self.coming = {key: ThreadPoolExecutor(1).submit(read)}
 
-    def files(self, asked: Hashable, read: Callable[[], Files]) -> Files:
-        """What `read` gives, read once. Threads that ask at once may each read it."""
-        found = self.kept.pop(asked, None)
-        if found is None:
-            coming = self.coming.pop(asked, None)
-            found = read() if coming is None else coming.result()
-        self.kept[asked] = found
+    def files(self, key: Hashable, read: Callable[[], Files]) -> Files:
+        """The result of `read`, or the cached one. Two threads may both read it."""
+        files = self.kept.pop(key, None)
+        if files is None:
+            coming = self.coming.pop(key, None)
+            files = read() if coming is None else coming.result()
+        self.kept[key] = files
         self._evict()
-        return found
+        return files
 
     def _evict(self) -> None:
-        held = list(self.kept.items())
-        total = sum(size(files) for _, files in held)
-        for asked, files in held:
+        entries = list(self.kept.items())
+        total = sum(size(files) for _, files in entries)
+        for key, files in entries:
             if total <= self.bound:
                 return
-            self.kept.pop(asked, None)
+            self.kept.pop(key, None)
             total -= size(files)
 
 
@@ -60,10 +60,10 @@ def size(value: Any) -> int:
         case pa.Array() | pa.ChunkedArray() | pa.Table():
             return int(value.nbytes)
         case Mapping():
-            return sum(size(part) for part in value.values())
+            return sum(size(member) for member in value.values())
         case tuple():
-            return sum(size(part) for part in value)
+            return sum(size(member) for member in value)
         case Struct():
-            return sum(size(getattr(value, part)) for part in value.__struct_fields__)
+            return sum(size(getattr(value, member)) for member in value.__struct_fields__)
         case _:
             return 0

@@ -1,7 +1,8 @@
-"""The row groups of files that were opened once, for the next question on the same files.
+"""A cache of the row groups of opened files, for the next query on the same files.
 
-Statistics are those of all columns that anybody asked for. Byte ranges are those of a projection,
-so that each of them has its own; footers that came from a store are in the cache by then.
+The cached statistics are those of all columns that any query named so far. Byte ranges depend on
+the projection, so each projection has its own entry. The store caches footers by itself, so a new
+projection fetches none again.
 """
 
 from __future__ import annotations
@@ -30,14 +31,17 @@ if TYPE_CHECKING:
     Positions = npt.NDArray[np.int64]
 
 BOUND = 1 << 29
-"""How many bytes of row groups are held."""
+"""How many bytes of row groups are cached."""
 
 BATCHES_AT_MOST = 8
-"""Footers of so many questions are kept apart before they are joined."""
+"""A projection has at most this many batches; then they are joined into one."""
 
 
 class RowGroupRequest(Struct, frozen=True):
-    """A question: the files at `opened` of `files`, which stand at `at` among all files."""
+    """A request for row groups of the files at the positions `opened` of `files`.
+
+    `at` has, for each of `files`, its position among all files of the snapshot.
+    """
 
     files: Files
     opened: pa.Array
@@ -47,32 +51,35 @@ class RowGroupRequest(Struct, frozen=True):
 
 
 class _Batch(Struct, frozen=True):
-    """Row groups of the files at `places`, which ascend; those of the i-th begin at `begins[i]`."""
+    """Row groups of the files at `positions`, which ascend.
 
-    places: Positions
-    begins: Positions
+    The row groups of the i-th file start at index `starts[i]`.
+    """
+
+    positions: Positions
+    starts: Positions
     ordinal: pa.Array
     bytes: pa.Array
     ranges: pa.Array
     containers: Containers
 
-    def found(self, places: Positions) -> Positions:
-        """Where each place stands in this batch, -1 for nowhere."""
-        if not len(self.places):
-            return np.full(len(places), -1)
-        near = np.minimum(np.searchsorted(self.places, places), len(self.places) - 1)
-        return np.where(self.places[near] == places, near, -1)
+    def indices_of(self, positions: Positions) -> Positions:
+        """The index of each position in this batch, -1 where the batch does not have it."""
+        if not len(self.positions):
+            return np.full(len(positions), -1)
+        nearest = np.minimum(np.searchsorted(self.positions, positions), len(self.positions) - 1)
+        return np.where(self.positions[nearest] == positions, nearest, -1)
 
     def counts(self, at: Positions) -> Positions:
-        counted: Positions = self.begins[at + 1] - self.begins[at]
-        return counted
+        counts: Positions = self.starts[at + 1] - self.starts[at]
+        return counts
 
 
 class CachedRowGroups(Struct):
     """Batches by projection, the one used last at the end.
 
-    A file in `odd` has something about it that is told question by question: it is missing, or a
-    statistic of its own contradicts itself.
+    Files in `odd` are never answered from the cache: they are missing, or have statistics that
+    contradict themselves, and the answer about that depends on the columns of the query.
     """
 
     columns: dict[Path, Column] = field(default_factory=dict)
@@ -80,17 +87,19 @@ class CachedRowGroups(Struct):
     odd: set[int] = field(default_factory=set)
     bound: int = BOUND
 
-    def answer(self, bare: Snapshot, asked: RowGroupRequest, named: Sequence[Column]) -> RowGroups:
-        """What the snapshot itself would answer."""
-        places = asked.at[asked.opened.to_numpy()]
-        self._widen((*named, *asked.columns))
-        if len(places) and self.odd.isdisjoint(places.tolist()):
-            held = self._held(bare, asked, places)
-            if isinstance(held, RowGroups):
-                return held
-            if held is not None and self.odd.isdisjoint(places.tolist()):
-                return _answer(asked, places, held)
-        return bare.row_groups(asked.files, asked.opened, asked.columns, asked.projection)
+    def answer(
+        self, bare: Snapshot, request: RowGroupRequest, named: Sequence[Column]
+    ) -> RowGroups:
+        """The row groups that the snapshot itself would give."""
+        positions = request.at[request.opened.to_numpy()]
+        self._widen((*named, *request.columns))
+        if len(positions) and self.odd.isdisjoint(positions.tolist()):
+            cached = self._batches_with(bare, request, positions)
+            if isinstance(cached, RowGroups):
+                return cached
+            if cached is not None and self.odd.isdisjoint(positions.tolist()):
+                return _answer(request, positions, cached)
+        return bare.row_groups(request.files, request.opened, request.columns, request.projection)
 
     def _widen(self, columns: Sequence[Column]) -> None:
         new = {c.path: c for c in columns if c.path not in self.columns}
@@ -98,32 +107,32 @@ class CachedRowGroups(Struct):
             self.columns |= new
             self.batches.clear()
 
-    def _held(
-        self, bare: Snapshot, asked: RowGroupRequest, places: Positions
+    def _batches_with(
+        self, bare: Snapshot, request: RowGroupRequest, positions: Positions
     ) -> list[_Batch] | RowGroups | None:
-        """Batches that have all of these files; None where they cannot be read for all columns.
+        """Batches that have all of these files; None if they cannot be read for all columns.
 
-        The answer itself where none of them can be opened: then it is one for all columns.
+        If none of the files can be opened, this is the final answer: it holds for all columns.
         """
-        key = None if asked.projection is None else frozenset(asked.projection)
+        key = None if request.projection is None else frozenset(request.projection)
         batches = self.batches.pop(key, [])
         self.batches[key] = batches
-        missing = np.ones(len(places), np.bool_)
+        missing = np.ones(len(positions), np.bool_)
         for batch in batches:
-            missing &= batch.found(places) < 0
+            missing &= batch.indices_of(positions) < 0
         if missing.any():
-            opened = pa.array(asked.opened.to_numpy()[missing])
+            opened = pa.array(request.opened.to_numpy()[missing])
             try:
                 read = bare.row_groups(
-                    asked.files, opened, tuple(self.columns.values()), asked.projection
+                    request.files, opened, tuple(self.columns.values()), request.projection
                 )
             except WhyscanError:
-                # It may be about a column that this question does not name.
+                # The error may be about a column that this query does not name.
                 return None
-            self._add(batches, read, asked.at)
-            # A file without a place in what was read: its footer could not be opened.
-            reached = set(asked.at[read.opened.to_numpy()].tolist())
-            wanted = set(places[missing].tolist())
+            self._add(batches, read, request.at)
+            # A file that is not in the result: its footer could not be opened.
+            reached = set(request.at[read.opened.to_numpy()].tolist())
+            wanted = set(positions[missing].tolist())
             is_odd = read.contradictions or read.unreadable
             self.odd |= wanted if is_odd else wanted - reached
             if missing.all() and not reached:
@@ -134,18 +143,18 @@ class CachedRowGroups(Struct):
         batches.append(_batch(read, at))
         if len(batches) > BATCHES_AT_MOST:
             batches[:] = [_joined(batches)]
-        held = {key: sum(map(size, some)) for key, some in self.batches.items()}
-        total = sum(held.values())
-        for key, weight in held.items():
+        sizes = {key: sum(map(size, members)) for key, members in self.batches.items()}
+        total = sum(sizes.values())
+        for key, dropped in sizes.items():
             if total <= self.bound:
                 return
-            # Those of the present question are still being used.
+            # The current query still uses its own list, so the list is replaced, not cleared.
             self.batches[key] = []
-            total -= weight
+            total -= dropped
 
 
 def _batch(read: RowGroups, at: Positions) -> _Batch:
-    told = read.containers
+    containers = read.containers
     counts = np.bincount(read.file.to_numpy(), minlength=len(read.opened))
     batch = _Batch(
         at[read.opened.to_numpy()],
@@ -153,25 +162,30 @@ def _batch(read: RowGroups, at: Positions) -> _Batch:
         read.ordinal,
         read.bytes,
         read.ranges,
-        # Partition values are those of the file, which the next question brings along.
-        Containers(told.count, told.rows, statistics=told.statistics, exact=told.exact),
+        # Partition values are those of the file; the next request has them in its files.
+        Containers(
+            containers.count,
+            containers.rows,
+            statistics=containers.statistics,
+            exact=containers.exact,
+        ),
     )
     return _sorted(batch)
 
 
 def _sorted(batch: _Batch) -> _Batch:
-    if (np.diff(batch.places) >= 0).all():
+    if (np.diff(batch.positions) >= 0).all():
         return batch
-    order = np.argsort(batch.places, kind="stable")
-    return replace(_chosen(batch, order), places=batch.places[order])
+    order = np.argsort(batch.positions, kind="stable")
+    return replace(_chosen(batch, order), positions=batch.positions[order])
 
 
 def _joined(batches: Sequence[_Batch]) -> _Batch:
-    places = np.concatenate([b.places for b in batches])
-    counts = np.concatenate([np.diff(b.begins) for b in batches])
+    positions = np.concatenate([b.positions for b in batches])
+    counts = np.concatenate([np.diff(b.starts) for b in batches])
     return _sorted(
         _Batch(
-            places,
+            positions,
             np.concatenate(([0], counts.cumsum())),
             pa.concat_arrays([b.ordinal for b in batches]),
             pa.concat_arrays([b.bytes for b in batches]),
@@ -182,13 +196,13 @@ def _joined(batches: Sequence[_Batch]) -> _Batch:
 
 
 def _chosen(batch: _Batch, at: Positions) -> _Batch:
-    """The row groups of some files of a batch, file by file in that order."""
+    """The row groups of the files at the indices `at` of a batch, file by file in that order."""
     counts = batch.counts(at)
-    begins = np.concatenate(([0], counts.cumsum()))
-    rows = pa.array(np.repeat(batch.begins[at] - begins[:-1], counts) + np.arange(begins[-1]))
+    starts = np.concatenate(([0], counts.cumsum()))
+    rows = pa.array(np.repeat(batch.starts[at] - starts[:-1], counts) + np.arange(starts[-1]))
     return _Batch(
-        batch.places[at],
-        begins,
+        batch.positions[at],
+        starts,
         batch.ordinal.take(rows),
         batch.bytes.take(rows),
         batch.ranges.take(rows),
@@ -196,43 +210,43 @@ def _chosen(batch: _Batch, at: Positions) -> _Batch:
     )
 
 
-def _answer(asked: RowGroupRequest, places: Positions, batches: Sequence[_Batch]) -> RowGroups:
-    """The row groups of all these files, in their order."""
+def _answer(request: RowGroupRequest, positions: Positions, batches: Sequence[_Batch]) -> RowGroups:
+    """The row groups of the files at `positions`, in that order."""
     chosen: list[_Batch] = []
-    open_still = np.ones(len(places), np.bool_)
+    missing = np.ones(len(positions), np.bool_)
     for batch in batches:
-        at = np.where(open_still, batch.found(places), -1)
-        here = at >= 0
-        if here.any():
-            chosen.append(_chosen(batch, at[here]))
-            open_still &= ~here
-    whole = chosen[0] if len(chosen) == 1 else _joined(chosen)
-    # They stand by place now, and a question may name files in another order.
-    order = np.searchsorted(whole.places, places)
+        at = np.where(missing, batch.indices_of(positions), -1)
+        is_in_batch = at >= 0
+        if is_in_batch.any():
+            chosen.append(_chosen(batch, at[is_in_batch]))
+            missing &= ~is_in_batch
+    joined = chosen[0] if len(chosen) == 1 else _joined(chosen)
+    # They are ordered by position, and a request may name files in another order.
+    order = np.searchsorted(joined.positions, positions)
     if (np.diff(order) < 0).any():
-        whole = _chosen(whole, order)
-    return _row_groups(asked, whole)
+        joined = _chosen(joined, order)
+    return _row_groups(request, joined)
 
 
-def _row_groups(asked: RowGroupRequest, found: _Batch) -> RowGroups:
-    counts = np.diff(found.begins)
+def _row_groups(request: RowGroupRequest, batch: _Batch) -> RowGroups:
+    counts = np.diff(batch.starts)
     file = pa.array(np.repeat(np.arange(len(counts)), counts))
-    opened = asked.opened.cast(pa.int64())
-    owners = asked.files.containers.take(opened.take(file))
-    paths = {column.path for column in asked.columns}
-    told = found.containers
+    opened = request.opened.cast(pa.int64())
+    owners = request.files.containers.take(opened.take(file))
+    paths = {column.path for column in request.columns}
+    containers = batch.containers
     return RowGroups(
         opened=opened,
         file=file,
-        ordinal=found.ordinal,
-        bytes=found.bytes,
-        ranges=found.ranges,
+        ordinal=batch.ordinal,
+        bytes=batch.bytes,
+        ranges=batch.ranges,
         containers=Containers(
-            told.count,
-            told.rows,
+            containers.count,
+            containers.rows,
             partition=owners.partition,
-            statistics={path: i for path, i in told.statistics.items() if path in paths},
+            statistics={path: i for path, i in containers.statistics.items() if path in paths},
             buckets=owners.buckets,
-            exact={path: e for path, e in told.exact.items() if path in paths},
+            exact={path: e for path, e in containers.exact.items() if path in paths},
         ),
     )

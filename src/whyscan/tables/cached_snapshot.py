@@ -1,7 +1,8 @@
-"""A snapshot for many questions: its files are read once for all their columns.
+"""A snapshot with a cache, for many queries: its files are read once for all columns.
 
-The answers are those of the snapshot itself. Where that is in doubt (statistics that cannot be
-true are counted by the columns that were asked for, a data file is missing) it is asked itself.
+The answers are those of the snapshot itself. Some answers depend on which columns a query names
+together: the number of statistics that cannot be true, and errors about missing or unreadable
+files. Those come from the snapshot and not from the cache.
 """
 
 from __future__ import annotations
@@ -40,21 +41,21 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
 BOUND = 1 << 31
-"""How many bytes of the files' columns are held; beyond it only what the last question named."""
+"""How many bytes of columns are cached; beyond it only the columns of the last query stay."""
 
 VIEWS_AT_MOST = 256
 
 BLOCKS_FROM = 50_000
-"""So many files are put into blocks: of fewer, each is looked at as quickly."""
+"""At least this many files are put into blocks; fewer files are as quick without blocks."""
 
 ARRANGED_BY = 4
-"""Blocks lie near each other by so many columns: with more, none of them tells blocks apart."""
+"""At most this many columns sort files into blocks; with more, no column separates blocks."""
 
 
 def hold(snapshot: Snapshot, columns: Sequence[Column] = ()) -> CachedSnapshot:
-    """The same snapshot for many questions; `columns` are those they will name, as far as known.
+    """The same snapshot with a cache; `columns` are the columns that the queries will name.
 
-    A question that names another column has it read then, and held from then on.
+    A column that is not in `columns` is read when a query names it, and is cached from then on.
     """
     if isinstance(snapshot, CachedSnapshot):
         return snapshot
@@ -62,9 +63,9 @@ def hold(snapshot: Snapshot, columns: Sequence[Column] = ()) -> CachedSnapshot:
 
 
 class _View(Struct, frozen=True):
-    """What a question is answered with; `at` are the places of its files among all of them.
+    """The files that answer one request.
 
-    None where nobody knows.
+    `at` are their positions among all files of the snapshot, None if they are unknown.
     """
 
     files: Files
@@ -72,14 +73,14 @@ class _View(Struct, frozen=True):
 
 
 class _CachedColumns(Struct):
-    """What was read so far: `whole` are all files with what is known of the `columns`.
+    """The cache: `all_files` are all files of the snapshot with the statistics of `columns`.
 
-    They lie in blocks by those that are `arranged`. What is told of a column in `doubted` depends
-    on the others that are asked for with it.
+    The files are sorted into blocks by the columns in `arranged`. A column in `doubted` is never
+    answered from the cache, as its answer depends on the other columns of the query.
     """
 
     columns: dict[Path, Column] = field(default_factory=dict)
-    whole: Files | None = None
+    all_files: Files | None = None
     doubted: set[Path] = field(default_factory=set)
     views: dict[tuple[object, ...], _View] = field(default_factory=dict)
     arranged: tuple[Column, ...] = ()
@@ -92,7 +93,7 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     bare: Snapshot
     named: tuple[Column, ...]
-    _known: _CachedColumns = field(default_factory=_CachedColumns)
+    _cache: _CachedColumns = field(default_factory=_CachedColumns)
     _groups: CachedRowGroups = field(default_factory=CachedRowGroups)
 
     @property
@@ -128,25 +129,25 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
         return self.bare.footers_describe_files
 
     def schema(self, named: Sequence[str] = ()) -> Schema:
-        """The columns. One that was once looked for harder is looked for by its name again."""
-        if self._known.sampled is None:
-            self._known.sampled = self.bare.schema()
-        known = {name.lower() for name in self._known.sampled.names()}
-        if all(name.lower() in known for name in named):
-            return self._known.sampled
+        """The columns. The snapshot looks for names that its sampled schema lacks, each time."""
+        if self._cache.sampled is None:
+            self._cache.sampled = self.bare.schema()
+        names = {name.lower() for name in self._cache.sampled.names()}
+        if all(name.lower() in names for name in named):
+            return self._cache.sampled
         return self.bare.schema(named)
 
     def manifests(self) -> Manifests | None:
         return self.bare.manifests()
 
     def expect(self, columns: Sequence[Column]) -> None:
-        """Nothing: what is not held is read when it is asked for."""
+        """Does nothing: columns that are not cached are read when a query needs them."""
 
     def recording(self, column: Column) -> Recording:
-        found = self._known.recordings.get(column)
-        if found is None:
-            found = self._known.recordings[column] = self.bare.recording(column)
-        return found
+        recording = self._cache.recordings.get(column)
+        if recording is None:
+            recording = self._cache.recordings[column] = self.bare.recording(column)
+        return recording
 
     def traffic(self) -> Traffic:
         return self.bare.traffic()
@@ -157,7 +158,7 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
     def files(
         self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None = None
     ) -> Files:
-        """Every live file of the manifests, with what is known of `columns`."""
+        """Every live file of the manifests, with the statistics of `columns`."""
         return self._view(columns, zone, manifests).files
 
     def row_groups(
@@ -167,124 +168,130 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
         columns: Sequence[Column],
         projection: Sequence[Path] | None,
     ) -> RowGroups:
-        """The row groups of the files at `opened`; each footer is read once for a projection."""
-        view = next((v for v in self._known.views.values() if v.files is files), None)
+        """The row groups of the files at `opened`; a footer is read once for each projection."""
+        view = next((v for v in self._cache.views.values() if v.files is files), None)
         if view is None or view.at is None:
             return self.bare.row_groups(files, opened, columns, projection)
-        asked = RowGroupRequest(files, opened, view.at, columns, projection)
-        return self._groups.answer(self.bare, asked, self.named)
+        request = RowGroupRequest(files, opened, view.at, columns, projection)
+        return self._groups.answer(self.bare, request, self.named)
 
     def _view(self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None) -> _View:
         paths = frozenset(column.path for column in columns)
         opened = None if manifests is None else tuple(manifests.to_pylist())
-        asked = (paths, opened, zone if self.footers_describe_files else None)
-        views = self._known.views
-        found = views.pop(asked, None)
-        if found is None:
-            found = self._found(columns, zone, manifests)
-        views[asked] = found
+        key = (paths, opened, zone if self.footers_describe_files else None)
+        views = self._cache.views
+        view = views.pop(key, None)
+        if view is None:
+            view = self._read_view(columns, zone, manifests)
+        views[key] = view
         if len(views) > VIEWS_AT_MOST:
             del views[next(iter(views))]
-        return found
+        return view
 
-    def _found(self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None) -> _View:
-        above = self.bare.manifests()
-        everything = manifests is None or above is None or len(manifests) == above.count
-        whole = None if self.footers_describe_files else self._whole(columns, zone)
-        if whole is None:
+    def _read_view(
+        self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None
+    ) -> _View:
+        all_manifests = self.bare.manifests()
+        is_all = manifests is None or all_manifests is None or len(manifests) == all_manifests.count
+        all_files = None if self.footers_describe_files else self._with_columns(columns, zone)
+        if all_files is None:
             files = self.bare.files(columns, zone, manifests)
-            return _View(files, np.arange(files.count) if everything else None)
-        here = _of_columns(whole, {column.path for column in columns})
-        if everything or manifests is None:
-            return _View(here, np.arange(here.count))
-        if not len(manifests) or len(self.specs) > 1 or here.manifest is None:
-            # What there is to know of files, and to show, is what the specs that were met have.
+            return _View(files, np.arange(files.count) if is_all else None)
+        files = _of_columns(all_files, {column.path for column in columns})
+        if is_all or manifests is None:
+            return _View(files, np.arange(files.count))
+        if not len(manifests) or len(self.specs) > 1 or files.manifest is None:
+            # The partition columns of the result depend on the specs of the opened manifests.
             return _View(self.bare.files(columns, zone, manifests), None)
-        at = np.flatnonzero(np.isin(here.manifest.to_numpy(), manifests.to_numpy()))
-        return _View(_at(here, pa.array(at)), at)
+        at = np.flatnonzero(np.isin(files.manifest.to_numpy(), manifests.to_numpy()))
+        return _View(_at(files, pa.array(at)), at)
 
-    def _whole(self, columns: Sequence[Column], zone: Zone) -> Files | None:
-        """All files with what is known of these columns and of others; None if they are doubted."""
-        known = self._known
-        wanted = (*columns, *(() if known.columns else self.named))
-        new = {c.path: c for c in wanted if c.path not in known.columns}
-        missing = [c for path, c in new.items() if path not in known.doubted]
-        if missing or (known.whole is None and not known.doubted):
+    def _with_columns(self, columns: Sequence[Column], zone: Zone) -> Files | None:
+        """All files with the statistics of at least these columns; None if a column is doubted."""
+        cache = self._cache
+        wanted = (*columns, *(() if cache.columns else self.named))
+        new = {c.path: c for c in wanted if c.path not in cache.columns}
+        missing = [c for key, c in new.items() if key not in cache.doubted]
+        if missing or (cache.all_files is None and not cache.doubted):
             self._grow(missing, zone)
-        asked = {c.path for c in columns}
-        if known.whole is None or asked & known.doubted:
+        paths = {c.path for c in columns}
+        if cache.all_files is None or paths & cache.doubted:
             return None
-        if size(known.whole.containers) > BOUND:
-            known.whole = _of_columns(known.whole, asked)
-            known.columns = {path: c for path, c in known.columns.items() if path in asked}
-            known.views.clear()
-            if known.whole.containers.blocks is not None:
-                known.whole.containers.blocks.forget()
-        return known.whole
+        if size(cache.all_files.containers) > BOUND:
+            cache.all_files = _of_columns(cache.all_files, paths)
+            cache.columns = {key: c for key, c in cache.columns.items() if key in paths}
+            cache.views.clear()
+            if cache.all_files.containers.blocks is not None:
+                cache.all_files.containers.blocks.forget()
+        return cache.all_files
 
     def _grow(self, missing: Sequence[Column], zone: Zone) -> None:
-        known = self._known
+        cache = self._cache
         try:
             read = self.bare.files(missing, zone, None)
         except WhyscanError:
-            # Of these columns or of all files something cannot be read: a question that does not
-            # need it must not fail, and one that does fails by itself.
-            known.doubted |= {c.path for c in missing}
+            # Something of these columns or files cannot be read. A query that does not need it
+            # must not fail; a query that needs it reads the snapshot and fails there.
+            cache.doubted |= {c.path for c in missing}
             return
         if (read.contradictions or read.unreadable) and len(missing) > 1:
             for column in missing:
                 self._grow([column], zone)
             return
         if read.contradictions or read.unreadable:
-            # They are counted over all columns that are asked for together.
-            known.doubted |= {c.path for c in missing}
+            # They are counted over all columns that a query names together.
+            cache.doubted |= {c.path for c in missing}
             return
-        known.columns |= {c.path: c for c in missing}
-        files = read if known.whole is None else _with(known.whole, read)
-        known.whole = self._in_blocks(files, missing)
+        cache.columns |= {c.path: c for c in missing}
+        files = read if cache.all_files is None else _with(cache.all_files, read)
+        cache.all_files = self._in_blocks(files, missing)
 
     def _in_blocks(self, files: Files, new: Sequence[Column]) -> Files:
-        """The same files, those together that lie near each other by the columns known so far."""
-        known, told = self._known, files.containers
-        useful = [c for c in new if c.path in told.partition or c.path in told.statistics]
-        if files.count < BLOCKS_FROM or not useful or len(known.arranged) >= ARRANGED_BY:
+        """The same files in blocks: files with near values in the cached columns share a block."""
+        cache, containers = self._cache, files.containers
+        useful = [
+            c for c in new if c.path in containers.partition or c.path in containers.statistics
+        ]
+        if files.count < BLOCKS_FROM or not useful or len(cache.arranged) >= ARRANGED_BY:
             return files
         first = [c for c in useful if c.path in self.partition_sources]
         rest = [c for c in useful if c not in first]
-        known.arranged = (*known.arranged, *first, *rest)[:ARRANGED_BY]
-        known.views.clear()
-        return replace(files, containers=replace(told, blocks=arranged(told, known.arranged)))
+        cache.arranged = (*cache.arranged, *first, *rest)[:ARRANGED_BY]
+        cache.views.clear()
+        return replace(
+            files, containers=replace(containers, blocks=arranged(containers, cache.arranged))
+        )
 
 
 def _of_columns(files: Files, paths: set[Path]) -> Files:
-    """The same files with the statistics of some columns alone."""
-    told = files.containers
+    """The same files with the statistics of the columns `paths` only."""
+    containers = files.containers
     return replace(
         files,
         containers=replace(
-            told,
-            statistics={path: i for path, i in told.statistics.items() if path in paths},
-            exact={path: e for path, e in told.exact.items() if path in paths},
+            containers,
+            statistics={path: i for path, i in containers.statistics.items() if path in paths},
+            exact={path: e for path, e in containers.exact.items() if path in paths},
         ),
     )
 
 
 def _with(files: Files, read: Files) -> Files:
-    """The same files with what was read of more columns."""
-    told, more = files.containers, read.containers
+    """The same files with the statistics of more columns, which are in `read`."""
+    containers, more = files.containers, read.containers
     return replace(
         files,
         containers=replace(
-            told,
-            partition={**told.partition, **more.partition},
-            statistics={**told.statistics, **more.statistics},
-            exact={**told.exact, **more.exact},
+            containers,
+            partition={**containers.partition, **more.partition},
+            statistics={**containers.statistics, **more.statistics},
+            exact={**containers.exact, **more.exact},
         ),
     )
 
 
 def _at(files: Files, at: pa.Array) -> Files:
-    """Some of the files, in that order."""
+    """The files at the positions `at`, in that order."""
 
     def of(values: pa.Array | None) -> pa.Array | None:
         return None if values is None else values.take(at)

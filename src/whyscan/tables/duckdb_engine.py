@@ -1,7 +1,8 @@
-"""DuckDB's engine: databases in memory that read files, and are used again.
+"""Connections to DuckDB: databases in memory that read files, and that are used again.
 
-It is imported without the Python that its package builds around it, which takes longer than to
-read the log of a hundred thousand files. Where it cannot be had so, the package serves.
+Only DuckDB's native module is imported. The Python code of its package takes longer to import than
+it takes to read a log of a hundred thousand files. Where the native module cannot be imported
+alone, the package is used.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ _KEPT = 4
 _idle: dict[int, list[duckdb.DuckDBPyConnection]] = {}
 """Connections to use again, by process: a fork must not use its parent's."""
 _coming: dict[int, Future[duckdb.DuckDBPyConnection]] = {}
-"""The first connection of a process, where it was begun before somebody asked for one."""
+"""The first connection of a process, where `start` began to make it."""
 
 
 def engine() -> Any:
-    """The module that connects and names the errors."""
+    """DuckDB's module, which has `connect` and the error classes."""
     try:
         import _duckdb
     except ImportError:
@@ -49,35 +50,35 @@ def engine() -> Any:
 
 
 def start() -> None:
-    """Begin with the first connection beside other work. Whoever asks for it waits for it."""
+    """Begin to make the first connection in a thread. The first `connection` waits for it."""
     _coming[os.getpid()] = ThreadPoolExecutor(1).submit(_connect)
 
 
 @contextmanager
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database of its own in memory, in UTC, that takes little room unless it must.
+    """A connection to an own database in memory, in UTC, with a small memory limit.
 
-    To make one takes longer than to read a small log, so that one which stayed small serves the
-    next log as well; one that grew is closed, which gives its memory back.
+    To make a connection takes longer than to read a small log. So a connection that stayed small
+    is used again, and one that grew is closed, which frees its memory.
     """
     process = os.getpid()
-    found = _take(process)
+    database = _take(process)
     try:
-        # The one before may have asked for more.
-        found.execute(f"SET memory_limit = '{min(LITTLE, budget.limit())}B'")
-        yield found
+        # The last user may have raised the limit.
+        database.execute(f"SET memory_limit = '{min(LITTLE, budget.limit())}B'")
+        yield database
     except BaseException:
-        found.close()
+        database.close()
         raise
     kept = _idle.setdefault(process, [])
-    if _used(found) > SMALL or len(kept) >= _KEPT:
-        found.close()
+    if _used(database) > SMALL or len(kept) >= _KEPT:
+        database.close()
     else:
-        kept.append(found)
+        kept.append(database)
 
 
 def arrow(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
-    """A query's rows. The public way to them leads through the package."""
+    """The rows of a query. The public way needs the package; `_submit` does not."""
     submit = getattr(connection, "_submit", None)
     if submit is None:
         import duckdb  # noqa: F401 - gives connections their `sql`
@@ -106,10 +107,10 @@ def _connect() -> duckdb.DuckDBPyConnection:
 
 @atexit.register
 def _close_idle() -> None:
-    """DuckDB's binding reports connections that outlive the interpreter as leaks."""
+    """Close all connections: DuckDB reports those that outlive the interpreter as leaks."""
     process = os.getpid()
-    first = _coming.pop(process, None)
-    for connection in (*_idle.pop(process, []), *(() if first is None else (first.result(),))):
+    coming = _coming.pop(process, None)
+    for connection in (*_idle.pop(process, []), *(() if coming is None else (coming.result(),))):
         connection.close()
 
 

@@ -1,6 +1,7 @@
-"""How the rows of a snapshot are read: its columns as readers give them, and where files have them.
+"""How the rows of a snapshot are read: the types of the columns, and where files have them.
 
-A format says it all here, and opens no data file; scan/ opens them, and knows no format.
+A table format fills these records and opens no data file; `scan/` opens the data files and does
+not depend on a format.
 """
 
 from __future__ import annotations
@@ -48,9 +49,10 @@ _OTHERS = {
 
 
 def given_as(kind: Type) -> pa.DataType | None:
-    """The Arrow type in which readers give a column, None where its name alone does not say.
+    """The Arrow type of a column in the rows of a scan; None for nested types and intervals.
 
-    Unlike tree/arrow.py it keeps widths and zones: it is what PySpark's `toArrow` has.
+    Unlike `tree/arrow.py` it keeps widths and time zones: these are the types that PySpark's
+    `toArrow` gives.
     """
     match kind:
         case BooleanType():
@@ -86,10 +88,11 @@ def _other(name: str) -> pa.DataType | None:
 
 
 class ReadColumn(Struct, frozen=True):
-    """A column, or what lies in one: what readers give, and what files call it.
+    """A column or a nested field: its name and type in the result, and its name in the files.
 
-    `members` are those of a struct, the element of a list, or the key and the value of a map.
-    `default` stands for it in files that are older than it, None for NULL.
+    `stored` is the name in the files, '' for the same name. `id` is the field id, None without one.
+    `members` are the fields of a struct, the element of a list, or the key and the value of a map.
+    `default` is the value in files that are older than the column, None for NULL.
     """
 
     name: str
@@ -110,31 +113,31 @@ class ReadColumn(Struct, frozen=True):
 
 
 def struct_of(name: str, members: tuple[ReadColumn, ...], **more: object) -> ReadColumn:
-    """A struct of those members."""
+    """A struct column with these members; `more` are other fields of ReadColumn."""
     kind = pa.struct([(m.name, m.type) for m in members])
     return ReadColumn(name, kind, members=members, **more)  # type: ignore[arg-type]
 
 
 def list_of(name: str, element: ReadColumn, **more: object) -> ReadColumn:
-    """A list of such elements."""
+    """A list column with this element; `more` are other fields of ReadColumn."""
     kind = pa.list_(pa.field("element", element.type))
     return ReadColumn(name, kind, members=(element,), **more)  # type: ignore[arg-type]
 
 
 def map_of(name: str, key: ReadColumn, value: ReadColumn, **more: object) -> ReadColumn:
-    """A map from such keys to such values."""
+    """A map column with this key and value; `more` are other fields of ReadColumn."""
     kind = pa.map_(key.type, value.type)
     return ReadColumn(name, kind, members=(key, value), **more)  # type: ignore[arg-type]
 
 
 class InlineVector(Struct, frozen=True):
-    """A deletion vector that the table's metadata holds itself."""
+    """A deletion vector whose bytes are in the table's metadata."""
 
     content: bytes
 
 
 class VectorInFile(Struct, frozen=True):
-    """A deletion vector in a file; at `start` is its size, and `length` is the vector's alone."""
+    """A deletion vector in a file: its size is written at `start`, then come `length` bytes."""
 
     store: Store
     path: str
@@ -143,16 +146,16 @@ class VectorInFile(Struct, frozen=True):
 
 
 class PositionDeletes(Struct, frozen=True):
-    """A file of (path, position) pairs; those that name `target` are meant."""
+    """A file of (path, position) pairs; only pairs with the path `target` count."""
 
     file: DataFile
     target: str
 
 
 class EqualityDeletes(Struct, frozen=True):
-    """A file of rows: what equals one of them in `columns`, NULL being equal to NULL, is deleted.
+    """A file of rows: a data row that equals one of them in all `columns` is deleted.
 
-    `columns` lead from a top-level column to the one that is compared.
+    NULL equals NULL. Each of `columns` is the way from a top-level column to the compared field.
     """
 
     file: DataFile
@@ -163,7 +166,10 @@ Deletes: TypeAlias = InlineVector | VectorInFile | PositionDeletes | EqualityDel
 
 
 class DataFile(Struct, frozen=True):
-    """One file, below its store; `constants` are values of columns that metadata says."""
+    """One data file: its path in the store, and the rows that are deleted from it.
+
+    `constants` are column values that come from metadata, such as partition values.
+    """
 
     store: Store
     path: str
@@ -177,11 +183,10 @@ class DataFile(Struct, frozen=True):
 
 
 class Naming(Struct, frozen=True):
-    """How columns are found in a file.
+    """How a column is looked up in a file: by field id if `by_id`, else by name.
 
-    `by_id`: by field id; `mapping` gives ids to the columns of a file that has none, and without
-    it they are counted from 1. Otherwise by name. `constants_win`: what metadata says of a column
-    is believed before what the file holds.
+    In a file without field ids, `mapping` gives ids to the columns by name; `counted` numbers the
+    columns from 1. `constants_win`: a value from metadata goes before a value in the file.
     """
 
     by_id: bool = False
@@ -191,7 +196,7 @@ class Naming(Struct, frozen=True):
 
 
 class FileReading(Struct, frozen=True):
-    """The table's columns in their order, and the asked files."""
+    """The table's columns in their order, the files to read, and how columns are looked up."""
 
     columns: tuple[ReadColumn, ...]
     files: tuple[DataFile, ...]

@@ -1,9 +1,9 @@
-"""What tells one snapshot of a table from another: whether a table has changed since it was read.
+"""The identity of a snapshot: it shows whether a table has changed since it was read.
 
-| format | the snapshot is named by | and told apart by |
+| format | the name of a snapshot | what its mark contains |
 |---|---|---|
-| Delta | its version | the files of the log: a table that was made anew counts from 0 again |
-| Iceberg | its id | its schema and spec too: both may change without a snapshot |
+| Delta | its version | the files of the log: a table that is created again counts from 0 again |
+| Iceberg | its id | also its schema and spec: both may change without a new snapshot |
 | Hive, Parquet | a digest of the listing: paths, sizes, times | the same |
 """
 
@@ -28,14 +28,14 @@ EMPTY = "empty"
 
 
 class SnapshotIdentity(Struct, frozen=True):
-    """A snapshot's name, for people and in paths, and a mark that no other snapshot has."""
+    """A name of a snapshot for people and paths, and a mark that is unique to the snapshot."""
 
     name: str
     mark: str
 
 
 def identity(snapshot: Snapshot) -> SnapshotIdentity:
-    """The identity of a snapshot. Nothing is read for it but what opening has read."""
+    """The identity of a snapshot. It needs no further reads after opening."""
     from whyscan.tables.delta.snapshot import DeltaSnapshot
     from whyscan.tables.iceberg.snapshot import IcebergSnapshot
     from whyscan.tables.parquet.snapshot import ParquetSnapshot
@@ -52,19 +52,19 @@ def identity(snapshot: Snapshot) -> SnapshotIdentity:
 
 
 def _of_delta(snapshot: DeltaSnapshot) -> SnapshotIdentity:
-    told = (f"{f.path} {f.size} {f.modified}" for f in snapshot.log.files)
-    return SnapshotIdentity(str(snapshot.version), _digest("\n".join(told).encode()))
+    lines = (f"{f.path} {f.size} {f.modified}" for f in snapshot.log.files)
+    return SnapshotIdentity(str(snapshot.version), _digest("\n".join(lines).encode()))
 
 
 def _of_iceberg(snapshot: IcebergSnapshot) -> SnapshotIdentity:
     record = snapshot.at.record
     name = EMPTY if record is None else str(record.id)
-    told = [name, snapshot.metadata.current_schema, snapshot.metadata.default_spec]
-    return SnapshotIdentity(name, " ".join(map(str, told)))
+    facts = [name, snapshot.metadata.current_schema, snapshot.metadata.default_spec]
+    return SnapshotIdentity(name, " ".join(map(str, facts)))
 
 
 def _of_listing(snapshot: ParquetSnapshot) -> SnapshotIdentity:
-    """Never a number: a reader that guesses the types of folders' names would round it."""
+    """The identity from a listing. It has a prefix: a number in a folder name might be rounded."""
     digest = hashlib.blake2b(digest_size=_DIGITS // 2)
     for batch in snapshot.objects.to_batches(max_chunksize=_ROWS):
         times = batch.column("modified").cast(pa.int64()).cast(pa.string())

@@ -1,4 +1,4 @@
-"""JSON that tables hold: as Python reads it, but for texts that no file or terminal can take."""
+"""Reads the JSON documents of tables, and refuses text that cannot be encoded as UTF-8."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from whyscan.tables import budget
 _SMALL = 1 << 20
 _WIDEST = 4
 _OBJECT, _LIST, _MEMBER, _QUOTE = 240, 64, 10, 25
-"""About the bytes that Python takes for each `{`, `[`, `,` and quote of a document."""
+"""About how many bytes Python takes for each `{`, `[`, `,` and quote of a document."""
 
 
 def read_json(text: str | bytes, name: str) -> Any:
-    r"""A document; a ValueError or a RecursionError where it is none. `name` is for people.
+    r"""Parse a document; raises ValueError or RecursionError. `name` is the file's name in errors.
 
-    An escape such as `\ud800` is half a character: Python reads it, and can write it nowhere.
+    An escape such as `\ud800` is half a character: Python reads it, but cannot encode it.
     """
     if len(text) > _SMALL:
         budget.check(_parsed_size(text), name)
@@ -28,7 +28,7 @@ def read_json(text: str | bytes, name: str) -> Any:
 
 
 def _parsed_size(text: str | bytes) -> int:
-    """About how many bytes a document takes as objects of Python, and while they are made."""
+    """About how many bytes Python takes to parse a document and to keep its objects."""
     marks = ((b"{", _OBJECT), (b"[", _LIST), (b",", _MEMBER), (b'"', _QUOTE))
     if isinstance(text, bytes):
         objects = sum(text.count(mark) * size for mark, size in marks)

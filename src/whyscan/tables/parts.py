@@ -1,10 +1,10 @@
-"""A snapshot in parts, for more than one process: a part of a snapshot is a snapshot.
+"""Divides a snapshot into parts, for more than one process. A part of a snapshot is a snapshot.
 
-The parts hold each live file once, in the order of the whole: their files one after another are
-the whole's. Schema, specs and version are the whole's too, so that one question means the same to
-all of them. A part is small to pickle, and reads what it describes where it is asked:
+Each live file is in exactly one part, and the files of all parts in order are the files of the
+snapshot. Schema, specs and version of a part are those of the snapshot, so a query means the same
+in every part. A part is small to pickle; the process that gets it reads its files:
 
-| format | a part | whoever divides reads |
+| format | a part | what is read to divide |
 |---|---|---|
 | Delta | a slice of the checkpoint, or some commits, less what later commits hide | its footers |
 | Iceberg | some manifests, and all manifests of deletes | the manifest list |
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from whyscan.tables.snapshot import Snapshot
 
 FILES_EACH = 100_000
-"""So many take a second or two, and some hundred megabytes, with every column's statistics."""
+"""The statistics of this many files take about two seconds and some hundred megabytes."""
 
 
 FETCHED_WHOLE = 1 << 24
-"""Of a larger Delta checkpoint in a store its reader first fetches what describes the table.
+"""A Delta checkpoint in a store of up to this many bytes is fetched at once.
 
-To ask twice for a smaller one takes longer than to fetch it.
+Of a larger one the reader first fetches the columns that describe the table. For a smaller one two
+requests take longer than to fetch it all.
 """
 
 
@@ -40,12 +41,12 @@ class Divisible(Protocol):
     """A snapshot that can be divided."""
 
     def parts(self, files_each: int) -> Sequence[Snapshot]:
-        """At least one snapshot, of about so many files each."""
+        """At least one snapshot, each with about `files_each` files."""
         ...
 
 
 def parts(snapshot: Snapshot, files_each: int = FILES_EACH) -> Sequence[Snapshot]:
-    """At least one part, of about so many files each; what cannot be divided is its only one.
+    """At least one part, each with about `files_each` files; an indivisible snapshot is one part.
 
     No part is smaller than a manifest or a commit.
     """

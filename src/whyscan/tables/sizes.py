@@ -1,4 +1,4 @@
-"""Sizes as people write them."""
+"""Sizes in bytes as text: `10GB`, `64 MiB`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _WHOLE = 100
 
 def parse_size(text: str) -> int:
     """`10GB`, `500MiB`, `1.5 TB` or a plain number, in bytes."""
-    found = _SIZE.fullmatch(text)
-    if found is None or (found[3] and not found[2]):
+    match = _SIZE.fullmatch(text)
+    if match is None or (match[3] and not match[2]):
         raise UsageError(f"not a size: {text!r}", hint="a number and a unit: 10GB, 500MiB, 4096")
-    base = 1024 if found[3] else 1000
-    return int(float(found[1]) * base ** _POWERS.index(found[2].lower() or " "))
+    base = 1024 if match[3] else 1000
+    return int(float(match[1]) * base ** _POWERS.index(match[2].lower() or " "))
 
 
 def show_size(size: int, gap: str = " ") -> str:

@@ -1,6 +1,6 @@
-"""One version of a table, as the planner sees it. A format is a reader that fills these.
+"""One version of a table, as the planner sees it. The reader of each table format fills these.
 
-Indices always point into the arrays of the object they were made for.
+Positions always point into the arrays of the object that they were made for.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 Spec = Mapping[Path, tuple[Transform, ...]]
-"""How files were partitioned: for each source column the transforms of its partition fields."""
+"""A partition spec: for each source column the transforms of its partition fields."""
 
 
 class Manifests(Struct, frozen=True):
-    """The manifests of a snapshot: how many live files and rows each lists, null if unknown."""
+    """The manifests of a snapshot; `files` and `rows` count what each lists, null if unknown."""
 
     paths: pa.Array
     files: pa.Array
@@ -44,15 +44,16 @@ class Manifests(Struct, frozen=True):
 
 
 class Files(Struct, frozen=True):
-    """The live data files: `bytes` and `rows` are null where nothing recorded them.
+    """The live data files of a snapshot, one value per file in every array.
 
-    `read_paths` gives their paths: few questions need them, and they are most of the memory.
-    `deleted` counts the rows of each that a deletion vector hides, None where there are none;
-    `maybe_deleted` those that delete files may hide besides, null where nobody knows how many.
-    `formats` are the files' formats where they may be others than Parquet; `manifest` is the
-    position of the manifest that lists each, `spec` the number of the spec it was written under,
-    None where the format has no such thing.
-    Statistics were dropped because they cannot be true, `contradictions`, or cannot be read.
+    `bytes` and `rows` are null where metadata does not record them. `read_paths` gives the paths:
+    few queries need them, and they take most of the memory. `deleted` counts the rows that a
+    deletion vector deletes, None if there are no vectors. `maybe_deleted` counts the rows that
+    delete files may delete in addition, null where the number is unknown. `formats` are the file
+    formats, None if all are Parquet. `manifest` is the position of the manifest that lists the
+    file, `spec` the id of its partition spec, None if the table format has none.
+    `contradictions` counts statistics that were dropped because they cannot be true, `unreadable`
+    those that were dropped because they cannot be read.
     """
 
     read_paths: Callable[[], pa.Array]
@@ -70,7 +71,7 @@ class Files(Struct, frozen=True):
 
     @property
     def paths(self) -> pa.Array:
-        """As the table records them."""
+        """The paths as the table's metadata records them."""
         return self.read_paths()
 
     @property
@@ -79,7 +80,7 @@ class Files(Struct, frozen=True):
 
 
 class Unreached(Struct, frozen=True):
-    """So many of the data files that were asked for are what `why` says: missing, elsewhere."""
+    """`files` of `of` requested data files could not be opened; `why` is an adjective: missing."""
 
     why: str
     files: int
@@ -90,12 +91,13 @@ class Unreached(Struct, frozen=True):
 
 
 class RowGroups(Struct, frozen=True):
-    """Row groups of opened files, file by file in the order of `opened`.
+    """The row groups of opened files, file by file in the order of `opened`.
 
-    A file that was asked for and is not among `opened` stays whole, and `unchecked` says why: it
-    is missing, of another format, or lies elsewhere. `file` is the position of each row group in
-    `opened`, `ordinal` its number in the file, `bytes` its size on disk, `ranges` the byte ranges
-    of the asked column chunks as (start, end) lists.
+    `opened` are positions among all files. A requested file that is not in `opened` is planned as
+    one container, and `unchecked` says why: it is missing, of another format, or outside of the
+    table's folder. One value per row group: `file` is the position of its file in `opened`,
+    `ordinal` its number in the file, `bytes` its size on disk, `ranges` the byte ranges of the
+    projected column chunks as (start, end) lists.
     """
 
     opened: pa.Array
@@ -119,7 +121,7 @@ class RowGroups(Struct, frozen=True):
 
 
 class Collected(StrEnum):
-    """Whether a table has its writers collect bounds of a column, and if not, why."""
+    """Whether the table's settings make writers collect bounds of a column, and if not, why."""
 
     YES = "yes"
     BEYOND_BUDGET = "beyond the column budget"
@@ -128,11 +130,12 @@ class Collected(StrEnum):
 
 
 class Recording(Struct, frozen=True):
-    """What a table tells its writers to record of a column, and the setting that changes it.
+    """Which statistics of a column a table's settings make writers record.
 
-    `setting` is the name and value of a table property, None where there is no such. `prefix` is
-    how many characters of a text bound are kept, None for all, and `longer` the setting for more.
-    A greatest text that is cut has one more character `appended`, or its last one raised.
+    `setting` is the name and value of the table property that changes it, None if there is none.
+    `prefix` is how many characters of a text bound are kept, None for all; `longer` is the setting
+    for more. An upper text bound that is cut has one more character (`appended`), else its last
+    character is raised.
     """
 
     collected: Collected
@@ -144,9 +147,9 @@ class Recording(Struct, frozen=True):
 
 
 class SpecLine(Struct, frozen=True):
-    """A partition spec that live files were written under; `fields` are its words for people.
+    """A partition spec of live files; `fields` are its partition fields as text for people.
 
-    `names` are those of its values in `Files.partition`.
+    `names` are the names of its columns in `Files.partition`.
     """
 
     id: int
@@ -157,9 +160,10 @@ class SpecLine(Struct, frozen=True):
 
 
 class Traffic(Struct, frozen=True):
-    """What was read so far, for the report; `from_cache` of the objects not from their store.
+    """How many objects and bytes were read so far, for the report.
 
-    None is unknown: the format does not count them.
+    `from_cache` of the objects came from the cache and not from their store; None is unknown: the
+    format does not count them.
     """
 
     objects: int
@@ -168,7 +172,7 @@ class Traffic(Struct, frozen=True):
 
 
 class Snapshot(Protocol):
-    """What a table format answers."""
+    """One version of a table: what the reader of a table format answers."""
 
     @property
     def uri(self) -> str: ...
@@ -178,49 +182,50 @@ class Snapshot(Protocol):
     def version(self) -> int | None: ...
     @property
     def notes(self) -> tuple[str, ...]:
-        """What people should know of how the table was opened; none of it changes a plan."""
+        """Notes for people about how the table was opened; they change no plan."""
         ...
 
     @property
     def partition_sources(self) -> tuple[Path, ...]:
-        """The columns that some partition field of a live spec is made from."""
+        """The source columns of all partition fields of live specs."""
         ...
 
     @property
     def specs(self) -> tuple[Spec, ...]:
-        """The specs of live files, and at least the current one."""
+        """The partition specs of live files, and always the current one."""
         ...
 
     @property
     def numbered_specs(self) -> tuple[SpecLine, ...]:
-        """The same specs by their numbers; none where the format does not number them."""
+        """The same specs with their ids; empty if the table format does not number specs."""
         ...
 
     @property
     def footers_describe_files(self) -> bool:
-        """Nothing but the footers has statistics, so that pruning files means opening them."""
+        """Whether statistics are only in the footers, so that pruning files means opening them."""
         ...
 
     def schema(self, named: Sequence[str] = ()) -> Schema:
-        """The columns; `named` are names that must be looked for harder before they are missed."""
+        """The columns. Names in `named` are looked for in more files before they are missing."""
         ...
 
     def manifests(self) -> Manifests | None:
-        """What groups the files and can be ruled out before they are listed; None for nothing."""
+        """The manifests, which can be pruned before their files are listed; None if none exist."""
         ...
 
     def files(
         self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None = None
     ) -> Files:
-        """Every live file with what is known of `columns` without opening it.
+        """Every live file with the statistics of `columns` that metadata has; opens no data file.
 
-        `zone` is the session's: partition values of instants are read in it where the text of a
-        folder names none. `manifests` are the positions of those to open, None for all.
+        `zone` is the session's time zone: partition values of instants are read in it where the
+        text of a folder names no zone. `manifests` are the positions of the manifests to open,
+        None for all.
         """
         ...
 
     def expect(self, columns: Sequence[Column]) -> None:
-        """A question that names these columns comes next: what it needs may be read already."""
+        """Announces that `files` is called next with these columns, so that reading may begin."""
         ...
 
     def row_groups(
@@ -232,16 +237,16 @@ class Snapshot(Protocol):
     ) -> RowGroups:
         """The row groups of the files at `opened`, from their footers.
 
-        `projection` names the columns whose byte ranges are asked for, None all of them.
+        `projection` names the columns whose byte ranges are returned, None for all columns.
         """
         ...
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:
-        """How the rows of the files at those positions are read; `zone` is the session's."""
+        """How to read the rows of the files at the positions `at`; `zone` is the session's."""
         ...
 
     def recording(self, column: Column) -> Recording:
-        """What the table's settings have writers record of a column."""
+        """Which statistics of a column the table's settings make writers record."""
         ...
 
     def traffic(self) -> Traffic: ...
