@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _OURS = {
     "init_catalog_tables": "false",
     "schema_version": "v0",
-    "py-io-impl": "whyscan.tables.catalogs.metastores.Named",
+    "py-io-impl": "whyscan.tables.catalogs.metastores.NoFileIO",
 }
 _GLUE_RETRIES = "glue.max-retries"
 _FEW_RETRIES = 3
