@@ -65,7 +65,7 @@ def test_a_damaged_entry_is_none_and_gone(cache, damage):
 def test_an_entry_under_another_name_is_none(cache):
     put(cache, "a", b"of a")
     put(cache, "b", b"of b")
-    cache._place("a").replace(cache._place("b"))
+    cache._path("a").replace(cache._path("b"))
 
     assert cache.get("b") is None
 
@@ -73,7 +73,7 @@ def test_an_entry_under_another_name_is_none(cache):
 def test_the_least_recently_used_goes_first(cache):
     for number in range(10):
         put(cache, f"old {number}", bytes(20_000))
-        os.utime(cache._place(f"old {number}"), (number + 1, number + 1))
+        os.utime(cache._path(f"old {number}"), (number + 1, number + 1))
     cache.get("old 0")
     for number in range(45):
         put(cache, f"new {number}", bytes(20_000))
@@ -104,7 +104,7 @@ def test_one_large_object_does_not_push_out_all_others(cache):
 
 def test_what_killed_processes_left_is_swept(cache):
     put(cache, "k", b"x")
-    shelf = cache._place("k").parent
+    shelf = cache._path("k").parent
     abandoned, fresh = shelf / "tmp-old", shelf / "tmp-new"
     abandoned.touch()
     fresh.touch()
@@ -127,7 +127,7 @@ def test_a_cache_that_cannot_be_written_is_an_empty_one(tmp_path):
 def test_entries_are_their_owners_alone(cache):
     put(cache, "k", b"x")
 
-    entry = cache._place("k")
+    entry = cache._path("k")
     assert entry.stat().st_mode & 0o077 == 0
     assert entry.parent.stat().st_mode & 0o077 == 0
 

@@ -13,7 +13,7 @@ from whyscan.tables.catalogs.settings import storage_options
 from whyscan.tables.iceberg.metadata import read_document
 from whyscan.tables.iceberg.metadata_location import FOLDER, LocatedMetadata
 from whyscan.tables.iceberg.opening import open_found, open_iceberg
-from whyscan.tables.storage.locations import recorded_folder, taken_apart
+from whyscan.tables.storage.locations import recorded_folder, split_metadata_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ def open_named(name: TableName, options: Mapping[str, Any], travel: Travel) -> I
         found = _without_file(entry, name, options, travel)
         told = "its metadata, of which there is no file"
     else:
-        named = taken_apart(entry.location)
+        named = split_metadata_path(entry.location)
         store = recorded_folder(named.table, storage_options(entry, named.table, name, options))
         found = open_iceberg(store, travel, named.file)
         told = named.file

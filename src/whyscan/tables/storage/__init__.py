@@ -1,1 +1,1 @@
-"""Stores: folders on disk and in object stores, listed whole and read by ranges."""
+"""Stores: folders on disk and in object stores, which are listed and read by byte ranges."""

@@ -1,4 +1,4 @@
-"""AWS profiles: what `~/.aws/config` and `~/.aws/credentials` say, which obstore does not read."""
+"""Reads AWS profiles from `~/.aws/config` and `~/.aws/credentials`, as obstore does not."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _SETTINGS = {
     "role_session_name": "role_session_name",
     "web_identity_token_file": "web_identity_token_file",
 }
-# Each needs a service or a program of AWS's own to become a key.
+# Each of these settings needs a service or a program of AWS to get keys.
 _INDIRECT = ("sso_session", "sso_start_url", "credential_process", "source_profile")
 
 
 @dataclass(frozen=True, slots=True)
 class SigningKeys:
-    """What requests are signed with; never shown. obstore asks for it by calling it."""
+    """The keys that sign requests; never shown. obstore calls this object to get them."""
 
     access_key_id: str = field(repr=False)
     secret_access_key: str = field(repr=False)
@@ -44,9 +44,9 @@ class SigningKeys:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A profile's settings by obstore's names, and its keys where it has any.
+    """The settings of a profile by obstore's names, and its keys if it has any.
 
-    `indirect` says how its keys would have to be obtained, None where they need not be.
+    `indirect` is the setting by which AWS's own programs would get the keys, None without one.
     """
 
     name: str
@@ -56,9 +56,9 @@ class Profile:
 
 
 def read_profile(named: str | None) -> Profile | None:
-    """The profile that was named, by AWS_PROFILE else; the default one may be missing."""
-    given = named or os.environ.get("AWS_PROFILE") or os.environ.get("AWS_DEFAULT_PROFILE")
-    name = given or _DEFAULT
+    """The named profile, else that of AWS_PROFILE, else the default one, which may be missing."""
+    chosen = named or os.environ.get("AWS_PROFILE") or os.environ.get("AWS_DEFAULT_PROFILE")
+    name = chosen or _DEFAULT
     config = _read("AWS_CONFIG_FILE", "config")
     credentials = _read("AWS_SHARED_CREDENTIALS_FILE", "credentials")
     sections = [
@@ -66,30 +66,30 @@ def read_profile(named: str | None) -> Profile | None:
         *([(config, _DEFAULT)] if name == _DEFAULT else []),
         (credentials, name),
     ]
-    found = [dict(file[section]) for file, section in sections if section in file]
-    if not found:
-        if given is None:
+    contents = [dict(file[section]) for file, section in sections if section in file]
+    if not contents:
+        if chosen is None:
             return None
         raise UsageError(f"there is no AWS profile {name!r}", hint="aws configure list-profiles")
-    merged = {key: value for section in found for key, value in section.items()}
+    merged = {key: value for section in contents for key, value in section.items()}
     return _profile(name, merged, _service_endpoint(config, merged))
 
 
-def _profile(name: str, stored: Mapping[str, str], endpoint: str | None) -> Profile:
-    settings = {ours: stored[theirs] for theirs, ours in _SETTINGS.items() if theirs in stored}
+def _profile(name: str, section: Mapping[str, str], endpoint: str | None) -> Profile:
+    settings = {ours: section[theirs] for theirs, ours in _SETTINGS.items() if theirs in section}
     if endpoint is not None:
         settings["endpoint"] = endpoint
     keys = None
-    if "aws_access_key_id" in stored and "aws_secret_access_key" in stored:
-        token = stored.get("aws_session_token")
-        keys = SigningKeys(stored["aws_access_key_id"], stored["aws_secret_access_key"], token)
-    indirect = next((key for key in _INDIRECT if key in stored), None)
+    if "aws_access_key_id" in section and "aws_secret_access_key" in section:
+        token = section.get("aws_session_token")
+        keys = SigningKeys(section["aws_access_key_id"], section["aws_secret_access_key"], token)
+    indirect = next((key for key in _INDIRECT if key in section), None)
     return Profile(name, settings, keys, None if keys is not None else indirect)
 
 
-def _service_endpoint(config: ConfigParser, stored: Mapping[str, str]) -> str | None:
-    """The endpoint of S3 alone: indented lines below `s3 =` in the profile's `[services]`."""
-    section = f"services {stored.get('services', '')}"
+def _service_endpoint(config: ConfigParser, profile: Mapping[str, str]) -> str | None:
+    """The endpoint of S3: an indented line below `s3 =` in the `[services]` of the profile."""
+    section = f"services {profile.get('services', '')}"
     if section not in config:
         return None
     lines = config[section].get("s3", "").splitlines()
@@ -98,14 +98,14 @@ def _service_endpoint(config: ConfigParser, stored: Mapping[str, str]) -> str | 
 
 
 def _read(variable: str, name: str) -> ConfigParser:
-    place = Path(os.environ.get(variable) or Path.home() / ".aws" / name).expanduser()
-    # Secrets may hold a percent sign, and `DEFAULT` is no section of AWS's.
-    found = ConfigParser(interpolation=None, strict=False, default_section="\0")
+    path = Path(os.environ.get(variable) or Path.home() / ".aws" / name).expanduser()
+    # Secrets may contain a percent sign, and AWS has no section `DEFAULT`.
+    parser = ConfigParser(interpolation=None, strict=False, default_section="\0")
     try:
-        found.read_string(place.read_text("utf-8"))
+        parser.read_string(path.read_text("utf-8"))
     except FileNotFoundError:
-        return found
+        return parser
     except (OSError, UnicodeDecodeError, Error):
-        # The parser's own words quote the line, which may be a secret.
-        raise UsageError(f"cannot read the AWS configuration in {place}") from None
-    return found
+        # The parser's message quotes the line, which may be a secret.
+        raise UsageError(f"cannot read the AWS configuration in {path}") from None
+    return parser

@@ -1,4 +1,4 @@
-"""What Azure's variables say of a store: a connection string, and of which account they speak."""
+"""Settings of an Azure store from environment variables, including a connection string."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 HOSTS = (".core.windows.net", ".fabric.microsoft.com")
-"""How hosts end that are Azure's, with the account before."""
+"""The endings of Azure's hosts; the account's name stands before."""
 
 _PARTS = {
     "accountname": "account_name",
@@ -21,18 +21,18 @@ _PARTS = {
 
 
 def azure_variables(address: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """The settings of a store; the account of its address stands.
+    """The settings of a store. The account in its address goes before that of the variables.
 
-    A connection string of another account than the address names is somebody else's.
+    A connection string of another account than that of the address is ignored.
     """
     account = _account(address)
-    found = _connection(environment.get(CONNECTION_STRING, ""))
-    if account is not None and found.get("account_name") != account:
-        found = {}
-    found |= variables("az", environment)
+    settings = _connection(environment.get(CONNECTION_STRING, ""))
+    if account is not None and settings.get("account_name") != account:
+        settings = {}
+    settings |= variables("az", environment)
     if account is not None:
-        found.pop("account_name", None)
-    return found
+        settings.pop("account_name", None)
+    return settings
 
 
 def _account(address: str) -> str | None:
@@ -43,7 +43,7 @@ def _account(address: str) -> str | None:
 
 
 def _connection(text: str) -> dict[str, str]:
-    """`AccountName=a;AccountKey=k;BlobEndpoint=u`: a key may hold `=`."""
+    """Parse `AccountName=a;AccountKey=k;BlobEndpoint=u`; a key may contain `=`."""
     parts = (part.partition("=") for part in text.split(";"))
     named = {_PARTS.get(name.strip().lower()): value.strip() for name, _, value in parts}
     return {key: value for key, value in named.items() if key is not None and value}

@@ -1,17 +1,17 @@
-"""A store by its address: the clouds' environment, profiles and `--option`, put together.
+"""Opens a store by its address, with settings from options, the environment and profiles.
 
 | option | meaning |
 |---|---|
-| `concurrency` | reads at once |
-| `cache` | `off` keeps nothing on this machine |
+| `concurrency` | how many reads run at once |
+| `cache` | `off` caches nothing on this machine |
 | `as_files` | `on` opens a part of a table as plain files (tables/storage/enclosing_tables.py) |
 | `max_retries`, `retry_timeout` | how often, and for how many seconds, a read is tried again |
 | `profile` | an AWS profile |
-| `credential_provider` | from Python: a function that obstore asks for credentials |
+| `credential_provider` | from Python: a function that obstore calls for credentials |
 | `timeout`, `proxy_url`, `allow_http`, … | of the HTTP client, by obstore's names |
 | anything else | of the store, by obstore's names: `region`, `skip_signature`, `account_name`, … |
 
-What was given here comes first, the environment second, the profile last.
+Options go first, then the environment, then the profile.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _OURS = frozenset(
     {AS_FILES, "cache", "concurrency", "max_retries", "retry_timeout", "profile", _PROVIDER}
 )
 
-# A store that answers nothing is given up after some twenty seconds: two silences of ten, or
-# as many retries as fit into fifteen.
+# A store that does not answer fails after about twenty seconds: after two timeouts of ten
+# seconds, or as many retries as fit into fifteen seconds.
 _RETRIES = 5
 _RETRY_SECONDS = 15.0
 _CLIENT = {"connect_timeout": "5s", "read_timeout": "10s", "timeout": "10m"}
@@ -95,11 +95,11 @@ CREDENTIAL_OPTIONS = frozenset(
         "token",
     }
 )
-"""Options, by `option_name`, that say with which credentials."""
+"""Options, by `option_name`, that choose the credentials."""
 
 
 class Connection(Struct, frozen=True):
-    """A store that can be asked. `identity` tells it from others of its name, without secrets."""
+    """An opened store. `identity` separates it from others with its address, without secrets."""
 
     backend: Any
     identity: str
@@ -108,7 +108,7 @@ class Connection(Struct, frozen=True):
 
 
 class _Settings(Struct, frozen=True):
-    """What a store is opened with, by obstore's names; never shown."""
+    """The settings that open a store, by obstore's names; never shown."""
 
     address: str
     store: Mapping[str, str]
@@ -121,132 +121,132 @@ class _Settings(Struct, frozen=True):
 
     @property
     def endpoint(self) -> str | None:
-        """Where the store is, if that was said: by an option, the environment or a profile."""
+        """The store's endpoint from an option, the environment or a profile, None without one."""
         names = [f"{cloud}{name}" for name in _ENDPOINT_OPTIONS for cloud in _CLOUDS]
-        said = [self.store.get(name) for name in names]
-        said += [os.environ.get(name) for name in _ENDPOINT_VARIABLES.get(self.kind, ())]
-        return next((text for text in said if text), None)
+        values = [self.store.get(name) for name in names]
+        values += [os.environ.get(name) for name in _ENDPOINT_VARIABLES.get(self.kind, ())]
+        return next((value for value in values if value), None)
 
 
 def connect(address: str, options: Mapping[str, Any]) -> Connection:
-    """Open a store. Nothing is asked of it yet."""
+    """Open a store. No request is sent yet."""
     require_supported(address.partition("://")[0])
-    given = {key.lower(): value for key, value in options.items()}
-    settings = _settings(address, given)
+    lowered = {key.lower(): value for key, value in options.items()}
+    settings = _settings(address, lowered)
     return Connection(
-        backend=_backend(settings, _retries(given)),
+        backend=_backend(settings, _retries(lowered)),
         identity=_identity(settings),
-        at_once=_at_once(given),
-        cache=_cache(given),
+        at_once=_at_once(lowered),
+        cache=_cache(lowered),
     )
 
 
 def everywhere(address: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options that open a store on any machine: with what environment and profile add on this one.
+    """Options that open a store on any machine: with those of this environment and profile.
 
-    Some of them are secrets. A folder on disk needs none.
+    Some of them are secrets. A folder on disk needs no more options.
     """
-    found = dict(options)
+    portable = dict(options)
     if "://" not in address:
-        return found
+        return portable
     settings = _settings(address, {key.lower(): value for key, value in options.items()})
-    found.pop("profile", None)
+    portable.pop("profile", None)
     if settings.provider is not None:
-        found[_PROVIDER] = settings.provider
-    return {**found, **settings.store}
+        portable[_PROVIDER] = settings.provider
+    return {**portable, **settings.store}
 
 
 def kind_of(address: str) -> str:
-    """Which kind of store an address names: s3, gs, az, or its scheme."""
+    """The kind of the store of an address: s3, gs, az, or else its scheme."""
     scheme, _, rest = _spelled(address).partition("://")
-    azures = scheme == "https" and rest.partition("/")[0].lower().endswith(azure_variables.HOSTS)
-    return "az" if scheme == "abfss" or azures else scheme
+    is_azure = scheme == "https" and rest.partition("/")[0].lower().endswith(azure_variables.HOSTS)
+    return "az" if scheme == "abfss" or is_azure else scheme
 
 
 def option_name(key: str) -> str:
-    """An option by its plain name: `AWS_ENDPOINT_URL` is `endpoint`."""
+    """The plain name of an option: `endpoint` for `AWS_ENDPOINT_URL`."""
     name = key.lower()
     for cloud in filter(None, _CLOUDS):
         name = name.removeprefix(cloud)
     return "endpoint" if name in _ENDPOINT_OPTIONS else name
 
 
-def _settings(address: str, given: Mapping[str, Any]) -> _Settings:
-    client = {key: value for key, value in given.items() if key in _CLIENT_KEYS}
-    store = {k: str(v) for k, v in given.items() if k not in _CLIENT_KEYS | _OURS}
-    found = _Settings(_spelled(address), store, {**_CLIENT, **client}, _given_provider(given))
-    if found.kind == "s3":
-        found = _with_profile(found, given.get("profile"))
-    found = replace(found, store={**_environment(found), **found.store})
-    if (found.endpoint or found.address).startswith("http://"):
-        # Whoever writes http:// means it.
-        found = replace(found, client={"allow_http": True, **found.client})
-    return found
+def _settings(address: str, options: Mapping[str, Any]) -> _Settings:
+    client = {key: value for key, value in options.items() if key in _CLIENT_KEYS}
+    store = {k: str(v) for k, v in options.items() if k not in _CLIENT_KEYS | _OURS}
+    settings = _Settings(_spelled(address), store, {**_CLIENT, **client}, _provider(options))
+    if settings.kind == "s3":
+        settings = _with_profile(settings, options.get("profile"))
+    settings = replace(settings, store={**_environment(settings), **settings.store})
+    if (settings.endpoint or settings.address).startswith("http://"):
+        # An address with http:// asks for no encryption, so no further option is needed.
+        settings = replace(settings, client={"allow_http": True, **settings.client})
+    return settings
 
 
-def _environment(found: _Settings) -> dict[str, str]:
-    """What the environment adds: nothing that was given, and no credentials where there are any."""
-    if found.kind == "az":
-        said = azure_variables.azure_variables(found.address, os.environ)
+def _environment(settings: _Settings) -> dict[str, str]:
+    """The settings that the environment adds to the chosen ones, without second credentials."""
+    if settings.kind == "az":
+        values = azure_variables.azure_variables(settings.address, os.environ)
     else:
-        said = environment.variables(found.kind, os.environ)
-    known = {option_name(key).removeprefix("storage_") for key in found.store}
-    if found.provider is not None or known & CREDENTIAL_OPTIONS:
-        known |= CREDENTIAL_OPTIONS
-    return {key: value for key, value in said.items() if option_name(key) not in known}
+        values = environment.variables(settings.kind, os.environ)
+    chosen = {option_name(key).removeprefix("storage_") for key in settings.store}
+    if settings.provider is not None or chosen & CREDENTIAL_OPTIONS:
+        chosen |= CREDENTIAL_OPTIONS
+    return {key: value for key, value in values.items() if option_name(key) not in chosen}
 
 
-def _given_provider(given: Mapping[str, Any]) -> Callable[[], Any] | None:
-    provider = given.get(_PROVIDER)
+def _provider(options: Mapping[str, Any]) -> Callable[[], Any] | None:
+    provider = options.get(_PROVIDER)
     if provider is not None and not callable(provider):
         raise UsageError(f"the option {_PROVIDER} takes a function")
     return provider
 
 
 def _spelled(address: str) -> str:
-    """The address as obstore writes it."""
+    """The address in the spelling of obstore."""
     scheme, _, rest = address.partition("://")
     if scheme in {"wasb", "wasbs"}:
         rest = rest.replace(".blob.", ".dfs.", 1)
     return f"{_SPELLINGS.get(scheme, scheme)}://{rest}"
 
 
-def _with_profile(found: _Settings, named: str | None) -> _Settings:
-    """What the profile adds. Keys of the environment come first, unless the profile was named."""
-    has_keys = found.provider is not None or any(key in found.store for key in _KEY_OPTIONS)
+def _with_profile(settings: _Settings, named: str | None) -> _Settings:
+    """Add the settings of a profile. The environment's keys go first if no profile was named."""
+    has_keys = settings.provider is not None or any(key in settings.store for key in _KEY_OPTIONS)
     if named is None:
         has_keys = has_keys or any(variable in os.environ for variable in _KEY_VARIABLES)
     profile = read_profile(named)
     if profile is None:
-        return found
+        return settings
     if profile.indirect is not None and not has_keys:
         raise UsageError(
             f"the AWS profile {profile.name!r} gets its keys by {profile.indirect}",
             hint=f"aws configure export-credentials --profile {profile.name} --format env",
         )
     added = dict(profile.settings)
-    if found.endpoint is not None:
+    if settings.endpoint is not None:
         added.pop("endpoint", None)
     if "AWS_REGION" in os.environ or "AWS_DEFAULT_REGION" in os.environ:
         added.pop("region", None)
     if not has_keys and profile.keys is not None:
-        found = replace(found, provider=profile.keys)
-    return replace(found, store={**added, **found.store})
+        settings = replace(settings, provider=profile.keys)
+    return replace(settings, store={**added, **settings.store})
 
 
-def _retries(given: Mapping[str, Any]) -> dict[str, Any]:
+def _retries(options: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "max_retries": int(_number("max_retries", given.get("max_retries", _RETRIES))),
+        "max_retries": int(_number("max_retries", options.get("max_retries", _RETRIES))),
         "retry_timeout": timedelta(
-            seconds=_number("retry_timeout", given.get("retry_timeout", _RETRY_SECONDS))
+            seconds=_number("retry_timeout", options.get("retry_timeout", _RETRY_SECONDS))
         ),
         "backoff": {"init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=3)},
     }
 
 
-def _at_once(given: Mapping[str, Any]) -> int:
-    asked = given.get("concurrency") or os.environ.get(CONCURRENCY_VARIABLE) or REMOTE_AT_ONCE
-    return max(int(_number("concurrency", asked)), 1)
+def _at_once(options: Mapping[str, Any]) -> int:
+    value = options.get("concurrency") or os.environ.get(CONCURRENCY_VARIABLE) or REMOTE_AT_ONCE
+    return max(int(_number("concurrency", value)), 1)
 
 
 def _number(name: str, value: Any) -> float:
@@ -256,11 +256,11 @@ def _number(name: str, value: Any) -> float:
         raise UsageError(f"the option {name} takes a number") from None
 
 
-def _cache(given: Mapping[str, Any]) -> Cache | None:
-    if str(given.get("cache", "on")).lower() in _OFF:
+def _cache(options: Mapping[str, Any]) -> Cache | None:
+    if str(options.get("cache", "on")).lower() in _OFF:
         return None
-    found = users_cache()
-    return found if found.bound else None
+    cache = users_cache()
+    return cache if cache.bound else None
 
 
 def _backend(settings: _Settings, retries: dict[str, Any]) -> Any:
@@ -274,7 +274,7 @@ def _backend(settings: _Settings, retries: dict[str, Any]) -> Any:
     try:
         return from_url(f"{settings.address}/", **more)
     except Exception as error:  # noqa: BLE001 - obstore raises what it likes here
-        # The reason may quote an option's value: only its kind is told.
+        # The message may quote an option's value, so only the error's class is shown.
         raise StorageError(
             f"cannot open {settings.address}: {type(error).__name__}",
             hint="check the scheme, the bucket and --option",
@@ -282,7 +282,7 @@ def _backend(settings: _Settings, retries: dict[str, Any]) -> Any:
 
 
 def _identity(settings: _Settings) -> str:
-    """The store's address, and where it is; an endpoint's user and query may be secrets."""
+    """The store's address, endpoint and account; a user or query in the endpoint is left out."""
     host = (settings.endpoint or "").rpartition("@")[2].partition("?")[0]
     account = settings.store.get("account_name") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
     return " ".join([settings.address, host, account or "" if settings.kind == "az" else ""])

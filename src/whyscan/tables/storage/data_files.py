@@ -1,7 +1,7 @@
-"""Data files that a table's metadata names: which of them can be opened, and why not the others.
+"""Finds out which data files that a table's metadata names can be opened, and why others cannot.
 
-Metadata is input. A path that leads out of the table is not followed, as the operator's rights
-would open what its writer could not.
+Metadata is untrusted input. A path that leads out of the table is not followed: the user of
+whyscan may have rights that the writer of the metadata does not have.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from whyscan.tables.storage.store import Store
 
     Below = Callable[[str], str | None]
-    """A recorded path as one below the table's folder, None for one that lies elsewhere."""
+    """Turns a recorded path into one below the table's folder, None for a path elsewhere."""
 
     T = TypeVar("T")
 
@@ -33,9 +33,9 @@ _PARQUET = "parquet"
 
 
 class Reached(Struct, frozen=True):
-    """Files whose footers can be read: where each is among all files, its path, its bytes.
+    """Files whose footers can be read: the position of each among all files, path and size.
 
-    `unchecked` says of the others how many there are, and why.
+    `unchecked` counts the other files by reason.
     """
 
     at: tuple[int, ...]
@@ -45,7 +45,7 @@ class Reached(Struct, frozen=True):
 
 
 class DataFiles(Struct, frozen=True):
-    """The files at `opened` among all live ones, in one store."""
+    """The files at the positions `opened` of all live files, in one store."""
 
     store: Store
     files: Files
@@ -53,10 +53,10 @@ class DataFiles(Struct, frozen=True):
     below: Below
 
     def read(self, work: Callable[[Reached], T]) -> tuple[Reached, T]:
-        """What `work` makes of the files that can be reached.
+        """The files that can be reached, and the result of `work` for them.
 
-        In a store it costs a request to look for a file, so that what the metadata says is
-        taken for true until a read fails.
+        In an object store it costs a request to look for a file, so the metadata is trusted
+        until a read fails.
         """
         on_disk = self.store.folder is not None
         reached = self.reached(look=on_disk)
@@ -69,15 +69,16 @@ class DataFiles(Struct, frozen=True):
         return reached, work(reached)
 
     def reached(self, *, look: bool) -> Reached:
-        """`look` asks the store for each file; else the recorded sizes are taken for true."""
+        """Check the files. `look` asks the store for each; else recorded sizes are trusted."""
         positions = self.opened.to_pylist()
-        places = [self.below(path) for path in self.files.paths.take(self.opened).to_pylist()]
+        recorded = self.files.paths.take(self.opened).to_pylist()
+        paths = [self.below(path) for path in recorded]
         sizes = self.files.bytes.take(self.opened).to_pylist()
         if look:
-            sizes = self.store.sizes([place or "" for place in places])
-        found: list[tuple[int, str, int]] = []
+            sizes = self.store.sizes([path or "" for path in paths])
+        reached: list[tuple[int, str, int]] = []
         why: Counter[str] = Counter()
-        for row in zip(positions, places, sizes, self._formats(), strict=True):
+        for row in zip(positions, paths, sizes, self._formats(), strict=True):
             match row:
                 case (_, _, _, kind) if kind != _PARQUET:
                     why[f"of the format {kind}"] += 1
@@ -85,11 +86,13 @@ class DataFiles(Struct, frozen=True):
                     why["outside of the table's folder"] += 1
                 case (_, _, None, _):
                     why["missing"] += 1
-                case (position, str() as place, size, _):
-                    found.append((position, place, size))
-        told = (Unreached(reason, count, len(positions)) for reason, count in why.items())
-        at, paths, known = zip(*found, strict=True) if found else ((), (), ())
-        return replace(Reached(at, paths, known), unchecked=tuple(told))
+                case (position, str() as path, size, _):
+                    reached.append((position, path, size))
+        unchecked = (Unreached(reason, count, len(positions)) for reason, count in why.items())
+        return replace(
+            Reached(*(zip(*reached, strict=True) if reached else ((), (), ()))),
+            unchecked=tuple(unchecked),
+        )
 
     def _formats(self) -> list[str]:
         if self.files.formats is None:

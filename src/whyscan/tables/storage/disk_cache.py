@@ -1,9 +1,8 @@
-"""Metadata that cannot change, kept on this machine: bounded, and shared without locks.
+"""A cache on disk for metadata that cannot change. It is bounded, and shared without locks.
 
-An entry is one file, whole from the moment it has its name, whose first bytes are a digest of the
-rest: what was cut off or written by another hand is fetched again. Any number of processes read,
-write and evict at once; each takes for granted that a file may be gone. A cache that cannot be
-written is an empty one.
+An entry is one file, which gets its name when it is complete. Its first bytes are a digest of the
+rest, so an entry that is damaged is fetched again. Any number of processes read, write and evict
+at the same time; each expects that a file may be gone. A cache that cannot be written is empty.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 DEFAULT_SIZE = "1GiB"
 SIZE_VARIABLE = "WHYSCAN_CACHE_SIZE"
 
-# Part of the path: another version's entries are never taken for this one's.
+# Part of the path, so that versions with another layout have other entries.
 _LAYOUT = "objects-1"
 _JOURNAL = "written"
 _UNFINISHED = "tmp-"
@@ -58,38 +57,38 @@ class Cache(Struct, frozen=True):
     bound: int
 
     def get(self, key: str) -> pa.Buffer | None:
-        """The content under a key; None where there is none, or none that is whole."""
-        place = self._place(key)
+        """The content of a key; None if there is no entry or it is damaged."""
+        path = self._path(key)
         try:
-            stored = place.read_bytes()
-            if stored[:_DIGEST] != _digest(key, memoryview(stored)[_DIGEST:]):
-                place.unlink()
+            entry = path.read_bytes()
+            if entry[:_DIGEST] != _digest(key, memoryview(entry)[_DIGEST:]):
+                path.unlink()
                 return None
-            os.utime(place)
+            os.utime(path)
         except OSError:
             return None
-        return pa.py_buffer(stored).slice(_DIGEST)
+        return pa.py_buffer(entry).slice(_DIGEST)
 
     def takes(self, size: int) -> bool:
-        """Whether so many bytes are kept: too many would push out too much of the others."""
+        """Whether an entry of this size is cached: a larger one would evict too many others."""
         return size <= self.bound // _LARGEST_SHARE
 
     def put(self, key: str, content: memoryview) -> None:
-        """Keep a content, unless it is too large."""
+        """Cache a content, unless it is too large."""
         if not self.takes(len(content)):
             return
         with suppress(OSError):
-            place = self._place(key)
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write(place, _digest(key, content), content)
+            path = self._path(key)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write(path, _digest(key, content), content)
             if self._is_full(_on_disk(len(content) + _DIGEST)):
                 self.sweep()
 
     def sweep(self) -> None:
-        """Evict what was used least recently, and what killed processes left behind."""
+        """Evict the least recently used entries, and unfinished files of killed processes."""
         (self._root / _JOURNAL).unlink(missing_ok=True)
         entries = sorted(self._entries(), key=lambda entry: entry.used)
-        # Below the bound by what is written until the next sweep.
+        # Below the bound by as much as is written until the next sweep.
         surplus = sum(e.bytes for e in entries) - (self.bound - self.bound // _SWEEP_SHARE)
         abandoned = time.time() - _ABANDONED_AFTER
         for entry in entries:
@@ -100,12 +99,12 @@ class Cache(Struct, frozen=True):
                 surplus -= entry.bytes
 
     def usage(self) -> Usage:
-        """What is in the cache."""
+        """How many entries and bytes are in the cache."""
         sizes = [entry.bytes for entry in self._entries()]
         return Usage(len(sizes), sum(sizes))
 
     def clear(self) -> Usage:
-        """Remove every entry; what was removed."""
+        """Remove every entry, and return how many entries and bytes were removed."""
         removed = []
         for entry in list(self._entries()):
             with suppress(OSError):
@@ -119,14 +118,14 @@ class Cache(Struct, frozen=True):
     def _root(self) -> Path:
         return self.folder / _LAYOUT
 
-    def _place(self, key: str) -> Path:
+    def _path(self, key: str) -> Path:
         name = hashlib.sha256(key.encode()).hexdigest()
         return self._root / name[:2] / name
 
     def _is_full(self, written: int) -> bool:
         """Whether enough was written since the last sweep to look at all entries again.
 
-        The journal's length counts blocks: appending is atomic, so that processes add up.
+        The journal's length counts written blocks: appending is atomic, so all processes count.
         """
         with (self._root / _JOURNAL).open("ab") as journal:
             journal.write(b"." * (written // _BLOCK))
@@ -163,24 +162,24 @@ def _on_disk(size: int) -> int:
     return -(-size // _BLOCK) * _BLOCK
 
 
-def _write(place: Path, *parts: bytes | memoryview) -> None:
-    handle, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=place.parent)
+def _write(path: Path, *parts: bytes | memoryview) -> None:
+    handle, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as scratch:
             scratch.writelines(parts)
-        Path(name).replace(place)
+        Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
 
 
 def location() -> Path:
-    """The user's cache folder; a relative XDG_CACHE_HOME does not count, by its specification."""
+    """The user's cache folder; a relative XDG_CACHE_HOME is ignored, as its specification says."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     base = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
     return base / "whyscan"
 
 
 def users_cache() -> Cache:
-    """The cache of this user, as large as WHYSCAN_CACHE_SIZE allows."""
+    """The cache of this user, with the bound of WHYSCAN_CACHE_SIZE."""
     return Cache(location(), parse_size(os.environ.get(SIZE_VARIABLE) or DEFAULT_SIZE))

@@ -1,4 +1,4 @@
-"""The table with metadata that some files belong to: read as plain files they show deleted rows.
+"""Finds the table with metadata that files belong to: plain files would show deleted rows.
 
 A folder is the root of a table if it holds one of these:
 
@@ -8,9 +8,9 @@ A folder is the root of a table if it holds one of these:
 | `.hoodie/` | Hudi |
 | `metadata/*.metadata.json` or `metadata/version-hint.text` | Iceberg |
 
-The folders above a named place are looked into, up to the root of its store or disk, all of them at
-once. Tables below a named place are seen in its listing. A store that does not allow to list a
-folder gives no answer, and the files are opened.
+All folders above a location are checked, up to the root of its store or disk, at the same time.
+Tables below a location are found in its listing. If a store does not allow to list a folder, the
+files are opened.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from whyscan.tables.storage.store import Store
 
 OPTION = "as_files"
-"""The option that opens a part of a table as plain files."""
+"""The option that opens files of a table as plain files."""
 
 _YES = frozenset({"on", "true", "yes", "1"})
 _LOGS = {"_delta_log": "Delta", ".hoodie": "Hudi"}
@@ -51,12 +51,12 @@ _AT_ONCE = 32
 
 
 def read_as_files(options: Mapping[str, Any]) -> bool:
-    """Whether the options say that files are to be read as plain files."""
+    """Whether the options ask to read files as plain files."""
     return any(key.lower() == OPTION and str(options[key]).lower() in _YES for key in options)
 
 
 class Folders(Struct):
-    """Says which folders a listing enters, and notes whether the log of a table was among them."""
+    """Says which folders a listing enters, and notes whether it met the log of a table."""
 
     enter: Callable[[str], bool]
     has_log: bool = False
@@ -67,14 +67,14 @@ class Folders(Struct):
 
 
 class Root(Struct, frozen=True):
-    """The root of a table, by its path from the root of its store or disk, and its format."""
+    """The path of a table from the root of its store or disk, and the table's format."""
 
     path: str
     format: str
 
 
 def refuse_inside(table: Root | None, store: Store, address: str, named: str) -> None:
-    """Refuse what was named if it lies in a table."""
+    """Raise an error if the files belong to `table`."""
     if table is None:
         return
     shown = f"{address}/{table.path}".rstrip("/") if store.folder is None else table.path or "/"
@@ -86,7 +86,7 @@ def refuse_inside(table: Root | None, store: Store, address: str, named: str) ->
 
 
 def root_above(store: Store, folders: Iterable[str]) -> Root | None:
-    """The innermost table around a folder; the folders are paths from the root of the store."""
+    """The innermost table around any of these folders, which are paths from the store's root."""
     if store.folder is not None:
         real = {os.path.realpath(folder) for folder in folders}
         return _first(_on_disk, _upwards({*folders, *real}))
@@ -100,10 +100,10 @@ def root_above(store: Store, folders: Iterable[str]) -> Root | None:
 def root_below(
     store: Store, base: str, listed: Sequence[pa.Table], objects: pa.Table, *, has_log: bool
 ) -> Root | None:
-    """The table below `base` whose files are among the objects.
+    """The table below `base` that some of the objects belong to, None for no such table.
 
-    `listed` is what was listed before a glob chose the objects. On a disk the logs of tables are
-    not listed: where the listing passed one, the folders of the objects are looked into.
+    `listed` are the listings before a glob chose the objects. On a disk the logs of tables are
+    not listed; if the listing met one (`has_log`), the folders of the objects are checked.
     """
     if has_log and store.folder is not None:
         inside = (f"{base}/{path}".rpartition("/")[0] for path in objects["path"].to_pylist())
@@ -113,7 +113,7 @@ def root_below(
         for table in listed
         for path in table.filter(pc.match_substring_regex(table["path"], _MARK))["path"].to_pylist()
     }
-    roots = {found for path in marks if (found := _root_of(path)) is not None}
+    roots = {table_root for path in marks if (table_root := _root_of(path)) is not None}
     for root in sorted(roots, key=lambda root: len(root.path), reverse=True):
         below = pc.starts_with(objects["path"], pattern=f"{root.path}/" if root.path else "")
         if pc.any(below).as_py():
@@ -124,7 +124,7 @@ def root_below(
 
 
 def _root_of(mark: str) -> Root | None:
-    """The root whose log or metadata a path is."""
+    """The root of the table whose log or metadata has this path."""
     parts = mark.split("/")
     for at, part in enumerate(parts):
         if part in _LOGS:
@@ -133,19 +133,19 @@ def _root_of(mark: str) -> Root | None:
 
 
 def _upwards(folders: Iterable[str]) -> list[str]:
-    """Each folder and all above it, the innermost first.
+    """These folders and all folders above them, the innermost first.
 
-    Of very many, those that are named `key=value` are left out: tables do not begin there.
+    If they are very many, `key=value` folders are left out: no table begins there.
     """
-    found: set[str] = set()
+    upwards: set[str] = set()
     for folder in folders:
         above = folder
-        while above not in found:
-            found.add(above)
+        while above not in upwards:
+            upwards.add(above)
             above = above.rpartition("/")[0]
-    if len(found) > _LOOKED_INTO_AT_MOST:
-        found = {folder for folder in found if "=" not in folder.rpartition("/")[2]}
-    return sorted(found, key=lambda folder: (-folder.count("/"), -len(folder), folder))
+    if len(upwards) > _LOOKED_INTO_AT_MOST:
+        upwards = {folder for folder in upwards if "=" not in folder.rpartition("/")[2]}
+    return sorted(upwards, key=lambda folder: (-folder.count("/"), -len(folder), folder))
 
 
 def _first(look: Callable[[str], Root | None], folders: Iterable[str]) -> Root | None:
@@ -153,23 +153,23 @@ def _first(look: Callable[[str], Root | None], folders: Iterable[str]) -> Root |
 
 
 def _on_disk(folder: str) -> Root | None:
-    place = Path(folder or "/")
+    path = Path(folder or "/")
     for name, kind in _LOGS.items():
-        # Not Path.is_dir: that raises where nobody may look.
-        if os.path.isdir(place / name):  # noqa: PTH112
+        # Not Path.is_dir: it raises an error without permission.
+        if os.path.isdir(path / name):  # noqa: PTH112
             return Root(folder, kind)
     try:
-        inside = os.scandir(place / _METADATA)
+        entries = os.scandir(path / _METADATA)
     except OSError:
         return None
-    with inside:
-        if any(_METADATA_FILE.fullmatch(entry.name) for entry in inside):
+    with entries:
+        if any(_METADATA_FILE.fullmatch(entry.name) for entry in entries):
             return Root(folder, _ICEBERG)
     return None
 
 
 def _in_store(top: Store, folder: str) -> Root | None:
-    """One folder of an object store; its log folders and its metadata are asked for at once."""
+    """The table in one folder of an object store; all requests run at the same time."""
 
     def below(name: str) -> str:
         return f"{folder}/{name}" if folder else name
@@ -184,14 +184,14 @@ def _in_store(top: Store, folder: str) -> Root | None:
 
 
 def _holds(top: Store, folder: str) -> bool:
-    """Whether there is anything in a folder; a refusal is no answer."""
+    """Whether a folder has any content; a refusal counts as no."""
     with _no_answer(top):
         return top.holds(folder)
     return False
 
 
 def _holds_metadata(top: Store, folder: str) -> bool:
-    """Whether an Iceberg metadata file is in a folder, which may be full of other things."""
+    """Whether a folder has an Iceberg metadata file among its first names."""
     with _no_answer(top):
         names = top.names(folder, _LISTED_AT_MOST)
         return any(_METADATA_FILE.fullmatch(name) for name in names)
@@ -199,8 +199,9 @@ def _holds_metadata(top: Store, folder: str) -> bool:
 
 
 def _no_answer(top: Store) -> suppress:
-    """What is no answer to whether a table is there. Of web servers few list their folders.
+    """Suppresses refusals to list a folder: denied access, and every error of a web server.
 
-    A store that is only out of order is no such thing: then nobody knows whether rows are deleted.
+    Few web servers list folders. Other errors of a store are raised: without an answer the files
+    might show deleted rows.
     """
     return suppress(StorageError if top.uri.startswith("http") else AccessDenied)

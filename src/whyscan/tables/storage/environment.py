@@ -1,8 +1,8 @@
-"""What this machine's environment says of a store, by obstore's names.
+"""Settings of a store from this machine's environment variables, by obstore's names.
 
-obstore reads these variables itself, wherever it runs. Told to a store, they are in its pickle too,
-and open it on machines that have another environment. Only values travel: a file that a variable
-names may be another one there, or none.
+obstore reads these variables itself on the machine where it runs. As options of a store they are
+also in its pickle, and open it on machines with another environment. Only values are passed on: a
+file that a variable names may be missing on another machine.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# Of two variables for one thing the last one counts.
+# If two variables set one option, the last one counts.
 _VARIABLES = {
     "s3": {
         "AWS_ACCESS_KEY_ID": "access_key_id",
@@ -70,15 +70,15 @@ _PROFILES = frozenset(
 
 
 def variables(kind: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """The settings of a store of that kind; a variable without text says nothing."""
+    """The settings of a store of this kind; an empty variable is ignored."""
     named = _VARIABLES.get(kind, {})
     return {key: environment[name] for name, key in named.items() if environment.get(name)}
 
 
 def told(environment: Mapping[str, str], *, same_machine: bool) -> dict[str, str]:
-    """The variables for another process; which profile is meant, only one with these files knows.
+    """The variables for another process; those about profiles only on the same machine.
 
-    Some of them are secrets.
+    Profiles are in files of this machine. Some of the variables are secrets.
     """
     names = _VALUES | _PROFILES if same_machine else _VALUES
     return {name: environment[name] for name in sorted(names) if environment.get(name)}
@@ -86,7 +86,7 @@ def told(environment: Mapping[str, str], *, same_machine: bool) -> dict[str, str
 
 @contextmanager
 def in_force(variables: Mapping[str, str]) -> Iterator[None]:
-    """This process with some variables, and after the block as it was before."""
+    """Set some variables of this process, and restore them after the block."""
     before = {name: os.environ[name] for name in variables if name in os.environ}
     os.environ.update(variables)
     try:

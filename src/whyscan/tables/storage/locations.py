@@ -1,9 +1,9 @@
-"""What the user named, a folder, a file, a glob or several of them, as one listing.
+"""Reads the locations that a user names (folders, files, globs) and lists them as one table.
 
-| named | the table's root |
+| location | the table's root |
 |---|---|
 | a folder | the folder |
-| a file, a glob, a list | the deepest folder above all of them that is no `key=value` folder |
+| a file, a glob, a list | the deepest common folder that is no `key=value` folder |
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ _DEEPEST = 2
 
 
 class Location(Struct, frozen=True):
-    """One thing that the user named: the store's own name ('' on disk) and a path in it.
+    """One location of a user: the address of the store ('' on disk) and a path in the store.
 
-    `pattern` is what is left of a glob behind its fixed folders, None where there is none.
+    `pattern` is the rest of a glob after its fixed folders, None if it is no glob.
     """
 
     store: str
@@ -66,7 +66,7 @@ class Location(Struct, frozen=True):
 
 
 class LocatedObjects(Struct, frozen=True):
-    """The objects below the root of what was named, and the store rooted there."""
+    """The objects of one table, and the store of the table's root folder."""
 
     store: Store
     objects: pa.Table
@@ -75,74 +75,79 @@ class LocatedObjects(Struct, frozen=True):
 def find(
     named: Sequence[str], options: Mapping[str, Any], enter: Callable[[str], bool]
 ) -> LocatedObjects:
-    """List what was named. `enter` says which folders are looked into, by their names."""
+    """List the objects of the named locations. `enter` says by name which folders are entered."""
     if not named:
         raise UsageError("no table was named")
-    places = [parse(text) for text in named]
-    if len({place.store for place in places}) > 1:
+    locations = [parse(text) for text in named]
+    if len({location.store for location in locations}) > 1:
         raise UsageError("the paths lie in different stores", hint="open one table at a time")
-    root = _root(places)
-    store = _open(places[0].store, root, options)
+    root = _root(locations)
+    store = _open(locations[0].store, root, options)
     folders = Folders(enter)
-    listed = [_list(store, place, _below(place.path, root), folders) for place in places]
-    found = [_matching(one, place, root) for one, place in zip(listed, places, strict=True)]
-    objects = pa.concat_tables(found)
-    if len(found) > 1:
+    listed = [
+        _list(store, location, _below(location.path, root), folders) for location in locations
+    ]
+    matching = [
+        _matching(listing, location, root)
+        for listing, location in zip(listed, locations, strict=True)
+    ]
+    objects = pa.concat_tables(matching)
+    if len(matching) > 1:
         objects = _distinct(objects)
     if not read_as_files(options):
-        inside = [p.path.rpartition("/")[0] if _is_file(p) else p.path for p in places]
+        inside = [p.path.rpartition("/")[0] if _is_file(p) else p.path for p in locations]
         table = root_above(store, inside) or root_below(
             store, root, listed, objects, has_log=folders.has_log
         )
-        refuse_inside(table, store, places[0].store, named[0])
+        refuse_inside(table, store, locations[0].store, named[0])
     return LocatedObjects(store, objects.sort_by("path").combine_chunks())
 
 
 def folder_of(named: str, options: Mapping[str, Any]) -> Store | None:
-    """The store of one folder, None where the name is a glob, a file, or nothing on disk."""
-    place = parse(named)
-    if place.pattern is not None or _is_file(place):
+    """The store of one folder; None for a glob, a file, or a path that is not on disk."""
+    location = parse(named)
+    if location.pattern is not None or _is_file(location):
         return None
-    if not place.store and not is_folder(place.path):
+    if not location.store and not is_folder(location.path):
         return None
-    return _open(place.store, place.path, options)
+    return _open(location.store, location.path, options)
 
 
 class MetadataFile(Struct, frozen=True):
-    """An Iceberg metadata file that was named, and the folder of its table."""
+    """The folder of an Iceberg table, and the path of a metadata file below it."""
 
     table: str
     file: str
 
 
 def metadata_file(named: str) -> MetadataFile | None:
-    """`TABLE/metadata/x.metadata.json` taken apart; None for any other name."""
+    """Split `TABLE/metadata/x.metadata.json` into folder and file; None for any other name."""
     if not named.removesuffix(".gz").endswith(".metadata.json"):
         return None
-    return taken_apart(named)
+    return split_metadata_path(named)
 
 
-def taken_apart(metadata: str) -> MetadataFile:
-    """`TABLE/metadata/name`: the table's folder, and the file below it."""
+def split_metadata_path(metadata: str) -> MetadataFile:
+    """Split `TABLE/metadata/name` into the table's folder and the file below it."""
     folder, _, name = metadata.rpartition("/")
     table, _, middle = folder.rpartition("/")
     return MetadataFile(table or ("/" if folder.startswith("/") else "."), f"{middle}/{name}")
 
 
 def recorded_folder(location: str, options: Mapping[str, Any]) -> Store:
-    """The store of a folder by a name that a machine wrote: nothing in it is a wildcard."""
+    """The store of a folder from a recorded address, in which nothing is a wildcard."""
     local = _FILE.sub("/", location)
-    place = Location("", local) if local.startswith("/") else parse(location)
-    path = place.path if place.pattern is None else f"{place.path}/{place.pattern}".lstrip("/")
-    return _open(place.store, path, options)
+    parsed = Location("", local) if local.startswith("/") else parse(location)
+    path = parsed.path if parsed.pattern is None else f"{parsed.path}/{parsed.pattern}".lstrip("/")
+    return _open(parsed.store, path, options)
 
 
 def parse(text: str) -> Location:
-    """Read a path or an address."""
+    """Parse a path or an address."""
     if not text.strip():
         raise UsageError("an empty path names no table")
     if text.startswith("file:/"):
-        # Java writes `file:/lake/t`, and so does whatever Spark says of a place.
+        # Java and Spark write `file:/lake/t`.
         return _local(unquote(text.removeprefix("file:").removeprefix("//")))
     if _SCHEME.match(text) is None:
         _refuse_miswritten(text)
@@ -158,7 +163,7 @@ def parse(text: str) -> Location:
 
 
 def _refuse_miswritten(text: str) -> None:
-    """`s3:/bucket/t`, `hdfs:/t`: no file of that name is there, and a store was meant."""
+    """Refuse `s3:/bucket/t` and `hdfs:/t`: no such file exists, and a store was meant."""
     scheme, colon, rest = text.partition(":")
     problem = miswritten(scheme.lower(), rest) if colon else None
     if problem is not None and not os.path.lexists(text):
@@ -166,9 +171,10 @@ def _refuse_miswritten(text: str) -> None:
 
 
 def _names_secrets(scheme: str, host: str, path: str) -> bool:
-    """A user, a password or a signed query. Azure's `container@account` is neither.
+    """Whether an address has a user, a password or a signed query.
 
-    A password may hold a slash: then what looks like the host is half of it.
+    Azure's `container@account` is no user. A password may contain a slash: then the text that
+    looks like the host is a part of the password.
     """
     if not (_HOST_IN_CONTAINER if scheme in _WITH_CONTAINER else _HOST).fullmatch(host):
         return True
@@ -176,7 +182,7 @@ def _names_secrets(scheme: str, host: str, path: str) -> bool:
 
 
 def _remote(scheme: str, host: str, path: str) -> Location:
-    """On the web a path is written in percent codes; in a store it is as it is."""
+    """A location in a store. Paths of web addresses have percent codes, paths of stores do not."""
     if scheme not in _WEB:
         return _split(f"{scheme}://{host}", path)
     decoded = unquote(path)
@@ -187,13 +193,13 @@ def _remote(scheme: str, host: str, path: str) -> Location:
 
 
 def _local(text: str) -> Location:
-    # Not Path.resolve: the table is shown by the name that it was given, links and all.
+    # Not Path.resolve: the table is shown by the user's name for it, with links.
     path = os.path.abspath(text)  # noqa: PTH100
     return Location("", path) if is_there(path) else _split("", path)
 
 
 def _split(store: str, path: str) -> Location:
-    """Everything up to the first part with a wildcard is fixed."""
+    """Split a path before its first part with a wildcard."""
     parts = path.split("/")
     for at, part in enumerate(parts):
         if _WILD.search(part):
@@ -201,27 +207,27 @@ def _split(store: str, path: str) -> Location:
     return Location(store, path)
 
 
-def _root(places: Sequence[Location]) -> str:
-    if len(places) == 1 and places[0].pattern is None and not _is_file(places[0]):
-        return places[0].path
-    parts = [p.path.split("/")[: -1 if _is_file(p) else None] for p in places]
+def _root(locations: Sequence[Location]) -> str:
+    if len(locations) == 1 and locations[0].pattern is None and not _is_file(locations[0]):
+        return locations[0].path
+    parts = [p.path.split("/")[: -1 if _is_file(p) else None] for p in locations]
     common = [part for part, *_ in takewhile(_is_shared, zip(*parts, strict=False))]
     while common and "=" in common[-1]:
         common.pop()
-    return "/".join(common) or "/" * (not places[0].store)
+    return "/".join(common) or "/" * (not locations[0].store)
 
 
 def _is_shared(parts: tuple[str, ...]) -> bool:
     return len(set(parts)) == 1
 
 
-def _is_file(place: Location) -> bool:
-    """On disk a look tells; in a store only the name does, as there are no folders."""
-    if place.pattern is not None:
+def _is_file(location: Location) -> bool:
+    """Whether a location is one file: on disk by looking, in a store by the name's ending."""
+    if location.pattern is not None:
         return False
-    if place.store:
-        return place.path.endswith((".parquet", ".parq", ".pq"))
-    return is_there(place.path) and not is_folder(place.path)
+    if location.store:
+        return location.path.endswith((".parquet", ".parq", ".pq"))
+    return is_there(location.path) and not is_folder(location.path)
 
 
 def _below(path: str, root: str) -> str:
@@ -234,52 +240,52 @@ def _open(address: str, root: str, options: Mapping[str, Any]) -> Store:
         return local_store(root)
     from whyscan.tables.storage.connections import connect
 
-    found = connect(address, options)
+    connection = connect(address, options)
     return Store(
         uri=f"{address}/{root}".rstrip("/"),
-        backend=found.backend,
+        backend=connection.backend,
         prefix=root,
-        identity=found.identity,
-        at_once=found.at_once,
-        cache=found.cache,
+        identity=connection.identity,
+        at_once=connection.at_once,
+        cache=connection.cache,
     )
 
 
 def _require_folder(path: str) -> None:
-    place = Path(path)
-    if is_folder(place):
+    folder = Path(path)
+    if is_folder(folder):
         return
     siblings: list[str] = []
     with suppress(OSError, ValueError):
-        siblings = [p.name for p in place.parent.iterdir()]
-    near = difflib.get_close_matches(place.name, siblings, n=1)
+        siblings = [p.name for p in folder.parent.iterdir()]
+    similar = difflib.get_close_matches(folder.name, siblings, n=1)
     raise TableError(
         f"there is no {path}",
-        hint=f"did you mean {place.parent / near[0]}?" if near else None,
+        hint=f"did you mean {folder.parent / similar[0]}?" if similar else None,
     )
 
 
-def _list(store: Store, place: Location, under: str, enter: Callable[[str], bool]) -> pa.Table:
-    if _is_file(place):
-        found = store.find(under)
-        if not found.num_rows:
+def _list(store: Store, location: Location, under: str, enter: Callable[[str], bool]) -> pa.Table:
+    if _is_file(location):
+        listing = store.find(under)
+        if not listing.num_rows:
             raise TableError(f"there is no {store.shown(under)}")
-        return found
+        return listing
     if store.folder is not None:
-        _require_folder(place.path)
+        _require_folder(location.path)
     return store.list(under, enter)
 
 
-def _matching(found: pa.Table, place: Location, root: str) -> pa.Table:
-    """The objects that a glob names."""
-    if place.pattern is None:
-        return found
-    under = _below(place.path, root)
-    matcher = f"^{re.escape(under + '/' if under else '')}{glob_regex(place.pattern)}(/.*)?$"
+def _matching(listing: pa.Table, location: Location, root: str) -> pa.Table:
+    """The objects of a listing that match the location's glob."""
+    if location.pattern is None:
+        return listing
+    under = _below(location.path, root)
+    matcher = f"^{re.escape(under + '/' if under else '')}{glob_regex(location.pattern)}(/.*)?$"
     try:
-        return found.filter(pc.match_substring_regex(found["path"], matcher))
+        return listing.filter(pc.match_substring_regex(listing["path"], matcher))
     except pa.ArrowInvalid:
-        raise UsageError(f"not a glob: {place.pattern}") from None
+        raise UsageError(f"not a glob: {location.pattern}") from None
 
 
 def glob_regex(pattern: str) -> str:
@@ -305,20 +311,22 @@ def _glob_piece(piece: str) -> str:
     return re.escape(piece)
 
 
-def refuse_folder_of_tables(named: str, found: LocatedObjects) -> None:
-    """A folder that holds Delta or Iceberg tables and no files of its own is no table.
+def refuse_folder_of_tables(named: str, located: LocatedObjects) -> None:
+    """Refuse a folder that contains Delta or Iceberg tables and no Parquet files itself.
 
-    Read as one, its files would show deleted rows, and rows of one table as another's.
+    Read as one table, its files would show deleted rows and mix the rows of several tables.
     """
-    paths = found.objects["path"]
+    paths = located.objects["path"]
     parts = pc.replace_substring_regex(paths, "/.*", "").unique().to_pylist()
-    own = set(pc.filter(paths, pc.invert(pc.match_substring(paths, "/"))).to_pylist())
-    folders = sorted(part for part in parts if part not in own and not part.startswith(("_", ".")))
+    files = set(pc.filter(paths, pc.invert(pc.match_substring(paths, "/"))).to_pylist())
+    folders = sorted(
+        part for part in parts if part not in files and not part.startswith(("_", "."))
+    )
     if parse(named).pattern is not None or any("=" in name for name in folders):
         return
-    if any(name.endswith((".parquet", ".parq", ".pq")) for name in own):
+    if any(name.endswith((".parquet", ".parq", ".pq")) for name in files):
         return
-    tables = _tables_among(found, folders)
+    tables = _tables_among(located, folders)
     if not tables:
         return
     above = tables[0].rpartition("/")[0]
@@ -326,17 +334,17 @@ def refuse_folder_of_tables(named: str, found: LocatedObjects) -> None:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     every = "/".join(part for part in (named.rstrip("/"), above, "*") if part)
     raise TableError(
-        f"{found.store.uri} is a folder of tables: {', '.join(names[:_SHOWN])}{more}",
-        hint=f"name one of them: {found.store.shown(tables[0])}; "
+        f"{located.store.uri} is a folder of tables: {', '.join(names[:_SHOWN])}{more}",
+        hint=f"name one of them: {located.store.shown(tables[0])}; "
         f"audit takes all of them: --table '{every}'",
     )
 
 
-def _tables_among(found: LocatedObjects, folders: Sequence[str]) -> list[str]:
-    """Folders that are Delta or Iceberg tables, or hold some; only the first ones are looked at."""
-    store = found.store
+def _tables_among(located: LocatedObjects, folders: Sequence[str]) -> list[str]:
+    """Delta and Iceberg tables in these folders; a bounded number of folders is looked at."""
+    store = located.store
     if store.folder is None:
-        paths = found.objects["path"]
+        paths = located.objects["path"]
         marked = pc.match_substring_regex(paths, r"/_delta_log/|/metadata/[^/]*\.metadata\.json")
         roots = pc.replace_substring_regex(
             paths.filter(marked), r"/(_delta_log|metadata)/.*", ""
@@ -351,13 +359,13 @@ def _tables_among(found: LocatedObjects, folders: Sequence[str]) -> list[str]:
         if (folder / "_delta_log").is_dir() or any(folder.glob("metadata/*.metadata.json*")):
             tables.append(name)
         elif name.count("/") < _DEEPEST:
-            inner = (one for one in islice(folder.iterdir(), _LOOKED_AT) if one.is_dir())
-            pending += (f"{name}/{one.name}" for one in inner if "=" not in one.name)
+            inner = (entry for entry in islice(folder.iterdir(), _LOOKED_AT) if entry.is_dir())
+            pending += (f"{name}/{entry.name}" for entry in inner if "=" not in entry.name)
     return tables
 
 
 def _distinct(objects: pa.Table) -> pa.Table:
-    """Each object once, however often it was named."""
+    """Each object once, even if several locations name it."""
     encoded = objects["path"].combine_chunks().dictionary_encode()
     first = pa.table({"code": encoded.indices, "at": pa.array(range(len(encoded)))})
     return objects.take(first.group_by("code").aggregate([("at", "min")])["at_min"])

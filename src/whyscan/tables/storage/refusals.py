@@ -1,7 +1,7 @@
-"""A store's refusal as an error of ours.
+"""Turns errors of a store into errors of whyscan.
 
-A store's own text may hold addresses, tokens and whole responses: it is left behind, and only
-what it means is told.
+A store's message may contain addresses, tokens and whole responses, so it is dropped; the new
+message only says what the error means.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _STATUS = re.compile(r"status code: (\d{3})\b")
-# Where the clouds' machines ask for their own credentials, when nobody gave any.
+# The addresses at which the clouds' machines request credentials if none are configured.
 _MACHINE_CREDENTIALS = re.compile(r"169\.254\.169\.254|fd00:ec2::254|metadata\.google\.internal")
-# What obstore says of a function that it asks for credentials, and that failed.
+# obstore's message when a function that it calls for credentials has failed.
 _PROVIDER = re.compile(r"External \w+ credential provider")
 _REASONS = {
     "FileNotFoundError": "it is not there",
@@ -60,36 +60,36 @@ _HINTS = {
 
 
 @contextmanager
-def refusals(what: str) -> Iterator[None]:
-    """Whatever obstore raises inside, as an error of ours about `what`."""
+def refusals(name: str) -> Iterator[None]:
+    """Raise every error of obstore in the block as an error of whyscan about `name`."""
     import obstore
 
     try:
         yield
     except (obstore.exceptions.BaseError, OSError, ValueError) as error:
-        raise refused(what, error) from None
+        raise refused(name, error) from None
 
 
-def refused(what: str, error: Exception) -> StorageError:
-    """The error as ours, about `what`."""
+def refused(name: str, error: Exception) -> StorageError:
+    """The error of whyscan about `name` for an error of a store."""
     why = _reason(error)
     hint = None if type(error) is PermissionError else _HINTS.get(why)
     kind = AccessDenied if why in _DENIALS else StorageError
-    return kind(f"cannot read {what}: {why}", hint=hint)
+    return kind(f"cannot read {name}: {why}", hint=hint)
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror is not None:
         return _REASONS.get(type(error).__name__) or error.strerror.lower()
-    told = str(error)
-    if _MACHINE_CREDENTIALS.search(told):
+    message = str(error)
+    if _MACHINE_CREDENTIALS.search(message):
         return _NO_CREDENTIALS
-    if _PROVIDER.search(told):
+    if _PROVIDER.search(message):
         return "its credentials could not be renewed"
-    if known := _REASONS.get(type(error).__name__):
-        return known
-    found = _STATUS.search(told)
-    return "the store did not answer" if found is None else _status(int(found[1]))
+    if reason := _REASONS.get(type(error).__name__):
+        return reason
+    status = _STATUS.search(message)
+    return "the store did not answer" if status is None else _status(int(status[1]))
 
 
 def _status(code: int) -> str:

@@ -1,4 +1,4 @@
-"""Schemes of addresses that no client here reads, and what to do about each."""
+"""The schemes of addresses that whyscan reads, and hints for those that it does not read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def require_supported(scheme: str) -> None:
 
 
 def unsupported(scheme: str) -> StorageError:
-    """Why addresses of a scheme cannot be read, and what can be done."""
+    """The error about a scheme that has no client, with a hint what to do."""
     mark = "/" if scheme == "dbfs" else "" if scheme == "jdbc" else "//"
     return StorageError(
         f"whyscan has no client for {scheme}:{mark} storage", hint=_HINTS.get(scheme, _KINDS)
@@ -55,7 +55,7 @@ def unsupported(scheme: str) -> StorageError:
 
 
 def miswritten(scheme: str, rest: str) -> StorageError | None:
-    """The error on `scheme:rest` with fewer than two slashes; None for a scheme that is not known.
+    """The error about `scheme:rest` with fewer than two slashes; None for an unknown scheme.
 
     Hadoop writes `hdfs:/folder`, and Databricks `dbfs:/folder`.
     """

@@ -1,7 +1,7 @@
-"""Where the bytes are: a folder on disk or in an object store, listed whole and read by range.
+"""A store: one folder on disk or in an object store, which is listed and read by byte ranges.
 
-Reading goes through obstore wherever the folder is, and is whole or an error. What a store holds
-that cannot change is kept on this machine; what a disk holds is not.
+All reads go through obstore. A read gives all bytes of its range or raises an error. Objects of an
+object store that cannot change are cached on this machine; files on disk are not cached.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from whyscan.tables.storage.disk_cache import Cache
 
     Keep = Callable[[memoryview], memoryview]
-    """What of some bytes is metadata and may be kept: an end of them."""
+    """Returns the last bytes of a range, those that are metadata and may be cached."""
 
-# Threads wait outside of Python: asyncio was measured against an S3 server, and is little quicker.
+# Threads wait outside of Python: asyncio is only a little quicker, measured with an S3 server.
 REMOTE_AT_ONCE = 64
-# Measured on two cores: reading is the smaller part of the work and the rest holds the
-# interpreter, so that more threads only wait for each other.
+# Measured on two cores: reading is the smaller part of the work. The rest keeps the interpreter's
+# lock, so more threads only wait for each other.
 LOCAL_AT_ONCE = 2
 LOCAL_BATCH = 32
 _LISTED_AT_ONCE = 10_000
@@ -59,7 +59,7 @@ class _Piece(Struct, frozen=True):
 
 
 class Meter(Struct):
-    """What was read so far: which objects, which of them from their store, how many bytes."""
+    """Counts the reads so far: `paths` of all objects, `fetched` those from their store, bytes."""
 
     paths: set[str] = field(default_factory=set)
     fetched: set[str] = field(default_factory=set)
@@ -70,7 +70,7 @@ class Meter(Struct):
         self.recall(path, size)
 
     def recall(self, path: str, size: int) -> None:
-        """Count what came from the cache."""
+        """Count bytes that came from the cache."""
         self.paths.add(path)
         self.bytes += size
 
@@ -79,10 +79,11 @@ class Meter(Struct):
 
 
 class Store(Struct, frozen=True, eq=False):
-    """One folder of a store. Paths are relative to it, and `uri` is its name without secrets.
+    """One folder of a store. Paths are relative to it, and `uri` is its address without secrets.
 
-    `folder` is the folder on disk, None in an object store, where `prefix` leads to it. `identity`
-    tells the store from others that go by the same name; `cache` None keeps nothing.
+    `folder` is the folder on disk, None in an object store; there `prefix` is the folder's key.
+    `identity` separates the store from others with the same address. Without a `cache` nothing is
+    cached. `at_once` is how many reads run at the same time.
     """
 
     uri: str
@@ -96,9 +97,9 @@ class Store(Struct, frozen=True, eq=False):
     versions: ObjectVersions = field(default_factory=ObjectVersions)
 
     def list(self, under: str = "", enter: Callable[[str], bool] = lambda _: True) -> pa.Table:
-        """Every object at any depth below `under`; folders whose name `enter` refuses stay shut.
+        """List all objects below `under` at any depth, without folders whose name `enter` refuses.
 
-        In an object store they are listed all the same: it has no folders to leave out.
+        An object store has no folders, so there `enter` is ignored.
         """
         if self.folder is not None:
             return disk.walk(self.folder, under, enter)
@@ -110,46 +111,46 @@ class Store(Struct, frozen=True, eq=False):
         start = len(self.prefix) + 1 if self.prefix else 0
         batches = []
         with refusals(self.shown(under)):
-            for found in obstore.list(
+            for page in obstore.list(
                 self.backend, self._key(under) or None, chunk_size=_LISTED_AT_ONCE
             ):
-                paths = pa.array([entry["path"][start:] for entry in found], pa.string())
-                sizes = [entry["size"] for entry in found]
-                times = [entry["last_modified"].replace(tzinfo=None) for entry in found]
+                paths = pa.array([entry["path"][start:] for entry in page], pa.string())
+                sizes = [entry["size"] for entry in page]
+                times = [entry["last_modified"].replace(tzinfo=None) for entry in page]
                 batches.append(pa.record_batch([paths, sizes, times], schema=LISTING))
                 if self.cache is not None:
-                    self.versions.note_listing(paths, pa.array(map(tag_of, found), pa.string()))
+                    self.versions.note_listing(paths, pa.array(map(tag_of, page), pa.string()))
         return pa.Table.from_batches(batches, LISTING)
 
     def find(self, path: str) -> pa.Table:
-        """The object of exactly that path as a listing of one, or of none."""
+        """The object with exactly this path, as a listing of one row or no row."""
         if self.folder is not None:
             return disk.entry(self.folder, path)
         import obstore
 
         with refusals(self.shown(path)):
             try:
-                found = obstore.head(self.backend, self._key(path))
+                facts = obstore.head(self.backend, self._key(path))
             except FileNotFoundError:
                 return LISTING.empty_table()
-        self.versions.note(path, tag_of(found))
-        modified = found["last_modified"].replace(tzinfo=None)
-        return pa.table([[path], [found["size"]], [modified]], schema=LISTING)
+        self.versions.note(path, tag_of(facts))
+        modified = facts["last_modified"].replace(tzinfo=None)
+        return pa.table([[path], [facts["size"]], [modified]], schema=LISTING)
 
     def sizes(self, paths: Sequence[str]) -> Sequence[int | None]:
-        """The bytes of each object, None where there is none."""
+        """The size of each object in bytes, None where there is no object."""
         if self.folder is not None:
             return disk.sizes(self.folder, paths)
         with ThreadPoolExecutor(self.at_once) as pool:
-            found = pool.map(self.find, paths)
-            return [next(iter(listing["size"].to_pylist()), None) for listing in found]
+            listings = pool.map(self.find, paths)
+            return [next(iter(listing["size"].to_pylist()), None) for listing in listings]
 
     def holds(self, folder: str) -> bool:
-        """Whether there is anything in a folder."""
+        """Whether a folder has any content."""
         return self.which_hold([folder])[0]
 
     def which_hold(self, folders: Sequence[str]) -> Sequence[bool]:
-        """Whether there is anything in each folder; a store is asked for all of them at once."""
+        """Whether each folder has any content; requests to an object store run at the same time."""
         if self.folder is not None:
             return [disk.is_folder(Path(self.folder, folder)) for folder in folders]
         with ThreadPoolExecutor(len(folders)) as pool:
@@ -162,7 +163,7 @@ class Store(Struct, frozen=True, eq=False):
             return any(obstore.list(self.backend, self._key(folder), chunk_size=1))
 
     def names(self, folder: str, at_most: int) -> Iterator[str]:
-        """The names in a folder of an object store, `at_most` so many, in the store's order."""
+        """The first `at_most` names in a folder of an object store, in the store's order."""
         import obstore
 
         key = self._key(folder)
@@ -172,17 +173,17 @@ class Store(Struct, frozen=True, eq=False):
                 yield entry["path"][len(key) + 1 :]
 
     def whole(self, path: str, at_most: int) -> pa.Buffer | None:
-        """An object, or its first `at_most` bytes; None where there is none.
+        """The first `at_most` bytes of an object; None if there is no object.
 
-        Where nothing of it is kept, one request is enough: its size need not be known.
+        For an object that is never cached one request is enough: its size is not needed.
         """
         if self.folder is None and (self.cache is None or not is_metadata(path)):
             import obstore
 
-            # An empty object has no range: as after any other refusal, its size is asked for.
+            # An empty object has no range; after any refusal the size is requested.
             with refusals(self.shown(path)), suppress(obstore.exceptions.BaseError):
                 try:
-                    content, _ = self._ask(ByteRange(path, 0, at_most))
+                    content, _ = self._request(ByteRange(path, 0, at_most))
                 except FileNotFoundError:
                     return None
                 self.meter.count(path, len(content))
@@ -191,134 +192,140 @@ class Store(Struct, frozen=True, eq=False):
         return self.read(path, 0, min(sizes[0], at_most)) if sizes else None
 
     def read(self, path: str, start: int, length: int) -> pa.Buffer:
-        """Some bytes of one object."""
+        """`length` bytes of one object from `start`."""
         return next(self.read_many([ByteRange(path, start, length)]))
 
     def read_many(
         self, ranges: Sequence[ByteRange], keep: Keep | None = None
     ) -> Iterator[pa.Buffer]:
-        """The bytes of each range in order, many under way at once, few of them held.
+        """The bytes of each range, in order. Many reads run at once; few results wait in memory.
 
-        Metadata is kept whole. Of other objects only what `keep` says is: a range that was read
-        before comes back as that end of it.
+        A range of metadata is cached completely. Of other ranges only the end that `keep` returns
+        is cached: a later read of the same range gives only that end.
         """
         if self.cache is not None:
             self.versions.learn([piece.path for piece in ranges])
-        for asked, piece in zip(ranges, self._pieces(ranges, keep), strict=True):
+        for byte_range, piece in zip(ranges, self._pieces(ranges, keep), strict=True):
             count = self.meter.recall if piece.from_cache else self.meter.count
-            count(asked.path, len(piece.content))
+            count(byte_range.path, len(piece.content))
             yield piece.content
 
     def _pieces(self, ranges: Sequence[ByteRange], keep: Keep | None) -> Iterator[_Piece]:
         batch = LOCAL_BATCH if self.folder is not None else 1
         width = LOCAL_AT_ONCE if self.folder is not None else self.at_once
         if len(ranges) <= batch:
-            yield from (self._piece(asked, keep) for asked in ranges)
+            yield from self._batch(ranges, keep)
             return
         pool = ThreadPoolExecutor(width)
         try:
             pending: deque[Future[Sequence[_Piece]]] = deque()
             for start in range(0, len(ranges), batch):
-                asked = ranges[start : start + batch]
-                pending.append(pool.submit(self._batch, asked, keep))
+                pending.append(pool.submit(self._batch, ranges[start : start + batch], keep))
                 if len(pending) > 2 * width:
                     yield from pending.popleft().result()
             while pending:
                 yield from pending.popleft().result()
         finally:
-            # After an error nobody waits for what was not begun.
+            # After an error the reads that have not begun are cancelled.
             pool.shutdown(cancel_futures=True)
 
     def _batch(self, ranges: Sequence[ByteRange], keep: Keep | None) -> Sequence[_Piece]:
-        return [self._piece(asked, keep) for asked in ranges]
+        return [self._piece(byte_range, keep) for byte_range in ranges]
 
-    def _piece(self, asked: ByteRange, keep: Keep | None) -> _Piece:
-        if asked.length == 0:
+    def _piece(self, byte_range: ByteRange, keep: Keep | None) -> _Piece:
+        if byte_range.length == 0:
             return _Piece(pa.py_buffer(b""))
         local = self.folder is not None
-        piece = _Piece(self._fetch_local(asked)) if local else self._kept(asked, keep)
-        if keep is not None and not piece.from_cache and len(piece.content) != asked.length:
-            raise CorruptFile(self.shown(asked.path), "it is shorter than its listing said")
+        piece = (
+            _Piece(self._fetch_local(byte_range)) if local else self._cached_piece(byte_range, keep)
+        )
+        if keep is not None and not piece.from_cache and len(piece.content) != byte_range.length:
+            raise CorruptFile(self.shown(byte_range.path), "it is shorter than its listing said")
         return piece
 
-    def _kept(self, asked: ByteRange, keep: Keep | None) -> _Piece:
-        """From the cache, or into it."""
-        tag = self.versions.of(asked.path)
-        key = self._cache_key(asked, tag, keep)
+    def _cached_piece(self, byte_range: ByteRange, keep: Keep | None) -> _Piece:
+        """The bytes from the cache, else from the store, and then also put into the cache."""
+        tag = self.versions.of(byte_range.path)
+        key = self._cache_key(byte_range, tag, keep)
         if self.cache is None or key is None:
-            return _Piece(self._fetch(asked)[0])
-        if (stored := self.cache.get(key)) is not None:
+            return _Piece(self._fetch(byte_range)[0])
+        if (cached := self.cache.get(key)) is not None:
             if tag is not None:
-                self._refuse_another(asked.path, tag)
-            return _Piece(stored, from_cache=True)
-        content, found = self._fetch(asked)
-        # Another tag: the object was written again since it was listed.
-        if tag in {None, found} and len(content) == asked.length:
-            whole = memoryview(content)
-            self.cache.put(key, whole if keep is None else keep(whole))
+                self._refuse_changed(byte_range.path, tag)
+            return _Piece(cached, from_cache=True)
+        content, fetched_tag = self._fetch(byte_range)
+        # Another tag: the object was written again after it was listed.
+        if tag in {None, fetched_tag} and len(content) == byte_range.length:
+            view = memoryview(content)
+            self.cache.put(key, view if keep is None else keep(view))
         return _Piece(content)
 
-    def _cache_key(self, asked: ByteRange, tag: str | None, keep: Keep | None) -> str | None:
-        """What the bytes are kept under; None where nothing tells an object's contents apart."""
-        if keep is None and not is_metadata(asked.path):
+    def _cache_key(self, byte_range: ByteRange, tag: str | None, keep: Keep | None) -> str | None:
+        """The key of the bytes in the cache; None if nothing shows that an object has changed."""
+        if keep is None and not is_metadata(byte_range.path):
             return None
-        mark = written_once(asked.path) if tag is None else tag
+        mark = written_once(byte_range.path) if tag is None else tag
         if mark is None:
             return None
-        return json.dumps([self.identity, self._key(asked.path), asked.start, asked.length, mark])
+        return json.dumps(
+            [self.identity, self._key(byte_range.path), byte_range.start, byte_range.length, mark]
+        )
 
-    def _fetch_local(self, asked: ByteRange) -> pa.Buffer:
+    def _fetch_local(self, byte_range: ByteRange) -> pa.Buffer:
         import obstore
 
-        disk.require_regular(f"{self.folder}/{asked.path}")
-        with refusals(self.shown(asked.path)):
+        disk.require_regular(f"{self.folder}/{byte_range.path}")
+        with refusals(self.shown(byte_range.path)):
             return pa.py_buffer(
-                obstore.get_range(self.backend, asked.path, start=asked.start, length=asked.length)
+                obstore.get_range(
+                    self.backend, byte_range.path, start=byte_range.start, length=byte_range.length
+                )
             )
 
-    def _fetch(self, asked: ByteRange) -> tuple[pa.Buffer, str]:
-        with refusals(self.shown(asked.path)):
-            content, tag = self._ask(asked)
-        self._refuse_another(asked.path, tag)
+    def _fetch(self, byte_range: ByteRange) -> tuple[pa.Buffer, str]:
+        with refusals(self.shown(byte_range.path)):
+            content, tag = self._request(byte_range)
+        self._refuse_changed(byte_range.path, tag)
         return content, tag
 
-    def _refuse_another(self, path: str, tag: str) -> None:
-        if self.versions.is_another(path, tag):
+    def _refuse_changed(self, path: str, tag: str) -> None:
+        if self.versions.has_changed(path, tag):
             raise StorageError(
                 f"{self.shown(path)} was written again while it was read",
                 hint="open the table again",
             )
 
-    def _ask(self, asked: ByteRange) -> tuple[pa.Buffer, str]:
-        """The bytes and their tag. A body that is cut off is asked for once more, then refused.
+    def _request(self, byte_range: ByteRange) -> tuple[pa.Buffer, str]:
+        """The bytes and the object's tag. A response that is cut off is requested once more.
 
-        An object may be shorter than its table says: then it came whole, and its reader decides.
+        An object may be shorter than its table says. Then all bytes that exist are returned, and
+        the caller decides.
         """
         import obstore
 
-        end = asked.start + asked.length
+        end = byte_range.start + byte_range.length
         for _ in range(_ATTEMPTS):
             answer = obstore.get(
-                self.backend, self._key(asked.path), options={"range": (asked.start, end)}
+                self.backend, self._key(byte_range.path), options={"range": (byte_range.start, end)}
             )
             with suppress(obstore.exceptions.BaseError):
                 content = answer.bytes()
-                if len(content) == min(end, answer.meta["size"]) - asked.start:
+                if len(content) == min(end, answer.meta["size"]) - byte_range.start:
                     return pa.py_buffer(content), tag_of(answer.meta)
         raise StorageError(
-            f"cannot read {self.shown(asked.path)}: the answer was cut off, {_ATTEMPTS} times"
+            f"cannot read {self.shown(byte_range.path)}: the answer was cut off, {_ATTEMPTS} times"
         )
 
     def afresh(self, unchanged: Sequence[str] = ()) -> Store:
-        """The same folder, of which nothing was read: it is little to pickle.
+        """A copy of this store without what was read so far: it is small to pickle.
 
-        Metadata that is `unchanged` is refused where it is not what was read here.
+        For the paths in `unchanged` it keeps the tags: a read fails if such an object has changed.
         """
         read = {path: tag for path, tag in self.versions.read.items() if path in unchanged}
         return replace(self, meter=Meter(), versions=ObjectVersions(read=read))
 
     def shown(self, path: str) -> str:
-        """An object's full name, for people."""
+        """The full address of an object, for people."""
         return f"{self.uri}/{path}" if path else self.uri
 
     def _key(self, path: str) -> str:
