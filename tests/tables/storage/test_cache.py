@@ -135,7 +135,7 @@ def test_entries_are_their_owners_alone(cache):
 WORKER = """
 import sys
 from pathlib import Path
-from whyscan.tables.cache import Cache
+from whyscan.tables.storage.disk_cache import Cache
 cache = Cache(Path(sys.argv[1]), 1 << 20)
 for round in range(150):
     for number in range(round, round + 4):
