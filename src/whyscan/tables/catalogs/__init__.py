@@ -1,5 +1,5 @@
-"""Tables by the names that catalogs have for them, through PyIceberg's own configuration.
+"""Opens tables by their names in catalogs, with PyIceberg's configuration.
 
-PyIceberg is asked where a table's metadata is and what opens its storage, and nothing else: the
-metadata is read, and planned on, as that of a table by path.
+PyIceberg only says where a table's metadata is and which settings open its storage. whyscan reads
+the metadata and plans in the same way as for a table that is opened by path.
 """

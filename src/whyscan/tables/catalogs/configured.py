@@ -1,4 +1,4 @@
-"""The catalogs that PyIceberg's configuration names: `.pyiceberg.yaml` and the environment."""
+"""Loads catalogs of PyIceberg's configuration: `.pyiceberg.yaml` and the environment."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from whyscan.tables.catalogs.names import TableName
 
-# Whoever asks where a table is writes nothing: PyIceberg would make, or migrate, the tables of a
-# SQL catalog's database. And it would read the metadata itself, through a file system of its own.
+# whyscan must write nothing: PyIceberg would create or migrate the tables of a SQL catalog's
+# database. And PyIceberg must not read the metadata: `NoFileIO` prevents it.
 _OURS = {
     "init_catalog_tables": "false",
     "schema_version": "v0",
@@ -32,7 +32,7 @@ _LOGGERS = ("pyiceberg", "thrift", "urllib3", "botocore", "sqlalchemy")
 
 
 def load(name: TableName) -> Catalog:
-    """The catalog that a table's name begins with."""
+    """Load the catalog of a table's name."""
     try:
         from pyiceberg.utils.config import Config
     except ImportError:
@@ -40,23 +40,23 @@ def load(name: TableName) -> Catalog:
     with refusals(name.catalog), quiet():
         # Not the configuration of PyIceberg's import: the environment may have changed since.
         config = Config()
-        found = config.get_catalog_config(name.catalog)
-        if found is None:
+        properties = config.get_catalog_config(name.catalog)
+        if properties is None:
             raise _unknown(name, config.get_known_catalogs())
-        return _load(name.catalog, dict(found))
+        return _load(name.catalog, dict(properties))
 
 
 def _load(catalog: str, properties: dict[str, Any]) -> Catalog:
     from pyiceberg.catalog import load_catalog
 
     _require_database(catalog, str(properties.get("uri", "")))
-    # Ten, its own number, take a minute; and the text of a configuration it would not take.
+    # PyIceberg's default of ten retries takes a minute; and it does not accept a number as text.
     retries = int(properties.get(_GLUE_RETRIES, _FEW_RETRIES))
     return load_catalog(catalog, **{**properties, **_OURS, _GLUE_RETRIES: retries})
 
 
 def _require_database(catalog: str, uri: str) -> None:
-    """SQLite would make the file of a database that is not there."""
+    """Refuse a database file that does not exist: SQLite would create it."""
     path = uri.partition("?")[0].removeprefix("sqlite:///")
     is_file = uri.startswith("sqlite:///") and path and not path.startswith((":", "file:"))
     if is_file and not Path(path).exists():
@@ -65,7 +65,7 @@ def _require_database(catalog: str, uri: str) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """PyIceberg and what it stands on print nothing, unless their logs were asked for."""
+    """Silence PyIceberg and its libraries, unless the user has configured their logs."""
     for logger in map(logging.getLogger, _LOGGERS):
         if not logger.handlers:
             logger.addHandler(logging.NullHandler())
@@ -74,12 +74,12 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def _unknown(name: TableName, known: list[str]) -> TableError:
-    near = difflib.get_close_matches(name.catalog.lower(), known, n=1)
-    if near:
-        hint = f"did you mean {near[0]}?"
-    elif known:
-        hint = f"the configured catalogs are {', '.join(sorted(known))}"
+def _unknown(name: TableName, configured: list[str]) -> TableError:
+    similar = difflib.get_close_matches(name.catalog.lower(), configured, n=1)
+    if similar:
+        hint = f"did you mean {similar[0]}?"
+    elif configured:
+        hint = f"the configured catalogs are {', '.join(sorted(configured))}"
     else:
         hint = "no catalog is configured: .pyiceberg.yaml or PYICEBERG_CATALOG__NAME__URI names one"
     return TableError(f"there is no path {name}, and no catalog {name.catalog!r}", hint=hint)

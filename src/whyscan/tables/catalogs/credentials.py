@@ -1,4 +1,4 @@
-"""Credentials that a catalog has for a table's storage, renewed before they expire."""
+"""Credentials from a catalog for a table's storage, which are renewed before they expire."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from whyscan.tables.catalogs.entry import CatalogEntry, Properties
 
-    _Found = tuple[Mapping[str, str | None], Any] | None
+    _SecretsAndEnd = tuple[Mapping[str, str | None], Any] | None
 
 _EXPIRY_MARGIN = timedelta(minutes=1)
-# The shortest life of a session that AWS hands out, for servers that do not tell.
-_UNTOLD = timedelta(minutes=15)
+# The shortest life of an AWS session, for servers that send no end.
+_DEFAULT_LIFE = timedelta(minutes=15)
 _S3_KEYS = (
     ("s3.access-key-id", "s3.secret-access-key", "s3.session-token"),
     ("client.access-key-id", "client.secret-access-key", "client.session-token"),
@@ -27,7 +27,7 @@ _S3_KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What opens a store, by obstore's names; never shown. `until` None is without an end."""
+    """The secrets that open a store, by obstore's names; never shown. `until` None is for ever."""
 
     secrets: Mapping[str, str | None] = field(repr=False)
     until: datetime | None
@@ -38,46 +38,46 @@ class Credential:
 
 @dataclass(slots=True)
 class Renewing:
-    """obstore's way to ask for credentials: at first, and whenever what it was given has ended."""
+    """obstore calls this object for credentials: at first, and when they have expired."""
 
     kind: str
-    place: str
+    location: str
     entry: CatalogEntry = field(repr=False)
-    held: Credential = field(repr=False)
+    current: Credential = field(repr=False)
     lock: Lock = field(default_factory=Lock, repr=False)
 
     def __call__(self) -> dict[str, Any]:
         with self.lock:
-            if self.entry.again is not None and not self.held.is_fresh():
-                found = credential(self.kind, self.place, self.entry.again())
-                if found is None:
+            if self.entry.again is not None and not self.current.is_fresh():
+                renewed = credential(self.kind, self.location, self.entry.again())
+                if renewed is None:
                     raise StorageError("the catalog vends credentials no more")
-                self.held = found
-            return {**self.held.secrets, "expires_at": self.held.until}
+                self.current = renewed
+            return {**self.current.secrets, "expires_at": self.current.until}
 
 
-def credential(kind: str, place: str, entry: CatalogEntry) -> Credential | None:
-    """The credentials of the narrowest layer that has any, and never parts of two."""
+def credential(kind: str, location: str, entry: CatalogEntry) -> Credential | None:
+    """The credentials of the narrowest layer that has any; never mixed from two layers."""
     for layer in entry.layers:
-        found = _of(kind, place, layer)
-        if found is not None:
-            secrets, ends = found
+        secrets_and_end = _of(kind, location, layer)
+        if secrets_and_end is not None:
+            secrets, ends = secrets_and_end
             vended = layer is not entry.configured
             return Credential(secrets, _until(secrets, ends) if vended else None)
     return None
 
 
-def _of(kind: str, place: str, layer: Properties) -> _Found:
-    """The credentials of one layer, and when they end, in milliseconds since 1970."""
+def _of(kind: str, location: str, layer: Properties) -> _SecretsAndEnd:
+    """The credentials of one layer, and their end in milliseconds since 1970."""
     if kind == "s3":
         return _s3(layer)
     if kind == "az":
-        return _azure(place, layer)
+        return _azure(location, layer)
     token = layer.get("gcs.oauth2.token") if kind == "gs" else None
     return ({"token": token}, layer.get("gcs.oauth2.token-expires-at")) if token else None
 
 
-def _s3(layer: Properties) -> _Found:
+def _s3(layer: Properties) -> _SecretsAndEnd:
     for key, secret, token in _S3_KEYS:
         if layer.get(key) and layer.get(secret):
             keys = {"access_key_id": layer[key], "secret_access_key": layer[secret]}
@@ -85,9 +85,9 @@ def _s3(layer: Properties) -> _Found:
     return None
 
 
-def _azure(place: str, layer: Properties) -> _Found:
-    """A signature for the place's account or for any, a token, or the account's key."""
-    host = place.partition("://")[2].partition("/")[0].rpartition("@")[2]
+def _azure(location: str, layer: Properties) -> _SecretsAndEnd:
+    """A SAS token for the account or for any account, a bearer token, or the account's key."""
+    host = location.partition("://")[2].partition("/")[0].rpartition("@")[2]
     for suffix in (f".{host}", f".{host.partition('.')[0]}", ""):
         if signature := layer.get(f"adls.sas-token{suffix}"):
             ends = layer.get(f"adls.sas-token-expires-at-ms{suffix}")
@@ -107,17 +107,17 @@ def _connection_string(layer: Properties) -> dict[str, str]:
 
 
 def _until(secrets: Mapping[str, str | None], ends: Any) -> datetime | None:
-    """When to renew: a little before the end, so that nothing ends on its way."""
+    """The time of renewal: a little before the end, so that no request arrives too late."""
     now = datetime.now(UTC)
     end = _moment(ends)
     if end is not None:
         return end - min(_EXPIRY_MARGIN, (end - now) / 10)
     lasting = "access_key_id" in secrets and not secrets["token"]
-    return None if lasting else now + _UNTOLD - _EXPIRY_MARGIN
+    return None if lasting else now + _DEFAULT_LIFE - _EXPIRY_MARGIN
 
 
 def _moment(milliseconds: Any) -> datetime | None:
-    """None where it is not told, or not in a way that can be read."""
+    """The time, None if it is missing or cannot be read."""
     try:
         return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
     except (TypeError, ValueError, OverflowError, OSError):

@@ -1,4 +1,4 @@
-"""What a catalog says of a table."""
+"""The entry of a table in a catalog."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """Where a table's metadata is, and what opens its storage.
+    """The location of a table's metadata, and the properties that open its storage.
 
-    `vended` is what the catalog gave for this table alone, the narrowest first; `configured` is
-    what holds for all of its tables. `metadata` is the document itself, where there is no file.
-    Properties may be secrets, and are never shown.
+    `vended` are the properties for this table only, the narrowest first; `configured` are those
+    for all tables of the catalog. `metadata` is the metadata itself if it is in no file. `again`
+    gets a new entry from the catalog. Properties may be secrets, and are never shown.
     """
 
     location: str | None

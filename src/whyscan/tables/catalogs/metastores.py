@@ -1,4 +1,4 @@
-"""Catalogs that keep the place of a table's metadata file: SQL, Hive, Glue and their like."""
+"""Catalogs that record the location of a table's metadata file: SQL, Hive, Glue and others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 class MetadataLocation(Exception):
-    """PyIceberg is about to read the metadata file at `location`, which is all we want to know."""
+    """Raised when PyIceberg is about to read the metadata file at `location`.
+
+    whyscan needs only this location.
+    """
 
     def __init__(self, location: str) -> None:
         super().__init__(location)
@@ -31,7 +34,7 @@ class MetadataLocation(Exception):
 
 
 class NoFileIO(FileIO):
-    """A file system for PyIceberg that has no files: the first one to be read ends the search."""
+    """A file system for PyIceberg without files: the first read raises MetadataLocation."""
 
     def new_input(self, location: str) -> NoReturn:
         raise MetadataLocation(location)
@@ -44,16 +47,16 @@ class NoFileIO(FileIO):
 
 
 def entry(catalog: Catalog, name: TableName) -> CatalogEntry:
-    """What the catalog says of the table."""
+    """The entry of the table in the catalog."""
     return CatalogEntry(_location(catalog, name), dict(catalog.properties))
 
 
 def _location(catalog: Catalog, name: TableName) -> str:
     try:
-        # A catalog of the user's own may have read the metadata elsewhere.
+        # A catalog class of the user may read the metadata in another way.
         return catalog.load_table(name.parts).metadata_location
-    except MetadataLocation as found:
-        return found.location
+    except MetadataLocation as metadata:
+        return metadata.location
     except (NoSuchIcebergTableError, NoSuchPropertyException):
         raise no_iceberg_table(name) from None
     except (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError):

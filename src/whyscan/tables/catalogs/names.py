@@ -1,10 +1,10 @@
-"""`catalog.namespace.table`: which words name a table of a catalog.
+"""Parses names of the form `catalog.namespace.table`.
 
-| word | what it names |
+| text | what it names |
 |---|---|
-| something that exists, an address, a glob, a word with a slash | a path |
+| a path that exists, an address, a glob, a text with a slash | a path |
 | `prod.db.events`, `prod.a.b.events` | a catalog's table, in a namespace of one part or more |
-| `` prod.db.`events.2024` ``, `prod."my db".events` | likewise; a quoted part may hold anything |
+| `` prod.db.`events.2024` ``, `prod."my db".events` | the same; a quoted part may have any text |
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PARTS = re.compile(_PART)
 
 
 class TableName(Struct, frozen=True):
-    """A table's name in a catalog: `parts` are the namespace's, and the table's last."""
+    """The name of a table in a catalog: `parts` are the namespace, and the table last."""
 
     catalog: str
     parts: tuple[str, ...]
@@ -30,7 +30,7 @@ class TableName(Struct, frozen=True):
 
 
 def table_name(text: str) -> TableName | None:
-    """The name that a word is, None for a path. What exists on this machine is a path."""
+    """Parse the name of a table, None for a path. A text that exists on this machine is a path."""
     if not _NAME.fullmatch(text) or os.path.exists(text):  # noqa: PTH110 - takes any length
         return None
     catalog, *parts = (_unquoted(part) for part in _PARTS.findall(text))

@@ -1,4 +1,4 @@
-"""Open a catalog's table: ask where its metadata is, then read it as that of a table by path."""
+"""Opens a table of a catalog: the catalog says where the metadata is, then whyscan reads it."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 
 
 def open_named(name: TableName, options: Mapping[str, Any], travel: Travel) -> IcebergSnapshot:
-    """The table of that name, as the catalog has it now or at a version of before."""
+    """Open the table with this name, at its current or an earlier version."""
     travel.only("snapshot", "as_of", "ref", format_name="Iceberg")
     entry = look_up(name)
     if entry.location is None:
-        found = _without_file(entry, name, options, travel)
-        told = "its metadata, of which there is no file"
+        snapshot = _without_file(entry, name, options, travel)
+        metadata = "its metadata, of which there is no file"
     else:
-        named = split_metadata_path(entry.location)
-        store = recorded_folder(named.table, storage_options(entry, named.table, name, options))
-        found = open_iceberg(store, travel, named.file)
-        told = named.file
-    note = f"by the catalog {name.catalog}, table {'.'.join(name.parts)}: {told}"
-    return replace(found, notes=(note, *found.notes))
+        located = split_metadata_path(entry.location)
+        store = recorded_folder(located.table, storage_options(entry, located.table, name, options))
+        snapshot = open_iceberg(store, travel, located.file)
+        metadata = located.file
+    note = f"by the catalog {name.catalog}, table {'.'.join(name.parts)}: {metadata}"
+    return replace(snapshot, notes=(note, *snapshot.notes))
 
 
 def look_up(name: TableName) -> CatalogEntry:
-    """What the catalog says of the table."""
+    """The entry of the table in its catalog."""
     catalog = load(name)
     with refusals(name.catalog), quiet():
-        # Of a class that nobody imported it cannot be; the import takes a while.
+        # The import is slow, and not needed: a REST catalog has imported its module already.
         module = sys.modules.get("pyiceberg.catalog.rest")
         if module is not None and isinstance(catalog, module.RestCatalog):
             from whyscan.tables.catalogs import rest
@@ -58,8 +58,8 @@ def look_up(name: TableName) -> CatalogEntry:
 def _without_file(
     entry: CatalogEntry, name: TableName, options: Mapping[str, Any], travel: Travel
 ) -> IcebergSnapshot:
-    """A table whose metadata is only in the catalog's answer."""
+    """Open a table whose metadata is only in the catalog's answer."""
     metadata = read_document(str(name), dict(entry.metadata or {}))
-    place = metadata.location
-    store = recorded_folder(place, storage_options(entry, place, name, options))
+    location = metadata.location
+    store = recorded_folder(location, storage_options(entry, location, name, options))
     return open_found(store, LocatedMetadata(metadata, f"{FOLDER}/", ()), travel)

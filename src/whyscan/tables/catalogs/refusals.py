@@ -1,7 +1,7 @@
-"""A catalog's refusal as an error of ours.
+"""Turns errors of a catalog into errors of whyscan.
 
-What a catalog, its driver or its server says may hold addresses, tokens and whole statements: it
-is left behind, and only what it means is told.
+The message of a catalog, its driver or its server may contain addresses, tokens and statements, so
+it is dropped; the new message only says what the error means.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _REFUSED = "it does not accept the credentials"
 _NO_CREDENTIALS = "no credentials were found"
 UNCLEAR = "its answer cannot be read"
 _UNCONFIGURED = "its configuration is not complete or not right"
-# By the names of the errors' classes: their modules are imported by whoever raises them.
+# By the names of the error classes, so that their modules need not be imported.
 _REASONS = {
     "UnauthorizedError": _REFUSED,
     "ForbiddenError": "permission denied",
@@ -66,13 +66,13 @@ _HINTS = {
 
 @contextmanager
 def refusals(catalog: str) -> Iterator[None]:
-    """Whatever PyIceberg and what it stands on raise inside, as an error about the catalog."""
+    """Raise every error of PyIceberg and its libraries as an error about the catalog."""
     try:
         yield
     except WhyscanError:
         raise
     except Exception as error:  # noqa: BLE001 - every catalog has a driver with errors of its own
-        # PyIceberg wraps what the import of a driver says.
+        # PyIceberg wraps the ImportError of a missing driver.
         missing = next((e for e in (error, error.__cause__) if isinstance(e, ImportError)), None)
         if missing is not None:
             raise not_installed(missing.name) from None
@@ -80,27 +80,27 @@ def refusals(catalog: str) -> Iterator[None]:
 
 
 def refused(catalog: str, why: str) -> StorageError:
-    """The catalog cannot be asked."""
+    """The error about a catalog that cannot be read."""
     return StorageError(f"cannot ask the catalog {catalog!r}: {why}", hint=_HINTS.get(why))
 
 
 def status(code: int) -> str:
-    """What a server's status means."""
+    """The meaning of a server's HTTP status."""
     try:
-        known = HTTPStatus(code)
+        http_status = HTTPStatus(code)
     except ValueError:
         return f"it answers {code}"
-    return _STATUS_REASONS.get(known) or f"it answers {code} {known.phrase}"
+    return _STATUS_REASONS.get(http_status) or f"it answers {code} {http_status.phrase}"
 
 
 def _reason(error: Exception) -> str:
     names = [kind.__name__ for kind in type(error).__mro__]
-    found = next((_REASONS[name] for name in names if name in _REASONS), None)
-    return found or f"it failed with {names[0]}"
+    reason = next((_REASONS[name] for name in names if name in _REASONS), None)
+    return reason or f"it failed with {names[0]}"
 
 
 def not_installed(module: str | None) -> TableError:
-    """A module that a catalog needs is not there."""
+    """The error about a module that a catalog needs and that is not installed."""
     return TableError(
         f"the catalog needs {module or 'a driver'}, which is not installed", hint=INSTALL
     )

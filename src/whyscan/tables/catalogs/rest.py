@@ -1,8 +1,8 @@
-"""REST catalogs: what the server answers, as it is.
+"""Reads table entries from REST catalogs.
 
-PyIceberg makes the session: configuration, tokens, signatures, certificates. The answer is not
-read by its classes, which refuse what they do not know of newer tables, nor are a table's own
-properties taken for settings of the client: who writes a table would choose where credentials go.
+PyIceberg makes the session: configuration, tokens, signatures, certificates. Its classes do not
+read the answer, as they refuse unknown fields of newer tables. The properties of a table are not
+used as settings of the client: the writer of a table could choose where credentials are sent.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 _TIMEOUT = (10, 60)
 _SEPARATOR = "\x1f"
-# 419 is the Iceberg specification's own: the token has expired.
+# 419 is a status of the Iceberg specification: the token has expired.
 _RENEW_TOKEN = frozenset({HTTPStatus.UNAUTHORIZED, 419})
 
 
 def entry(catalog: RestCatalog, name: TableName) -> CatalogEntry:
-    """What the catalog says of the table, with the credentials that it vends."""
+    """The entry of the table in the catalog, with vended credentials."""
     try:
         answer = _answer(catalog, name)
     finally:
@@ -81,8 +81,8 @@ def _entry(catalog: RestCatalog, name: TableName, answer: Mapping[str, Any]) -> 
     )
 
 
-def _granted(listed: Sequence[Mapping[str, Any]], place: str) -> list[dict[str, Any]]:
-    """The credentials for a place: those whose prefix says most about it."""
-    fitting = [grant for grant in listed if place.startswith(grant["prefix"])]
+def _granted(grants: Sequence[Mapping[str, Any]], location: str) -> list[dict[str, Any]]:
+    """The credentials for a location: those with the longest prefix of it."""
+    fitting = [grant for grant in grants if location.startswith(grant["prefix"])]
     fitting.sort(key=lambda grant: len(grant["prefix"]), reverse=True)
     return [dict(grant["config"]) for grant in fitting[:1]]

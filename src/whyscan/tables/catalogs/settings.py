@@ -1,6 +1,6 @@
-"""PyIceberg's storage properties by obstore's names; credentials stand in `credentials.py`.
+"""Translates PyIceberg's storage properties to obstore's names; `credentials.py` has the secrets.
 
-What the user gave by `--option` stands, whatever the catalog says.
+The user's `--option` goes before the settings of the catalog.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from whyscan.tables.catalogs.names import TableName
 
 _TRUE = frozenset({"true", "1", "yes", "y", "on"})
-# Theirs, the first that is there counts, and ours.
+# PyIceberg's properties, of which the first that is set counts, and obstore's name.
 _NAMES: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]] = {
     "s3": (
         (("s3.endpoint",), "endpoint"),
@@ -40,41 +40,44 @@ _ROLES = ("s3.role-arn", "client.role-arn")
 
 
 def storage_options(
-    entry: CatalogEntry, place: str, name: TableName, given: Mapping[str, Any]
+    entry: CatalogEntry, location: str, name: TableName, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """How the store of a place is opened: by the catalog's word, and first by the user's."""
-    kind = kind_of(place)
-    chosen = {option_name(key) for key in given}
-    found = {
+    """The options that open the store of a location: the user's, then those of the catalog."""
+    kind = kind_of(location)
+    chosen = {option_name(key) for key in options}
+    settings = {
         key: value
-        for key, value in _settings(kind, place, entry).items()
+        for key, value in _settings(kind, location, entry).items()
         if option_name(key) not in chosen
     }
     if chosen.isdisjoint(CREDENTIAL_OPTIONS):
-        found |= _credentials(kind, place, entry, name)
-    return {**found, **given}
+        settings |= _credentials(kind, location, entry, name)
+    return {**settings, **options}
 
 
-def _settings(kind: str, place: str, entry: CatalogEntry) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _settings(kind: str, location: str, entry: CatalogEntry) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
     for theirs, ours in _NAMES.get(kind, ()):
         if (value := _first(entry, theirs)) is not None:
-            found[ours] = str(value)
+            settings[ours] = str(value)
     if kind == "s3":
-        found |= _timeouts(entry) | _addressing(entry, place, found.get("endpoint"))
-    if kind == "az" and "@" in place:
+        settings |= _timeouts(entry) | _addressing(entry, location, settings.get("endpoint"))
+    if kind == "az" and "@" in location:
         # The address names the account.
-        found.pop("account_name", None)
-    return found
+        settings.pop("account_name", None)
+    return settings
 
 
 def _timeouts(entry: CatalogEntry) -> dict[str, str]:
-    said = {ours: _first(entry, (theirs,)) for theirs, ours in _SECONDS.items()}
-    return {ours: f"{value}s" for ours, value in said.items() if value is not None}
+    values = {ours: _first(entry, (theirs,)) for theirs, ours in _SECONDS.items()}
+    return {ours: f"{value}s" for ours, value in values.items() if value is not None}
 
 
-def _addressing(entry: CatalogEntry, place: str, endpoint: str | None) -> dict[str, str]:
-    """Buckets in the host's name or in the path; obstore wants the former in the endpoint."""
+def _addressing(entry: CatalogEntry, location: str, endpoint: str | None) -> dict[str, str]:
+    """Whether the bucket is in the host name or in the path.
+
+    For a bucket in the host name obstore needs the full host as endpoint.
+    """
     if _is_set(entry, "s3.path-style-access"):
         return {"virtual_hosted_style_request": "false"}
     if not _is_set(entry, "s3.force-virtual-addressing"):
@@ -82,24 +85,24 @@ def _addressing(entry: CatalogEntry, place: str, endpoint: str | None) -> dict[s
     more = {"virtual_hosted_style_request": "true"}
     if endpoint is not None:
         scheme, _, host = endpoint.rpartition("://")
-        bucket = place.partition("://")[2].partition("/")[0]
+        bucket = location.partition("://")[2].partition("/")[0]
         more["endpoint"] = f"{scheme or 'https'}://{bucket}.{host}"
     return more
 
 
-def _credentials(kind: str, place: str, entry: CatalogEntry, name: TableName) -> dict[str, Any]:
-    found = credential(kind, place, entry)
-    if found is not None:
-        return {"credential_provider": Renewing(kind, place, entry, found)}
+def _credentials(kind: str, location: str, entry: CatalogEntry, name: TableName) -> dict[str, Any]:
+    current = credential(kind, location, entry)
+    if current is not None:
+        return {"credential_provider": Renewing(kind, location, entry, current)}
     if any(_is_set(entry, key) for key in _ANONYMOUS.get(kind, ())):
         return {"skip_signature": "true"}
     if kind == "s3":
-        _refuse_what_cannot_be_done(entry, name)
+        _refuse_unsupported(entry, name)
     return {}
 
 
-def _refuse_what_cannot_be_done(entry: CatalogEntry, name: TableName) -> None:
-    """Ways to a bucket that need more than keys."""
+def _refuse_unsupported(entry: CatalogEntry, name: TableName) -> None:
+    """Refuse access to a bucket by remote signing or by a role: both need more than keys."""
     if _is_set(entry, "s3.remote-signing-enabled") or _first(entry, ("s3.signer",)):
         raise TableError(
             f"the catalog {name.catalog!r} signs each request to S3 itself (remote signing), "
@@ -118,9 +121,9 @@ def _refuse_what_cannot_be_done(entry: CatalogEntry, name: TableName) -> None:
 
 
 def _first(entry: CatalogEntry, keys: tuple[str, ...]) -> Any:
-    """The value of the narrowest layer that has one."""
-    found = (layer.get(key) for key in keys for layer in entry.layers)
-    return next((value for value in found if value is not None), None)
+    """The value of the first key that any layer has; a narrower layer goes first."""
+    values = (layer.get(key) for key in keys for layer in entry.layers)
+    return next((value for value in values if value is not None), None)
 
 
 def _is_set(entry: CatalogEntry, key: str) -> bool:

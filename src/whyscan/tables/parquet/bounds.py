@@ -1,6 +1,6 @@
-"""Bounds as a footer has them, decoded by their file's type and brought to the table's.
+"""Decodes the bounds of a footer by the file's type and converts them to the table's type.
 
-A bound that the target type cannot hold is unknown: it is never cut, rounded or wrapped.
+A bound that does not fit into the table's type is unknown: it is never cut, rounded or wrapped.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _INT64 = 1 << 63
 _EXACT_IN_DOUBLE = 32
 DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}
 Raw = Sequence[bytes | None]
-"""Bounds as they are written, None where unknown."""
+"""Encoded bounds, one per row group, None where unknown."""
 Flags = npt.NDArray[np.bool_]
 
 
 def holds(wide: Type, narrow: Type) -> bool:
-    """Whether every value of `narrow` is one of `wide`, in the same order."""
+    """Whether every value of the type `narrow` is a value of `wide`, in the same order."""
     match wide, narrow:
         case _ if wide == narrow:
             return True
@@ -62,26 +62,26 @@ def holds(wide: Type, narrow: Type) -> bool:
 
 
 def decode(raw: Raw, leaf: ParquetColumn, kind: Type) -> pa.Array | None:
-    """Bounds of a file's column as values of the table's type; None where it cannot hold them."""
+    """Bounds of a file's column in the table's type `kind`; None if they do not fit into it."""
     if leaf.encoding is Encoding.NONE or not holds(kind, leaf.type):
         return None
     return widen(_decoded(raw, leaf, arrow_type(leaf.type)), leaf.type, kind)
 
 
 def unreadable(raw: Raw, leaf: ParquetColumn, decoded: pa.Array) -> set[int]:
-    """Where a bound is there and is no value of its file's type.
+    """The positions of bounds that are recorded but are no values of the file's type.
 
-    `decoded` are the bounds in the table's type, which may hold less.
+    `decoded` are the bounds in the table's type, which may have fewer values.
     """
     if len(raw) - raw.count(None) == len(decoded) - decoded.null_count:
         return set()
-    own = _decoded(raw, leaf, arrow_type(leaf.type)).is_valid().to_pylist()
-    pairs = enumerate(zip(raw, own, strict=True))
+    is_valid = _decoded(raw, leaf, arrow_type(leaf.type)).is_valid().to_pylist()
+    pairs = enumerate(zip(raw, is_valid, strict=True))
     return {at for at, (value, readable) in pairs if value is not None and not readable}
 
 
 def may_be_cut(leaf: ParquetColumn) -> bool:
-    """Writers shorten texts and bytes, and nothing that has a length of its own."""
+    """Whether writers may cut the bounds: those of text and bytes, not of types of fixed length."""
     return leaf.encoding is Encoding.BYTES and not isinstance(leaf.type, DecimalType)
 
 
@@ -94,40 +94,40 @@ def _decoded(raw: Raw, leaf: ParquetColumn, target: pa.DataType) -> pa.Array:
                 [v if v is not None and len(v) == UUID_BYTES else None for v in raw], target
             )
         return pa.array(raw, target)
-    numbers, known = _numbers(raw, np.dtype(leaf.encoding.dtype))
+    numbers, valid = _numbers(raw, np.dtype(leaf.encoding.dtype))
     if pa.types.is_decimal(target):
-        whole = zip(numbers.tolist(), known.tolist(), strict=True)
-        return _decimals([v if valid else None for v, valid in whole], leaf.type)
+        pairs = zip(numbers.tolist(), valid.tolist(), strict=True)
+        return _decimals([v if is_valid else None for v, is_valid in pairs], leaf.type)
     if leaf.encoding is Encoding.MILLISECONDS:
-        return _scaled(pa.array(numbers, mask=~known), 1000).view(target)
+        return _scaled(pa.array(numbers, mask=~valid), 1000).view(target)
     if pa.types.is_temporal(target):
-        return pa.array(numbers, mask=~known).view(target)
+        return pa.array(numbers, mask=~valid).view(target)
     if pa.types.is_boolean(target):
         flags = numbers.view(np.uint8)
-        return pa.array(flags == 1, target, mask=~known | (flags > 1))
+        return pa.array(flags == 1, target, mask=~valid | (flags > 1))
     if isinstance(leaf.type, IntegerType):
-        known &= (numbers >= leaf.type.least) & (numbers <= leaf.type.greatest)
-    return pa.array(numbers.astype(target.to_pandas_dtype()), target, mask=~known)
+        valid &= (numbers >= leaf.type.least) & (numbers <= leaf.type.greatest)
+    return pa.array(numbers.astype(target.to_pandas_dtype()), target, mask=~valid)
 
 
 def _numbers(raw: Raw, dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], Flags]:
-    """Little-endian numbers, and which of them are known. One of a wrong length is not."""
+    """Little-endian numbers, and which of them are valid: a wrong length is not valid."""
     size = dtype.itemsize
-    known = np.array([v is not None and len(v) == size for v in raw], np.bool_)
+    valid = np.array([v is not None and len(v) == size for v in raw], np.bool_)
     nothing = bytes(size)
-    data = b"".join(v if k else nothing for v, k in zip(raw, known.tolist(), strict=True))  # type: ignore[misc]
-    return np.frombuffer(data, dtype), known
+    data = b"".join(v if k else nothing for v, k in zip(raw, valid.tolist(), strict=True))  # type: ignore[misc]
+    return np.frombuffer(data, dtype), valid
 
 
 def _from_bytes(value: bytes | None) -> int | None:
-    """A decimal's digits: two's complement, the highest byte first."""
+    """The unscaled integer of a decimal: two's complement, the highest byte first."""
     return None if not value else int.from_bytes(value, "big", signed=True)
 
 
 def _decimals(unscaled: Sequence[int | None], declared: Type) -> pa.Array:
-    """Decimals from unscaled integers. Python's own would be rounded to 28 digits.
+    """Decimals from unscaled integers. Python's decimals would be rounded to 28 digits.
 
-    One with more digits than its column has is no bound.
+    A number with more digits than its column has is unknown.
     """
     digits, scale = MAX_DECIMAL_DIGITS, 0
     if isinstance(declared, DecimalType):
@@ -141,7 +141,7 @@ def _decimals(unscaled: Sequence[int | None], declared: Type) -> pa.Array:
 
 
 def _scaled(values: pa.Array, factor: int) -> pa.Array:
-    """Integers times a factor, unknown where 64 bits do not hold the product."""
+    """Integers times a factor, null where the product does not fit into 64 bits."""
     limit = (_INT64 - 1) // factor
     inside = pc.and_(pc.less_equal(values, limit), pc.greater_equal(values, -limit))
     safe = pc.if_else(inside, values, pa.scalar(None, pa.int64()))
@@ -149,7 +149,7 @@ def _scaled(values: pa.Array, factor: int) -> pa.Array:
 
 
 def widen(values: pa.Array, narrow: Type, wide: Type) -> pa.Array:
-    """Values of one type as those of another that holds them."""
+    """Values of the type `narrow` as values of `wide`, which `holds` them."""
     target = arrow_type(wide)
     match wide, narrow:
         case _ if values.type == target:
@@ -171,7 +171,7 @@ def _moment(values: pa.Array, factor: int, target: pa.DataType) -> pa.Array:
 
 
 def _coarser(values: pa.Array, wide: TimestampType) -> pa.Array:
-    """Nanoseconds as a coarser unit would cut them: unknown, as a cut bound need not contain."""
+    """Nulls: a coarser unit would cut the bounds, and a cut bound may exclude a value."""
     return pa.nulls(len(values), arrow_type(wide))
 
 
@@ -179,17 +179,17 @@ def _decimal_or_unknown(values: pa.Array, target: pa.DataType) -> pa.Array:
     try:
         return values.cast(target)
     except pa.ArrowInvalid:
-        # More digits than the declared type has: whatever the bound says, it is not believed.
+        # More digits than the declared type has: such bounds are not believed.
         return pa.nulls(len(values), target)
 
 
 def join(parts: Sequence[pa.Array]) -> pa.Array | None:
-    """One array from several that are known at different places; None where there is none."""
+    """One array from several that are valid at different positions; None for no arrays."""
     if not parts:
         return None
     return parts[0] if len(parts) == 1 else pc.coalesce(*parts)
 
 
 def only(raw: Raw, kinds: Sequence[int], kind: int) -> Raw:
-    """The raw values where the row group's column is of that kind, None elsewhere."""
+    """The raw values where the row group's kind is `kind`, None elsewhere."""
     return [value if k == kind else None for value, k in zip(raw, kinds, strict=True)]

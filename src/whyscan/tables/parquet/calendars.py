@@ -1,8 +1,8 @@
-"""Files of Spark that count old days in another calendar than everybody else.
+"""Files of Spark whose old dates and timestamps are in another calendar.
 
-Spark before 3.0, and a later one that is told to write as it did (`LEGACY`), has the Julian
-calendar until 1582 and the mean times of places until 1900. Its reader counts such days again: what
-a footer says of them is not what a query sees.
+Spark before 3.0, and later versions in legacy mode (`LEGACY`), write dates before 1582 in the
+Julian calendar and timestamps before 1900 in local mean time. Spark's reader converts them, so the
+bounds in such a footer are not those of the values that a query sees.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ SPARK_VERSION = b"org.apache.spark.version"
 LEGACY = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 _BEFORE_3 = (b"1", b"2")
 _GREGORIAN = -141_427
-"""1582-10-15: from this day on both calendars have the same days."""
+"""1582-10-15 in days since 1970: from this day on both calendars have the same days."""
 _STANDARD_TIME = -25_567
-"""1900-01-01: from this day on Spark has the same moments in every zone."""
+"""1900-01-01 in days since 1970: from this day on Spark converts no timestamps in any zone."""
 _MILLISECONDS_A_DAY = 86_400_000
 
 
-def has_hybrid_calendar(told: Mapping[bytes, bytes]) -> bool:
-    """Whether the writer's keys say that Spark counts old days of the file again."""
-    version = told.get(SPARK_VERSION)
+def has_hybrid_calendar(keys: Mapping[bytes, bytes]) -> bool:
+    """Whether the writer's key-value metadata says that Spark converts old dates of the file."""
+    version = keys.get(SPARK_VERSION)
     is_old = version is not None and version.partition(b".")[0] in _BEFORE_3
-    return is_old or any(key in told for key in LEGACY)
+    return is_old or any(key in keys for key in LEGACY)
 
 
-def in_both_calendars(end: bytes | None, leaf: ParquetColumn) -> bytes | None:
-    """A bound as it is written; None for one of a time in which the calendars differ."""
-    agreed = _agreed(leaf)
-    if end is None or agreed is None:
-        return end
-    return end if int.from_bytes(end, "little", signed=True) >= agreed else None
+def in_both_calendars(bound: bytes | None, leaf: ParquetColumn) -> bytes | None:
+    """An encoded bound; None if it is of a time in which the calendars differ."""
+    first_common = _first_common(leaf)
+    if bound is None or first_common is None:
+        return bound
+    return bound if int.from_bytes(bound, "little", signed=True) >= first_common else None
 
 
-def _agreed(leaf: ParquetColumn) -> int | None:
-    """The first number from which on both calendars are one; None for what is no time."""
+def _first_common(leaf: ParquetColumn) -> int | None:
+    """The first value from which both calendars agree; None for other types."""
     match leaf.type:
         case DateType():
             return _GREGORIAN

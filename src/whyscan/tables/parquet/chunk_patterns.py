@@ -1,10 +1,10 @@
-"""Column chunks of one shape, read by one regular expression.
+"""Reads the metadata of column chunks with regular expressions, which is faster than Thrift.
 
-A writer gives every chunk of a column the same fields: only numbers and bounds differ. Where a
-field stands is fixed by the bytes before it, so the fields of one chunk, read the slow way, make
-a pattern that matches the same bytes as a reader would read, and nothing else. A chunk of
-another shape is read the slow way, and makes a pattern of its own once it proves common:
-compiling one takes as long as reading some dozens of chunks.
+A writer gives every chunk of a column the same fields (its shape): only numbers and bounds differ.
+The bytes before a field fix where it begins. So one chunk, read with ThriftReader, makes a pattern
+that matches exactly the bytes that ThriftReader would read. Chunks of another shape are read with
+ThriftReader, and get a pattern only if they are common: compiling a pattern takes as long as
+reading some dozens of chunks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _COMMON = 16
 
 
 def statistic(number: int) -> int:
-    """The key of a field of a chunk's statistics among those of its metadata."""
+    """The key for a field of a chunk's statistics, distinct from the keys of its metadata."""
     return STATISTICS << 8 | number
 
 
@@ -43,9 +43,10 @@ _CAPTURED: dict[tuple[int, ...], int] = {
 
 
 class _Segment(Struct, frozen=True):
-    """Bytes that a pattern matches, then, unless it is the last, bytes behind their length.
+    """A pattern; unless it is the last, a length and that many bytes follow its match.
 
-    `keys` are those of the pattern's groups: a number, or True for one that is bytes.
+    `keys` are the fields of the pattern's groups; True if the value is bytes, not a number.
+    `then` is the key of the bytes that follow, None if they are not needed.
     """
 
     pattern: re.Pattern[bytes]
@@ -55,15 +56,15 @@ class _Segment(Struct, frozen=True):
 
 
 class Shapes(Struct):
-    """The shapes of one column's chunks that were met so far."""
+    """The patterns of one column's chunks so far; `slow` counts reads without a pattern."""
 
     fixed: bool
-    known: list[tuple[_Segment, ...]] = field(default_factory=list)
+    patterns: list[tuple[_Segment, ...]] = field(default_factory=list)
     slow: int = 0
 
     def read(self, reader: ThriftReader) -> Fields:
-        """A chunk's metadata by number; its statistics by `statistic(number)`."""
-        for shape in self.known:
+        """The fields of a chunk's metadata by number; its statistics by `statistic(number)`."""
+        for shape in self.patterns:
             fields: Fields = {}
             end = _match(shape, reader.data, reader.at, fields)
             if end is not None:
@@ -72,8 +73,8 @@ class Shapes(Struct):
         return self._slowly(reader)
 
     def skip(self, reader: ThriftReader) -> None:
-        """Move on behind a chunk."""
-        for shape in self.known:
+        """Move the reader behind a chunk."""
+        for shape in self.patterns:
             end = _match(shape, reader.data, reader.at, None)
             if end is not None:
                 reader.at = end
@@ -86,61 +87,60 @@ class Shapes(Struct):
         if not isinstance(metadata, dict):
             raise MalformedThrift("a column without metadata, or an encrypted one")
         self.slow += 1
-        if self.slow % _COMMON == 0 and len(self.known) < _FEW:
+        if self.slow % _COMMON == 0 and len(self.patterns) < _FEW:
             with suppress(MalformedThrift):
-                self.known.append(_shape(reader.data[start : reader.at], fixed=self.fixed))
+                self.patterns.append(_shape(reader.data[start : reader.at], fixed=self.fixed))
         statistics = metadata.get(STATISTICS)
-        told = statistics if isinstance(statistics, dict) else {}
-        fields = {**metadata, **{statistic(number): value for number, value in told.items()}}
+        members = statistics if isinstance(statistics, dict) else {}
+        fields = {**metadata, **{statistic(number): value for number, value in members.items()}}
         return {key: value for key, value in fields.items() if _is_expected(key, value)}
 
 
 class Skips(Struct):
-    """The columns of one schema; chunks side by side that nobody asks for are skipped in one go.
+    """The columns of one schema. Adjacent chunks that are not needed are skipped with one match.
 
-    A column that holds texts of any length has no pattern of its own end: its runs are skipped
-    chunk by chunk.
+    A column with text of any length has no single pattern: then the chunks are skipped one by one.
     """
 
     columns: tuple[Shapes, ...]
     joined: dict[tuple[int, int], re.Pattern[bytes]] = field(default_factory=dict)
 
     def skip(self, reader: ThriftReader, first: int, end: int) -> None:
-        """Move on behind the chunks of the columns from `first` to before `end`."""
+        """Move the reader behind the chunks of the columns from `first` to before `end`."""
         pattern = self.joined.get((first, end)) or self._join(first, end)
-        found = None if pattern is None else pattern.match(reader.data, reader.at)
-        if found is not None:
-            reader.at = found.end()
+        match = None if pattern is None else pattern.match(reader.data, reader.at)
+        if match is not None:
+            reader.at = match.end()
             return
         for column in self.columns[first:end]:
             column.skip(reader)
 
     def _join(self, first: int, end: int) -> re.Pattern[bytes] | None:
-        """The patterns of a run behind each other, None while one of them is not known."""
-        shapes = [column.known[0] for column in self.columns[first:end] if column.known]
+        """One pattern for several adjacent chunks, None while a column has no single pattern."""
+        shapes = [column.patterns[0] for column in self.columns[first:end] if column.patterns]
         if len(shapes) < end - first or any(len(shape) > 1 for shape in shapes):
             return None
-        whole = b"".join(shape[0].pattern.pattern for shape in shapes)
-        self.joined[first, end] = re.compile(whole, re.DOTALL)
+        pattern = b"".join(shape[0].pattern.pattern for shape in shapes)
+        self.joined[first, end] = re.compile(pattern, re.DOTALL)
         return self.joined[first, end]
 
 
 def _is_expected(key: int, value: object) -> bool:
-    """A field that somebody will ask for, and of the type that it should have."""
+    """Whether a field is used by the planner and has the right type."""
     if key in _BOUNDS:
         return isinstance(value, bytes)
     return key in _NUMBERS and isinstance(value, int) and not isinstance(value, bool)
 
 
 def _match(shape: tuple[_Segment, ...], data: bytes, at: int, fields: Fields | None) -> int | None:
-    """Where a chunk of that shape ends, None where it has another; its fields, where asked."""
+    """The end of a chunk of this shape, None for another shape; adds its values to `fields`."""
     for segment in shape:
-        found = segment.pattern.match(data, at)
-        if found is None:
+        match = segment.pattern.match(data, at)
+        if match is None:
             return None
-        at = found.end()
+        at = match.end()
         if fields is not None:
-            for (key, is_bytes), text in zip(segment.keys, found.groups(), strict=True):
+            for (key, is_bytes), text in zip(segment.keys, match.groups(), strict=True):
                 fields[key] = text if is_bytes else _zigzag(text)
         if not segment.last:
             reader = ThriftReader(data, at)
@@ -152,7 +152,7 @@ def _match(shape: tuple[_Segment, ...], data: bytes, at: int, fields: Fields | N
 
 
 def _zigzag(varint: bytes) -> int:
-    """A signed number from the bytes of its variable-length encoding."""
+    """The signed number of a variable-length encoding."""
     value = shift = 0
     for byte in varint:
         value |= (byte & 0x7F) << shift
@@ -161,7 +161,7 @@ def _zigzag(varint: bytes) -> int:
 
 
 class _Sketch(Struct):
-    """A pattern in the making."""
+    """Builds the pattern of a chunk while it reads the chunk."""
 
     fixed: bool
     reader: ThriftReader
@@ -241,7 +241,7 @@ class _Sketch(Struct):
 
 
 def _shape(chunk: bytes, *, fixed: bool) -> tuple[_Segment, ...]:
-    """The shape of a chunk that a reader could read."""
+    """The pattern segments of a chunk that ThriftReader can read."""
     sketch = _Sketch(fixed, ThriftReader(chunk))
     sketch.struct(())
     sketch.end(None, last=True)

@@ -1,4 +1,4 @@
-"""The columns of a Parquet file by the field ids that table formats know them by."""
+"""Finds the columns of a Parquet file by the field ids that table formats assign."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 UNKNOWN = Node("", OtherType("unknown"))
-"""Stands for a column of which a footer says nothing."""
+"""The node of a column without statistics in the footer."""
 
 
 def has_ids(nodes: Sequence[Node]) -> bool:
@@ -20,7 +20,7 @@ def has_ids(nodes: Sequence[Node]) -> bool:
 
 
 def all_have_ids(nodes: Sequence[Node]) -> bool:
-    """What has no field id in this file is not in it."""
+    """Whether all columns of a file have field ids: then a missing id is a missing column."""
     return all(node.id is not None for node in _walk(nodes))
 
 

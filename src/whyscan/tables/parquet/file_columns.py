@@ -1,4 +1,4 @@
-"""The columns of Parquet files as readers give them: united by name, as wide as they must be."""
+"""The columns of Parquet files in the result of a scan: united by name, with the widest type."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _UNSIGNED = {
 
 
 class FooterSchemas:
-    """Footers, of which each schema is looked at once."""
+    """Collects the schemas of footers; each distinct schema is read once."""
 
     def __init__(self, sampled: Schema) -> None:
         self._decoder = Decoder()
@@ -54,7 +54,7 @@ class FooterSchemas:
 
 
 def columns(schema: Schema, types: ArrowTypes) -> tuple[ReadColumn, ...]:
-    """The columns of a united schema; `types` are those that files have in Arrow, by path."""
+    """The columns of a united schema; `types` are the files' Arrow types by path."""
     return tuple(_column(field, (), types) for field in schema.fields)
 
 
@@ -71,7 +71,7 @@ def _column(field: Field, above: Path, types: ArrowTypes) -> ReadColumn:
 
 
 def from_arrow(name: str, kind: pa.DataType) -> ReadColumn:
-    """A column of the type that a file has in Arrow; its form in memory does not count."""
+    """A column from a file's Arrow type; dictionaries and large types become plain types."""
     if pa.types.is_dictionary(kind):
         return from_arrow(name, kind.value_type)
     if pa.types.is_struct(kind):
@@ -106,7 +106,7 @@ def _walk(fields: Iterable[pa.Field], above: Path) -> Iterator[tuple[Path, pa.Da
 
 
 def _arrow_schema(footer: Footer) -> Sequence[pa.Field]:
-    """The schema that Arrow reads from a footer: alone it is a file without rows."""
+    """The schema that PyArrow reads from a footer, which it takes for a file without rows."""
     length = len(footer.data).to_bytes(ENDING - len(MAGIC), "little")
-    whole = pa.BufferReader(MAGIC + footer.data + length + MAGIC)
-    return list(pq.ParquetFile(whole, arrow_extensions_enabled=False).schema_arrow)
+    file = pa.BufferReader(MAGIC + footer.data + length + MAGIC)
+    return list(pq.ParquetFile(file, arrow_extensions_enabled=False).schema_arrow)

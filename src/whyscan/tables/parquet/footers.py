@@ -1,4 +1,4 @@
-"""Footers: the last bytes of many files, fetched at once."""
+"""Fetches the footers of many Parquet files at the same time."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"
 ENDING = 8
 LARGEST_FOOTER = 1 << 28
-# In a store a second request costs more than the bytes of the first; on disk it is the reverse.
+# In an object store a second request costs more than bytes; on disk bytes cost more.
 REMOTE_TAIL = 1 << 16
 LOCAL_TAIL = 1 << 14
 
 
 class Footer(Struct, frozen=True):
-    """One file's footer as it is written; `path` is for people."""
+    """The bytes of one file's footer; `path` is the file's address for messages."""
 
     path: str
     data: bytes
 
 
 def read_footers(store: Store, paths: Sequence[str], sizes: Sequence[int]) -> Iterator[Footer]:
-    """The footers of files whose sizes are known, in their order."""
+    """The footers of files with these sizes, in their order."""
     tail = LOCAL_TAIL if store.folder is not None else REMOTE_TAIL
     ranges = []
     for path, size in zip(paths, sizes, strict=True):
@@ -44,9 +44,9 @@ def read_footers(store: Store, paths: Sequence[str], sizes: Sequence[int]) -> It
 
 
 def _without_data(end: memoryview) -> memoryview:
-    """What of a file's end may be kept: the footer, if it is whole, and never the rows before."""
-    behind = ENDING + int.from_bytes(end[-ENDING:-4], "little")
-    return end[-(behind if behind <= len(end) else ENDING) :]
+    """The bytes of a file's end to cache: a complete footer, and never the rows before it."""
+    length = ENDING + int.from_bytes(end[-ENDING:-4], "little")
+    return end[-(length if length <= len(end) else ENDING) :]
 
 
 def _footer(store: Store, piece: ByteRange, end: memoryview) -> bytes:

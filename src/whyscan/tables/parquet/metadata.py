@@ -1,4 +1,4 @@
-"""What a footer says below its schema: row groups, the chunks of some columns, who wrote it."""
+"""Decodes footers: row groups, the chunks of some columns, the writer of the file."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _COLUMNS, _ROWS, _COMPRESSED = 1, 3, 6
 _FEW_RESTS = 64
 
 Orders: TypeAlias = tuple[int | None, ...] | None
-"""The number of each column's order; None where none are written."""
+"""The column order of each column, as the number of its union field; None if none are written."""
 Rest: TypeAlias = tuple[str, Orders, bool]
-"""Who wrote a file, how its columns are ordered, whether old days are of another calendar."""
+"""The writer of a file, its column orders, whether old dates are in another calendar."""
 
 
 class RowGroup(Struct, frozen=True):
-    """One row group: its rows, its bytes on disk, and the chunks that were asked for by position.
+    """One row group: its rows, its bytes on disk, and the requested chunks by column position.
 
-    `contiguous` is where all of its chunks lie side by side, None where they do not.
+    `contiguous` is the byte range of all chunks, None if they are not adjacent.
     """
 
     rows: int
@@ -40,7 +40,7 @@ class RowGroup(Struct, frozen=True):
 
 
 class FooterMetadata(Struct, frozen=True):
-    """A footer: its row groups, and what it says of the whole file."""
+    """A decoded footer: its row groups, and the facts about the file."""
 
     schema: FileSchema
     row_groups: tuple[RowGroup, ...]
@@ -50,7 +50,10 @@ class FooterMetadata(Struct, frozen=True):
 
 
 class _Layout(Struct):
-    """A schema, the bytes that it stands in, and the shapes of its columns' chunks."""
+    """A schema, the bytes that encode it, and the patterns of its columns' chunks.
+
+    `rests` caches the facts that follow the row groups, by their bytes.
+    """
 
     schema: FileSchema
     prefix: bytes
@@ -58,43 +61,43 @@ class _Layout(Struct):
     rests: dict[bytes, Rest] = field(default_factory=dict)
 
     def rest(self, behind: bytes) -> Rest:
-        """What is said of the whole file, by the bytes behind row groups.
+        """The facts about the file, from the bytes behind the row groups.
 
-        They are the same in every file of one writer, and are read once.
+        These bytes are the same in every file of one writer, so they are decoded once.
         """
-        known = self.rests.get(behind)
-        if known is None:
+        rest = self.rests.get(behind)
+        if rest is None:
             if len(self.rests) >= _FEW_RESTS:
                 self.rests.clear()
-            known = self.rests[behind] = self._read_rest(behind)
-        return known
+            rest = self.rests[behind] = self._read_rest(behind)
+        return rest
 
     def _read_rest(self, behind: bytes) -> Rest:
         reader = ThriftReader(behind)
-        found = {number: reader.value(kind, 0) for number, kind in reader.fields(_ROW_GROUPS)}
-        if _ROW_GROUPS in found:
+        fields = {number: reader.value(kind, 0) for number, kind in reader.fields(_ROW_GROUPS)}
+        if _ROW_GROUPS in fields:
             raise MalformedThrift("row groups twice")
-        created_by = found.get(_CREATED_BY, b"")
+        created_by = fields.get(_CREATED_BY, b"")
         name = created_by.decode("utf-8", "replace") if isinstance(created_by, bytes) else ""
-        orders = _orders(found.get(_COLUMN_ORDERS), len(self.shapes.columns))
-        return name, orders, has_hybrid_calendar(_keys(found.get(_KEYS)))
+        orders = _orders(fields.get(_COLUMN_ORDERS), len(self.shapes.columns))
+        return name, orders, has_hybrid_calendar(_keys(fields.get(_KEYS)))
 
 
 class Decoder(Struct):
-    """Decodes footers, and learns: most files of a table have one schema and one writer."""
+    """Decodes footers. It caches by schema, as most files of a table have one schema and writer."""
 
     layouts: list[_Layout] = field(default_factory=list)
 
     def schema(self, footer: bytes) -> FileSchema:
         return self._layout(footer).schema
 
-    def decode(self, footer: bytes, asked: Collection[int] | None) -> FooterMetadata:
-        """A footer with the chunks of the columns at the positions `asked`, None for all."""
+    def decode(self, footer: bytes, wanted: Collection[int] | None) -> FooterMetadata:
+        """Decode a footer with the chunks of the column positions `wanted`, None for all."""
         layout = self._layout(footer)
         reader = ThriftReader(footer, len(layout.prefix))
         for number, kind in reader.fields(_SCHEMA):
             if number == _ROW_GROUPS:
-                groups = _row_groups(reader, kind, layout.shapes, asked)
+                groups = _row_groups(reader, kind, layout.shapes, wanted)
                 return FooterMetadata(layout.schema, groups, *layout.rest(footer[reader.at :]))
             reader.value(kind, 0)
         raise MalformedThrift("no row groups")
@@ -109,33 +112,35 @@ class Decoder(Struct):
         return self.layouts[0]
 
 
-def _keys(found: Any) -> dict[bytes, bytes]:
-    """The writer's own keys and values; what is none of them is left out."""
-    pairs = [pair for pair in found if isinstance(pair, dict)] if isinstance(found, list) else []
-    told = ((pair.get(_KEY), pair.get(_VALUE, b"")) for pair in pairs)
-    return {k: v for k, v in told if isinstance(k, bytes) and isinstance(v, bytes)}
+def _keys(written: Any) -> dict[bytes, bytes]:
+    """The key-value metadata of the file; malformed pairs are left out."""
+    pairs = (
+        [pair for pair in written if isinstance(pair, dict)] if isinstance(written, list) else []
+    )
+    entries = ((pair.get(_KEY), pair.get(_VALUE, b"")) for pair in pairs)
+    return {k: v for k, v in entries if isinstance(k, bytes) and isinstance(v, bytes)}
 
 
 def _row_groups(
-    reader: ThriftReader, kind: int, shapes: Skips, asked: Collection[int] | None
+    reader: ThriftReader, kind: int, shapes: Skips, wanted: Collection[int] | None
 ) -> tuple[RowGroup, ...]:
     element, count = reader.list_head() if kind == thrift.LIST else (None, 0)
     if element != thrift.STRUCT and count:
         raise MalformedThrift("no row groups")
-    return tuple(_row_group(reader, shapes, asked) for _ in range(count))
+    return tuple(_row_group(reader, shapes, wanted) for _ in range(count))
 
 
-def _row_group(reader: ThriftReader, shapes: Skips, asked: Collection[int] | None) -> RowGroup:
+def _row_group(reader: ThriftReader, shapes: Skips, requested: Collection[int] | None) -> RowGroup:
     start, count = reader.at, len(shapes.columns)
-    # The ends of the group are looked at in any case: they say whether its chunks are one range.
-    wanted = None if asked is None or not count else {*asked, 0, count - 1}
+    # The first and last chunk are always read: they show whether all chunks are one range.
+    wanted = None if requested is None or not count else {*requested, 0, count - 1}
     chunks, fields = _read_group(reader, shapes, wanted)
     size = fields.get(_COMPRESSED)
     span = None if size is None else _span(chunks, count, size)
     if wanted is not None and span is None:
-        # Not side by side, or nobody wrote how large they are together: look at every chunk.
-        again = ThriftReader(reader.data, start)
-        chunks, _ = _read_group(again, shapes, None)
+        # The chunks are not adjacent, or their total size is not written: read every chunk.
+        reread = ThriftReader(reader.data, start)
+        chunks, _ = _read_group(reread, shapes, None)
     if len(chunks) == count:
         size = sum(number(chunk, SIZE) for chunk in chunks.values())
         span = _span(chunks, count, size)
@@ -148,7 +153,7 @@ def _row_group(reader: ThriftReader, shapes: Skips, asked: Collection[int] | Non
 def _read_group(
     reader: ThriftReader, shapes: Skips, wanted: Collection[int] | None
 ) -> tuple[dict[int, Fields], Fields]:
-    """The wanted chunks of a row group, and its own fields."""
+    """The wanted chunks of a row group (None: all), and its other fields."""
     chunks: dict[int, Fields] = {}
     fields: Fields = {}
     for number_, kind in reader.fields():
@@ -180,14 +185,14 @@ def _span(chunks: dict[int, Fields], count: int, size: int) -> tuple[int, int] |
 
 
 def start(chunk: Fields) -> int:
-    """Where a chunk begins: with its dictionary, if it has one."""
+    """The offset of a chunk: that of its dictionary page, if it has one."""
     data = number(chunk, DATA_PAGE)
     dictionary = chunk.get(DICTIONARY_PAGE)
     return min(data, dictionary) if isinstance(dictionary, int) and dictionary > 0 else data
 
 
 def number(chunk: Fields, key: int) -> int:
-    """A number that a chunk must have."""
+    """A number field that a chunk must have."""
     value = chunk.get(key)
     if not isinstance(value, int) or not 0 <= value < MOST:
         raise MalformedThrift("a column that does not say where it lies")
@@ -195,7 +200,7 @@ def number(chunk: Fields, key: int) -> int:
 
 
 def _orders(written: Any, count: int) -> Orders:
-    """The one field of each column's order, which is a union; None for what is none."""
+    """The field number of each column's order, which is a union; None for a malformed list."""
     if not isinstance(written, list) or len(written) != count:
         return None
     return tuple(next(iter(o), None) if isinstance(o, dict) else None for o in written)

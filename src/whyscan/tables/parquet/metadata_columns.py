@@ -1,4 +1,4 @@
-"""What is constant in a file and written nowhere in it: Spark's `_metadata`."""
+"""Spark's `_metadata` columns: constants of a file that are not written in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILE_NAME = ("_metadata", "file_name")
 FILE_SIZE = ("_metadata", "file_size")
 FILE_MODIFIED = ("_metadata", "file_modification_time")
 
-# What java.net.URI quotes in a path: ASCII but for these, and blanks beyond ASCII.
+# The characters that java.net.URI quotes in a path: ASCII without these, and other blanks.
 _QUOTED = re.compile(
     r"[^A-Za-z0-9/:@&=+$,;\-_.!~*'()\u0080-\U0010ffff]"
     r"|[\u0080-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
@@ -30,28 +30,30 @@ _QUOTED = re.compile(
 _MILLISECOND = 1000
 
 
-def constants(store: Store, objects: pa.Table, asked: Collection[Path]) -> dict[Path, Interval]:
-    """The asked constants of each file, as Spark shows them."""
-    found: dict[Path, Interval] = {}
-    if FILE_PATH in asked or FILE_NAME in asked:
+def constants(store: Store, objects: pa.Table, wanted: Collection[Path]) -> dict[Path, Interval]:
+    """The intervals of the wanted `_metadata` columns, one point per file, with Spark's values."""
+    intervals: dict[Path, Interval] = {}
+    if FILE_PATH in wanted or FILE_NAME in wanted:
         addresses = [uri(store, path) for path in objects["path"].to_pylist()]
-        found[FILE_PATH] = _points([text.encode() for text in addresses])
-        found[FILE_NAME] = _points([text.rsplit("/", 1)[1].encode() for text in addresses])
-    if FILE_SIZE in asked:
+        intervals[FILE_PATH] = _points([text.encode() for text in addresses])
+        intervals[FILE_NAME] = _points([text.rsplit("/", 1)[1].encode() for text in addresses])
+    if FILE_SIZE in wanted:
         sizes = objects["size"].combine_chunks()
-        found[FILE_SIZE] = between(BIGINT, sizes, sizes)
-    if FILE_MODIFIED in asked:
-        # Spark keeps milliseconds of it.
+        intervals[FILE_SIZE] = between(BIGINT, sizes, sizes)
+    if FILE_MODIFIED in wanted:
+        # Spark cuts the time to milliseconds.
         times = objects["modified"].combine_chunks().view(pa.int64()).to_numpy()
         cut = pa.array(times // _MILLISECOND * _MILLISECOND).view(pa.timestamp("us"))
-        found[FILE_MODIFIED] = between(TIMESTAMP, cut, cut)
-    return found
+        intervals[FILE_MODIFIED] = between(TIMESTAMP, cut, cut)
+    return intervals
 
 
 def uri(store: Store, path: str) -> str:
-    """A file's address as Spark writes it: `file:/folder/a%20b`."""
-    whole = f"{store.folder.rstrip('/')}/{path}" if store.folder is not None else store.shown(path)
-    quoted = _QUOTED.sub(lambda match: quote(match[0], safe=""), whole)
+    """The address of a file in Spark's spelling: `file:/folder/a%20b`."""
+    address = (
+        f"{store.folder.rstrip('/')}/{path}" if store.folder is not None else store.shown(path)
+    )
+    quoted = _QUOTED.sub(lambda match: quote(match[0], safe=""), address)
     return f"file:{quoted}" if store.folder is not None else quoted
 
 

@@ -1,11 +1,11 @@
-"""Whether bounds say that there is no NaN, by who wrote them.
+"""Whether bounds prove that a column has no NaN, by the writer of the file.
 
-| evidence | what it says |
+| evidence | what it proves |
 |---|---|
 | `nan_count` | the count |
 | parquet-mr 1.10 to 1.17 (Spark, Delta on Spark, Iceberg) | NaN would have been the greatest |
 | parquet-mr before 1.10 | NaN was compared with `<` and hides |
-| Arrow, delta-rs, Polars, DuckDB before 2.0, anybody else | NaN is left out of bounds |
+| Arrow, delta-rs, Polars, DuckDB before 2.0, all other writers | NaN is left out of bounds |
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _GREATEST = range(10, 18)
 @lru_cache(maxsize=1024)
 def nan_is_greatest(created_by: str) -> bool:
     """Whether this writer would have made NaN the maximum."""
-    found = _PARQUET_MR.match(created_by)
-    return found is not None and int(found[1]) in _GREATEST
+    match = _PARQUET_MR.match(created_by)
+    return match is not None and int(match[1]) in _GREATEST
 
 
 def may_be_nan(counts: pa.Array, greatest: pa.BooleanArray, upper: pa.Array | None) -> Mask:
-    """Whether a row may be NaN, container by container. A null count is none.
+    """Whether a row may be NaN, one boolean per container. A null in `counts` is unknown.
 
-    Without a maximum nothing says that NaN was not the greatest.
+    Without a maximum nothing proves that NaN was not the maximum.
     """
     counted = pc.greater(counts, 0)
     if upper is None:

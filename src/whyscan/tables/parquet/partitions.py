@@ -1,4 +1,4 @@
-"""The partition columns of a folder tree: typed, and as intervals of one point a file."""
+"""The partition columns of a folder tree: their types, and one value per file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _UTC = zones.zone("UTC")
 _FARTHEST = 18 * 3600 * zones.SECOND
-_GIVEN = (
+_ALLOWED_TYPES = (
     BooleanType,
     IntegerType,
     FloatType,
@@ -51,29 +51,29 @@ _GIVEN = (
 
 
 class Partitions(Struct, frozen=True):
-    """Partition columns and the folder of each file; `fields` may be none."""
+    """Partition columns and the folder of each file; `fields` may be empty."""
 
     fields: tuple[Field, ...]
     keys: PartitionKeys
 
     def at(self, files: pa.Array) -> Partitions:
-        """The same for the files at these positions."""
+        """The partitions of the files at these positions."""
         return replace(self, keys=replace(self.keys, folder=self.keys.folder.take(files)))
 
     def compact(self) -> Partitions:
-        """The same without the folders that no file lies in."""
-        found = self.keys.folder.dictionary_encode()
-        kept = found.dictionary.to_pylist()
+        """The same partitions without folders that contain no file."""
+        encoded = self.keys.folder.dictionary_encode()
+        kept = encoded.dictionary.to_pylist()
         keys = replace(
             self.keys,
             folders=tuple(self.keys.folders[at] for at in kept),
             texts=tuple(tuple(texts[at] for at in kept) for texts in self.keys.texts),
-            folder=found.indices,
+            folder=encoded.indices,
         )
         return replace(self, keys=keys)
 
     def table(self, zone: Zone) -> pa.Table:
-        """The values, a row a file, for people."""
+        """The partition values for people, one row per file."""
         columns = {
             field.name: _readable(self._values(at, zone), field.type).take(self.keys.folder)
             for at, field in enumerate(self.fields)
@@ -83,17 +83,17 @@ class Partitions(Struct, frozen=True):
         return pa.table(columns)
 
     def constants(self, zone: Zone) -> dict[Path, pa.Array]:
-        """The values as readers give them, a row a file."""
+        """The partition values in the types of a scan's result, one row per file."""
         return {
             (field.name,): self._values(at, zone).cast(given_as(field.type)).take(self.keys.folder)
             for at, field in enumerate(self.fields)
         }
 
     def intervals(self, zone: Zone | None) -> dict[Path, Interval]:
-        """One point a file, or NULL, or NaN.
+        """The intervals of the partition columns: one point, NULL or NaN per file.
 
-        A timestamp in a folder's name was shown in a zone that only the session knows. Where
-        that is unknown too (None), it may be any within 18 hours.
+        A timestamp in a folder's name is in the session's time zone. If that is unknown (None),
+        the interval extends 18 hours to both sides.
         """
         return {
             (field.name,): self._interval(at, field.type, zone)
@@ -111,7 +111,7 @@ class Partitions(Struct, frozen=True):
         return points(kind, point, null)
 
     def _values(self, at: int, zone: Zone) -> pa.Array:
-        """The values of one column, a folder each."""
+        """The values of one column, one per folder."""
         texts, field = self.keys.texts[at], self.fields[at]
         try:
             return values.convert(texts, field.type, zone)
@@ -123,39 +123,40 @@ class Partitions(Struct, frozen=True):
             ) from None
 
 
-def typed(keys: PartitionKeys, given: Mapping[str, Type]) -> Partitions:
-    """The columns with the types that the user gave, or that Spark infers."""
-    by_name = {name.lower(): kind for name, kind in given.items()}
-    unknown = [n for n in given if n.lower() not in {name.lower() for name in keys.names}]
+def typed(keys: PartitionKeys, types: Mapping[str, Type]) -> Partitions:
+    """The partition columns with the user's types, else with the types that Spark infers."""
+    by_name = {name.lower(): kind for name, kind in types.items()}
+    unknown = [n for n in types if n.lower() not in {name.lower() for name in keys.names}]
     if unknown:
-        known = ", ".join(keys.names) or "none"
+        names = ", ".join(keys.names) or "none"
         raise UsageError(
-            f"{unknown[0]!r} is no partition column", hint=f"the partition columns are: {known}"
+            f"{unknown[0]!r} is no partition column", hint=f"the partition columns are: {names}"
         )
-    for name, kind in given.items():
-        if not isinstance(kind, _GIVEN):
+    for name, kind in types.items():
+        if not isinstance(kind, _ALLOWED_TYPES):
             raise UsageError(f"a partition column cannot be of type {kind}: {name}")
     fields = (
         Field(name, by_name.get(name.lower()) or values.infer(texts))
         for name, texts in zip(keys.names, keys.texts, strict=True)
     )
-    found = Partitions(tuple(fields), keys)
-    for at in range(len(found.fields)):
-        found._values(at, _UTC)  # noqa: SLF001  a folder that cannot be read stops here
-    return found
+    partitions = Partitions(tuple(fields), keys)
+    for at in range(len(partitions.fields)):
+        partitions._values(at, _UTC)  # noqa: SLF001  a folder that cannot be read stops here
+    return partitions
 
 
 def _widened(kind: TimestampType, point: pa.Array, null: Mask) -> Interval:
+    """Intervals of 18 hours to both sides of each point."""
     reach = _FARTHEST * (kind.unit.per_second // zones.SECOND)
-    whole = point.view(pa.int64())
+    numbers = point.view(pa.int64())
     return Interval(
         kind,
-        pc.subtract(whole, reach).view(point.type),
-        pc.add(whole, reach).view(point.type),
+        pc.subtract(numbers, reach).view(point.type),
+        pc.add(numbers, reach).view(point.type),
         value=opposite(null),
         null=null,
     )
 
 
-def _readable(found: pa.Array, kind: Type) -> pa.Array:
-    return found.cast(pa.string()) if isinstance(kind, StringType) else found
+def _readable(values: pa.Array, kind: Type) -> pa.Array:
+    return values.cast(pa.string()) if isinstance(kind, StringType) else values

@@ -1,7 +1,7 @@
-"""Partition columns from `key=value` folders, as Spark finds them.
+"""Reads partition columns from `key=value` folders by Spark's rules.
 
-A folder tree is read once: what lies below the root is reduced to its distinct folders, and
-each file points to one of them. Nothing is opened.
+The paths of all files are reduced to their distinct folders, and each file has the position of its
+folder. No file is opened.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # A part that begins with a dot, or with an underscore unless it is a key=value, and Hadoop's
-# mark of a copy under way.
+# mark of an unfinished copy.
 _HIDDEN = r"(^|/)(\.|_[^/=]*(/|$))|\._COPYING_(/|$)"
 _SHOWN_AT_MOST = 3
 
 
 class PartitionKeys(Struct, frozen=True):
-    """The partition columns of a table: `texts[i]` are the raw values of `names[i]`, a folder each.
+    """The partition columns of a table, and the folder of each file.
 
-    `folder` is each file's folder. It is null for files that lie beside the partition folders:
-    Spark does not read those.
+    `texts[i]` are the raw values of the column `names[i]`, one per folder. `folder` is the
+    position of each file's folder. It is null for files beside the partition folders: Spark does
+    not read those.
     """
 
     names: tuple[str, ...]
@@ -38,7 +39,7 @@ class PartitionKeys(Struct, frozen=True):
 
 
 class _Folder(Struct, frozen=True):
-    """One folder as Spark takes it apart: `base` is where its first key=value part stands."""
+    """One folder split by Spark's rules: `base` is the path before its first key=value part."""
 
     path: str
     base: str
@@ -46,19 +47,19 @@ class _Folder(Struct, frozen=True):
 
 
 def visible(paths: pa.Array) -> pa.BooleanArray:
-    """Which files are data, by their names alone."""
+    """Which files are data, by their names: one boolean per file."""
     return pc.invert(pc.match_substring_regex(paths, _HIDDEN))
 
 
 def is_visible_folder(name: str) -> bool:
-    """Whether data may lie in a folder of that name."""
+    """Whether a folder of this name may contain data."""
     return not name.startswith(".") and ("=" in name or not name.startswith("_"))
 
 
 def read_keys(paths: pa.Array) -> PartitionKeys:
-    """The partition columns of files, given relative to the root."""
+    """The partition columns of files, whose paths are relative to the root."""
     encoded = pc.replace_substring_regex(paths, r"/?[^/]*$", "").dictionary_encode()
-    folders = [_take_apart(path) for path in encoded.dictionary.to_pylist()]
+    folders = [_split(path) for path in encoded.dictionary.to_pylist()]
     order = sorted(range(len(folders)), key=lambda at: folders[at].path)
     keyed = [at for at in order if folders[at].pairs]
     if not keyed:
@@ -80,8 +81,8 @@ def _positions(keyed: Sequence[int], count: int) -> list[int | None]:
     return positions
 
 
-def _take_apart(path: str) -> _Folder:
-    """From the innermost part outwards, until a part behind the first pair is none itself."""
+def _split(path: str) -> _Folder:
+    """Collect `key=value` parts from the innermost outwards, up to the first other part."""
     parts = path.split("/") if path else []
     pairs: list[tuple[str, str]] = []
     while parts:
@@ -106,7 +107,7 @@ def _pair(part: str, path: str) -> tuple[str, str]:
 
 
 def _require_one_base(folders: Sequence[_Folder]) -> None:
-    """Partition folders begin at one place, and no data lies beside them but at that place."""
+    """Refuse partition folders below different bases, and data files in other folders."""
     bases = list(dict.fromkeys(folder.base.lower() for folder in folders))
     if len(bases) > 1:
         raise TableError(

@@ -1,7 +1,7 @@
-"""A Parquet file's schema in our types, and how the statistics of each column are encoded.
+"""The schema of a Parquet file in whyscan's types, and the encoding of each column's bounds.
 
-Read from the footer's own bytes: a name may hold dots, and what a writer adds in its own
-metadata changes neither the order of its statistics nor how Spark reads it.
+It is read from the footer's own schema, as a name may contain dots. A second schema in a writer's
+key-value metadata is ignored: it changes neither the order of the bounds nor how Spark reads.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MAX_DIGITS = 38
 
 
 class Physical(IntEnum):
-    """What stands in the file: parquet.thrift, Type."""
+    """The physical type of a column (parquet.thrift, Type)."""
 
     BOOLEAN = 0
     INT32 = 1
@@ -58,7 +58,7 @@ class Physical(IntEnum):
 
 
 class Logical(IntEnum):
-    """What it means: parquet.thrift, LogicalType."""
+    """The logical type of a column (parquet.thrift, LogicalType)."""
 
     STRING = 1
     MAP = 2
@@ -80,7 +80,7 @@ class Logical(IntEnum):
 
 
 class Encoding(Enum):
-    """How a bound is written: NumPy's name of its numbers where it is one."""
+    """How a bound is encoded: NumPy's name of the type if it is a number."""
 
     BOOLEAN = "?"
     INT32 = "<i4"
@@ -109,13 +109,13 @@ SIGNED = frozenset(
         Encoding.DOUBLE,
     }
 )
-"""Those whose order is the same to every writer there ever was."""
+"""Encodings whose order is the same for every writer, old or new."""
 
 
 class ParquetColumn(Struct, frozen=True):
-    """A column of the file: its position in a row group, its type and its bounds' encoding.
+    """A leaf column of a file: its position in a row group, its type, its bounds' encoding.
 
-    `fixed` says that all of its values have one length in bytes.
+    `fixed` says that all values have the same length in bytes.
     """
 
     index: int
@@ -125,9 +125,9 @@ class ParquetColumn(Struct, frozen=True):
 
 
 class Node(Struct, frozen=True):
-    """A named part of the schema. A leaf has no members; what lies in a list or map has no leaf.
+    """A named part of the schema. A column has a `leaf`, a struct has `members`.
 
-    `id` is the field id that some formats know a column by, None where none is written.
+    Lists and maps have neither. `id` is the field id, None if none is written.
     """
 
     name: str
@@ -138,7 +138,7 @@ class Node(Struct, frozen=True):
 
 
 class FileSchema(Struct, frozen=True):
-    """One file's schema: `leaves` are its columns in the order of a row group."""
+    """The schema of one file: `leaves` are its columns in the order of a row group."""
 
     nodes: tuple[Node, ...]
     leaves: tuple[ParquetColumn, ...]
@@ -148,25 +148,25 @@ class FileSchema(Struct, frozen=True):
 
 
 class Ambiguous(LookupError):
-    """Several columns answer to a name when case does not count."""
+    """Several columns have the same name when case is ignored."""
 
 
 def find(schema: FileSchema, path: Path) -> Node | None:
-    """The node of that path, without regard to case as in Spark; None where the file has none."""
+    """The node of a path, ignoring case as Spark does; None if the file does not have it."""
     nodes, node = schema.nodes, None
     for part in path:
-        found = [n for n in nodes if n.name.lower() == part.lower()]
-        if len(found) > 1:
+        matching = [n for n in nodes if n.name.lower() == part.lower()]
+        if len(matching) > 1:
             raise Ambiguous(part)
-        if not found:
+        if not matching:
             return None
-        node = found[0]
+        node = matching[0]
         nodes = node.members
     return node
 
 
 def read_schema(footer: bytes) -> tuple[FileSchema, int]:
-    """A footer's schema, and the offset where it ends."""
+    """The schema of a footer, and the offset of its end."""
     reader = ThriftReader(footer)
     elements: list[Fields] = []
     for number, kind in reader.fields():
@@ -186,7 +186,7 @@ def read_schema(footer: bytes) -> tuple[FileSchema, int]:
 
 
 _ELEMENT = {**dict.fromkeys((1, 2, 3, 5, 6, 7, 8, 9), int), 4: bytes, 10: dict}
-"""The fields of a SchemaElement (parquet.thrift) that are read, and what each must be."""
+"""The fields of a SchemaElement (parquet.thrift) that are read, with the type of each."""
 
 
 def _is_element(value: Any) -> bool:
@@ -242,11 +242,11 @@ _CONVERTED_COLLECTIONS = {1: "map", 2: "map", 3: "array"}
 
 
 def _collection(element: Fields) -> str | None:
-    """What kind of collection a group is, None for a struct."""
+    """The kind of collection of a group, None for a struct."""
     if element.get(3) == _REPEATED:
         return "array"
-    found = _COLLECTIONS.get(_logical(element)[0])  # type: ignore[call-overload]
-    return found or _CONVERTED_COLLECTIONS.get(element.get(6, -1))
+    logical = _COLLECTIONS.get(_logical(element)[0])  # type: ignore[call-overload]
+    return logical or _CONVERTED_COLLECTIONS.get(element.get(6, -1))
 
 
 def _logical(element: Fields) -> tuple[int | None, Fields]:
@@ -304,9 +304,9 @@ def _kind(element: Fields) -> tuple[Type, Encoding]:
 
 
 def _plain(physical: int | None, converted: int | None) -> tuple[Type, Encoding]:
-    """A column without an annotation that we know of."""
+    """The type of a column without a supported annotation."""
     if physical == Physical.INT96:
-        # Its order was never defined: Spark writes no bounds, and others are not believed.
+        # Its order was never defined: Spark writes no bounds, and those of others are not believed.
         return TimestampType(instant=True), Encoding.NONE
     if converted == _INTERVAL:
         return OtherType("interval"), Encoding.NONE
@@ -344,7 +344,7 @@ def _decimal(element: Fields, parameters: Fields) -> tuple[Type, Encoding]:
 
 
 def _integer(physical: int, parameters: Fields) -> tuple[Type, Encoding]:
-    """Unsigned integers are read one width up, as Spark does."""
+    """The type of an integer; unsigned integers get the next wider type, as in Spark."""
     wide = physical == Physical.INT64
     signed = Encoding.INT64 if wide else Encoding.INT32
     unsigned = Encoding.UINT64 if wide else Encoding.UINT32

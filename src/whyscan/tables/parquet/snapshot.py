@@ -1,4 +1,4 @@
-"""A Hive table or plain Parquet files: a listing, the folders' names, and the files' footers."""
+"""A snapshot of a Hive table or of plain Parquet files: listing, folder names, footers."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _TRIED_FOR_SCHEMA = 3
 
 
 class ParquetSnapshot(Struct, eq=False):
-    """The files below one root as they were listed.
+    """The listed files below one root folder.
 
-    The schema is that of the first and the last file, by path, until somebody asks for a column
-    that neither has: partition pruning must not open every file.
+    The schema unites those of the first and the last file by path. All footers are read only if a
+    query names a column that both files lack: partition pruning must not open every file.
     """
 
     store: Store
@@ -72,11 +72,11 @@ class ParquetSnapshot(Struct, eq=False):
 
     @property
     def numbered_specs(self) -> tuple[SpecLine, ...]:
-        """Folders have no specs."""
+        """Empty: Hive tables do not number partition specs."""
         return ()
 
     def schema(self, named: Sequence[str] = ()) -> Schema:
-        """The columns of the files and of their folders; every footer is read for a missing one."""
+        """The columns of files and folders. For a name that is missing, all footers are read."""
         if self._schema is None:
             self._schema = self._sampled()
         if not self._complete and not _has_all(self._schema, named):
@@ -86,12 +86,12 @@ class ParquetSnapshot(Struct, eq=False):
         return with_partitions(self._schema, self.partitions.fields)
 
     def _sampled(self) -> Schema:
-        """The first file's schema united with the last one's."""
+        """The united schema of the first and the last file."""
         last = self.objects.num_rows - 1
         return unite([self._any_schema(range(last + 1)), self._any_schema(range(last, -1, -1))])
 
     def _any_schema(self, positions: Sequence[int]) -> Schema:
-        """The first that can be read: one bad file need not be among those that are scanned."""
+        """The first schema that can be read: a query may never scan a damaged file."""
         failures = []
         for at in positions[:_TRIED_FOR_SCHEMA]:
             try:
@@ -105,7 +105,7 @@ class ParquetSnapshot(Struct, eq=False):
         return read_footers(self.store, chosen["path"].to_pylist(), chosen["size"].to_pylist())
 
     def manifests(self) -> None:
-        """Nothing stands above the files."""
+        """None: these tables have no manifests."""
 
     def files(
         self,
@@ -113,16 +113,16 @@ class ParquetSnapshot(Struct, eq=False):
         zone: Zone | None = None,
         manifests: pa.Array | None = None,  # noqa: ARG002 - there are none
     ) -> Files:
-        """Every file with what its path says; `zone` is the session's, None where unknown."""
-        asked = {column.path for column in columns}
-        known = self.partitions.intervals(zone)
-        constant = metadata_columns.constants(self.store, self.objects, asked)
+        """Every file with its partition values; `zone` is the session's, None if it is unknown."""
+        paths = {column.path for column in columns}
+        partition = self.partitions.intervals(zone)
+        constant = metadata_columns.constants(self.store, self.objects, paths)
         return Files(
             read_paths=self.objects["path"].combine_chunks,
             bytes=self.objects["size"].combine_chunks(),
             rows=pa.nulls(self.objects.num_rows, pa.int64()),
             partition=self.partitions.table(zone or _UTC),
-            containers=Containers(self.objects.num_rows, partition={**known, **constant}),
+            containers=Containers(self.objects.num_rows, partition={**partition, **constant}),
         )
 
     def row_groups(
@@ -132,49 +132,49 @@ class ParquetSnapshot(Struct, eq=False):
         columns: Sequence[Column],
         projection: Sequence[Path] | None,
     ) -> RowGroups:
-        """The row groups of the files at `opened`; `projection` None is every column."""
-        known = {path[0].lower() for path in self.partition_sources}
-        stored = [c for c in columns if c.path[0].lower() not in known and _is_stored(c)]
-        found = measure(self._footers(opened.to_pylist()), stored, projection)
-        return found.row_groups(opened, files.containers)
+        """The row groups of the files at `opened`; `projection` None means every column."""
+        from_folders = {path[0].lower() for path in self.partition_sources}
+        in_files = [c for c in columns if c.path[0].lower() not in from_folders and _is_in_files(c)]
+        measured = measure(self._footers(opened.to_pylist()), in_files, projection)
+        return measured.row_groups(opened, files.containers)
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:
-        """How the rows of the files at those positions are read: with the columns of them all."""
+        """How to read the rows of the files at `at`, with the columns of all these files."""
         from whyscan.tables.parquet.file_columns import FooterSchemas, columns
 
-        known = FooterSchemas(self._schema or self._sampled())
+        footers = FooterSchemas(self._schema or self._sampled())
         last = self.objects.num_rows - 1
-        known.add(self._footers(at.to_pylist() or [last]))
-        united, types = known.columns()
+        footers.add(self._footers(at.to_pylist() or [last]))
+        united, types = footers.columns()
         constants = self.partitions.constants(zone)
         paths = files.paths.take(at).to_pylist()
-        found = (
+        data_files = (
             DataFile(self.store, path, constants={p: v[i] for p, v in constants.items()})
             for i, path in zip(at.to_pylist(), paths, strict=True)
         )
         schema = with_partitions(united, self.partitions.fields)
-        return FileReading(columns(schema, types), tuple(found), Naming())
+        return FileReading(columns(schema, types), tuple(data_files), Naming())
 
     def recording(self, column: Column) -> Recording:
-        """Writers of Parquet decide for themselves; of what is not a plain value there is none."""
+        """Parquet writers decide themselves; nested and unsupported types have no bounds."""
         if isinstance(column.type, OtherType | StructType):
             return Recording(Collected.NEVER, f"footers keep no bounds of type {column.type}")
         return Recording(Collected.YES)
 
     def expect(self, columns: Sequence[Column]) -> None:
-        """Nothing: which footers are read is known once partition values are judged."""
+        """Does nothing: partition values decide which footers are read, and are evaluated first."""
 
     def traffic(self) -> Traffic:
         return self.store.meter.traffic()
 
     def parts(self, files_each: int) -> tuple[ParquetSnapshot, ...]:
-        """Snapshots of so many files at most, in the order of the listing, with one schema."""
+        """Snapshots of at most `files_each` files, in the order of the listing, with one schema."""
         self.schema()
         firsts = range(0, self.objects.num_rows, files_each)
         return tuple(self._part(first, files_each) for first in firsts)
 
     def _part(self, first: int, count: int) -> ParquetSnapshot:
-        # A slice would be pickled with the buffers of the whole.
+        # A slice would be pickled with the buffers of all files.
         at = pa.array(range(first, min(first + count, self.objects.num_rows)), pa.int64())
         return replace(
             self,
@@ -187,31 +187,31 @@ class ParquetSnapshot(Struct, eq=False):
 def open_parquet(
     store: Store, objects: pa.Table, partition_types: Mapping[str, Type]
 ) -> ParquetSnapshot:
-    """Read what the listing says. No file is opened."""
+    """The snapshot of a listing. No file is opened."""
     objects = objects.filter(visible(objects["path"].combine_chunks())).combine_chunks()
-    found = partitions.typed(read_keys(objects["path"].combine_chunks()), partition_types)
-    # A file of no bytes is what a failed writer leaves behind: Spark does not read it.
-    data = pc.and_(pc.greater(objects["size"], 0), found.keys.folder.is_valid())
+    partitioned = partitions.typed(read_keys(objects["path"].combine_chunks()), partition_types)
+    # A failed writer leaves an empty file behind: Spark does not read it.
+    data = pc.and_(pc.greater(objects["size"], 0), partitioned.keys.folder.is_valid())
     at = pc.indices_nonzero(data).cast(pa.int64())
     if not len(at):
         raise TableError(
             f"{store.uri} holds no Parquet files",
             hint="names that begin with _ or . are not data; name the folder above the files",
         )
-    return ParquetSnapshot(store, objects.take(at).combine_chunks(), found.at(at))
+    return ParquetSnapshot(store, objects.take(at).combine_chunks(), partitioned.at(at))
 
 
-def _is_stored(column: Column) -> bool:
+def _is_in_files(column: Column) -> bool:
     return column.path[0] != metadata_columns.FILE_PATH[0]
 
 
 def _has_all(schema: Schema, named: Sequence[str]) -> bool:
-    known = {name.lower() for name in schema.names()}
-    return all(name.lower() in known for name in named)
+    names = {name.lower() for name in schema.names()}
+    return all(name.lower() in names for name in named)
 
 
 def _distinct(schemas: Iterator[FileSchema]) -> Iterator[Schema]:
-    """Each schema once: footers with the same bytes share theirs."""
+    """Each schema once: footers with the same bytes share one FileSchema object."""
     seen: dict[int, FileSchema] = {}
     for schema in schemas:
         if id(schema) not in seen:

@@ -1,6 +1,6 @@
-"""What footers say of a few columns, as Arrow: a row group a row.
+"""Collects the statistics of some columns from footers into Arrow arrays, one row per row group.
 
-Footers are taken one by one, and only what was asked for is kept of them.
+Footers are read one by one, and only the values of the requested columns are kept.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ _RANGES = pa.list_(pa.list_(pa.int64(), 2))
 
 
 class Measured(Struct, frozen=True):
-    """What footers say: `file` is the position of each row group's file among those asked for.
+    """The statistics of footers, one row per row group.
 
-    `ranges` are the byte ranges of the asked columns, (start, end) each.
+    `file` is the position of the row group's file among the requested files. `ranges` are the byte
+    ranges of the projected columns, (start, end) each.
     """
 
     file: pa.Array
@@ -59,7 +60,7 @@ class Measured(Struct, frozen=True):
     def row_groups(
         self, opened: pa.Array, files: Containers, unchecked: tuple[Unreached, ...] = ()
     ) -> RowGroups:
-        """As row groups of those `files` that stand at `opened`, in their partitions."""
+        """The row groups of the files at `opened`, with the partition values of `files`."""
         at = opened.cast(pa.int64())
         owners = files.take(at.take(self.file))
         return RowGroups(
@@ -83,7 +84,7 @@ class Measured(Struct, frozen=True):
 
 
 def read_schemas(footers: Iterator[Footer]) -> Iterator[FileSchema]:
-    """The schema of each footer; those that begin with the same bytes share one."""
+    """The schema of each footer; footers that begin with the same bytes share one object."""
     decoder = Decoder()
     for footer in footers:
         try:
@@ -98,17 +99,17 @@ def measure(
     projection: Sequence[Path] | None,
     find: Find = schemas.find,
 ) -> Measured:
-    """What footers say of `columns`, and where the chunks of `projection` lie (None: of all).
+    """The statistics of `columns` and the byte ranges of `projection` (None: all columns).
 
-    `find` gives the node of a path in a file's schema: None for a column that is NULL in all of
-    its rows, a node without a leaf for one of which nothing is known.
+    `find` returns the node of a path in a file's schema: None for a column that is NULL in all
+    rows of the file, a node without a leaf for a column without statistics.
     """
     decoder = Decoder()
     collector = _Collector([_Statistics(column) for column in columns], projection, find)
     for position, footer in enumerate(footers):
         try:
-            asked = collector.asked(decoder.schema(footer.data))
-            collector.take(position, decoder.decode(footer.data, asked.positions), asked)
+            wanted = collector.in_schema(decoder.schema(footer.data))
+            collector.take(position, decoder.decode(footer.data, wanted.positions), wanted)
         except (MalformedThrift, UnicodeDecodeError) as error:
             raise _damaged(footer, error) from None
         except schemas.Ambiguous as error:
@@ -125,9 +126,10 @@ def _damaged(footer: Footer, error: Exception) -> CorruptFile:
 
 
 class _SchemaColumns(Struct, frozen=True):
-    """Which columns of one schema matter: `nodes` by what was asked, `chosen` for their ranges.
+    """The requested columns in one file schema.
 
-    A node of None is a column that the file does not have.
+    `nodes` has one node per requested column, None if the file does not have the column. `chosen`
+    are the positions of the projected columns, None for all. `positions` are all of these.
     """
 
     nodes: tuple[Node | None, ...]
@@ -136,6 +138,8 @@ class _SchemaColumns(Struct, frozen=True):
 
 
 class _Collector(Struct):
+    """Collects one entry per row group in each list."""
+
     columns: Sequence[_Statistics]
     projection: Sequence[Path] | None
     find: Find
@@ -144,59 +148,67 @@ class _Collector(Struct):
     rows: list[int] = field(default_factory=list)
     bytes: list[int] = field(default_factory=list)
     ranges: list[list[tuple[int, int]]] = field(default_factory=list)
-    _asked: dict[int, tuple[FileSchema, _SchemaColumns]] = field(default_factory=dict)
+    _by_schema: dict[int, tuple[FileSchema, _SchemaColumns]] = field(default_factory=dict)
 
-    def asked(self, schema: FileSchema) -> _SchemaColumns:
-        """What was asked, in terms of one schema; worked out once for each."""
-        known = self._asked.get(id(schema))
-        if known is None:
-            known = self._asked[id(schema)] = (schema, self._ask(schema))
-        return known[1]
+    def in_schema(self, schema: FileSchema) -> _SchemaColumns:
+        """The requested columns in one schema, computed once for each schema."""
+        entry = self._by_schema.get(id(schema))
+        if entry is None:
+            entry = self._by_schema[id(schema)] = (schema, self._find_columns(schema))
+        return entry[1]
 
-    def _ask(self, schema: FileSchema) -> _SchemaColumns:
-        nodes = tuple(self.find(schema, told.column.path) for told in self.columns)
+    def _find_columns(self, schema: FileSchema) -> _SchemaColumns:
+        nodes = tuple(self.find(schema, statistics.column.path) for statistics in self.columns)
         chosen = None
         if self.projection is not None:
-            named = (self.find(schema, path) for path in self.projection)
-            chosen = tuple(sorted({leaf.index for node in named for leaf in _leaves(node)}))
-        own = (node.leaf.index for node in nodes if node is not None and node.leaf is not None)
-        return _SchemaColumns(nodes, chosen, frozenset((*own, *(chosen or ()))))
+            projected = (self.find(schema, path) for path in self.projection)
+            chosen = tuple(sorted({leaf.index for node in projected for leaf in _leaves(node)}))
+        with_bounds = (
+            node.leaf.index for node in nodes if node is not None and node.leaf is not None
+        )
+        return _SchemaColumns(nodes, chosen, frozenset((*with_bounds, *(chosen or ()))))
 
-    def take(self, position: int, footer: FooterMetadata, asked: _SchemaColumns) -> None:
-        """Keep what one footer says."""
+    def take(self, position: int, footer: FooterMetadata, wanted: _SchemaColumns) -> None:
+        """Add the row groups of one footer."""
         for ordinal, group in enumerate(footer.row_groups):
             self.file.append(position)
             self.ordinal.append(ordinal)
             self.rows.append(group.rows)
             self.bytes.append(group.size)
-            self.ranges.append(_ranges(group, asked.chosen))
-            for told, node in zip(self.columns, asked.nodes, strict=True):
+            self.ranges.append(_ranges(group, wanted.chosen))
+            for statistics, node in zip(self.columns, wanted.nodes, strict=True):
                 if node is None:
                     # A column that the file does not have is NULL in all of its rows.
-                    told.append(nulls=group.rows)
+                    statistics.append(nulls=group.rows)
                 elif node.leaf is None:
-                    told.append()
+                    statistics.append()
                 else:
-                    told.add(group.chunks[node.leaf.index], node.leaf, footer)
+                    statistics.add(group.chunks[node.leaf.index], node.leaf, footer)
 
     def measured(self) -> Measured:
         rows = pa.array(self.rows, pa.int64())
-        believed = {told.column.path: told.believed(rows) for told in self.columns}
+        believed = {
+            statistics.column.path: statistics.believed(rows) for statistics in self.columns
+        }
         return Measured(
             pa.array(self.file, pa.int64()),
             pa.array(self.ordinal, pa.int64()),
             rows,
             pa.array(self.bytes, pa.int64()),
             pa.array(self.ranges, _RANGES),
-            {path: found.interval for path, found in believed.items()},
-            {path: found.exact for path, found in believed.items()},
-            sum(found.contradictions for found in believed.values()),
-            sum(told.unreadable for told in self.columns),
+            {path: column.interval for path, column in believed.items()},
+            {path: column.exact for path, column in believed.items()},
+            sum(column.contradictions for column in believed.values()),
+            sum(statistics.unreadable for statistics in self.columns),
         )
 
 
 class _Statistics(Struct):
-    """One column's statistics, a row group an entry. `kinds` says by which leaf to decode."""
+    """The statistics of one column, one entry per row group in each list.
+
+    `kinds` is the index in `leaves` of the file column that decodes the entry, -1 without one.
+    `greatest` says whether the writer would have made NaN the maximum.
+    """
 
     column: Column
     leaves: list[ParquetColumn] = field(default_factory=list)
@@ -209,7 +221,7 @@ class _Statistics(Struct):
     unreadable: int = 0
 
     def add(self, chunk: Fields, leaf: ParquetColumn, footer: FooterMetadata) -> None:
-        """What one chunk says."""
+        """Add the statistics of one column chunk."""
         lower, upper = trust.bounds(chunk, leaf, footer)
         self.append(self._kind(leaf), lower, upper, nulls=_count(chunk, trust.NULL_COUNT))
         counted = _count(chunk, trust.NAN_COUNT)
@@ -231,14 +243,15 @@ class _Statistics(Struct):
         self.greatest.append(False)
 
     def _kind(self, leaf: ParquetColumn) -> int:
-        """The number of the leaf's type and encoding, whatever its position."""
-        for known_as, known in enumerate(self.leaves):
-            if known is leaf or (known.encoding is leaf.encoding and known.type == leaf.type):
-                return known_as
+        """The index in `leaves` of a column with this type and encoding; adds a new one."""
+        for kind, other in enumerate(self.leaves):
+            if other is leaf or (other.encoding is leaf.encoding and other.type == leaf.type):
+                return kind
         self.leaves.append(leaf)
         return len(self.leaves) - 1
 
     def believed(self, rows: pa.Array) -> Believed:
+        """One interval per row group, without statistics that cannot be true."""
         (lower, no_lower), (upper, no_upper) = map(self._decoded, (self.lower, self.upper))
         if isinstance(self.column.type, StringType) and lower is not None and upper is not None:
             before = lower, upper
@@ -246,32 +259,32 @@ class _Statistics(Struct):
             no_lower |= _lost(before[0], lower)
             no_upper |= _lost(before[1], upper)
         self.unreadable = len(no_lower | no_upper)
-        told = ColumnStatistics(
+        statistics = ColumnStatistics(
             lower=lower,
             upper=upper,
             null_count=pa.array(self.nulls, pa.int64()),
             nan=self._nan(upper),
             attained=self._attained(),
         )
-        return believe(self.column.type, told, rows, len(rows))
+        return believe(self.column.type, statistics, rows, len(rows))
 
     def _decoded(self, raw: bounds.Raw) -> tuple[pa.Array | None, set[int]]:
-        """The bounds in the table's type, each decoded by its own file's.
+        """The bounds in the table's type, each decoded by the type of its file.
 
-        Also the row groups that have a bound which is no value of its file's type.
+        Also the positions of row groups with a bound that is no value of its file's type.
         """
         parts = []
         unreadable: set[int] = set()
         for kind, leaf in enumerate(self.leaves):
-            mine = raw if len(self.leaves) == 1 else bounds.only(raw, self.kinds, kind)
-            decoded = bounds.decode(mine, leaf, self.column.type)
+            of_kind = raw if len(self.leaves) == 1 else bounds.only(raw, self.kinds, kind)
+            decoded = bounds.decode(of_kind, leaf, self.column.type)
             if decoded is not None:
-                unreadable |= bounds.unreadable(mine, leaf, decoded)
+                unreadable |= bounds.unreadable(of_kind, leaf, decoded)
                 parts.append(decoded)
         return bounds.join(parts), unreadable
 
     def _attained(self) -> Mask:
-        """Text and bytes may be cut; whether they are most writers do not say."""
+        """Where a row has the bound itself as its value. Bounds of text and bytes may be cut."""
         cut = [k for k, leaf in enumerate(self.leaves) if bounds.may_be_cut(leaf)]
         if not cut:
             return True
@@ -283,12 +296,16 @@ class _Statistics(Struct):
         possible = may_be_nan(
             pa.array(self.nan_counts, pa.int64()), pa.array(self.greatest, pa.bool_()), upper
         )
-        whole = {k for k, leaf in enumerate(self.leaves) if not isinstance(leaf.type, FloatType)}
-        return pc.and_(possible, pa.array([kind not in whole for kind in self.kinds], pa.bool_()))
+        not_float = {
+            k for k, leaf in enumerate(self.leaves) if not isinstance(leaf.type, FloatType)
+        }
+        return pc.and_(
+            possible, pa.array([kind not in not_float for kind in self.kinds], pa.bool_())
+        )
 
 
 def _lost(before: pa.Array, after: pa.Array) -> set[int]:
-    """Where there was a bound that is none any more."""
+    """The positions that are valid in `before` and null in `after`."""
     if before.null_count == after.null_count:
         return set()
     return set(pc.indices_nonzero(pc.and_(before.is_valid(), after.is_null())).to_pylist())
@@ -309,13 +326,13 @@ def _leaves(node: Node | None) -> Iterator[ParquetColumn]:
 
 
 def _ranges(group: RowGroup, chosen: Sequence[int] | None) -> list[tuple[int, int]]:
-    """Where the chosen chunks lie, (start, end) each, neighbours joined."""
+    """The byte ranges of the chosen chunks, (start, end) each; adjacent ranges are joined."""
     if chosen is None and group.contiguous is not None:
         return [group.contiguous]
     merged: list[tuple[int, int]] = []
-    asked = group.chunks if chosen is None else chosen
+    positions = group.chunks if chosen is None else chosen
     for begin, size in sorted(
-        (start(group.chunks[at]), number(group.chunks[at], SIZE)) for at in asked
+        (start(group.chunks[at]), number(group.chunks[at], SIZE)) for at in positions
     ):
         if merged and merged[-1][1] == begin:
             merged[-1] = (merged[-1][0], begin + size)

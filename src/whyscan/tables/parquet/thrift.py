@@ -1,7 +1,7 @@
-"""Thrift's compact protocol, as far as a Parquet footer uses it.
+"""Reads Thrift's compact protocol, as far as a Parquet footer uses it.
 
-PyArrow is not asked: a bound of the wrong length ends its process, and it hides `nan_count`.
-Here every length is checked against what is left to read.
+PyArrow is not used: a bound of the wrong length crashes the process, and it hides `nan_count`.
+This reader checks every length against the bytes that are left.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Fields: TypeAlias = dict[int, Any]
 
 DEEPEST = 32
 MOST_VALUES = 1 << 22
-"""What a footer may hold, or a value for three of its bytes: objects of Python are far larger."""
+"""How many values a footer may have; a larger footer one for three bytes. Objects are large."""
 
 _VALUE_BYTES = 128
-"""About the bytes that Python takes for a value, with its share of a struct."""
+"""About how many bytes Python takes for a value, with its share of a struct."""
 
 # The types on the wire. A boolean field is its type. Plain integers: an Enum's members take
 # several times as long to compare.
@@ -33,15 +33,15 @@ _LONG_LIST = 15
 _MORE = 0x80
 _LONGEST_VARINT = 64
 _FIELDS = 1 << 15
-"""Numbers of fields have sixteen bits."""
+"""Field numbers have sixteen bits."""
 
 
 class MalformedThrift(ValueError):
-    """The bytes are no such struct."""
+    """The bytes are no valid Thrift struct."""
 
 
 class ThriftReader(Struct):
-    """A position in some bytes, moved on by every read."""
+    """Some bytes and a position in them, which every read moves forward."""
 
     data: bytes
     at: int = 0
@@ -51,9 +51,9 @@ class ThriftReader(Struct):
         """All fields of a struct."""
         if depth > DEEPEST:
             raise MalformedThrift("nested too deep")
-        found = {number: self.value(kind, depth) for number, kind in self.fields()}
-        self.count(len(found) + 1)
-        return found
+        fields = {number: self.value(kind, depth) for number, kind in self.fields()}
+        self.count(len(fields) + 1)
+        return fields
 
     def count(self, values: int) -> None:
         self.values += values
@@ -64,17 +64,17 @@ class ThriftReader(Struct):
         if self.values > budget.limit() // _VALUE_BYTES:
             raise MalformedThrift(f"more values than the memory limit allows: {self.values}")
 
-    def fields(self, known: int = 0) -> Iterator[tuple[int, int]]:
-        """Number and type of each field behind `known`. Its value must be read before the next."""
+    def fields(self, number: int = 0) -> Iterator[tuple[int, int]]:
+        """Number and type of each field after field `number`; the caller reads its value first."""
         while True:
             head = self.byte()
             kind = head & 0x0F
             if kind == STOP:
                 return
-            known = known + (head >> 4) if head >> 4 else self.zigzag()
-            if known >= _FIELDS:
-                raise MalformedThrift(f"field {known}")
-            yield known, kind
+            number = number + (head >> 4) if head >> 4 else self.zigzag()
+            if number >= _FIELDS:
+                raise MalformedThrift(f"field {number}")
+            yield number, kind
 
     def value(self, kind: int, depth: int) -> Any:
         if I16 <= kind <= I64:

@@ -1,13 +1,13 @@
-"""Which of a chunk's bounds may be believed at all.
+"""Which bounds of a column chunk may be believed.
 
 | bounds | believed |
 |---|---|
-| `min_value`, `max_value` in the type's own order | yes |
-| the same, in IEEE 754's total order | for floats: NaN stands outside of them |
-| the same, in no order or an unknown one | where a type has but one order |
-| `min`, `max` (deprecated: bytes compared signed) | where a type has but one order |
+| `min_value`, `max_value` in the order of the type | yes |
+| the same, in IEEE 754's total order | for floats: NaN is outside of the bounds |
+| the same, in no order or an unknown one | if the type has only one order |
+| `min`, `max` (deprecated: bytes compared signed) | if the type has only one order |
 | text and bytes of parquet-mr before 1.8.2, or of an unknown version of it | no (PARQUET-251) |
-| days and moments of old, of a writer that counts them in the Julian calendar | no (calendars.py) |
+| old dates and timestamps of a writer with the Julian calendar | no (calendars.py) |
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _REPAIRED = (1, 8, 2)
 
 
 def has_new_bounds(leaf: ParquetColumn, metadata: FooterMetadata) -> bool:
-    """Whether `min_value` and `max_value` of a column mean what we think."""
+    """Whether `min_value` and `max_value` of a column may be believed."""
     if leaf.encoding is Encoding.NONE:
         return False
     order = None if metadata.orders is None else metadata.orders[leaf.index]
@@ -44,7 +44,7 @@ def has_new_bounds(leaf: ParquetColumn, metadata: FooterMetadata) -> bool:
 
 
 def has_old_bounds(leaf: ParquetColumn) -> bool:
-    """Whether `min` and `max` of a column mean what we think."""
+    """Whether the deprecated `min` and `max` of a column may be believed."""
     return leaf.encoding in SIGNED
 
 
@@ -58,7 +58,7 @@ def _is_broken(created_by: str) -> bool:
 def bounds(
     chunk: Fields, leaf: ParquetColumn, metadata: FooterMetadata
 ) -> tuple[bytes | None, bytes | None]:
-    """The believable bounds of a chunk as they are written, None where there is none."""
+    """The encoded bounds of a chunk that may be believed, None where there is none."""
     lower, upper = _written(chunk, leaf, metadata)
     if metadata.hybrid_calendar:
         return in_both_calendars(lower, leaf), in_both_calendars(upper, leaf)

@@ -1,4 +1,4 @@
-"""The types that `--partition-type` takes, by Spark's names."""
+"""The types of `--partition-type`, by Spark's names."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _DECIMAL = re.compile(r"(?:decimal|dec|numeric)(?:\((\d{1,2})(?:,(\d{1,2}))?\))?
 
 
 def type_named(text: str) -> Type:
-    """The type of that name; UsageError where there is none."""
+    """The type with this name; raises UsageError for an unknown name."""
     name = "".join(text.split()).lower()
     decimal = _DECIMAL.fullmatch(name)
     if decimal is not None:

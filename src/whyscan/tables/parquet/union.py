@@ -1,4 +1,4 @@
-"""One schema from several: columns by name, types as wide as they must be.
+"""Unites several schemas into one: columns by name, with a type that holds all values.
 
 | types | united |
 |---|---|
@@ -7,7 +7,7 @@
 | integer, decimal; decimals | a decimal that holds both |
 | date, timestamp_ntz | timestamp_ntz |
 | structs | member by member |
-| any other two | the first: where a file has the second, its statistics are unknown |
+| any other two | the first: in files with the second type, statistics are unknown |
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ def unite(schemas: Iterable[Schema]) -> Schema:
 
 
 def _merge(first: Sequence[Field], second: Sequence[Field]) -> tuple[Field, ...]:
-    """By exact name, else without regard to case where that leaves one choice."""
+    """Merge fields by exact name, else ignoring case if exactly one field matches."""
     merged = {field.name: field for field in first}
-    own = {field.name for field in second}
+    second_names = {field.name for field in second}
     for field in second:
         name = field.name
         if name not in merged:
-            near = [n for n in merged if n.lower() == name.lower() and n not in own]
-            name = near[0] if len(near) == 1 else name
-        known = merged.get(name)
-        merged[name] = field if known is None else Field(name, wider(known.type, field.type))
+            similar = [n for n in merged if n.lower() == name.lower() and n not in second_names]
+            name = similar[0] if len(similar) == 1 else name
+        present = merged.get(name)
+        merged[name] = field if present is None else Field(name, wider(present.type, field.type))
     return tuple(merged.values())
 
 
 def wider(first: Type, second: Type) -> Type:
-    """The type that holds both, else the first."""
+    """The type that holds the values of both types, else the first type."""
     match first, second:
         case NullType(), _:
             return second
@@ -65,8 +65,12 @@ def _common_decimal(
 ) -> IntegerType | DecimalType:
     pair = (_as_decimal(first), _as_decimal(second))
     scale = max(kind.scale for kind in pair)
-    whole = max(kind.precision - kind.scale for kind in pair)
-    return DecimalType(whole + scale, scale) if whole + scale <= MAX_DIGITS else first
+    integer_digits = max(kind.precision - kind.scale for kind in pair)
+    return (
+        DecimalType(integer_digits + scale, scale)
+        if integer_digits + scale <= MAX_DIGITS
+        else first
+    )
 
 
 def _as_decimal(kind: IntegerType | DecimalType) -> DecimalType:
@@ -74,7 +78,7 @@ def _as_decimal(kind: IntegerType | DecimalType) -> DecimalType:
 
 
 def with_partitions(schema: Schema, fields: Sequence[Field]) -> Schema:
-    """The schema with partition columns: in place of a column of that name, else at the end."""
+    """The schema with partition columns: they replace columns of the same name, or come last."""
     by_name = {field.name.lower(): field for field in fields}
     kept = [by_name.pop(field.name.lower(), field) for field in schema.fields]
     return Schema((*kept, *by_name.values()))

@@ -1,7 +1,7 @@
-"""The text of a partition folder as a value: Spark's inference of its type, and its conversion.
+"""Turns the text of a partition folder into a value: Spark's type inference and conversion.
 
 Numbers are read by Java's grammars: `01` and `+1` are integers, `1e5` a decimal, ` 5`, `1d` and
-`0x1p3` doubles. Percent signs are undone for text and timestamps alone, character by character.
+`0x1p3` doubles. Percent codes are decoded only for text and timestamps, one code per character.
 """
 
 from __future__ import annotations
@@ -63,22 +63,22 @@ _NOTHING: Type = NULL
 
 
 class UnreadableValue(ValueError):
-    """The text is no value of the type."""
+    """The text is no value of the type; the argument is the text."""
 
 
 def unescape(text: str) -> str:
-    """Undo `%XX`: one escape is one character, never a byte of UTF-8; `+` is a plus."""
+    """Decode `%XX`: one code is one character, never a byte of UTF-8; `+` is a plus."""
     return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 def infer(texts: Iterable[str]) -> Type:
-    """The type of a partition column: the least that holds every value, else text."""
+    """The type of a partition column: the narrowest that holds every value, else text."""
     kinds: Iterable[Type] = map(infer_one, dict.fromkeys(texts))
     return reduce(_wider, kinds, _NOTHING)
 
 
 def infer_one(text: str) -> Type:
-    """The type of one value, tried in Spark's order."""
+    """The type of one value; types are tried in Spark's order."""
     if text == NULL_TEXT:
         return NULL
     whole = _whole(text)
@@ -107,7 +107,7 @@ def _temporal(decoded: str, text: str) -> Type:
 
 
 def _wider(left: Type, right: Type) -> Type:
-    """What holds both. A double takes no number that it might round."""
+    """The type that holds both. A double does not hold numbers that it might round."""
     match left, right:
         case _ if left == right:
             return left
@@ -132,13 +132,13 @@ def _digits(kind: IntegerType | DecimalType) -> int:
 def convert(texts: Sequence[str], kind: Type, zone: Zone) -> pa.Array:
     """Raw texts as values of the type (see tree/arrow.py); the sentinel is NULL.
 
-    Raises Unreadable with the offending text.
+    Raises UnreadableValue with the offending text.
     """
-    known: dict[str, Value] = {NULL_TEXT: None}
+    converted: dict[str, Value] = {NULL_TEXT: None}
     for text in texts:
-        if text not in known:
-            known[text] = _value(text, kind, zone)
-    return arrow.array([known[text] for text in texts], kind)
+        if text not in converted:
+            converted[text] = _value(text, kind, zone)
+    return arrow.array([converted[text] for text in texts], kind)
 
 
 def _value(text: str, kind: Type, zone: Zone) -> Value:
@@ -178,7 +178,7 @@ def _fits(value: int, kind: IntegerType) -> bool:
 
 
 def _integral(text: str) -> int | None:
-    """A decimal number without a scale, as Java's BigDecimal sees it; None beyond 38 digits."""
+    """A decimal number of scale 0 by the rules of Java's BigDecimal; None beyond 38 digits."""
     match = _NUMBER.fullmatch(text)
     if match is None or not (match[2] or match[3]):
         return None
@@ -204,7 +204,7 @@ def _double(text: str) -> float | None:
 
 
 def _decimal(text: str, kind: DecimalType) -> Decimal | None:
-    """The number where the type holds all of its digits."""
+    """The number, None if the type does not hold all of its digits."""
     match = _NUMBER.fullmatch(text)
     if match is None or not (match[2] or match[3]):
         return None

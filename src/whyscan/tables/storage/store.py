@@ -214,7 +214,7 @@ class Store(Struct, frozen=True, eq=False):
         batch = LOCAL_BATCH if self.folder is not None else 1
         width = LOCAL_AT_ONCE if self.folder is not None else self.at_once
         if len(ranges) <= batch:
-            yield from self._batch(ranges, keep)
+            yield from (self._piece(byte_range, keep) for byte_range in ranges)
             return
         pool = ThreadPoolExecutor(width)
         try:
