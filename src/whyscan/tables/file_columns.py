@@ -90,7 +90,7 @@ def _other(name: str) -> pa.DataType | None:
 class ReadColumn(Struct, frozen=True):
     """A column or a nested field: its name and type in the result, and its name in the files.
 
-    `stored` is the name in the files, '' for the same name. `id` is the field id, None without one.
+    `in_files` is the name in the files. `id` is the field id, None without one.
     `members` are the fields of a struct, the element of a list, or the key and the value of a map.
     `default` is the value in files that are older than the column, None for NULL.
     """
