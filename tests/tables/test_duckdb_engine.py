@@ -43,7 +43,7 @@ def test_without_the_engine_under_its_own_name_the_package_serves(monkeypatch):
 def test_a_connection_that_was_begun_is_the_one_that_is_asked_for(monkeypatch):
     monkeypatch.setattr(duckdb_engine, "_idle", {})
     duckdb_engine.start()
-    begun = duckdb_engine._coming[os.getpid()].result()
+    begun = duckdb_engine._pending[os.getpid()].result()
 
     with duckdb_engine.connection() as first:
         assert first is begun

@@ -88,7 +88,7 @@ def test_a_decoder_that_has_learned_reads_what_a_new_one_reads(whole, asked):
     learned = Decoder()
     for _ in range(40):
         learned.decode(footer, asked)
-    assert all(shape.patterns for shape in learned.layouts[0].shapes.columns)
+    assert all(shape.patterns for shape in learned.layouts[0].patterns.columns)
 
     for mutant in (footer, *mutants(footer, 300)):
         learned.layouts[:] = learned.layouts[-1:]

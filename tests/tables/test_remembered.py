@@ -75,7 +75,7 @@ def test_nothing_is_kept_that_is_larger_than_the_bound(lake):
     remembered = CachedFiles(bound=size(files) - 1)
 
     assert remembered.files("a", lambda: files) is files
-    assert remembered.kept == {}
+    assert remembered.cached == {}
 
 
 def test_what_was_expected_is_read_once_and_before_it_is_asked_for(lake):

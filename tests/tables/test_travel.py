@@ -39,6 +39,6 @@ def test_two_ways_at_once_are_refused() -> None:
 
 def test_a_format_refuses_ways_that_it_does_not_have() -> None:
     with pytest.raises(UsageError, match="Delta tables have no ref"):
-        Travel(ref="main").only("version", "as_of", format_name="Delta")
-    Travel(version=1).only("version", format_name="Delta")
+        Travel(ref="main").require_only("version", "as_of", format_name="Delta")
+    Travel(version=1).require_only("version", format_name="Delta")
     assert Travel().ways() == ()

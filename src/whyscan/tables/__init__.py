@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def open_snapshot(
-    places: Sequence[str],
+    locations: Sequence[str],
     partition_types: Mapping[str, str],
     options: Mapping[str, Any],
     travel: Travel | None = None,
@@ -30,17 +30,17 @@ def open_snapshot(
     from whyscan.tables.time_travel import Travel
 
     version = travel or Travel()
-    snapshot = _with_metadata(places, options, version, fetched_whole)
+    snapshot = _with_metadata(locations, options, version, fetched_whole)
     if snapshot is None:
-        version.only(format_name="Parquet")
-        return _open_files(places, partition_types, options)
+        version.require_only(format_name="Parquet")
+        return _open_files(locations, partition_types, options)
     if partition_types:
         raise UsageError("a table with metadata knows the types of its partition columns")
     return snapshot
 
 
 def _with_metadata(
-    places: Sequence[str], options: Mapping[str, Any], travel: Travel, fetched_whole: int
+    locations: Sequence[str], options: Mapping[str, Any], travel: Travel, fetched_whole: int
 ) -> Snapshot | None:
     """The Delta or Iceberg table at a location, None for plain files.
 
@@ -49,15 +49,15 @@ def _with_metadata(
     from whyscan.tables.catalogs.names import table_name
     from whyscan.tables.storage.locations import folder_of, metadata_file
 
-    if len(places) != 1:
+    if len(locations) != 1:
         return None
-    if (named := metadata_file(places[0])) is not None:
+    if (named := metadata_file(locations[0])) is not None:
         return _open_iceberg(folder_of(named.table, options), travel, named.file)
-    if (name := table_name(places[0])) is not None:
+    if (name := table_name(locations[0])) is not None:
         from whyscan.tables.catalogs.opening import open_named
 
         return open_named(name, options, travel)
-    store = folder_of(places[0], options)
+    store = folder_of(locations[0], options)
     if store is None:
         return None
     is_delta, is_hudi, has_metadata = store.which_hold(("_delta_log", ".hoodie", "metadata"))
@@ -79,28 +79,28 @@ def _if_iceberg(store: Store, travel: Travel) -> Snapshot | None:
     metadata = find_metadata(store)
     if metadata is None:
         return None
-    travel.only("snapshot", "as_of", "ref", format_name="Iceberg")
+    travel.require_only("snapshot", "as_of", "ref", format_name="Iceberg")
     return open_found(store, metadata, travel)
 
 
 def _open_delta(store: Store, travel: Travel, fetched_whole: int) -> Snapshot:
     from whyscan.tables.delta.snapshot import open_delta
 
-    travel.only("version", "as_of", format_name="Delta")
+    travel.require_only("version", "as_of", format_name="Delta")
     return open_delta(store, travel.version, travel.as_of, fetched_whole)
 
 
 def _open_iceberg(store: Store | None, travel: Travel, file: str) -> Snapshot:
     from whyscan.tables.iceberg.opening import open_iceberg
 
-    travel.only("snapshot", "as_of", "ref", format_name="Iceberg")
+    travel.require_only("snapshot", "as_of", "ref", format_name="Iceberg")
     if store is None:
         raise TableError("there is no such table", hint="name a folder or its metadata.json")
     return open_iceberg(store, travel, file)
 
 
 def _open_files(
-    places: Sequence[str], partition_types: Mapping[str, str], options: Mapping[str, Any]
+    locations: Sequence[str], partition_types: Mapping[str, str], options: Mapping[str, Any]
 ) -> Snapshot:
     from whyscan.tables.parquet.paths import is_visible_folder
     from whyscan.tables.parquet.snapshot import open_parquet
@@ -108,7 +108,7 @@ def _open_files(
     from whyscan.tables.storage.locations import find, refuse_folder_of_tables
 
     types = {name: type_named(text) for name, text in partition_types.items()}
-    located = find(places, options, is_visible_folder)
-    if len(places) == 1:
-        refuse_folder_of_tables(places[0], located)
+    located = find(locations, options, is_visible_folder)
+    if len(locations) == 1:
+        refuse_folder_of_tables(locations[0], located)
     return open_parquet(located.store, located.objects, types)

@@ -36,10 +36,10 @@ def limit() -> int:
         raise UsageError(f"{VARIABLE} is {error.message}", hint=error.hint) from None
 
 
-def check(claimed: int, name: str, what: str = "it takes") -> None:
+def check(claimed: int, name: str, claim: str = "it takes") -> None:
     """Refuse an object that takes more than the limit; `name` is the object's name for people."""
     if claimed > limit():
-        raise too_large(name, f"{what} {show_size(claimed)} of memory", claimed)
+        raise too_large(name, f"{claim} {show_size(claimed)} of memory", claimed)
 
 
 def check_stored(size: int, name: str) -> None:

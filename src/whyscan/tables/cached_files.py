@@ -23,34 +23,34 @@ BOUND = 1 << 28
 
 
 class CachedFiles(Struct):
-    """Files by the key of the request, the one used last at the end; `coming` are being read."""
+    """Files by the key of the request, the one used last at the end; `pending` are being read."""
 
     bound: int = BOUND
-    kept: dict[Hashable, Files] = field(default_factory=dict)
-    coming: dict[Hashable, Future[Files]] = field(default_factory=dict)
+    cached: dict[Hashable, Files] = field(default_factory=dict)
+    pending: dict[Hashable, Future[Files]] = field(default_factory=dict)
 
     def expect(self, key: Hashable, read: Callable[[], Files]) -> None:
         """Begin to read the files of the next request, which waits for them and gets the errors."""
         # The thread is no daemon: an interpreter that ends must not stop it while DuckDB runs.
-        self.coming = {key: ThreadPoolExecutor(1).submit(read)}
+        self.pending = {key: ThreadPoolExecutor(1).submit(read)}
 
     def files(self, key: Hashable, read: Callable[[], Files]) -> Files:
         """The result of `read`, or the cached one. Two threads may both read it."""
-        files = self.kept.pop(key, None)
+        files = self.cached.pop(key, None)
         if files is None:
-            coming = self.coming.pop(key, None)
-            files = read() if coming is None else coming.result()
-        self.kept[key] = files
+            pending = self.pending.pop(key, None)
+            files = read() if pending is None else pending.result()
+        self.cached[key] = files
         self._evict()
         return files
 
     def _evict(self) -> None:
-        entries = list(self.kept.items())
+        entries = list(self.cached.items())
         total = sum(size(files) for _, files in entries)
         for key, files in entries:
             if total <= self.bound:
                 return
-            self.kept.pop(key, None)
+            self.cached.pop(key, None)
             total -= size(files)
 
 

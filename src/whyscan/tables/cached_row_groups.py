@@ -78,28 +78,30 @@ class _Batch(Struct, frozen=True):
 class CachedRowGroups(Struct):
     """Batches by projection, the one used last at the end.
 
-    Files in `odd` are never answered from the cache: they are missing, or have statistics that
-    contradict themselves, and the answer about that depends on the columns of the query.
+    Files in `uncacheable` are never answered from the cache: they are missing, or have statistics
+    that contradict themselves, and the answer about that depends on the columns of the query.
     """
 
     columns: dict[Path, Column] = field(default_factory=dict)
     batches: dict[frozenset[Path] | None, list[_Batch]] = field(default_factory=dict)
-    odd: set[int] = field(default_factory=set)
+    uncacheable: set[int] = field(default_factory=set)
     bound: int = BOUND
 
     def answer(
-        self, bare: Snapshot, request: RowGroupRequest, named: Sequence[Column]
+        self, snapshot: Snapshot, request: RowGroupRequest, expected_columns: Sequence[Column]
     ) -> RowGroups:
         """The row groups that the snapshot itself would give."""
         positions = request.at[request.opened.to_numpy()]
-        self._widen((*named, *request.columns))
-        if len(positions) and self.odd.isdisjoint(positions.tolist()):
-            cached = self._batches_with(bare, request, positions)
+        self._widen((*expected_columns, *request.columns))
+        if len(positions) and self.uncacheable.isdisjoint(positions.tolist()):
+            cached = self._batches_with(snapshot, request, positions)
             if isinstance(cached, RowGroups):
                 return cached
-            if cached is not None and self.odd.isdisjoint(positions.tolist()):
+            if cached is not None and self.uncacheable.isdisjoint(positions.tolist()):
                 return _answer(request, positions, cached)
-        return bare.row_groups(request.files, request.opened, request.columns, request.projection)
+        return snapshot.row_groups(
+            request.files, request.opened, request.columns, request.projection
+        )
 
     def _widen(self, columns: Sequence[Column]) -> None:
         new = {c.path: c for c in columns if c.path not in self.columns}
@@ -108,7 +110,7 @@ class CachedRowGroups(Struct):
             self.batches.clear()
 
     def _batches_with(
-        self, bare: Snapshot, request: RowGroupRequest, positions: Positions
+        self, snapshot: Snapshot, request: RowGroupRequest, positions: Positions
     ) -> list[_Batch] | RowGroups | None:
         """Batches that have all of these files; None if they cannot be read for all columns.
 
@@ -123,7 +125,7 @@ class CachedRowGroups(Struct):
         if missing.any():
             opened = pa.array(request.opened.to_numpy()[missing])
             try:
-                read = bare.row_groups(
+                read = snapshot.row_groups(
                     request.files, opened, tuple(self.columns.values()), request.projection
                 )
             except WhyscanError:
@@ -133,8 +135,8 @@ class CachedRowGroups(Struct):
             # A file that is not in the result: its footer could not be opened.
             reached = set(request.at[read.opened.to_numpy()].tolist())
             wanted = set(positions[missing].tolist())
-            is_odd = read.contradictions or read.unreadable
-            self.odd |= wanted if is_odd else wanted - reached
+            has_doubts = read.contradictions or read.unreadable
+            self.uncacheable |= wanted if has_doubts else wanted - reached
             if missing.all() and not reached:
                 return read
         return batches

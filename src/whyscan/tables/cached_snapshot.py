@@ -91,54 +91,54 @@ class _CachedColumns(Struct):
 class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
     """A snapshot that reads nothing twice."""
 
-    bare: Snapshot
-    named: tuple[Column, ...]
+    snapshot: Snapshot
+    expected_columns: tuple[Column, ...]
     _cache: _CachedColumns = field(default_factory=_CachedColumns)
     _groups: CachedRowGroups = field(default_factory=CachedRowGroups)
 
     @property
     def uri(self) -> str:
-        return self.bare.uri
+        return self.snapshot.uri
 
     @property
     def format(self) -> str:
-        return self.bare.format
+        return self.snapshot.format
 
     @property
     def version(self) -> int | None:
-        return self.bare.version
+        return self.snapshot.version
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return self.bare.notes
+        return self.snapshot.notes
 
     @lazy
     def partition_sources(self) -> tuple[Path, ...]:
-        return self.bare.partition_sources
+        return self.snapshot.partition_sources
 
     @lazy
     def specs(self) -> tuple[Spec, ...]:
-        return self.bare.specs
+        return self.snapshot.specs
 
     @lazy
     def numbered_specs(self) -> tuple[SpecLine, ...]:
-        return self.bare.numbered_specs
+        return self.snapshot.numbered_specs
 
     @property
     def footers_describe_files(self) -> bool:
-        return self.bare.footers_describe_files
+        return self.snapshot.footers_describe_files
 
     def schema(self, named: Sequence[str] = ()) -> Schema:
         """The columns. The snapshot looks for names that its sampled schema lacks, each time."""
         if self._cache.sampled is None:
-            self._cache.sampled = self.bare.schema()
+            self._cache.sampled = self.snapshot.schema()
         names = {name.lower() for name in self._cache.sampled.names()}
         if all(name.lower() in names for name in named):
             return self._cache.sampled
-        return self.bare.schema(named)
+        return self.snapshot.schema(named)
 
     def manifests(self) -> Manifests | None:
-        return self.bare.manifests()
+        return self.snapshot.manifests()
 
     def expect(self, columns: Sequence[Column]) -> None:
         """Does nothing: columns that are not cached are read when a query needs them."""
@@ -146,14 +146,14 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
     def recording(self, column: Column) -> Recording:
         recording = self._cache.recordings.get(column)
         if recording is None:
-            recording = self._cache.recordings[column] = self.bare.recording(column)
+            recording = self._cache.recordings[column] = self.snapshot.recording(column)
         return recording
 
     def traffic(self) -> Traffic:
-        return self.bare.traffic()
+        return self.snapshot.traffic()
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:
-        return self.bare.reading(files, at, zone)
+        return self.snapshot.reading(files, at, zone)
 
     def files(
         self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None = None
@@ -171,9 +171,9 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
         """The row groups of the files at `opened`; a footer is read once for each projection."""
         view = next((v for v in self._cache.views.values() if v.files is files), None)
         if view is None or view.at is None:
-            return self.bare.row_groups(files, opened, columns, projection)
+            return self.snapshot.row_groups(files, opened, columns, projection)
         request = RowGroupRequest(files, opened, view.at, columns, projection)
-        return self._groups.answer(self.bare, request, self.named)
+        return self._groups.answer(self.snapshot, request, self.expected_columns)
 
     def _view(self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None) -> _View:
         paths = frozenset(column.path for column in columns)
@@ -191,25 +191,25 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
     def _read_view(
         self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None
     ) -> _View:
-        all_manifests = self.bare.manifests()
+        all_manifests = self.snapshot.manifests()
         is_all = manifests is None or all_manifests is None or len(manifests) == all_manifests.count
         all_files = None if self.footers_describe_files else self._with_columns(columns, zone)
         if all_files is None:
-            files = self.bare.files(columns, zone, manifests)
+            files = self.snapshot.files(columns, zone, manifests)
             return _View(files, np.arange(files.count) if is_all else None)
         files = _of_columns(all_files, {column.path for column in columns})
         if is_all or manifests is None:
             return _View(files, np.arange(files.count))
         if not len(manifests) or len(self.specs) > 1 or files.manifest is None:
             # The partition columns of the result depend on the specs of the opened manifests.
-            return _View(self.bare.files(columns, zone, manifests), None)
+            return _View(self.snapshot.files(columns, zone, manifests), None)
         at = np.flatnonzero(np.isin(files.manifest.to_numpy(), manifests.to_numpy()))
         return _View(_at(files, pa.array(at)), at)
 
     def _with_columns(self, columns: Sequence[Column], zone: Zone) -> Files | None:
         """All files with the statistics of at least these columns; None if a column is doubted."""
         cache = self._cache
-        wanted = (*columns, *(() if cache.columns else self.named))
+        wanted = (*columns, *(() if cache.columns else self.expected_columns))
         new = {c.path: c for c in wanted if c.path not in cache.columns}
         missing = [c for key, c in new.items() if key not in cache.doubted]
         if missing or (cache.all_files is None and not cache.doubted):
@@ -228,7 +228,7 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
     def _grow(self, missing: Sequence[Column], zone: Zone) -> None:
         cache = self._cache
         try:
-            read = self.bare.files(missing, zone, None)
+            read = self.snapshot.files(missing, zone, None)
         except WhyscanError:
             # Something of these columns or files cannot be read. A query that does not need it
             # must not fail; a query that needs it reads the snapshot and fails there.

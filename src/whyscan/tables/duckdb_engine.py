@@ -31,10 +31,10 @@ _CONFIGURATION = {
     "python_enable_replacements": "false",
 }
 _ROWS_A_BATCH = 131_072
-_KEPT = 4
+_MOST_IDLE = 4
 _idle: dict[int, list[duckdb.DuckDBPyConnection]] = {}
 """Connections to use again, by process: a fork must not use its parent's."""
-_coming: dict[int, Future[duckdb.DuckDBPyConnection]] = {}
+_pending: dict[int, Future[duckdb.DuckDBPyConnection]] = {}
 """The first connection of a process, where `start` began to make it."""
 
 
@@ -51,7 +51,7 @@ def engine() -> Any:
 
 def start() -> None:
     """Begin to make the first connection in a thread. The first `connection` waits for it."""
-    _coming[os.getpid()] = ThreadPoolExecutor(1).submit(_connect)
+    _pending[os.getpid()] = ThreadPoolExecutor(1).submit(_connect)
 
 
 @contextmanager
@@ -70,11 +70,11 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     except BaseException:
         database.close()
         raise
-    kept = _idle.setdefault(process, [])
-    if _used(database) > SMALL or len(kept) >= _KEPT:
+    idle = _idle.setdefault(process, [])
+    if _used(database) > SMALL or len(idle) >= _MOST_IDLE:
         database.close()
     else:
-        kept.append(database)
+        idle.append(database)
 
 
 def arrow(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
@@ -88,9 +88,9 @@ def arrow(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
 
 
 def _take(process: int) -> duckdb.DuckDBPyConnection:
-    coming = _coming.pop(process, None)
-    if coming is not None:
-        return coming.result()
+    pending = _pending.pop(process, None)
+    if pending is not None:
+        return pending.result()
     try:
         return _idle.get(process, []).pop()
     except IndexError:
@@ -109,8 +109,8 @@ def _connect() -> duckdb.DuckDBPyConnection:
 def _close_idle() -> None:
     """Close all connections: DuckDB reports those that outlive the interpreter as leaks."""
     process = os.getpid()
-    coming = _coming.pop(process, None)
-    for connection in (*_idle.pop(process, []), *(() if coming is None else (coming.result(),))):
+    pending = _pending.pop(process, None)
+    for connection in (*_idle.pop(process, []), *(() if pending is None else (pending.result(),))):
         connection.close()
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 UTC = "UTC"
 _VARIANT = pa.struct([("metadata", pa.binary()), ("value", pa.binary())])
 _INTEGERS = {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
-_OTHERS = {
+_OTHER_TYPES = {
     "time": pa.time64("us"),
     "variant": _VARIANT,
     "collated string": pa.string(),
@@ -84,7 +84,7 @@ def given_as(kind: Type) -> pa.DataType | None:
 def _other(name: str) -> pa.DataType | None:
     if name.lower().startswith(("char(", "varchar(")):
         return pa.string()
-    return _OTHERS.get(name.partition("(")[0].strip())
+    return _OTHER_TYPES.get(name.partition("(")[0].strip())
 
 
 class ReadColumn(Struct, frozen=True):
@@ -112,22 +112,22 @@ class ReadColumn(Struct, frozen=True):
         return ReadColumn(self.name, kind, self.id, self.stored, self.default, members)
 
 
-def struct_of(name: str, members: tuple[ReadColumn, ...], **more: object) -> ReadColumn:
-    """A struct column with these members; `more` are other fields of ReadColumn."""
+def struct_of(name: str, members: tuple[ReadColumn, ...], **attributes: object) -> ReadColumn:
+    """A struct column with these members; `attributes` are other fields of ReadColumn."""
     kind = pa.struct([(m.name, m.type) for m in members])
-    return ReadColumn(name, kind, members=members, **more)  # type: ignore[arg-type]
+    return ReadColumn(name, kind, members=members, **attributes)  # type: ignore[arg-type]
 
 
-def list_of(name: str, element: ReadColumn, **more: object) -> ReadColumn:
-    """A list column with this element; `more` are other fields of ReadColumn."""
+def list_of(name: str, element: ReadColumn, **attributes: object) -> ReadColumn:
+    """A list column with this element; `attributes` are other fields of ReadColumn."""
     kind = pa.list_(pa.field("element", element.type))
-    return ReadColumn(name, kind, members=(element,), **more)  # type: ignore[arg-type]
+    return ReadColumn(name, kind, members=(element,), **attributes)  # type: ignore[arg-type]
 
 
-def map_of(name: str, key: ReadColumn, value: ReadColumn, **more: object) -> ReadColumn:
-    """A map column with this key and value; `more` are other fields of ReadColumn."""
+def map_of(name: str, key: ReadColumn, value: ReadColumn, **attributes: object) -> ReadColumn:
+    """A map column with this key and value; `attributes` are other fields of ReadColumn."""
     kind = pa.map_(key.type, value.type)
-    return ReadColumn(name, kind, members=(key, value), **more)  # type: ignore[arg-type]
+    return ReadColumn(name, kind, members=(key, value), **attributes)  # type: ignore[arg-type]
 
 
 class InlineVector(Struct, frozen=True):

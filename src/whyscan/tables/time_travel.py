@@ -29,7 +29,7 @@ class Travel(Struct, frozen=True):
         """The names of the fields that are set."""
         return tuple(f for f in self.__struct_fields__ if getattr(self, f) is not None)
 
-    def only(self, *allowed: str, format_name: str) -> None:
+    def require_only(self, *allowed: str, format_name: str) -> None:
         """Refuse a way to name a version that the format does not have."""
         for way in self.ways():
             if way not in allowed:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def open_named(name: TableName, options: Mapping[str, Any], travel: Travel) -> IcebergSnapshot:
     """Open the table with this name, at its current or an earlier version."""
-    travel.only("snapshot", "as_of", "ref", format_name="Iceberg")
+    travel.require_only("snapshot", "as_of", "ref", format_name="Iceberg")
     entry = look_up(name)
     if entry.location is None:
         snapshot = _without_file(entry, name, options, travel)

@@ -70,8 +70,8 @@ def _entry(catalog: RestCatalog, name: TableName, answer: Mapping[str, Any]) -> 
     metadata = answer["metadata"]
     if not isinstance(metadata, dict) or not isinstance(location, str | None):
         raise TypeError("no metadata of a table")
-    place = location or str(metadata.get("location", ""))
-    granted = _granted(answer.get("storage-credentials") or (), place)
+    table_location = location or str(metadata.get("location", ""))
+    granted = _granted(answer.get("storage-credentials") or (), table_location)
     return CatalogEntry(
         location=location,
         configured=dict(catalog.properties),

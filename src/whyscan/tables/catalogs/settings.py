@@ -82,12 +82,12 @@ def _addressing(entry: CatalogEntry, location: str, endpoint: str | None) -> dic
         return {"virtual_hosted_style_request": "false"}
     if not _is_set(entry, "s3.force-virtual-addressing"):
         return {}
-    more = {"virtual_hosted_style_request": "true"}
+    settings = {"virtual_hosted_style_request": "true"}
     if endpoint is not None:
         scheme, _, host = endpoint.rpartition("://")
         bucket = location.partition("://")[2].partition("/")[0]
-        more["endpoint"] = f"{scheme or 'https'}://{bucket}.{host}"
-    return more
+        settings["endpoint"] = f"{scheme or 'https'}://{bucket}.{host}"
+    return settings
 
 
 def _credentials(kind: str, location: str, entry: CatalogEntry, name: TableName) -> dict[str, Any]:

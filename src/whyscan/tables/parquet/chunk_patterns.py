@@ -22,7 +22,7 @@ SIZE, DATA_PAGE, DICTIONARY_PAGE, STATISTICS = 7, 9, 11, 12
 
 _METADATA = 3
 _PATH_IN_SCHEMA = (_METADATA, 3)
-_PLACES = (SIZE, DATA_PAGE, DICTIONARY_PAGE)
+_OFFSETS_AND_SIZE = (SIZE, DATA_PAGE, DICTIONARY_PAGE)
 _LONGEST_FIXED = 32
 _VARINT = rb"[\x80-\xff]{0,9}+[\x00-\x7f]"
 _FEW = 8
@@ -35,10 +35,13 @@ def statistic(number: int) -> int:
 
 
 _BOUNDS = tuple(map(statistic, (1, 2, 5, 6)))
-_NUMBERS = (*_PLACES, *map(statistic, (3, 9)))
+_NUMBERS = (*_OFFSETS_AND_SIZE, *map(statistic, (3, 9)))
 _CAPTURED: dict[tuple[int, ...], int] = {
-    **{(_METADATA, number): number for number in _PLACES},
-    **{(_METADATA, STATISTICS, key & 0xFF): key for key in (*_BOUNDS, *_NUMBERS[len(_PLACES) :])},
+    **{(_METADATA, number): number for number in _OFFSETS_AND_SIZE},
+    **{
+        (_METADATA, STATISTICS, key & 0xFF): key
+        for key in (*_BOUNDS, *_NUMBERS[len(_OFFSETS_AND_SIZE) :])
+    },
 }
 
 
@@ -55,7 +58,7 @@ class _Segment(Struct, frozen=True):
     last: bool
 
 
-class Shapes(Struct):
+class ColumnPatterns(Struct):
     """The patterns of one column's chunks so far; `slow` counts reads without a pattern."""
 
     fixed: bool
@@ -96,13 +99,13 @@ class Shapes(Struct):
         return {key: value for key, value in fields.items() if _is_expected(key, value)}
 
 
-class Skips(Struct):
+class SchemaPatterns(Struct):
     """The columns of one schema. Adjacent chunks that are not needed are skipped with one match.
 
     A column with text of any length has no single pattern: then the chunks are skipped one by one.
     """
 
-    columns: tuple[Shapes, ...]
+    columns: tuple[ColumnPatterns, ...]
     joined: dict[tuple[int, int], re.Pattern[bytes]] = field(default_factory=dict)
 
     def skip(self, reader: ThriftReader, first: int, end: int) -> None:

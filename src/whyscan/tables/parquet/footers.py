@@ -64,10 +64,10 @@ def _footer(store: Store, piece: ByteRange, end: memoryview) -> bytes:
         raise CorruptFile(where, f"it declares a footer of {length} bytes")
     budget.check_stored(length, where)
     if length + ENDING > len(end):
-        rest = ByteRange(piece.path, size - ENDING - length, length)
-        return bytes(next(store.read_many([rest], keep=_whole)))
+        footer_range = ByteRange(piece.path, size - ENDING - length, length)
+        return bytes(next(store.read_many([footer_range], keep=_all_bytes)))
     return bytes(end[-ENDING - length : -ENDING])
 
 
-def _whole(footer: memoryview) -> memoryview:
+def _all_bytes(footer: memoryview) -> memoryview:
     return footer

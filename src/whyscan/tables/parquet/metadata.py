@@ -9,7 +9,13 @@ from msgspec import Struct, field
 from whyscan.tables.counts import MOST
 from whyscan.tables.parquet import thrift
 from whyscan.tables.parquet.calendars import has_hybrid_calendar
-from whyscan.tables.parquet.chunk_patterns import DATA_PAGE, DICTIONARY_PAGE, SIZE, Shapes, Skips
+from whyscan.tables.parquet.chunk_patterns import (
+    DATA_PAGE,
+    DICTIONARY_PAGE,
+    SIZE,
+    ColumnPatterns,
+    SchemaPatterns,
+)
 from whyscan.tables.parquet.schemas import FileSchema, read_schema
 from whyscan.tables.parquet.thrift import Fields, MalformedThrift, ThriftReader
 
@@ -19,11 +25,11 @@ if TYPE_CHECKING:
 _SCHEMA, _ROW_GROUPS, _KEYS, _CREATED_BY, _COLUMN_ORDERS = 2, 4, 5, 6, 7
 _KEY, _VALUE = 1, 2
 _COLUMNS, _ROWS, _COMPRESSED = 1, 3, 6
-_FEW_RESTS = 64
+_MOST_FACTS = 64
 
 Orders: TypeAlias = tuple[int | None, ...] | None
 """The column order of each column, as the number of its union field; None if none are written."""
-Rest: TypeAlias = tuple[str, Orders, bool]
+FileFacts: TypeAlias = tuple[str, Orders, bool]
 """The writer of a file, its column orders, whether old dates are in another calendar."""
 
 
@@ -52,34 +58,34 @@ class FooterMetadata(Struct, frozen=True):
 class _Layout(Struct):
     """A schema, the bytes that encode it, and the patterns of its columns' chunks.
 
-    `rests` caches the facts that follow the row groups, by their bytes.
+    `facts_by_bytes` caches the facts that follow the row groups, by their bytes.
     """
 
     schema: FileSchema
     prefix: bytes
-    shapes: Skips
-    rests: dict[bytes, Rest] = field(default_factory=dict)
+    patterns: SchemaPatterns
+    facts_by_bytes: dict[bytes, FileFacts] = field(default_factory=dict)
 
-    def rest(self, behind: bytes) -> Rest:
+    def facts(self, behind: bytes) -> FileFacts:
         """The facts about the file, from the bytes behind the row groups.
 
         These bytes are the same in every file of one writer, so they are decoded once.
         """
-        rest = self.rests.get(behind)
-        if rest is None:
-            if len(self.rests) >= _FEW_RESTS:
-                self.rests.clear()
-            rest = self.rests[behind] = self._read_rest(behind)
-        return rest
+        facts = self.facts_by_bytes.get(behind)
+        if facts is None:
+            if len(self.facts_by_bytes) >= _MOST_FACTS:
+                self.facts_by_bytes.clear()
+            facts = self.facts_by_bytes[behind] = self._read_facts(behind)
+        return facts
 
-    def _read_rest(self, behind: bytes) -> Rest:
+    def _read_facts(self, behind: bytes) -> FileFacts:
         reader = ThriftReader(behind)
         fields = {number: reader.value(kind, 0) for number, kind in reader.fields(_ROW_GROUPS)}
         if _ROW_GROUPS in fields:
             raise MalformedThrift("row groups twice")
         created_by = fields.get(_CREATED_BY, b"")
         name = created_by.decode("utf-8", "replace") if isinstance(created_by, bytes) else ""
-        orders = _orders(fields.get(_COLUMN_ORDERS), len(self.shapes.columns))
+        orders = _orders(fields.get(_COLUMN_ORDERS), len(self.patterns.columns))
         return name, orders, has_hybrid_calendar(_keys(fields.get(_KEYS)))
 
 
@@ -97,8 +103,8 @@ class Decoder(Struct):
         reader = ThriftReader(footer, len(layout.prefix))
         for number, kind in reader.fields(_SCHEMA):
             if number == _ROW_GROUPS:
-                groups = _row_groups(reader, kind, layout.shapes, wanted)
-                return FooterMetadata(layout.schema, groups, *layout.rest(footer[reader.at :]))
+                groups = _row_groups(reader, kind, layout.patterns, wanted)
+                return FooterMetadata(layout.schema, groups, *layout.facts(footer[reader.at :]))
             reader.value(kind, 0)
         raise MalformedThrift("no row groups")
 
@@ -107,8 +113,8 @@ class Decoder(Struct):
             if footer.startswith(layout.prefix):
                 return layout
         schema, end = read_schema(footer)
-        shapes = Skips(tuple(Shapes(leaf.fixed) for leaf in schema.leaves))
-        self.layouts.insert(0, _Layout(schema, footer[:end], shapes))
+        patterns = SchemaPatterns(tuple(ColumnPatterns(leaf.fixed) for leaf in schema.leaves))
+        self.layouts.insert(0, _Layout(schema, footer[:end], patterns))
         return self.layouts[0]
 
 
@@ -122,25 +128,27 @@ def _keys(written: Any) -> dict[bytes, bytes]:
 
 
 def _row_groups(
-    reader: ThriftReader, kind: int, shapes: Skips, wanted: Collection[int] | None
+    reader: ThriftReader, kind: int, patterns: SchemaPatterns, wanted: Collection[int] | None
 ) -> tuple[RowGroup, ...]:
     element, count = reader.list_head() if kind == thrift.LIST else (None, 0)
     if element != thrift.STRUCT and count:
         raise MalformedThrift("no row groups")
-    return tuple(_row_group(reader, shapes, wanted) for _ in range(count))
+    return tuple(_row_group(reader, patterns, wanted) for _ in range(count))
 
 
-def _row_group(reader: ThriftReader, shapes: Skips, requested: Collection[int] | None) -> RowGroup:
-    start, count = reader.at, len(shapes.columns)
+def _row_group(
+    reader: ThriftReader, patterns: SchemaPatterns, requested: Collection[int] | None
+) -> RowGroup:
+    start, count = reader.at, len(patterns.columns)
     # The first and last chunk are always read: they show whether all chunks are one range.
     wanted = None if requested is None or not count else {*requested, 0, count - 1}
-    chunks, fields = _read_group(reader, shapes, wanted)
+    chunks, fields = _read_group(reader, patterns, wanted)
     size = fields.get(_COMPRESSED)
     span = None if size is None else _span(chunks, count, size)
     if wanted is not None and span is None:
         # The chunks are not adjacent, or their total size is not written: read every chunk.
         reread = ThriftReader(reader.data, start)
-        chunks, _ = _read_group(reread, shapes, None)
+        chunks, _ = _read_group(reread, patterns, None)
     if len(chunks) == count:
         size = sum(number(chunk, SIZE) for chunk in chunks.values())
         span = _span(chunks, count, size)
@@ -151,7 +159,7 @@ def _row_group(reader: ThriftReader, shapes: Skips, requested: Collection[int] |
 
 
 def _read_group(
-    reader: ThriftReader, shapes: Skips, wanted: Collection[int] | None
+    reader: ThriftReader, patterns: SchemaPatterns, wanted: Collection[int] | None
 ) -> tuple[dict[int, Fields], Fields]:
     """The wanted chunks of a row group (None: all), and its other fields."""
     chunks: dict[int, Fields] = {}
@@ -162,16 +170,16 @@ def _read_group(
             continue
         if kind != thrift.LIST or reader.list_head() != (
             thrift.STRUCT,
-            len(shapes.columns),
+            len(patterns.columns),
         ):
             raise MalformedThrift("a row group that contradicts the schema")
         behind = 0
-        for at in range(len(shapes.columns)) if wanted is None else sorted(wanted):
+        for at in range(len(patterns.columns)) if wanted is None else sorted(wanted):
             if at > behind:
-                shapes.skip(reader, behind, at)
-            chunks[at] = shapes.columns[at].read(reader)
+                patterns.skip(reader, behind, at)
+            chunks[at] = patterns.columns[at].read(reader)
             behind = at + 1
-    if shapes.columns and not chunks:
+    if patterns.columns and not chunks:
         raise MalformedThrift("a row group without columns")
     return chunks, fields
 

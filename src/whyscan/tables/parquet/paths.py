@@ -111,7 +111,7 @@ def _require_one_base(folders: Sequence[_Folder]) -> None:
     bases = list(dict.fromkeys(folder.base.lower() for folder in folders))
     if len(bases) > 1:
         raise TableError(
-            f"partition folders begin at different places: {_some(bases)}",
+            f"partition folders begin at different places: {_first_few(bases)}",
             hint="name each of them as a table of its own, or the files by a glob; "
             "audit takes a glob of tables: --table 'lake/*'",
         )
@@ -122,7 +122,7 @@ def _require_one_list_of_names(folders: Sequence[_Folder]) -> tuple[str, ...]:
     for folder in folders:
         lists.setdefault(tuple(name.lower() for name, _ in folder.pairs), folder)
     if len(lists) > 1:
-        shown = _some([folder.path for folder in lists.values()])
+        shown = _first_few([folder.path for folder in lists.values()])
         raise TableError(
             f"folders disagree on the partition columns: {shown}",
             hint="data lies only in the innermost folders, all with the same keys in one order",
@@ -133,7 +133,7 @@ def _require_one_list_of_names(folders: Sequence[_Folder]) -> tuple[str, ...]:
     return tuple(name for name, _ in folders[0].pairs)
 
 
-def _some(texts: Sequence[str]) -> str:
+def _first_few(texts: Sequence[str]) -> str:
     shown = ", ".join(repr(text) for text in texts[:_SHOWN_AT_MOST])
     return (
         shown if len(texts) <= _SHOWN_AT_MOST else f"{shown} and {len(texts) - _SHOWN_AT_MOST} more"

@@ -212,8 +212,8 @@ def _has_all(schema: Schema, named: Sequence[str]) -> bool:
 
 def _distinct(schemas: Iterator[FileSchema]) -> Iterator[Schema]:
     """Each schema once: footers with the same bytes share one FileSchema object."""
-    seen: dict[int, FileSchema] = {}
+    by_id: dict[int, FileSchema] = {}
     for schema in schemas:
-        if id(schema) not in seen:
-            seen[id(schema)] = schema
+        if id(schema) not in by_id:
+            by_id[id(schema)] = schema
             yield schema.schema()

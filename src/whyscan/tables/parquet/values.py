@@ -73,17 +73,17 @@ def unescape(text: str) -> str:
 
 def infer(texts: Iterable[str]) -> Type:
     """The type of a partition column: the narrowest that holds every value, else text."""
-    kinds: Iterable[Type] = map(infer_one, dict.fromkeys(texts))
+    kinds: Iterable[Type] = map(infer_value, dict.fromkeys(texts))
     return reduce(_wider, kinds, _NOTHING)
 
 
-def infer_one(text: str) -> Type:
+def infer_value(text: str) -> Type:
     """The type of one value; types are tried in Spark's order."""
     if text == NULL_TEXT:
         return NULL
-    whole = _whole(text)
-    if whole is not None:
-        return INT if _fits(whole, INT) else BIGINT if _fits(whole, BIGINT) else _numeric(text)
+    integer = _integer(text)
+    if integer is not None:
+        return INT if _fits(integer, INT) else BIGINT if _fits(integer, BIGINT) else _numeric(text)
     return _numeric(text)
 
 
@@ -151,8 +151,8 @@ def _value(text: str, kind: Type, zone: Zone) -> Value:
         case BooleanType():
             value = {"true": True, "false": False}.get(text.lower())
         case IntegerType():
-            whole = _whole(text)
-            value = whole if whole is not None and _fits(whole, kind) else None
+            integer = _integer(text)
+            value = integer if integer is not None and _fits(integer, kind) else None
         case FloatType():
             number = _double(text)
             value = number if number is None or kind.bits == DOUBLE.bits else single(number)
@@ -169,7 +169,7 @@ def _value(text: str, kind: Type, zone: Zone) -> Value:
     return value
 
 
-def _whole(text: str) -> int | None:
+def _integer(text: str) -> int | None:
     return int(text) if _INTEGER.fullmatch(text) else None
 
 
@@ -182,9 +182,9 @@ def _integral(text: str) -> int | None:
     match = _NUMBER.fullmatch(text)
     if match is None or not (match[2] or match[3]):
         return None
-    sign, whole, fraction, exponent = match.groups(default="")
+    sign, digits, fraction, exponent = match.groups(default="")
     shift = int(exponent or 0) - len(fraction)
-    unscaled = int(whole + fraction)
+    unscaled = int(digits + fraction)
     if shift < 0 or (unscaled and len(str(unscaled)) + shift > MAX_DIGITS):
         return None
     value: int = unscaled * 10**shift if unscaled else 0
@@ -208,8 +208,8 @@ def _decimal(text: str, kind: DecimalType) -> Decimal | None:
     match = _NUMBER.fullmatch(text)
     if match is None or not (match[2] or match[3]):
         return None
-    sign, whole, fraction, exponent = match.groups(default="")
-    unscaled = int(whole + fraction)
+    sign, integer_digits, fraction, exponent = match.groups(default="")
+    unscaled = int(integer_digits + fraction)
     shift = int(exponent or 0) - len(fraction) + kind.scale
     if unscaled and not -MAX_DIGITS <= shift <= MAX_DIGITS:
         return None

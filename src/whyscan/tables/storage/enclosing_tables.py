@@ -55,7 +55,7 @@ def read_as_files(options: Mapping[str, Any]) -> bool:
     return any(key.lower() == OPTION and str(options[key]).lower() in _YES for key in options)
 
 
-class Folders(Struct):
+class FolderFilter(Struct):
     """Says which folders a listing enters, and notes whether it met the log of a table."""
 
     enter: Callable[[str], bool]
@@ -66,14 +66,14 @@ class Folders(Struct):
         return self.enter(name)
 
 
-class Root(Struct, frozen=True):
+class TableRoot(Struct, frozen=True):
     """The path of a table from the root of its store or disk, and the table's format."""
 
     path: str
     format: str
 
 
-def refuse_inside(table: Root | None, store: Store, address: str, named: str) -> None:
+def refuse_inside(table: TableRoot | None, store: Store, address: str, named: str) -> None:
     """Raise an error if the files belong to `table`."""
     if table is None:
         return
@@ -85,7 +85,7 @@ def refuse_inside(table: Root | None, store: Store, address: str, named: str) ->
     )
 
 
-def root_above(store: Store, folders: Iterable[str]) -> Root | None:
+def root_above(store: Store, folders: Iterable[str]) -> TableRoot | None:
     """The innermost table around any of these folders, which are paths from the store's root."""
     if store.folder is not None:
         real = {os.path.realpath(folder) for folder in folders}
@@ -99,7 +99,7 @@ def root_above(store: Store, folders: Iterable[str]) -> Root | None:
 
 def root_below(
     store: Store, base: str, listed: Sequence[pa.Table], objects: pa.Table, *, has_log: bool
-) -> Root | None:
+) -> TableRoot | None:
     """The table below `base` that some of the objects belong to, None for no such table.
 
     `listed` are the listings before a glob chose the objects. On a disk the logs of tables are
@@ -117,19 +117,19 @@ def root_below(
     for root in sorted(roots, key=lambda root: len(root.path), reverse=True):
         below = pc.starts_with(objects["path"], pattern=f"{root.path}/" if root.path else "")
         if pc.any(below).as_py():
-            return Root(
+            return TableRoot(
                 "/".join(part for part in (base.rstrip("/"), root.path) if part), root.format
             )
     return None
 
 
-def _root_of(mark: str) -> Root | None:
+def _root_of(mark: str) -> TableRoot | None:
     """The root of the table whose log or metadata has this path."""
     parts = mark.split("/")
     for at, part in enumerate(parts):
         if part in _LOGS:
-            return Root("/".join(parts[:at]), _LOGS[part])
-    return Root("/".join(parts[:-2]), _ICEBERG)
+            return TableRoot("/".join(parts[:at]), _LOGS[part])
+    return TableRoot("/".join(parts[:-2]), _ICEBERG)
 
 
 def _upwards(folders: Iterable[str]) -> list[str]:
@@ -148,27 +148,27 @@ def _upwards(folders: Iterable[str]) -> list[str]:
     return sorted(upwards, key=lambda folder: (-folder.count("/"), -len(folder), folder))
 
 
-def _first(look: Callable[[str], Root | None], folders: Iterable[str]) -> Root | None:
+def _first(look: Callable[[str], TableRoot | None], folders: Iterable[str]) -> TableRoot | None:
     return next((root for folder in folders if (root := look(folder)) is not None), None)
 
 
-def _on_disk(folder: str) -> Root | None:
+def _on_disk(folder: str) -> TableRoot | None:
     path = Path(folder or "/")
     for name, kind in _LOGS.items():
         # Not Path.is_dir: it raises an error without permission.
         if os.path.isdir(path / name):  # noqa: PTH112
-            return Root(folder, kind)
+            return TableRoot(folder, kind)
     try:
         entries = os.scandir(path / _METADATA)
     except OSError:
         return None
     with entries:
         if any(_METADATA_FILE.fullmatch(entry.name) for entry in entries):
-            return Root(folder, _ICEBERG)
+            return TableRoot(folder, _ICEBERG)
     return None
 
 
-def _in_store(top: Store, folder: str) -> Root | None:
+def _in_store(top: Store, folder: str) -> TableRoot | None:
     """The table in one folder of an object store; all requests run at the same time."""
 
     def below(name: str) -> str:
@@ -179,8 +179,8 @@ def _in_store(top: Store, folder: str) -> Root | None:
         metadata = pool.submit(_holds_metadata, top, below(_METADATA))
         for kind, answer in logs.items():
             if answer.result():
-                return Root(folder, kind)
-        return Root(folder, _ICEBERG) if metadata.result() else None
+                return TableRoot(folder, kind)
+        return TableRoot(folder, _ICEBERG) if metadata.result() else None
 
 
 def _holds(top: Store, folder: str) -> bool:

@@ -26,7 +26,7 @@ from whyscan.errors import TableError, UsageError
 from whyscan.tables.storage import azure_variables
 from whyscan.tables.storage.disk import is_folder, is_there
 from whyscan.tables.storage.enclosing_tables import (
-    Folders,
+    FolderFilter,
     read_as_files,
     refuse_inside,
     root_above,
@@ -83,7 +83,7 @@ def find(
         raise UsageError("the paths lie in different stores", hint="open one table at a time")
     root = _root(locations)
     store = _open(locations[0].store, root, options)
-    folders = Folders(enter)
+    folders = FolderFilter(enter)
     listed = [
         _list(store, location, _below(location.path, root), folders) for location in locations
     ]
@@ -332,11 +332,11 @@ def refuse_folder_of_tables(named: str, located: LocatedObjects) -> None:
     above = tables[0].rpartition("/")[0]
     names = tables if above else folders
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    every = "/".join(part for part in (named.rstrip("/"), above, "*") if part)
+    all_tables = "/".join(part for part in (named.rstrip("/"), above, "*") if part)
     raise TableError(
         f"{located.store.uri} is a folder of tables: {', '.join(names[:_SHOWN])}{more}",
         hint=f"name one of them: {located.store.shown(tables[0])}; "
-        f"audit takes all of them: --table '{every}'",
+        f"audit takes all of them: --table '{all_tables}'",
     )
 
 
