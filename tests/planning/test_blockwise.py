@@ -15,7 +15,7 @@ from oracle.dice import Dice, tried
 from oracle.predicates import Maker
 from oracle.tables import any_world, built, honest
 from whyscan.planning.plan import blockwise
-from whyscan.planning.plan.blockwise import pieced_together
+from whyscan.planning.plan.blockwise import judge_by_blocks
 from whyscan.planning.plan.judgement import judge, judge_each
 from whyscan.pruning.blocks import Blocks, arranged
 from whyscan.pruning.containers import Buckets, Containers
@@ -92,7 +92,7 @@ def assert_same(found: Any, expected: Any) -> None:
 def test_block_by_block_is_one_by_one(judgement):
     predicate, containers, session = judgement
     for told in (containers, containers.by_partition(), containers.without_nan()):
-        found = pieced_together(predicate, told, session)
+        found = judge_by_blocks(predicate, told, session)
         if found is not None:
             assert_same(found, judge_each(predicate, told, session))
 
@@ -106,7 +106,7 @@ def test_a_member_without_rows_is_no_match_in_a_block_that_is():
     five = Comparison(Comparator.EQUAL, column, Literal(5, INT))
     predicate = Predicate("x = 5", "spark", "UTC", None, (Conjunct(five, "x = 5"),))
 
-    found = pieced_together(predicate, containers, zone("UTC"))
+    found = judge_by_blocks(predicate, containers, zone("UTC"))
 
     assert found.kept.tolist() == found.every.tolist() == [True, False, True]
 
@@ -122,7 +122,7 @@ def test_a_bucket_that_contradicts_the_bounds_is_seen_member_by_member():
     five = Comparison(Comparator.EQUAL, column, Literal(5, INT))
     predicate = Predicate("x = 5", "spark", "UTC", None, (Conjunct(five, "x = 5"),))
 
-    found = pieced_together(predicate, containers, zone("UTC"))
+    found = judge_by_blocks(predicate, containers, zone("UTC"))
 
     assert found.kept.tolist() == [True, False]
     assert_same(found, judge_each(predicate, containers, zone("UTC")))

@@ -43,15 +43,15 @@ def _as_they_come(containers: Any, _: Any) -> Blocks:
 
 
 @st.composite
-def cells(draw: Any) -> FileGroups:
+def file_groups(draw: Any) -> FileGroups:
     dice = Dice(draw)
     count = dice.number(1, 12)
     order = np.array(sorted(range(count), key=lambda _: dice.number(0, 3)), np.int64)
     begins = [0, *(at for at in range(1, count) if dice.one_in(3)), count]
     blocks = Blocks(order, np.array(begins, np.int64))
-    whole = np.array([at for at in range(blocks.count) if dice.one_in(2)], np.int64)
-    inside = np.setdiff1d(np.arange(blocks.count), whole)
-    return FileGroups(blocks, whole, blocks.places(inside))
+    whole_blocks = np.array([at for at in range(blocks.count) if dice.one_in(2)], np.int64)
+    open_blocks = np.setdiff1d(np.arange(blocks.count), whole_blocks)
+    return FileGroups(blocks, whole_blocks, blocks.places(open_blocks))
 
 
 def flags_of(dice: Dice, count: int) -> Any:
@@ -59,42 +59,42 @@ def flags_of(dice: Dice, count: int) -> Any:
 
 
 @tried(200)
-@given(cells(), st.data())
-def test_what_is_counted_of_cells_is_counted_of_their_files(found, data):
-    flagged = flags_of(Dice(data.draw), found.count)
-    each = found.spread(flagged)
+@given(file_groups(), st.data())
+def test_a_sum_over_groups_is_the_sum_over_their_files(groups, data):
+    flagged = flags_of(Dice(data.draw), groups.count)
+    each = groups.spread(flagged)
     weights = pa.array(np.arange(len(each)) * 10 + 1)
 
-    assert found.number(flagged) == each.sum()
-    assert sorted(found.positions(flagged)) == np.flatnonzero(each).tolist()
-    assert found.sums(weights).to_numpy()[flagged].sum() == weights.to_numpy()[each].sum()
-    assert sorted(found.chosen(weights, flagged).to_pylist()) == weights.to_numpy()[each].tolist()
-    assert each[found.examples].tolist() == flagged.tolist()
+    assert groups.file_count(flagged) == each.sum()
+    assert sorted(groups.positions(flagged)) == np.flatnonzero(each).tolist()
+    assert groups.sums(weights).to_numpy()[flagged].sum() == weights.to_numpy()[each].sum()
+    assert sorted(groups.chosen(weights, flagged).to_pylist()) == weights.to_numpy()[each].tolist()
+    assert each[groups.examples].tolist() == flagged.tolist()
 
 
 @tried(200)
-@given(cells(), st.data())
-def test_a_flag_a_block_is_told_where_its_members_agree(found, data):
-    flagged = flags_of(Dice(data.draw), found.count)
-    each = found.spread(flagged)[found.blocks.order]
-    members = np.split(each, found.blocks.begins[1:-1])
+@given(file_groups(), st.data())
+def test_a_block_has_one_flag_if_its_members_agree(groups, data):
+    flagged = flags_of(Dice(data.draw), groups.count)
+    each = groups.spread(flagged)[groups.blocks.order]
+    members = np.split(each, groups.blocks.begins[1:-1])
 
     expected = [m[0] for m in members] if all(len(set(m)) == 1 for m in members) else None
 
-    told = found.by_block(flagged)
-    assert (None if told is None else told.tolist()) == expected
+    by_block = groups.by_block(flagged)
+    assert (None if by_block is None else by_block.tolist()) == expected
 
 
 @tried(200)
-@given(cells(), st.data())
-def test_divided_cells_say_the_same_of_every_file(found, data):
+@given(file_groups(), st.data())
+def test_split_groups_have_the_same_value_for_every_file(groups, data):
     dice = Dice(data.draw)
-    flagged, told = flags_of(dice, found.count), flags_of(dice, found.count)
+    flagged, values = flags_of(dice, groups.count), flags_of(dice, groups.count)
 
-    finer, was = found.divided(flagged)
+    finer, group_before = groups.split(flagged)
 
-    assert finer.spread(told[was]).tolist() == found.spread(told).tolist()
-    assert (finer.sizes[flagged[was]] == 1).all()
+    assert finer.spread(values[group_before]).tolist() == groups.spread(values).tolist()
+    assert (finer.sizes[flagged[group_before]] == 1).all()
 
 
 @st.composite
@@ -161,20 +161,20 @@ def _condition(dice: Dice) -> str:
 
 @tried(150)
 @given(tables(), predicates(), st.sampled_from(["files", "row-groups", "auto"]), st.booleans())
-def test_a_report_by_the_cell_is_the_one_file_by_file(table, text, depth, assume_no_nan):
+def test_a_report_by_groups_is_the_report_by_files(table, text, depth, assume_no_nan):
     opened = hold(table)
     question = {"depth": depth, "assume_no_nan": assume_no_nan}
     plans = [make_plan(t, *bind_request(t, text, None, question)) for t in (opened, table)]
 
-    found, expected = (make_report(plan, verbose=True).to_dict() for plan in plans)
+    by_groups, expected = (make_report(plan, verbose=True).to_dict() for plan in plans)
 
     assert plans[0].summary == plans[1].summary
-    del found["metadata"], expected["metadata"]
-    assert found == expected
+    del by_groups["metadata"], expected["metadata"]
+    assert by_groups == expected
     assert [*plans[0]] == [*plans[1]]
 
 
-def test_a_reason_that_some_files_of_a_block_have_tells_them_apart():
+def test_files_of_a_block_with_different_reasons_are_separate_groups():
     files = [
         DataFile("bounded", {"country": "AT"}, [RowGroup(3, {"age": (1, 5)}, {"age": 0})]),
         DataFile("blind", {"country": "AT"}, [RowGroup(3, {}, {"age": 0})]),
@@ -184,11 +184,11 @@ def test_a_reason_that_some_files_of_a_block_have_tells_them_apart():
 
     plan = make_plan(opened, *bind_request(opened, "age = 3", None, {"depth": "files"}))
 
-    found = {s.reason: s.files for s in make_report(plan, verbose=False).survivors}
-    assert found == {Reason.NO_STATISTICS: 1, Reason.STRADDLES: 1}
+    reasons = {s.reason: s.files for s in make_report(plan, verbose=False).survivors}
+    assert reasons == {Reason.NO_STATISTICS: 1, Reason.STRADDLES: 1}
 
 
-def test_many_flags_are_told_by_a_few():
+def test_many_files_have_few_flags():
     ages = [at // 45 for at in range(900)]
     files = [
         DataFile(f"{at}", {"country": "AD"[at // 450]}, [RowGroup(3, {"age": (age, age)})])

@@ -1,7 +1,7 @@
-"""Many predicates on one snapshot, counted and not explained.
+"""Plan summaries of many predicates on one snapshot, without explanations.
 
-What a summary says is what the plan's own says. Where the snapshot is held for many questions
-most files are counted by the block, and no list of them is made.
+A summary is equal to the summary of the predicate's plan. If the snapshot is cached, most files are
+counted by block, and no list of files is made.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def summaries(
 ) -> Iterator[ScanPlanSummary]:
     """The summary of each predicate's plan, in their order."""
     for predicate in predicates:
-        found = _in_blocks(snapshot, predicate) if options == FILES_ONLY else None
-        yield make_plan(snapshot, predicate, options).summary if found is None else found
+        summary = _in_blocks(snapshot, predicate) if options == FILES_ONLY else None
+        yield make_plan(snapshot, predicate, options).summary if summary is None else summary
 
 
 def _in_blocks(snapshot: Snapshot, predicate: Predicate) -> ScanPlanSummary | None:
-    """The same, block by block; None where that is not all there is to it."""
+    """The summary of a plan, counted block by block; None where blocks are not enough."""
     if snapshot.footers_describe_files or snapshot.manifests() is not None:
         return None
     session = zone(predicate.zone)
@@ -41,21 +41,21 @@ def _in_blocks(snapshot: Snapshot, predicate: Predicate) -> ScanPlanSummary | No
     if files.containers.blocks is None or files.bytes.null_count or files.rows.null_count:
         return None
     partition = files.containers.by_partition()
-    pointed = truths_of_points(predicate, partition, session)
-    if decide(predicate, pointed, partition, session):
+    point_truths = truths_of_points(predicate, partition, session)
+    if decide(predicate, point_truths, partition, session):
         return None
-    found = kept_pieces(predicate, files.containers, session)
-    if found is None:
+    pieces = kept_pieces(predicate, files.containers, session)
+    if pieces is None:
         return None
     return ScanPlanSummary(
         manifests_total=None,
         manifests_kept=None,
         files_total=files.count,
-        files_kept=found.count,
+        files_kept=pieces.count,
         row_groups_total=None,
         row_groups_kept=None,
-        bytes_total=int(found.blocks.sums(files.bytes).sum()),
-        bytes_kept=found.total(files.bytes),
-        rows_total=int(found.blocks.sums(files.rows).sum()),
-        rows_kept=found.total(files.rows),
+        bytes_total=int(pieces.blocks.sums(files.bytes).sum()),
+        bytes_kept=pieces.total(files.bytes),
+        rows_total=int(pieces.blocks.sums(files.rows).sum()),
+        rows_kept=pieces.total(files.rows),
     )

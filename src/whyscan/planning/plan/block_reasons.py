@@ -1,4 +1,4 @@
-"""Which blocks have members that stay for different reasons, whatever their verdicts are."""
+"""Which blocks have members that are kept for different reasons, even if the verdicts are equal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from whyscan.planning.plan.judgement import flags
-from whyscan.planning.why.obstacles import compared, told
+from whyscan.planning.why.obstacles import compared, is_described
 from whyscan.planning.why.truncated_bounds import cut
 from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.mask import either, opposite
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class BlockQuestion(Struct, frozen=True):
-    """A predicate and the files that it is put to."""
+    """A predicate and the files that it is evaluated on."""
 
     snapshot: Snapshot
     files: Files
@@ -39,63 +39,66 @@ class BlockQuestion(Struct, frozen=True):
         return self.files.containers
 
 
-def told_apart(asked: BlockQuestion) -> Flags | None:
-    """The blocks whose members an obstacle may tell apart; None where that may be any."""
-    blocks = asked.containers.blocks
-    if blocks is None or not _plain(asked):
+def mixed_blocks(question: BlockQuestion) -> Flags | None:
+    """One flag per block: its members may be kept for different reasons; None where any may."""
+    blocks = question.containers.blocks
+    if blocks is None or not _plain(question):
         return None
-    columns = asked.predicate.columns()
-    found: Flags = np.logical_or.reduce(
+    columns = question.predicate.columns()
+    mixed: Flags = np.logical_or.reduce(
         [
-            *(_some_are_told(asked.containers.interval(column), blocks) for column in columns),
-            *(_imagined(asked, column, blocks) for column in columns),
-            *_lost(asked, blocks),
+            *(
+                _some_are_described(question.containers.interval(column), blocks)
+                for column in columns
+            ),
+            *(_imagined(question, column, blocks) for column in columns),
+            *_lost(question, blocks),
             np.zeros(blocks.count, np.bool_),
         ]
     )
-    return found
+    return mixed
 
 
-def _plain(asked: BlockQuestion) -> bool:
-    """Every file is whole, of one spec, not known by a hash, and of a known size."""
-    files = asked.files
+def _plain(question: BlockQuestion) -> bool:
+    """No file has deletes, buckets or an unknown size, and all files have one partition spec."""
+    files = question.files
     return (
         files.deleted is None
         and files.maybe_deleted is None
         and not files.containers.buckets
-        and len(asked.snapshot.numbered_specs) <= 1
+        and len(question.snapshot.numbered_specs) <= 1
         and not files.bytes.null_count
         and not files.rows.null_count
     )
 
 
-def _some_are_told(interval: Interval, blocks: Blocks) -> Flags:
-    """Where the column's values are bounded in some members, and not in others."""
-    untold = blocks.some("untold", interval, lambda of: opposite(told(of)))
-    return untold & blocks.some("told", interval, told)
+def _some_are_described(interval: Interval, blocks: Blocks) -> Flags:
+    """One flag per block: the column has bounds in some members, and not in others."""
+    untold = blocks.some("untold", interval, lambda of: opposite(is_described(of)))
+    return untold & blocks.some("told", interval, is_described)
 
 
-def _imagined(asked: BlockQuestion, column: Column, blocks: Blocks) -> Flags:
-    """Where other statistics are imagined: bounds that are not cut, NULLs that were counted."""
-    interval = asked.containers.statistics.get(column.path)
+def _imagined(question: BlockQuestion, column: Column, blocks: Blocks) -> Flags:
+    """One flag per block: some members have cut text bounds or uncounted NULLs."""
+    interval = question.containers.statistics.get(column.path)
     if interval is None:
         return np.zeros(blocks.count, np.bool_)
-    found = blocks.some("uncounted", interval, lambda of: opposite(of.counted))
+    differing = blocks.some("uncounted", interval, lambda of: opposite(of.counted))
     if isinstance(column.type, StringType):
-        recording = asked.snapshot.recording(column)
-        found = found | blocks.some("cut", interval, lambda of: either(*cut(of, recording)))
-    return found
+        recording = question.snapshot.recording(column)
+        differing = differing | blocks.some("cut", interval, lambda of: either(*cut(of, recording)))
+    return differing
 
 
-def _lost(asked: BlockQuestion, blocks: Blocks) -> Iterator[Flags]:
-    """Where a function may leave something of one member and nothing of another.
+def _lost(question: BlockQuestion, blocks: Blocks) -> Iterator[Flags]:
+    """One flag per block: a function may lose the bounds of some members and not of others.
 
-    What it leaves of the hull it leaves of every member.
+    If the function keeps bounds of the hull, it keeps bounds of every member.
     """
-    operands = [o for c in asked.predicate.conjuncts for o in compared(c.expression)]
+    operands = [o for c in question.predicate.conjuncts for o in compared(c.expression)]
     if operands:
         hulls = ContainerBatch(
-            blocks.hulls(asked.containers, asked.predicate.columns()), asked.zone
+            blocks.hulls(question.containers, question.predicate.columns()), question.zone
         )
         for operand in operands:
-            yield flags(opposite(told(interval_of(operand, hulls))), blocks.count)
+            yield flags(opposite(is_described(interval_of(operand, hulls))), blocks.count)

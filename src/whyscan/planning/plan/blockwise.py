@@ -1,6 +1,8 @@
-"""Judging containers block by block: of most blocks the hull alone decides.
+"""Verdicts of containers block by block: for most blocks the hull alone decides.
 
-A `Judgement` that was pieced together is the one that looking at every container gives.
+A block is some containers with their hull, an interval that contains the intervals of all of them,
+and their kernel, an interval that all of them contain. The verdicts are the same as if every
+container were looked at.
 """
 
 from __future__ import annotations
@@ -30,13 +32,13 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
 WORTH_WHILE = 4
-"""With more than a fourth of the containers in open blocks, looking at all of them is as fast."""
+"""If more than a fourth of the containers are in open blocks, looking at all of them is as fast."""
 
 
-class _Line(Struct, frozen=True):
-    """One flag of a judgement, block by block: yes for some member at most, for all at least.
+class _BlockFlags(Struct, frozen=True):
+    """Two flags per block: `may` if some member may be flagged, `sure` if all members are flagged.
 
-    A block is open where some member may be flagged and not all of them surely are.
+    A block is open if some member may be flagged and it is not sure that all are.
     """
 
     may: Flags
@@ -44,82 +46,85 @@ class _Line(Struct, frozen=True):
 
     @property
     def is_open(self) -> Flags:
-        found: Flags = self.may & ~self.sure
-        return found
+        open_blocks: Flags = self.may & ~self.sure
+        return open_blocks
 
 
-def pieced_together(predicate: Predicate, containers: Containers, zone: Zone) -> Judgement | None:
-    """The judgement of containers in blocks; None where looking at each of them is no slower."""
-    blocks, columns = containers.blocks, told_of(predicate, containers)
+def judge_by_blocks(predicate: Predicate, containers: Containers, zone: Zone) -> Judgement | None:
+    """The judgement of containers in blocks; None where looking at each container is as fast."""
+    blocks, columns = containers.blocks, described_columns(predicate, containers)
     if blocks is None or not columns:
         return None
     hulls = _Hulls(predicate, containers, blocks, columns, zone)
-    lines = _lines(hulls)
-    cells = _cells(blocks, np.logical_or.reduce([line.is_open for line in lines]))
-    if cells is None:
+    block_flags = _block_flags(hulls)
+    groups = _groups(blocks, np.logical_or.reduce([line.is_open for line in block_flags]))
+    if groups is None:
         return None
-    members = hulls.judged(hulls.apart(cells))
-    return mapped(_joined(cells, lines, members), cells.spread)
+    members = hulls.judge(hulls.apart(groups))
+    return mapped(_joined(groups, block_flags, members), groups.spread)
 
 
 class GroupVerdicts(Struct, frozen=True):
-    """What all that is known says of each cell, partition values alone, and statistics alone.
+    """The verdicts of each group of files: by all metadata, and by partition values alone.
 
-    Of these it is whether they keep it.
+    `by_statistics` is one flag per group: statistics alone keep it.
     """
 
-    cells: FileGroups
+    groups: FileGroups
     judgement: Judgement
     by_partition: Judgement
     by_statistics: Flags
 
 
-def in_cells(
-    predicate: Predicate, containers: Containers, zone: Zone, told_apart: Flags
+def judge_groups(
+    predicate: Predicate, containers: Containers, zone: Zone, mixed_blocks: Flags
 ) -> GroupVerdicts | None:
-    """Containers in blocks, judged in every way that a report asks for; None as above.
+    """The verdicts of groups of files that a report needs; None where one flag per file is as fast.
 
-    The blocks that are `told_apart` are looked into whatever their hulls say.
+    The members of `mixed_blocks` are groups by themselves, whatever the hulls say.
     """
     blocks = containers.blocks
     if blocks is None:
         return None
-    whole, by, measured = (
-        _Hulls(predicate, told, blocks, told_of(predicate, told), zone)
-        for told in (containers, containers.by_partition(), containers.by_statistics())
+    full, partitions, statistics = (
+        _Hulls(predicate, described, blocks, described_columns(predicate, described), zone)
+        for described in (containers, containers.by_partition(), containers.by_statistics())
     )
-    lines, by_lines = _lines(whole), _lines(by)
-    # Where partition values say nothing, statistics are all that is known.
-    kept = _kept_line(measured) if by.columns else lines[0]
-    cells = _cells(
-        blocks, np.logical_or.reduce([told_apart, *(x.is_open for x in (*lines, *by_lines, kept))])
+    full_flags, partition_flags = _block_flags(full), _block_flags(partitions)
+    # Without partition values, statistics are all the metadata there is.
+    statistics_kept = _kept_flags(statistics) if partitions.columns else full_flags[0]
+    groups = _groups(
+        blocks,
+        np.logical_or.reduce(
+            [mixed_blocks, *(x.is_open for x in (*full_flags, *partition_flags, statistics_kept))]
+        ),
     )
-    if cells is None:
+    if groups is None:
         return None
-    apart = whole.apart(cells)
-    judgement = _joined(cells, lines, whole.judged(apart))
+    members = full.apart(groups)
+    judgement = _joined(groups, full_flags, full.judge(members))
     return GroupVerdicts(
-        cells,
+        groups,
         judgement,
-        _joined(cells, by_lines, whole.judged(apart.by_partition())),
+        _joined(groups, partition_flags, full.judge(members.by_partition())),
         judgement.kept
-        if whole.columns and not by.columns
-        else measured.kept(cells, kept, apart.by_statistics()),
+        if full.columns and not partitions.columns
+        else statistics.kept(groups, statistics_kept, members.by_statistics()),
     )
 
 
-def _cells(blocks: Blocks, open_: Flags) -> FileGroups | None:
-    """The blocks that are not open, and the members of the others; None for too many of them."""
-    inside = np.flatnonzero(open_)
-    if int(blocks.sizes[inside].sum()) * WORTH_WHILE > len(blocks.order):
+def _groups(blocks: Blocks, is_open: Flags) -> FileGroups | None:
+    """Each closed block is a group, and each member of an open block; None for too many members."""
+    open_blocks = np.flatnonzero(is_open)
+    if int(blocks.sizes[open_blocks].sum()) * WORTH_WHILE > len(blocks.order):
         return None
-    return FileGroups(blocks, np.flatnonzero(~open_), blocks.places(inside))
+    return FileGroups(blocks, np.flatnonzero(~is_open), blocks.places(open_blocks))
 
 
 class Pieces(Struct, frozen=True):
-    """What stays of containers in blocks: all of the blocks that `whole` flags, and the `others`.
+    """The containers that are kept: all of the blocks that `whole` flags, and `others`.
 
-    Those stand at their places in the order of the blocks.
+    `others` are places in the order of the blocks.
     """
 
     blocks: Blocks
@@ -128,51 +133,52 @@ class Pieces(Struct, frozen=True):
 
     @property
     def count(self) -> int:
+        """How many containers are kept."""
         return int(self.blocks.sizes[self.whole].sum()) + len(self.others)
 
     def total(self, values: pa.Array) -> int:
-        """The sum over what stays; no value may be unknown."""
+        """The sum of the values of the kept containers; no value may be unknown."""
         ordered = self.blocks.ordered(values).to_numpy()
         return int(self.blocks.sums(values)[self.whole].sum()) + int(ordered[self.others].sum())
 
 
 def kept_pieces(predicate: Predicate, containers: Containers, zone: Zone) -> Pieces | None:
-    """What may match of containers in blocks, and nothing else; None as above."""
-    blocks, columns = containers.blocks, told_of(predicate, containers)
+    """The containers in blocks that may match; None where looking at each container is as fast."""
+    blocks, columns = containers.blocks, described_columns(predicate, containers)
     if blocks is None or not columns:
         return None
     hulls = _Hulls(predicate, containers, blocks, columns, zone)
-    line = _kept_line(hulls)
-    cells = _cells(blocks, line.is_open)
-    if cells is None:
+    kept = _kept_flags(hulls)
+    groups = _groups(blocks, kept.is_open)
+    if groups is None:
         return None
-    members = hulls.apart(cells)
-    inside = flags(hulls.together(members).true, members.count)
-    return Pieces(blocks, line.sure & line.may, cells.apart[inside])
+    members = hulls.apart(groups)
+    inside = flags(hulls.conjunction(members).true, members.count)
+    return Pieces(blocks, kept.sure & kept.may, groups.single_places[inside])
 
 
-def _kept_line(hulls: _Hulls) -> _Line:
-    outer = hulls.together(hulls.blocks.hulls(hulls.containers, hulls.columns))
+def _kept_flags(hulls: _Hulls) -> _BlockFlags:
+    outer = hulls.conjunction(hulls.blocks.hulls(hulls.containers, hulls.columns))
     may = flags(outer.true, hulls.blocks.count)
     if not may.any():
-        return _Line(may, may)
-    inner = hulls.together(hulls.blocks.kernels(hulls.containers, hulls.columns))
+        return _BlockFlags(may, may)
+    inner = hulls.conjunction(hulls.blocks.kernels(hulls.containers, hulls.columns))
     every = flags(matches_all(outer), len(may)) & hulls.solid()
-    return _Line(may, may & (flags(inner.true, len(may)) | every))
+    return _BlockFlags(may, may & (flags(inner.true, len(may)) | every))
 
 
-def told_of(predicate: Predicate, containers: Containers) -> tuple[Column, ...]:
-    """The predicate's columns of which the containers tell something."""
-    told = {
+def described_columns(predicate: Predicate, containers: Containers) -> tuple[Column, ...]:
+    """The predicate's columns of which the containers have partition values or statistics."""
+    paths = {
         *containers.partition,
         *containers.statistics,
         *(buckets.source for buckets in containers.buckets),
     }
-    return tuple(column for column in predicate.columns() if column.path in told)
+    return tuple(column for column in predicate.columns() if column.path in paths)
 
 
 class _Hulls(Struct, frozen=True):
-    """Containers in blocks, and the columns of a predicate that they tell something of."""
+    """Containers in blocks, and the columns of a predicate that have metadata."""
 
     predicate: Predicate
     containers: Containers
@@ -181,41 +187,41 @@ class _Hulls(Struct, frozen=True):
     zone: Zone
 
     def outer(self) -> Judgement:
-        """What the law says of each block's hull."""
-        return self.judged(self.blocks.hulls(self.containers, self.columns))
+        """The verdicts of each block's hull."""
+        return self.judge(self.blocks.hulls(self.containers, self.columns))
 
     def inner(self) -> Judgement:
-        """What it says of each block's kernel."""
-        return self.judged(self.blocks.kernels(self.containers, self.columns))
+        """The verdicts of each block's kernel."""
+        return self.judge(self.blocks.kernels(self.containers, self.columns))
 
-    def judged(self, containers: Containers) -> Judgement:
+    def judge(self, containers: Containers) -> Judgement:
         return judge_each(self.predicate, containers, self.zone)
 
-    def together(self, containers: Containers) -> Truth:
-        """The truth of all conjuncts together."""
+    def conjunction(self, containers: Containers) -> Truth:
+        """The truth of the conjunction of all conjuncts."""
         return truths(self.predicate, containers, self.zone, UNDECIDED)[1]
 
-    def apart(self, cells: FileGroups) -> Containers:
-        """The members that are cells of their own."""
-        return self.blocks.members(self.containers, self.columns, cells.looked_into)
+    def apart(self, groups: FileGroups) -> Containers:
+        """The containers that are groups by themselves."""
+        return self.blocks.members(self.containers, self.columns, groups.open_blocks)
 
-    def kept(self, cells: FileGroups, line: _Line, apart: Containers) -> Flags:
-        """The cells that may match: all of them where nothing is known of any column."""
+    def kept(self, groups: FileGroups, block_flags: _BlockFlags, members: Containers) -> Flags:
+        """One flag per group: it may match. Without metadata of any column, every group may."""
         if not self.columns:
-            return np.ones(cells.count, np.bool_)
-        inside = flags(self.together(apart).true, apart.count)
-        return np.concatenate((line.sure[cells.whole], inside))
+            return np.ones(groups.count, np.bool_)
+        inside = flags(self.conjunction(members).true, members.count)
+        return np.concatenate((block_flags.sure[groups.whole_blocks], inside))
 
     def solid(self) -> Flags:
-        """What holds for all rows of these holds for some row of each member."""
+        """One flag per block: a fact about all rows of the hull holds for a row of each member."""
         return ~self.blocks.hollow(self.containers, self.columns)
 
     def without_nan(self) -> _Hulls:
         return replace(self, containers=self.containers.without_nan())
 
 
-def _lines(hulls: _Hulls) -> list[_Line]:
-    """One for each flag of a judgement that is not another one's, in the order of `_flags`."""
+def _block_flags(hulls: _Hulls) -> list[_BlockFlags]:
+    """One `_BlockFlags` for each unshared array of a judgement, in the order of `_flags`."""
     outer, inner, solid = hulls.outer(), hulls.inner(), hulls.solid()
     each = [
         _of_verdict(*flags, solid)
@@ -228,48 +234,51 @@ def _lines(hulls: _Hulls) -> list[_Line]:
         )
     ]
     (kept, every), *conjuncts = each
-    lines = [kept, every]
+    block_flags = [kept, every]
     if outer.kept_without_nan is not outer.kept:
-        without = _kept_line(hulls.without_nan())
-        lines.append(_Line(outer.kept_without_nan, kept.sure & without.sure))
+        without = _kept_flags(hulls.without_nan())
+        block_flags.append(_BlockFlags(outer.kept_without_nan, kept.sure & without.sure))
     if outer.kept_without_join is not outer.kept:
-        lines.append(_Line(outer.kept_without_join, inner.kept_without_join))
-    return [*lines, *chain.from_iterable(conjuncts)]
+        block_flags.append(_BlockFlags(outer.kept_without_join, inner.kept_without_join))
+    return [*block_flags, *chain.from_iterable(conjuncts)]
 
 
 def _of_verdict(
     may: Flags, all_: Flags, common: Flags, common_all: Flags, solid: Flags
-) -> tuple[_Line, _Line]:
-    """Whether members are kept and whether every row matches, by the hulls' flags and the kernels'.
+) -> tuple[_BlockFlags, _BlockFlags]:
+    """Whether members are kept, and whether all their rows match, by flags of hulls and kernels.
 
-    Of a kernel that may match, and not in every row, no member matches in every row.
+    If a kernel may match, but not in every row, then no member matches in every row.
     """
     surely_all = all_ & solid
     return (
-        _Line(may, may & (common | surely_all)),
-        _Line(may & ~(common & ~common_all), surely_all),
+        _BlockFlags(may, may & (common | surely_all)),
+        _BlockFlags(may & ~(common & ~common_all), surely_all),
     )
 
 
 def _flags(judgement: Judgement) -> list[Flags]:
-    found = [judgement.kept, judgement.every]
+    """The arrays of a judgement that are not shared, in a fixed order."""
+    flags = [judgement.kept, judgement.every]
     if judgement.kept_without_nan is not judgement.kept:
-        found.append(judgement.kept_without_nan)
+        flags.append(judgement.kept_without_nan)
     if judgement.kept_without_join is not judgement.kept:
-        found.append(judgement.kept_without_join)
+        flags.append(judgement.kept_without_join)
     for kept, every in zip(judgement.conjunct_kept, judgement.conjunct_every, strict=True):
-        found += [kept, every]
-    return found
+        flags += [kept, every]
+    return flags
 
 
-def _joined(cells: FileGroups, lines: Sequence[_Line], members: Judgement) -> Judgement:
-    """The flags of all cells, by those of whole blocks and of the others' members."""
-    flags = (
-        np.concatenate((line.sure[cells.whole], inside))
-        for line, inside in zip(lines, _flags(members), strict=True)
+def _joined(
+    groups: FileGroups, block_flags: Sequence[_BlockFlags], members: Judgement
+) -> Judgement:
+    """The judgement of all groups, from the flags of closed blocks and members of open blocks."""
+    joined = (
+        np.concatenate((block.sure[groups.whole_blocks], inside))
+        for block, inside in zip(block_flags, _flags(members), strict=True)
     )
-    kept, every = next(flags), next(flags)
-    nan = kept if members.kept_without_nan is members.kept else next(flags)
-    join = kept if members.kept_without_join is members.kept else next(flags)
-    rest = tuple(flags)
+    kept, every = next(joined), next(joined)
+    nan = kept if members.kept_without_nan is members.kept else next(joined)
+    join = kept if members.kept_without_join is members.kept else next(joined)
+    rest = tuple(joined)
     return Judgement(kept, every, nan, join, rest[::2], rest[1::2])

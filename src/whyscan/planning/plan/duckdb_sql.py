@@ -1,7 +1,7 @@
-"""Our tree as DuckDB SQL, where DuckDB means the same as Spark; None where it may not.
+"""The predicate tree as DuckDB SQL, where DuckDB means the same as Spark; else None.
 
-The list of functions is closed: each was compared with Spark on printable ASCII text, and only
-such text is ever sent (`where_it_means_the_same` finds it).
+The list of functions is closed: each was compared with Spark on printable ASCII text, and only such
+text is sent to DuckDB (see `where_it_means_the_same`).
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ Names = Mapping[Path, str]
 
 
 class NotTheSame(Exception):
-    """DuckDB has no expression of this meaning."""
+    """DuckDB has no expression with this meaning."""
 
 
 def to_duckdb(expression: Expression, names: Names) -> str | None:
-    """The expression over columns named by `names`, or None."""
+    """The SQL of an expression; `names` are the names of its columns. None if DuckDB may differ."""
     try:
         return _sql(expression, names)
     except NotTheSame:
@@ -110,7 +110,7 @@ def _sql(expression: Expression, names: Names) -> str:
 
 
 def _listed(listed: In) -> str:
-    """The values of a list, NULL among them where it has one."""
+    """The values of an IN list, with NULL where the list has one."""
     kind = type_of(listed.operand)
     # Decimals of a list may have more digits than their type.
     if listed.nan or isinstance(kind, DecimalType):
@@ -172,7 +172,7 @@ def _type_name(kind: Type) -> str:
 
 
 def _cast(cast: Cast, names: Names) -> str:
-    """Casts whose text and rounding agree: integers and dates to text, and integers widened."""
+    """Casts on which both engines agree: integers and dates to text, and wider integers."""
     source, target = type_of(cast.operand), cast.type
     agree = (
         (isinstance(source, IntegerType | DateType | StringType) and isinstance(target, StringType))
@@ -211,10 +211,10 @@ def _regexp(template: str, arity: int) -> Template:
 
 
 def _regexp_replace(call: Call, arguments: list[str]) -> str:
-    """Every match, by a text without references: Java and RE2 write them differently.
+    """Replaces every match by a text without references, which Java and RE2 write differently.
 
-    Behind a match Java finds an empty one in the same place, RE2 does not: `x*` in `xa`. What
-    matches nothing somewhere matches the empty text, where `^` and `$` hold.
+    After a match Java finds an empty match in the same place and RE2 does not: `x*` in `xa`. A
+    pattern that can match nothing also matches the empty text, where `^` and `$` hold.
     """
     match call.arguments:
         case (_, pattern, Literal(value=str() as text)) if "$" not in text and "\\" not in text:
@@ -226,14 +226,16 @@ def _regexp_replace(call: Call, arguments: list[str]) -> str:
 
 
 def _regexp_extract(call: Call, arguments: list[str]) -> str:
-    """The first match, or a group of it, which must be there: Spark raises where it is not.
+    """The first match or one of its groups. The group must exist: otherwise Spark raises.
 
-    A group that is repeated holds what Java and RE2 remember of its turns in different ways.
+    If a group is repeated, Java and RE2 disagree on which repetition it holds.
     """
     match call.arguments:
         case (_, pattern, Literal(value=int() as group)):
-            found = _portable(pattern)
-            if group == 0 or (0 < group <= found.groups and not any(_repeated(found.pattern))):
+            compiled = _portable(pattern)
+            if group == 0 or (
+                0 < group <= compiled.groups and not any(_repeated(compiled.pattern))
+            ):
                 return f"regexp_extract({', '.join(arguments)})"
         case _:
             pass
@@ -241,7 +243,7 @@ def _regexp_extract(call: Call, arguments: list[str]) -> str:
 
 
 def _substring(call: Call, arguments: list[str]) -> str:
-    """From a positive literal position on: Spark and DuckDB count differently from the end."""
+    """A positive literal position: Spark and DuckDB count differently from the end."""
     at_least = (1, 0)
     for position, least in zip(call.arguments[1:], at_least, strict=False):
         match position:
@@ -253,7 +255,7 @@ def _substring(call: Call, arguments: list[str]) -> str:
 
 
 def _padded(name: str) -> Template:
-    """To a written length, and not with nothing, with which DuckDB does not pad."""
+    """A literal length and a non-empty filler: DuckDB does not pad with an empty text."""
 
     def render(call: Call, arguments: list[str]) -> str:
         match call.arguments[1:]:
@@ -270,7 +272,7 @@ def _padded(name: str) -> Template:
 
 
 def _split_part(call: Call, arguments: list[str]) -> str:
-    """From the front, by something: an empty separator and the end are counted differently."""
+    """A non-empty separator and a positive index: the engines count differently otherwise."""
     match call.arguments:
         case (_, Literal(value=str() as by), Literal(value=int() as at)) if by and at > 0:
             return f"split_part({', '.join(arguments)})"
@@ -279,7 +281,7 @@ def _split_part(call: Call, arguments: list[str]) -> str:
 
 
 def _joined_by(_: Call, arguments: list[str]) -> str:
-    """A separator and something to separate, without which DuckDB does not know the function."""
+    """A separator and at least one value: DuckDB has no `concat_ws` without values."""
     if len(arguments) == 1:
         raise NotTheSame
     return f"concat_ws({', '.join(arguments)})"
@@ -287,8 +289,7 @@ def _joined_by(_: Call, arguments: list[str]) -> str:
 
 LONGEST_PADDED = 1_000
 LONGEST_PATTERN = 1_000
-"""Characters of a regular expression: what compiles it, and what looks into it, takes more time
-and stack the longer it is."""
+"""Characters of a regular expression: longer ones take more time and stack to compile and check."""
 
 _REGEXP_SYNTAX = re.compile(
     r"(?:[ !\"#%&',/0-9:;<=>@A-Z_`a-z~.^$|()*+?-]|\\[dDwW.\\*+?()\[\]{}|^$/-]"
@@ -301,22 +302,22 @@ _UNSURE = re.compile(r"\(\?|[*+?}]\+|\[[^]]*(?:--|\|\||~~)")
 
 
 def _portable(pattern: Expression) -> re.Pattern[str]:
-    """Java and RE2 read it alike: no look-around, back reference, possessive or flag in it.
+    """The pattern, if Java and RE2 read it alike: no look-around, back reference or flag.
 
-    Nor a group that may be empty and is repeated: Java ends with its first empty turn.
+    Nor a repeated group that may be empty: Java ends the repetition at its first empty match.
     """
     match pattern:
-        case Literal(value=str() as text) if _is_written_alike(text):
+        case Literal(value=str() as text) if _has_portable_syntax(text):
             if not _UNSURE.search(text):
-                found = _compiled(text)
+                compiled = _compiled(text)
                 if not any(_compiled(group).match("") for group in _repeated(text)):
-                    return found
+                    return compiled
         case _:
             pass
     raise NotTheSame
 
 
-def _is_written_alike(pattern: str) -> bool:
+def _has_portable_syntax(pattern: str) -> bool:
     return len(pattern) <= LONGEST_PATTERN and _REGEXP_SYNTAX.fullmatch(pattern) is not None
 
 
@@ -331,7 +332,7 @@ _REGEXP_TOKEN = re.compile(r"\\.|\[(?:\\.|[^]\\])*]|.")
 
 
 def _repeated(pattern: str) -> Iterator[str]:
-    """What stands in each group of the pattern that a quantifier follows."""
+    """The text of each group of the pattern that a quantifier follows."""
     opened: list[int] = []
     for token in _REGEXP_TOKEN.finditer(pattern):
         if token[0] == "(":
@@ -399,11 +400,11 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "max_temp_directory_size": "0B",
 }
 SECONDS = 10.0
-"""How long DuckDB may take for one conjunct, before the interpreter's own answer serves."""
+"""How long DuckDB may take for one conjunct, before the interpreter's own answer is used."""
 
 
 def takes_any_text(expression: Expression) -> bool:
-    """Whether DuckDB means the same as Spark beyond printable ASCII, too."""
+    """DuckDB means the same as Spark beyond printable ASCII, too."""
     for node in walk(expression):
         match node:
             case Call() if node.function not in ANY_TEXT:
@@ -416,14 +417,14 @@ def takes_any_text(expression: Expression) -> bool:
 
 
 def means_the_same(expression: Expression, values: Sequence[pa.Array]) -> bool:
-    """Whether it does on all of these values, and on the text that is written in it."""
+    """DuckDB means the same as Spark on all these values and on the text literals."""
     count = len(values[0])
     sent = where_it_means_the_same(expression, values)
     return writes_the_same(expression) and tally(sent, count) == count
 
 
 def writes_the_same(expression: Expression) -> bool:
-    """Whether the text that is written in it means the same in DuckDB as in Spark."""
+    """The text literals of the expression mean the same in DuckDB as in Spark."""
     if takes_any_text(expression):
         return True
     written = pa.array(list(_texts(expression)), pa.string())
@@ -431,12 +432,12 @@ def writes_the_same(expression: Expression) -> bool:
 
 
 def where_it_means_the_same(expression: Expression, values: Sequence[pa.Array]) -> Mask:
-    """The rows of these columns whose values do."""
+    """One boolean per row: DuckDB means the same as Spark on the row's values."""
     return True if takes_any_text(expression) else all_of(map(_is_printable, values))
 
 
 def _texts(expression: Expression) -> Iterator[str]:
-    """Text that functions may be given, or that ILIKE folds: that of a list is only compared."""
+    """Text literals that functions take or ILIKE folds; those of IN lists are only compared."""
     for node in walk(expression):
         match node:
             case Literal(value=str() as text) | Like(pattern=text):
@@ -446,24 +447,24 @@ def _texts(expression: Expression) -> Iterator[str]:
 
 
 def _is_printable(values: pa.Array) -> Mask:
-    """Printable ASCII, where Java's and DuckDB's text functions agree. Numbers and NULL are."""
+    """Printable ASCII, on which Java's and DuckDB's text functions agree; true for other types."""
     if not pa.types.is_string(values.type):
         return True
     return unknown_as(pc.match_substring_regex(values, _PRINTABLE), verdict=True)
 
 
 class DuckDBConnection:
-    """DuckDB with a connection of its own, made when there is something to run."""
+    """A DuckDB connection that is opened when the first expression is run."""
 
     def __init__(self) -> None:
         self._connection: duckdb.DuckDBPyConnection | None = None
 
     def answers(self, sql: str, tuples: pa.Table) -> pa.Array | None:
-        """The answer for each tuple in order; None where a value makes the expression fail.
+        """One answer per tuple, in order; None where DuckDB fails.
 
-        Spark would raise there too, and what may raise is left to the interpreter, as is a regular
-        expression that is too much for RE2, an expression that is too deep for the parser, and
-        whatever takes too much memory or time.
+        DuckDB fails where a value makes the expression raise (Spark would raise too), where a
+        regular expression is too much for RE2 or an expression too deep for the parser, and where a
+        limit of memory or time is reached. The interpreter's answer is then used.
         """
         import duckdb
 
@@ -474,7 +475,7 @@ class DuckDBConnection:
         timer.start()
         try:
             query = f"SELECT {sql} AS answer FROM tuples"  # noqa: S608 - our own SQL
-            found = self._connection.sql(query).to_arrow_table()
+            result = self._connection.sql(query).to_arrow_table()
         except (
             duckdb.ConversionException,
             duckdb.InvalidInputException,
@@ -488,7 +489,7 @@ class DuckDBConnection:
         finally:
             timer.cancel()
             self._connection.unregister("tuples")
-        return found.column("answer").combine_chunks()
+        return result.column("answer").combine_chunks()
 
     def __enter__(self) -> Self:
         return self

@@ -1,8 +1,8 @@
-"""Cells: files that nothing tells apart for one question are counted as one.
+"""Groups of files that nothing distinguishes for one predicate: each group is counted as one.
 
-Of files in blocks most blocks are a cell each, and only the members of the others are files by
-themselves: what is a million flags for every file is some thousand for every cell. A number of a
-report is a sum over cells.
+If files are in blocks, most blocks are one group each; only the members of the other blocks are
+groups by themselves. So a table with a million files needs some thousand flags. A number of a
+report is a sum over groups.
 """
 
 from __future__ import annotations
@@ -27,91 +27,103 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 class FileGroups(Struct, frozen=True, eq=False, dict=True):
-    """The `whole` blocks, a cell each, and behind them the containers that stand `apart`.
+    """Groups of files: first one for each of the `whole_blocks`, then one for each single file.
 
-    These are places in the order of the blocks, and ascend.
+    `single_places` are places in the order of the blocks, and ascend.
     """
 
     blocks: Blocks
-    whole: Positions
-    apart: Positions
+    whole_blocks: Positions
+    single_places: Positions
 
     @property
     def count(self) -> int:
-        return len(self.whole) + len(self.apart)
+        return len(self.whole_blocks) + len(self.single_places)
 
     @lazy
-    def looked_into(self) -> Positions:
-        """The blocks whose members stand apart."""
-        apart = np.ones(self.blocks.count, np.bool_)
-        apart[self.whole] = False
-        return np.flatnonzero(apart)
+    def open_blocks(self) -> Positions:
+        """The blocks whose members are groups by themselves."""
+        is_open = np.ones(self.blocks.count, np.bool_)
+        is_open[self.whole_blocks] = False
+        return np.flatnonzero(is_open)
 
     @lazy
     def sizes(self) -> Positions:
-        """How many containers each cell is."""
-        return np.concatenate((self.blocks.sizes[self.whole], np.ones(len(self.apart), np.int64)))
+        """How many files each group has."""
+        return np.concatenate(
+            (self.blocks.sizes[self.whole_blocks], np.ones(len(self.single_places), np.int64))
+        )
 
     @lazy
     def examples(self) -> Positions:
-        """One container of each cell, by its position among all."""
-        return self.blocks.order[np.concatenate((self.blocks.begins[self.whole], self.apart))]
+        """The position of one file of each group."""
+        return self.blocks.order[
+            np.concatenate((self.blocks.begins[self.whole_blocks], self.single_places))
+        ]
 
-    def number(self, flagged: Flags) -> int:
-        """How many containers the flagged cells are."""
-        # Many times faster than looking up flags that come and go.
+    def file_count(self, flagged: Flags) -> int:
+        """How many files the flagged groups have."""
+        # Many times faster than indexing with flags that alternate.
         return int(np.einsum("i,i", self.sizes, flagged, dtype=np.int64))
 
     def sums(self, values: pa.Array) -> pa.Array:
-        """The sum of each cell; no value may be unknown."""
+        """The sum of each group; no value may be unknown."""
         ordered = self.blocks.ordered(values).to_numpy()
-        return pa.array(np.concatenate((self.blocks.sums(values)[self.whole], ordered[self.apart])))
+        return pa.array(
+            np.concatenate(
+                (self.blocks.sums(values)[self.whole_blocks], ordered[self.single_places])
+            )
+        )
 
     def positions(self, flagged: Flags) -> Positions:
-        """Where the containers of the flagged cells stand, cell by cell."""
+        """The positions of the files of the flagged groups, group by group."""
         return self.blocks.order[self._places(flagged)]
 
     def chosen(self, values: pa.Array, flagged: Flags) -> pa.Array:
-        """The values of the containers of the flagged cells, cell by cell; none is unknown."""
+        """The values of the files of the flagged groups, group by group; no value is unknown."""
         return pa.array(self.blocks.ordered(values).to_numpy()[self._places(flagged)])
 
     def _places(self, flagged: Flags) -> Positions:
-        whole, apart = map(np.flatnonzero, np.split(flagged, [len(self.whole)]))
-        places = self.blocks.places(self.whole[whole])
-        return np.concatenate((places, self.apart[apart]))
+        blocks, singles = map(np.flatnonzero, np.split(flagged, [len(self.whole_blocks)]))
+        places = self.blocks.places(self.whole_blocks[blocks])
+        return np.concatenate((places, self.single_places[singles]))
 
     def spread(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
-        """What is told of each cell, container by container in their own order."""
-        return values.take(self._numbers)
+        """Spread one value per group to one value per file, in the order of files."""
+        return values.take(self._group_numbers)
 
     @lazy
-    def _numbers(self) -> Positions:
-        """The cell of each container."""
-        found = np.empty_like(self.blocks.order)
+    def _group_numbers(self) -> Positions:
+        """The group of each file."""
+        numbers = np.empty_like(self.blocks.order)
         everything = self.positions(np.ones(self.count, np.bool_))
-        found[everything] = np.repeat(np.arange(self.count), self.sizes)
-        return found
+        numbers[everything] = np.repeat(np.arange(self.count), self.sizes)
+        return numbers
 
     def by_block(self, flags: Flags) -> Flags | None:
-        """One flag a block; None where members of one differ."""
-        whole, inside = np.split(flags, [len(self.whole)])
-        open_ = self.looked_into
-        found = np.zeros(self.blocks.count, np.bool_)
-        found[self.whole] = whole
-        if len(open_):
-            begins = np.concatenate(([0], self.blocks.sizes[open_].cumsum()[:-1]))
-            found[open_] = np.logical_or.reduceat(inside, begins)
-            if not np.array_equal(np.logical_and.reduceat(inside, begins), found[open_]):
+        """One flag per block; None where members of a block differ."""
+        of_blocks, of_members = np.split(flags, [len(self.whole_blocks)])
+        open_blocks = self.open_blocks
+        by_block = np.zeros(self.blocks.count, np.bool_)
+        by_block[self.whole_blocks] = of_blocks
+        if len(open_blocks):
+            begins = np.concatenate(([0], self.blocks.sizes[open_blocks].cumsum()[:-1]))
+            by_block[open_blocks] = np.logical_or.reduceat(of_members, begins)
+            if not np.array_equal(
+                np.logical_and.reduceat(of_members, begins), by_block[open_blocks]
+            ):
                 return None
-        return found
+        return by_block
 
-    def divided(self, flagged: Flags) -> tuple[FileGroups, Positions]:
-        """The same with every container of the flagged cells apart, and which cell each was."""
-        stay = ~flagged[: len(self.whole)]
-        split = self.whole[~stay]
-        apart = np.concatenate((self.blocks.places(split), self.apart))
-        order = np.argsort(apart, kind="stable")
-        were = np.repeat(np.flatnonzero(~stay), self.blocks.sizes[split])
-        inside = np.concatenate((were, np.arange(len(self.whole), self.count)))
-        was = np.concatenate((np.flatnonzero(stay), inside[order]))
-        return FileGroups(self.blocks, self.whole[stay], apart[order]), was
+    def split(self, flagged: Flags) -> tuple[FileGroups, Positions]:
+        """The groups with each file of the flagged groups single, and the earlier group of each."""
+        stay = ~flagged[: len(self.whole_blocks)]
+        split_blocks = self.whole_blocks[~stay]
+        single_places = np.concatenate((self.blocks.places(split_blocks), self.single_places))
+        order = np.argsort(single_places, kind="stable")
+        split_groups = np.repeat(np.flatnonzero(~stay), self.blocks.sizes[split_blocks])
+        single_groups = np.concatenate(
+            (split_groups, np.arange(len(self.whole_blocks), self.count))
+        )
+        group_before = np.concatenate((np.flatnonzero(stay), single_groups[order]))
+        return FileGroups(self.blocks, self.whole_blocks[stay], single_places[order]), group_before

@@ -1,4 +1,4 @@
-"""The survivors of a plan as `FileScan`s, each with its own residual."""
+"""The kept files of a plan as `FileScan`s, each with its own residual."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def file_scans(predicate: Predicate, evidence: Evidence) -> Iterator[FileScan]:
 
 
 class Residuals:
-    """What is left to check of each file: the conjuncts that are not `all` there."""
+    """The residual of each file: the conjuncts that are not `all` for it."""
 
     def __init__(self, predicate: Predicate, evidence: Evidence) -> None:
         self._conjuncts = [conjunct.sql for conjunct in predicate.conjuncts]
@@ -49,48 +49,48 @@ class Residuals:
 
     @lazy
     def _pattern(self) -> npt.NDArray[np.int64]:
-        """Files with the same open conjuncts share a number, and so one text."""
+        """One number per file; files with the same open conjuncts share a number and one text."""
         numbers = np.zeros(len(self._kept), np.int64)
-        for here in self._open:
-            _, numbers = np.unique(numbers * 2 + here, return_inverse=True)
+        for is_open in self._open:
+            _, numbers = np.unique(numbers * 2 + is_open, return_inverse=True)
         return numbers
 
     @lazy
     def _texts(self) -> list[str | None]:
         _, first = np.unique(self._pattern, return_index=True)
-        return [self._text([bool(here[at]) for here in self._open]) for at in first]
+        return [self._text([bool(is_open[at]) for is_open in self._open]) for at in first]
 
     def of(self, index: int) -> str | None:
         """The residual of one file; None where all its rows match."""
         return self._texts[int(self._pattern[index])]
 
     def texts(self) -> list[str | None]:
-        """The residual of every file; None for those that are not read at all."""
+        """The residual of every file; None for pruned files and where all rows match."""
         kept = self._kept.tolist()
         return [
-            self._texts[pattern] if here else None
-            for pattern, here in zip(self._pattern.tolist(), kept, strict=True)
+            self._texts[pattern] if is_kept else None
+            for pattern, is_kept in zip(self._pattern.tolist(), kept, strict=True)
         ]
 
     def left(self) -> tuple[bool, ...]:
-        """Of each conjunct whether some surviving file must still check it."""
-        return tuple(bool((here & self._kept).any()) for here in self._open)
+        """One boolean per conjunct: some kept file must still check it."""
+        return tuple(bool((is_open & self._kept).any()) for is_open in self._open)
 
     def _text(self, left: Sequence[bool]) -> str | None:
         return _of_those(self._conjuncts, left)
 
 
 def residual_of(predicate: Predicate, left: Sequence[bool]) -> str | None:
-    """The conjuncts that are left to check; None where none is."""
+    """The conjuncts that are left to check, as text; None where none is left."""
     return _of_those([conjunct.sql for conjunct in predicate.conjuncts], left)
 
 
 def _of_those(conjuncts: Sequence[str], left: Sequence[bool]) -> str | None:
-    return joined([sql for sql, here in zip(conjuncts, left, strict=True) if here])
+    return joined([sql for sql, is_left in zip(conjuncts, left, strict=True) if is_left])
 
 
 def joined(conjuncts: Sequence[str]) -> str | None:
-    """Conjuncts as one text for people; None for none."""
+    """The text of a conjunction of conjuncts; None for no conjuncts."""
     if not conjuncts:
         return None
     if len(conjuncts) == 1:
@@ -102,11 +102,11 @@ _Groups = dict[int, tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]
 
 
 def _surviving_groups(evidence: Evidence) -> _Groups:
-    """For each opened file its surviving ordinals and byte ranges."""
-    groups, found = evidence.groups, evidence.group_judgement
-    if groups is None or found is None:
+    """The ordinals and byte ranges of the kept row groups of each opened file."""
+    groups, judgement = evidence.groups, evidence.group_judgement
+    if groups is None or judgement is None:
         return {}
-    kept = pa.array(found.kept)
+    kept = pa.array(judgement.kept)
     files = groups.owners.filter(kept).to_pylist()
     ordinals = groups.ordinal.filter(kept).to_pylist()
     ranges = groups.ranges.filter(kept).to_pylist()

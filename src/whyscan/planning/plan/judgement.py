@@ -1,6 +1,6 @@
-"""What a predicate and each of its conjuncts make of a batch of containers, as flat arrays.
+"""The verdicts of a predicate and of each conjunct on a batch of containers, as flat arrays.
 
-Here the lazy masks of the evaluator become numbers that are counted, rolled up and reported.
+The evaluator's lazy masks become NumPy arrays, which planners and reports count and combine.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 Flags: TypeAlias = "npt.NDArray[np.bool_]"
 Decided = Mapping[int, Truth]
-"""Conjuncts, by position, whose truth is known from elsewhere: see partition_values.py."""
+"""The truth of conjuncts, by position, that was found without evaluation: partition_values.py."""
 
 UNDECIDED: Decided = {}
 
 
 class Judgement(Struct, frozen=True):
-    """One flag a container: may match, all rows match, may match if no value is NaN.
+    """One flag per container: may match, all rows match, may match if no value is NaN.
 
-    `kept_without_join` is `kept` but for the conjuncts that came from a join; `conjunct_kept` and
-    `conjunct_every` hold the same for each conjunct by itself.
+    `kept_without_join` is `kept` without the conjuncts that came from a join. `conjunct_kept` and
+    `conjunct_every` have the same flags as `kept` and `every` for each conjunct alone.
     """
 
     kept: Flags
@@ -55,25 +55,25 @@ class Judgement(Struct, frozen=True):
 def judge(
     predicate: Predicate, containers: Containers, zone: Zone, decided: Decided = UNDECIDED
 ) -> Judgement:
-    """Every conjunct by itself, and all together."""
+    """The verdicts of every conjunct alone and of the predicate, by blocks where that is faster."""
     if containers.blocks is not None and not decided:
-        from whyscan.planning.plan.blockwise import pieced_together
+        from whyscan.planning.plan.blockwise import judge_by_blocks
 
-        found = pieced_together(predicate, containers, zone)
-        if found is not None:
-            return found
+        judgement = judge_by_blocks(predicate, containers, zone)
+        if judgement is not None:
+            return judgement
     return judge_each(predicate, containers, zone, decided)
 
 
 def judge_each(
     predicate: Predicate, containers: Containers, zone: Zone, decided: Decided = UNDECIDED
 ) -> Judgement:
-    """The same, container by container."""
-    each, together = truths(predicate, containers, zone, decided)
-    kept = flags(together.true, containers.count)
+    """The verdicts of every conjunct alone and of the predicate, container by container."""
+    each, conjunction = truths(predicate, containers, zone, decided)
+    kept = flags(conjunction.true, containers.count)
     return Judgement(
         kept=kept,
-        every=flags(matches_all(together), containers.count),
+        every=flags(matches_all(conjunction), containers.count),
         kept_without_nan=_without_nan(kept, predicate, containers, zone, decided),
         kept_without_join=_without_join(kept, predicate, containers, each),
         conjunct_kept=tuple(flags(t.true, containers.count) for t in each),
@@ -82,16 +82,16 @@ def judge_each(
 
 
 def flags(mask: Mask, count: int) -> Flags:
-    """A mask as a numpy array."""
+    """A mask as a NumPy array."""
     if isinstance(mask, bool) or not count:
         return np.full(count, mask is True)
     bits = np.frombuffer(mask.buffers()[1], np.uint8)
-    whole = np.unpackbits(bits, count=mask.offset + count, bitorder="little")
-    return whole[mask.offset :].view(np.bool_)
+    unpacked = np.unpackbits(bits, count=mask.offset + count, bitorder="little")
+    return unpacked[mask.offset :].view(np.bool_)
 
 
 def bits(flagged: Flags) -> pa.BooleanArray:
-    """A numpy array as a mask: packed here, eight times faster than Arrow would."""
+    """A NumPy array as a mask. NumPy packs the bits eight times faster than Arrow."""
     packed = pa.py_buffer(np.packbits(flagged, bitorder="little"))
     return pa.BooleanArray.from_buffers(pa.bool_(), len(flagged), [None, packed])
 
@@ -99,13 +99,13 @@ def bits(flagged: Flags) -> pa.BooleanArray:
 def truths(
     predicate: Predicate, containers: Containers, zone: Zone, decided: Decided
 ) -> tuple[list[Truth], Truth]:
-    """The truth of each conjunct by itself, and of all together."""
+    """The truth of each conjunct alone, and of their conjunction."""
     expressions = [conjunct.expression for conjunct in predicate.conjuncts]
-    found = [
+    each = [
         decided[i] if i in decided else evaluate(expression, containers, zone)
         for i, expression in enumerate(expressions)
     ]
-    return found, conjoin(expressions, found, containers)
+    return each, conjoin(expressions, each, containers)
 
 
 def _without_nan(
@@ -113,30 +113,30 @@ def _without_nan(
 ) -> Flags:
     if not any(isinstance(column.type, FloatType) for column in predicate.columns()):
         return kept
-    _, together = truths(predicate, containers.without_nan(), zone, decided)
-    return kept & flags(together.true, containers.count)
+    _, conjunction = truths(predicate, containers.without_nan(), zone, decided)
+    return kept & flags(conjunction.true, containers.count)
 
 
 def _without_join(
     kept: Flags, predicate: Predicate, containers: Containers, each: Sequence[Truth]
 ) -> Flags:
-    own = [
+    unjoined = [
         (c.expression, t) for c, t in zip(predicate.conjuncts, each, strict=True) if not c.joined
     ]
-    if len(own) == len(each):
+    if len(unjoined) == len(each):
         return kept
-    if not own:
+    if not unjoined:
         return np.ones(containers.count, np.bool_)
-    together = conjoin([e for e, _ in own], [t for _, t in own], containers)
-    return flags(together.true, containers.count)
+    conjunction = conjoin([e for e, _ in unjoined], [t for _, t in unjoined], containers)
+    return flags(conjunction.true, containers.count)
 
 
 def mapped(judgement: Judgement, change: Callable[[Flags], Flags]) -> Judgement:
-    """The same with every flag changed; those that are one array stay one."""
+    """The judgement with `change` applied to every array; arrays that are shared stay shared."""
     kept = change(judgement.kept)
 
-    def of(found: Flags) -> Flags:
-        return kept if found is judgement.kept else change(found)
+    def of(flags: Flags) -> Flags:
+        return kept if flags is judgement.kept else change(flags)
 
     return Judgement(
         kept=kept,
@@ -149,14 +149,15 @@ def mapped(judgement: Judgement, change: Callable[[Flags], Flags]) -> Judgement:
 
 
 def roll_up(inner: Judgement, parent: npt.NDArray[np.int64], count: int) -> Judgement:
-    """Judgement of `count` parents by that of their parts.
+    """The judgement of `count` parents from the judgement of their children.
 
-    A parent may match if a part may, and matches all if it has parts and each of them does.
+    A parent may match if a child may match. All its rows match if it has children and all rows of
+    each child match.
     """
     inhabited = _any(np.ones(inner.count, np.bool_), parent, count)
 
-    def every(part: Flags) -> Flags:
-        return inhabited & ~_any(~part, parent, count)
+    def every(inner_flags: Flags) -> Flags:
+        return inhabited & ~_any(~inner_flags, parent, count)
 
     return Judgement(
         kept=_any(inner.kept, parent, count),
@@ -168,17 +169,17 @@ def roll_up(inner: Judgement, parent: npt.NDArray[np.int64], count: int) -> Judg
     )
 
 
-def _any(part: Flags, parent: npt.NDArray[np.int64], count: int) -> Flags:
-    found: Flags = np.bincount(parent[part], minlength=count).astype(np.bool_)
-    return found
+def _any(inner_flags: Flags, parent: npt.NDArray[np.int64], count: int) -> Flags:
+    flagged: Flags = np.bincount(parent[inner_flags], minlength=count).astype(np.bool_)
+    return flagged
 
 
 def place(inner: Judgement, at: npt.NDArray[np.int64], outer: Judgement) -> Judgement:
-    """`outer` with the containers at `at` judged by `inner` instead."""
+    """The judgement `outer`, in which the containers at `at` have the verdicts of `inner`."""
 
-    def put(whole: Flags, part: Flags) -> Flags:
-        copy = whole.copy()
-        copy[at] = part
+    def put(outer_flags: Flags, inner_flags: Flags) -> Flags:
+        copy = outer_flags.copy()
+        copy[at] = inner_flags
         return copy
 
     return Judgement(

@@ -1,7 +1,7 @@
-"""How many live rows of each container match a predicate, as far as metadata goes.
+"""How many live rows of each container match a predicate, as far as metadata says.
 
-Row groups count where a footer was opened, files elsewhere. Nobody knows in which row group a
-deleted row was: all of a file's may have matched, or none.
+Row groups are counted where a footer was opened, files elsewhere. Metadata does not say in which
+row group a deleted row was: every deleted row of a file may have matched, or none.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ UNCOUNTED = -1
 
 
 def surely_matching(evidence: Evidence) -> pa.Array:
-    """At least so many of each file; null where nobody counted its rows."""
+    """At least this many rows of each file match; null where the file's row count is unknown."""
     files, inside = evidence.files, evidence.group_judgement
     every = _rows(evidence, evidence.judgement.every, None if inside is None else inside.every)
     if files.deleted is not None or files.maybe_deleted is not None:
@@ -46,7 +46,7 @@ def surely_matching(evidence: Evidence) -> pa.Array:
 
 
 def perhaps_matching(evidence: Evidence) -> pa.Array:
-    """At most so many of each file; null where nobody counted its rows."""
+    """At most this many rows of each file match; null where the file's row count is unknown."""
     files, inside = evidence.files, evidence.group_judgement
     kept = _rows(evidence, evidence.judgement.kept, None if inside is None else inside.kept)
     if inside is None and files.deleted is None:
@@ -56,7 +56,7 @@ def perhaps_matching(evidence: Evidence) -> pa.Array:
 
 
 def perhaps_gone(files: Files) -> pa.Array:
-    """At most so many rows of each file are deleted: all of them where nobody knows."""
+    """At most this many rows of each file are deleted: all rows where the number is unknown."""
     gone = pa.repeat(pa.scalar(0, pa.int64()), files.count)
     if files.deleted is not None:
         gone = pc.add(gone, files.deleted)
@@ -66,13 +66,13 @@ def perhaps_gone(files: Files) -> pa.Array:
 
 
 def group_rows(groups: RowGroups) -> pa.Array:
-    """The rows of each row group; null where they are not known."""
+    """The number of rows of each row group; null where it is unknown."""
     rows = groups.containers.rows
     return pa.nulls(groups.count, pa.int64()) if rows is None else rows
 
 
 def _rows(evidence: Evidence, files: Flags, groups: Flags | None) -> pa.Array:
-    """The rows of flagged containers, file by file: row groups where a footer was opened."""
+    """The rows of the flagged containers, summed per file: row groups where a footer was opened."""
     rows = pc.if_else(bits(files), evidence.rows, pa.scalar(0, pa.int64()))
     opened = evidence.groups
     if opened is None or groups is None:
@@ -80,26 +80,26 @@ def _rows(evidence: Evidence, files: Flags, groups: Flags | None) -> pa.Array:
     counted = group_rows(opened).to_numpy(zero_copy_only=False)[groups]
     at = opened.opened.to_numpy()
     inside = np.bincount(opened.file.to_numpy()[groups], weights=counted, minlength=len(at))
-    whole = np.zeros(evidence.count)
-    whole[at] = inside
+    row_counts = np.zeros(evidence.count)
+    row_counts[at] = inside
     is_open = np.zeros(evidence.count, np.bool_)
     is_open[at] = True
-    known = pa.array(np.nan_to_num(whole).astype(np.int64), mask=np.isnan(whole))
-    return pc.if_else(bits(is_open), known, rows)
+    inside_rows = pa.array(np.nan_to_num(row_counts).astype(np.int64), mask=np.isnan(row_counts))
+    return pc.if_else(bits(is_open), inside_rows, rows)
 
 
 def counts(numbers: pa.Array, unknown: int = 0) -> Counts:
-    """Counts as numbers, `unknown` where nobody counted."""
-    found: Counts = numbers.fill_null(unknown).to_numpy(zero_copy_only=False)
-    return found
+    """Counts as a NumPy array, with `unknown` in the place of nulls."""
+    filled: Counts = numbers.fill_null(unknown).to_numpy(zero_copy_only=False)
+    return filled
 
 
 class Population(Struct, frozen=True):
-    """Containers of one level, which have no row in common.
+    """The containers of one level; no row is in two of them.
 
-    Those that are not `kept` have no row that matches. At least `sure` rows of each do, and where
-    it matches in `every` row, all of its `rows` but the deleted ones: at most `gone`. Rows that
-    nobody counted are `UNCOUNTED`.
+    One flag or number per container. If `kept` is false, no row matches. At least `sure` rows
+    match. If `every` is true, all `rows` match except the deleted ones, of which there are at most
+    `gone`. A row count that is unknown is `UNCOUNTED`.
     """
 
     containers: Containers
@@ -111,40 +111,42 @@ class Population(Struct, frozen=True):
 
     @property
     def whole(self) -> Flags:
-        """Every row that was written is there and matches."""
-        found: Flags = self.every & (self.gone == 0) & (self.rows != UNCOUNTED)
-        return found
+        """One flag per container: no row is deleted, and every row matches."""
+        matching: Flags = self.every & (self.gone == 0) & (self.rows != UNCOUNTED)
+        return matching
 
     def interval(self, expression: Expression, plan: ScanPlan) -> Interval:
-        """Where the values of an expression lie."""
-        told = self.containers.without_nan() if plan.options.assume_no_nan else self.containers
-        return interval_of(expression, ContainerBatch(told, plan.zone))
+        """The interval of an expression in each container."""
+        containers = (
+            self.containers.without_nan() if plan.options.assume_no_nan else self.containers
+        )
+        return interval_of(expression, ContainerBatch(containers, plan.zone))
 
     def exact(self, expression: Expression) -> Exact:
-        """What is exact of a column; nothing of any other expression."""
+        """The exact statistics of a column; `NOTHING` for every other expression."""
         column = column_below(expression)
-        told = None if column is None else self.containers.exact.get(column.path)
-        if column is None or told is None:
+        exact = None if column is None else self.containers.exact.get(column.path)
+        if column is None or exact is None:
             return NOTHING
         recorded = self.containers.statistics[column.path]
         # Partition values may say less than statistics, and are believed where they contradict.
-        both_told = self.containers.interval(column)
-        no_null = opposite(both_told.null)
+        combined = self.containers.interval(column)
+        no_null = opposite(combined.null)
         return Exact(
-            keep(opposite(both(no_null, surely(pc.greater, told.nulls, 0))), told.nulls),
-            both(told.lower, surely(equal, recorded.lower, both_told.lower)),
-            both(told.upper, surely(equal, recorded.upper, both_told.upper)),
+            keep(opposite(both(no_null, surely(pc.greater, exact.nulls, 0))), exact.nulls),
+            both(exact.lower, surely(equal, recorded.lower, combined.lower)),
+            both(exact.upper, surely(equal, recorded.upper, combined.upper)),
         )
 
 
 def of_files(evidence: Evidence) -> Population:
-    """The files of a plan."""
-    files, found = evidence.files, evidence.judgement
+    """The files of a plan as one population."""
+    files, judgement = evidence.files, evidence.judgement
     rows = counts(files.rows, UNCOUNTED)
     return Population(
         files.containers,
-        found.kept & (counts(perhaps_matching(evidence), UNCOUNTED) != 0),
-        found.every,
+        judgement.kept & (counts(perhaps_matching(evidence), UNCOUNTED) != 0),
+        judgement.every,
         rows,
         counts(surely_matching(evidence)),
         counts(perhaps_gone(files), 1),
@@ -152,14 +154,16 @@ def of_files(evidence: Evidence) -> Population:
 
 
 def of_row_groups(evidence: Evidence) -> Population | None:
-    """The row groups of a plan; None where no footer was opened.
+    """The row groups of a plan as one population; None where no footer was opened.
 
-    Any of a file's deleted rows may have been in any of its row groups.
+    Each deleted row of a file may have been in any of its row groups.
     """
-    groups, found = evidence.groups, evidence.group_judgement
-    if groups is None or found is None:
+    groups, judgement = evidence.groups, evidence.group_judgement
+    if groups is None or judgement is None:
         return None
     rows = counts(group_rows(groups), UNCOUNTED)
     gone = counts(perhaps_gone(evidence.files), 1)[groups.owners.to_numpy()]
-    sure = np.where(found.every, np.maximum(rows - gone, 0), 0)
-    return Population(groups.containers, found.kept & (rows != 0), found.every, rows, sure, gone)
+    sure = np.where(judgement.every, np.maximum(rows - gone, 0), 0)
+    return Population(
+        groups.containers, judgement.kept & (rows != 0), judgement.every, rows, sure, gone
+    )

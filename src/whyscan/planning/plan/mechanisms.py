@@ -1,11 +1,11 @@
-"""What removed a container: each is credited once, to the first mechanism that is enough.
+"""Which mechanism removed a container: the first mechanism that is enough gets the credit.
 
-| mechanism | what it goes by |
+| mechanism | what it uses |
 |---|---|
 | partition | partition values, and the conjuncts of the statement itself |
 | statistics | bounds and counts, and the same conjuncts |
-| join | whatever is known, and conjuncts that came from a join |
-| limit | nothing against it: others are sure to have the rows that a LIMIT asks for |
+| join | all metadata, and conjuncts that came from a join |
+| limit | other containers surely have the rows that a LIMIT needs |
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Mechanism(IntEnum):
-    """What removed a container, in the order of credit."""
+    """What removed a container, in the order in which credit is given."""
 
     NOTHING = 0
     PARTITION = 1
@@ -44,7 +44,7 @@ REMOVING = tuple(Mechanism)[1:]
 
 
 def of_files(evidence: Evidence) -> Credits:
-    """A `Mechanism` a file."""
+    """One `Mechanism` per file or group of files."""
     before = evidence.before_limit
     return _credits(
         before.by_partition.kept_without_join,
@@ -55,54 +55,60 @@ def of_files(evidence: Evidence) -> Credits:
 
 
 def of_row_groups(evidence: Evidence) -> Credits:
-    """A `Mechanism` a row group; none where no footer was opened."""
+    """One `Mechanism` per row group; an empty array where no footer was opened."""
     before = evidence.before_limit
-    groups, asked, found = evidence.groups, before.group_judgement, evidence.group_judgement
-    if groups is None or asked is None or found is None:
+    groups, judgement_before, judgement = (
+        evidence.groups,
+        before.group_judgement,
+        evidence.group_judgement,
+    )
+    if groups is None or judgement_before is None or judgement is None:
         return np.zeros(0, np.int8)
     by_partition = before.by_partition.kept_without_join[groups.owners.to_numpy()]
-    return _credits(by_partition, asked.kept_without_join, asked.kept, found.kept)
+    return _credits(
+        by_partition, judgement_before.kept_without_join, judgement_before.kept, judgement.kept
+    )
 
 
-def of_manifests(above: ManifestEvidence) -> Credits:
-    """A `Mechanism` a manifest: a summary is one of partition values."""
-    static, kept = above.judgement.kept_without_join, above.judgement.kept
+def of_manifests(manifests: ManifestEvidence) -> Credits:
+    """One `Mechanism` per manifest. Summaries of manifests are about partition values."""
+    static, kept = manifests.judgement.kept_without_join, manifests.judgement.kept
     return _credits(static, static, kept, kept)
 
 
 def files_unlisted(evidence: Evidence) -> dict[Mechanism, int]:
-    """The files of the manifests that each mechanism left closed."""
-    above = evidence.manifests
-    if above is None or above.opened.all():
+    """How many files the closed manifests list, by the mechanism that left them closed."""
+    manifests = evidence.manifests
+    if manifests is None or manifests.opened.all():
         return {}
-    files = above.manifests.files.to_numpy(zero_copy_only=False)
-    by = of_manifests(above)
-    return {m: int(files[~above.opened & (by == m)].sum()) for m in REMOVING}
+    files = manifests.manifests.files.to_numpy(zero_copy_only=False)
+    mechanisms = of_manifests(manifests)
+    return {m: int(files[~manifests.opened & (mechanisms == m)].sum()) for m in REMOVING}
 
 
-def counted(found: Credits) -> dict[str, int]:
-    """How many each removed, by its word."""
-    return worded({m: int(np.count_nonzero(found == m)) for m in REMOVING})
+def counted(mechanisms: Credits) -> dict[str, int]:
+    """How many containers each mechanism removed, by its word."""
+    return worded({m: int(np.count_nonzero(mechanisms == m)) for m in REMOVING})
 
 
 def worded(counts: Mapping[Mechanism, int]) -> dict[str, int]:
-    """Those of partition and statistics always, those of the others where they removed some."""
+    """Counts by word: partition and statistics always, the others if they removed something."""
     always = (Mechanism.PARTITION, Mechanism.STATISTICS)
     return {m.word: count for m, count in counts.items() if count or m in always}
 
 
 def _credits(partition: Flags, statistics: Flags, join: Flags, limit: Flags) -> Credits:
-    """Who removed what, by what each of them left with those before it."""
+    """One `Mechanism` per container, from what each mechanism keeps after those before it."""
     left = (partition, statistics, join, limit)
-    # One that leaves what the one before it left removed nothing.
+    # A mechanism with the same array as the one before it removed nothing.
     steps = [
         (mechanism, kept)
         for mechanism, kept, before in zip(REMOVING, left, (None, *left), strict=False)
         if kept is not before
     ]
-    found: Credits = np.zeros(len(partition), np.int8)
+    mechanisms: Credits = np.zeros(len(partition), np.int8)
     for mechanism, kept in reversed(steps):
-        # As numbers: choosing element by element takes many times as long.
-        found *= kept.view(np.int8)
-        found += (~kept).view(np.int8) * np.int8(mechanism)
-    return found
+        # Arithmetic on numbers is many times faster than choosing element by element.
+        mechanisms *= kept.view(np.int8)
+        mechanisms += (~kept).view(np.int8) * np.int8(mechanism)
+    return mechanisms

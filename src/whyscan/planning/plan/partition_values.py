@@ -1,7 +1,7 @@
-"""Exact answers on partition values: what the interpreter leaves open, DuckDB decides.
+"""Exact answers on partition values: DuckDB decides what the interpreter leaves open.
 
 A conjunct that names only identity partition columns has one answer for each distinct tuple of
-their values. Where the interpreter has no rule for a function in it, the function is run.
+their values. Where the interpreter has no rule for a function in it, DuckDB runs the function.
 """
 
 from __future__ import annotations
@@ -47,29 +47,31 @@ if TYPE_CHECKING:
 
 
 def truths_of_points(predicate: Predicate, containers: Containers, zone: Zone) -> Decided:
-    """The truth, file by file, of the conjuncts that name columns with one value in each file."""
-    found: dict[int, Truth] = {}
+    """The truth, file by file, of the conjuncts whose columns have one value in each file."""
+    truths: dict[int, Truth] = {}
     for position, conjunct in enumerate(predicate.conjuncts):
         columns = columns_of(conjunct.expression)
         if columns and all(_is_a_point(column, containers) for column in columns):
-            found[position] = evaluate(conjunct.expression, containers, zone)
-    return found
+            truths[position] = evaluate(conjunct.expression, containers, zone)
+    return truths
 
 
-def decide(predicate: Predicate, pointed: Decided, containers: Containers, zone: Zone) -> Decided:
-    """The truth of those of them that only running them can decide, as far as that goes."""
+def decide(
+    predicate: Predicate, point_truths: Decided, containers: Containers, zone: Zone
+) -> Decided:
+    """The truth of those conjuncts that the interpreter leaves open and DuckDB can decide."""
     decided: dict[int, Truth] = {}
-    for position, found in pointed.items():
+    for position, truth in point_truths.items():
         expression = predicate.conjuncts[position].expression
-        if is_open(found, expression, containers, zone):
-            answer = _run(expression, containers, found)
+        if is_open(truth, expression, containers, zone):
+            answer = _run(expression, containers, truth)
             if answer is not None:
                 decided[position] = answer
     return decided
 
 
 def spread(decided: Decided, at: pa.Array) -> Decided:
-    """The same answers for the parts of files: `at` is the file of each part."""
+    """The same truths for the row groups of files: `at` is the file of each row group."""
 
     def take(mask: Mask) -> Mask:
         return mask if isinstance(mask, bool) else mask.take(at)
@@ -94,31 +96,32 @@ def _is_a_point(column: Column, containers: Containers) -> bool:
     return tally(alone, containers.count) == containers.count
 
 
-def is_open(found: Truth, expression: Expression, containers: Containers, zone: Zone) -> bool:
+def is_open(truth: Truth, expression: Expression, containers: Containers, zone: Zone) -> bool:
     """Some container may give more than one answer."""
     blocks = containers.blocks
     if blocks is None:
-        return tally(_several(found), containers.count) > 0
-    # What a member may give its hull may give: members of the other blocks have one answer.
+        return tally(_several(truth), containers.count) > 0
+    # The hull may give every answer that a member may give: closed blocks have one answer.
     columns = columns_of(expression)
     hulls = blocks.hulls(containers, columns)
-    several = materialise(_several(evaluate(expression, hulls, zone)), blocks.count)
-    open_ = np.flatnonzero(several.to_numpy(zero_copy_only=False))
-    if not len(open_):
+    several_answers = materialise(_several(evaluate(expression, hulls, zone)), blocks.count)
+    open_blocks = np.flatnonzero(several_answers.to_numpy(zero_copy_only=False))
+    if not len(open_blocks):
         return False
-    members = blocks.members(containers, columns, open_)
+    members = blocks.members(containers, columns, open_blocks)
     return tally(_several(evaluate(expression, members, zone)), members.count) > 0
 
 
-def _several(found: Truth) -> Mask:
-    possible = (found.true, found.false, found.null, found.raises)
-    return any_of(both(*two) for two in combinations(possible, 2))
+def _several(truth: Truth) -> Mask:
+    possible = (truth.true, truth.false, truth.null, truth.raises)
+    return any_of(both(*pair) for pair in combinations(possible, 2))
 
 
-def _run(expression: Expression, containers: Containers, found: Truth) -> Truth | None:
-    """The expression on each distinct tuple; what was `found` where DuckDB may mean another thing.
+def _run(expression: Expression, containers: Containers, truth: Truth) -> Truth | None:
+    """The truth by running the expression on each distinct tuple; None where it cannot be run.
 
-    None where it cannot be run, whatever the values: one part of a table is to say what all say.
+    Where DuckDB may give another answer than Spark, the interpreter's `truth` stays. Whether the
+    expression can be run must not depend on the values: all parts of a table must decide alike.
     """
     columns = columns_of(expression)
     names = {column.path: f"c{i}" for i, column in enumerate(columns)}
@@ -127,40 +130,40 @@ def _run(expression: Expression, containers: Containers, found: Truth) -> Truth 
     if sql is None or len(values) < len(columns) or not writes_the_same(expression):
         return None
     if not makes_little(expression, columns, values):
-        return found
+        return truth
     sent = where_it_means_the_same(expression, values)
     if not tally(sent, containers.count):
-        return found
+        return truth
     first, tuple_of = _distinct(values)
-    asked = materialise(sent, containers.count).take(first)
+    is_sent = materialise(sent, containers.count).take(first)
     tuples = pa.table({n: v.take(first) for n, v in zip(names.values(), values, strict=True)})
     with DuckDBConnection() as engine:
-        answers = engine.answers(sql, tuples.filter(asked))
+        answers = engine.answers(sql, tuples.filter(is_sent))
     if answers is None:
         return None
-    place = pa.array(np.cumsum(asked) - 1, mask=~np.asarray(asked))
-    return _truth(answers.take(place).take(pa.array(tuple_of)), sent, found)
+    place = pa.array(np.cumsum(is_sent) - 1, mask=~np.asarray(is_sent))
+    return _truth(answers.take(place).take(pa.array(tuple_of)), sent, truth)
 
 
 def _values(column: Column, containers: Containers) -> pa.Array | None:
-    """One value a container, NULL where it has none; text as text."""
+    """One value per container, NULL where it has none; text as text."""
     interval = containers.partition[column.path]
     lower = interval.lower
     if lower is None:
         return None
-    whole = lower if isinstance(lower, pa.Array) else pa.repeat(lower, containers.count)
+    values = lower if isinstance(lower, pa.Array) else pa.repeat(lower, containers.count)
     if isinstance(column.type, StringType):
         try:
-            return whole.cast(pa.string())
+            return values.cast(pa.string())
         except pa.ArrowInvalid:
             return None
-    return whole
+    return values
 
 
 def _distinct(
     values: Sequence[pa.Array],
 ) -> tuple[pa.Array, npt.NDArray[np.int64]]:
-    """Where each distinct tuple first stands, and the tuple of each container."""
+    """The first container of each distinct tuple, and the tuple of each container."""
     codes = np.zeros(len(values[0]), np.int64)
     for column in values:
         encoded = column.dictionary_encode(null_encoding="encode")
@@ -170,15 +173,15 @@ def _distinct(
     return pa.array(first), inverse.astype(np.int64)
 
 
-def _truth(answers: pa.Array, sent: Mask, found: Truth) -> Truth:
-    """The answers to what was sent, and of the rest what was found without."""
+def _truth(answers: pa.Array, sent: Mask, truth: Truth) -> Truth:
+    """DuckDB's answers where tuples were sent, and the interpreter's `truth` elsewhere."""
 
-    def chosen(answer: Mask, other: Mask) -> Mask:
-        return either(both(sent, answer), both(opposite(sent), other))
+    def chosen(answer: Mask, otherwise: Mask) -> Mask:
+        return either(both(sent, answer), both(opposite(sent), otherwise))
 
     return Truth(
-        lambda: chosen(unknown_as(answers, verdict=False), found.true),
-        lambda: chosen(opposite(unknown_as(answers, verdict=True)), found.false),
-        lambda: chosen(settled(answers.is_null()), found.null),
-        lambda: both(opposite(sent), found.raises),
+        lambda: chosen(unknown_as(answers, verdict=False), truth.true),
+        lambda: chosen(opposite(unknown_as(answers, verdict=True)), truth.false),
+        lambda: chosen(settled(answers.is_null()), truth.null),
+        lambda: both(opposite(sent), truth.raises),
     )

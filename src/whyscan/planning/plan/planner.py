@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.planning.plan.block_reasons import BlockQuestion, told_apart
-from whyscan.planning.plan.blockwise import in_cells
+from whyscan.planning.plan.block_reasons import BlockQuestion, mixed_blocks
+from whyscan.planning.plan.blockwise import judge_groups
 from whyscan.planning.plan.judgement import (
     UNDECIDED,
     Decided,
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
 FOOTERS_AT_MOST = 1_000
-"""`--depth auto` opens the footers of survivors while they are no more than this."""
+"""`--depth auto` opens the footers of the kept files if there are no more than this many."""
 
 FEW = 16
-"""Less than one of so many is looked up; of more, all are added up."""
+"""If fewer than 1 of `FEW` values are wanted, they are looked up; otherwise all are multiplied."""
 
 
 def make_plan(snapshot: Snapshot, predicate: Predicate, options: Options) -> ScanPlan:
@@ -63,6 +63,8 @@ def make_plan(snapshot: Snapshot, predicate: Predicate, options: Options) -> Sca
 
 
 class _Planner(Struct, frozen=True):
+    """One predicate on one snapshot: reads the containers level by level and judges them."""
+
     snapshot: Snapshot
     predicate: Predicate
     zone: Zone
@@ -70,29 +72,29 @@ class _Planner(Struct, frozen=True):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Those whose statistics are read."""
+        """The columns whose statistics are read."""
         checked = self.options.complete or ()
         return tuple(dict.fromkeys((*self.predicate.columns(), *self.options.measured, *checked)))
 
     def evidence(self) -> Evidence:
         manifests = self.manifests()
-        chosen = None if manifests is None else pa.array(np.flatnonzero(manifests.opened))
-        files = self.snapshot.files(self.columns, self.zone, chosen)
+        opened = None if manifests is None else pa.array(np.flatnonzero(manifests.opened))
+        files = self.snapshot.files(self.columns, self.zone, opened)
         partition = files.containers.by_partition()
-        pointed = truths_of_points(self.predicate, partition, self.zone)
-        runnable = {at: t for at, t in pointed.items() if at not in self.options.never_run}
+        point_truths = truths_of_points(self.predicate, partition, self.zone)
+        runnable = {at: t for at, t in point_truths.items() if at not in self.options.never_run}
         decided = decide(self.predicate, runnable, partition, self.zone)
-        known = decided
-        in_cells = None if decided else self.in_cells(files, manifests)
-        if in_cells is not None:
-            return self.with_row_groups(in_cells)
+        settled = decided
+        grouped = None if decided else self.in_groups(files, manifests)
+        if grouped is not None:
+            return self.with_row_groups(grouped)
         if decided or partition.blocks is None:
-            # Statistics add nothing to what the truth of these was found from.
-            known = {**_unmeasured(pointed, self.predicate, files.containers), **decided}
-        by_partition = self.judge(partition, known)
+            # Statistics add nothing to the truth of conjuncts over partition values alone.
+            settled = {**_unmeasured(point_truths, self.predicate, files.containers), **decided}
+        by_partition = self.judge(partition, settled)
         if self.snapshot.footers_describe_files:
             return self.by_footers(files, by_partition, decided)
-        judgement = self.judge(files.containers, known)
+        judgement = self.judge(files.containers, settled)
         evidence = Evidence(
             files=files,
             judgement=judgement,
@@ -106,32 +108,34 @@ class _Planner(Struct, frozen=True):
         )
         return self.with_row_groups(evidence)
 
-    def in_cells(self, files: Files, manifests: ManifestEvidence | None) -> Evidence | None:
-        """The same of files in blocks, told as few; None where each has to be told by itself."""
+    def in_groups(self, files: Files, manifests: ManifestEvidence | None) -> Evidence | None:
+        """The evidence with one flag per group of files; None where one flag per file is needed."""
         if files.containers.blocks is None or self.snapshot.footers_describe_files:
             return None
-        apart = told_apart(BlockQuestion(self.snapshot, files, self.predicate, self.zone))
-        if apart is None:
+        mixed = mixed_blocks(BlockQuestion(self.snapshot, files, self.predicate, self.zone))
+        if mixed is None:
             return None
-        found = in_cells(self.predicate, self.told(files.containers), self.zone, apart)
-        if found is None:
+        verdicts = judge_groups(
+            self.predicate, self.without_assumed_nan(files.containers), self.zone, mixed
+        )
+        if verdicts is None:
             return None
         return Evidence(
             files=files,
-            judgement=found.judgement,
-            by_partition=found.by_partition,
-            opened=np.ones(found.cells.count, np.bool_),
+            judgement=verdicts.judgement,
+            by_partition=verdicts.by_partition,
+            opened=np.ones(verdicts.groups.count, np.bool_),
             groups=None,
             group_judgement=None,
             decided=UNDECIDED,
             unchecked=(),
             manifests=manifests,
-            cells=found.cells,
-            by_statistics=found.by_statistics,
+            cells=verdicts.groups,
+            by_statistics=verdicts.by_statistics,
         )
 
     def manifests(self) -> ManifestEvidence | None:
-        """The manifest level: one that is ruled out and says how many files it lists stays shut."""
+        """The manifest level. A pruned manifest that says how many files it lists stays closed."""
         manifests = self.snapshot.manifests()
         if manifests is None:
             return None
@@ -142,48 +146,52 @@ class _Planner(Struct, frozen=True):
         return ManifestEvidence(manifests, judgement, opened)
 
     def judge(self, containers: Containers, decided: Decided) -> Judgement:
-        return judge(self.predicate, self.told(containers), self.zone, decided)
+        return judge(self.predicate, self.without_assumed_nan(containers), self.zone, decided)
 
-    def told(self, containers: Containers) -> Containers:
+    def without_assumed_nan(self, containers: Containers) -> Containers:
+        """The containers without NaN, if the user says that no value is NaN."""
         return containers.without_nan() if self.options.assume_no_nan else containers
 
     def by_footers(self, files: Files, by_partition: Judgement, decided: Decided) -> Evidence:
-        """Hive and plain Parquet: a file is what its row groups are."""
+        """Hive and plain Parquet: the verdict of a file comes from its row groups."""
         opened = np.ones(files.count, np.bool_) if self.options.full else by_partition.kept
         at = np.flatnonzero(opened)
-        groups, found = self.open(files, at, decided)
-        inner = roll_up(found, groups.file.to_numpy(), len(at))
-        judgement = place(inner, at, by_partition)
+        groups, group_judgement = self.open(files, at, decided)
+        file_judgement = roll_up(group_judgement, groups.file.to_numpy(), len(at))
+        judgement = place(file_judgement, at, by_partition)
         return Evidence(
             files=_with_rows(files, groups),
             judgement=judgement,
             by_partition=by_partition,
             opened=opened,
             groups=groups,
-            group_judgement=found,
+            group_judgement=group_judgement,
             decided=decided,
             unchecked=(),
         )
 
     def with_row_groups(self, evidence: Evidence) -> Evidence:
-        """Delta and Iceberg: row groups refine the plan, and leave the file's verdict as it is."""
+        """Delta and Iceberg: row groups refine the plan and do not change the verdict of a file."""
         kept = evidence.judgement.kept
         closed = left_closed(self.options.depth, evidence.number(kept))
         if closed is not None:
             return replace(evidence, unchecked=(("row_groups", closed),))
         at = np.sort(evidence.positions(kept))
-        groups, found = self.open(evidence.files, at, evidence.decided)
+        groups, group_judgement = self.open(evidence.files, at, evidence.decided)
         if len(groups.opened):
-            evidence = evidence.apart(kept)
-            numbers = evidence.numbers(evidence.judgement.kept)
+            evidence = evidence.split(kept)
+            numbers = evidence.group_numbers(evidence.judgement.kept)
             opened = numbers[np.searchsorted(at, groups.opened.to_numpy())]
             groups = replace(groups, opened=pa.array(opened))
         unchecked = tuple(("row_groups", str(why)) for why in groups.unchecked)
-        return replace(evidence, groups=groups, group_judgement=found, unchecked=unchecked)
+        return replace(
+            evidence, groups=groups, group_judgement=group_judgement, unchecked=unchecked
+        )
 
     def open(
         self, files: Files, at: npt.NDArray[np.int64], decided: Decided
     ) -> tuple[RowGroups, Judgement]:
+        """The row groups of the files at positions `at`, and their judgement."""
         groups = self.snapshot.row_groups(files, pa.array(at), self.columns, self._projection())
         return groups, self.judge(groups.containers, spread(decided, groups.owners))
 
@@ -195,7 +203,7 @@ class _Planner(Struct, frozen=True):
 
 
 def left_closed(depth: Depth, survivors: int) -> str | None:
-    """Why the survivors' footers stay closed, None where they are to be opened."""
+    """Why the footers of the kept files stay closed; None where they are opened."""
     if depth is Depth.FILES:
         return "--depth files"
     if depth is Depth.AUTO and survivors > FOOTERS_AT_MOST:
@@ -203,15 +211,15 @@ def left_closed(depth: Depth, survivors: int) -> str | None:
     return None
 
 
-def _unmeasured(pointed: Decided, predicate: Predicate, containers: Containers) -> Decided:
-    """Those of the truths whose conjunct names no column with statistics."""
+def _unmeasured(point_truths: Decided, predicate: Predicate, containers: Containers) -> Decided:
+    """The truths of those conjuncts that name no column with statistics."""
     named = (columns_of(conjunct.expression) for conjunct in predicate.conjuncts)
     measured = [any(c.path in containers.statistics for c in columns) for columns in named]
-    return {at: truth for at, truth in pointed.items() if not measured[at]}
+    return {at: truth for at, truth in point_truths.items() if not measured[at]}
 
 
 def _with_rows(files: Files, groups: RowGroups) -> Files:
-    """The files' rows, now that their footers were read; unknown for the ones left closed."""
+    """The files with the row counts of the footers that were read; unknown for the other files."""
     if groups.containers.rows is None:
         return files
     rows = np.bincount(
@@ -219,58 +227,65 @@ def _with_rows(files: Files, groups: RowGroups) -> Files:
         weights=groups.containers.rows.to_numpy(zero_copy_only=False),
         minlength=len(groups.opened),
     ).astype(np.int64)
-    known = np.zeros(files.count, np.bool_)
+    has_rows = np.zeros(files.count, np.bool_)
     at = groups.opened.to_numpy()
-    known[at] = True
-    everywhere = np.zeros(files.count, np.int64)
-    everywhere[at] = rows
-    return replace(files, rows=pa.array(everywhere, mask=~known))
+    has_rows[at] = True
+    file_rows = np.zeros(files.count, np.int64)
+    file_rows[at] = rows
+    return replace(files, rows=pa.array(file_rows, mask=~has_rows))
 
 
 def summarise(evidence: Evidence) -> ScanPlanSummary:
-    """Count what a plan keeps."""
+    """Count the containers, bytes and rows that a plan keeps."""
     kept = evidence.judgement.kept
-    groups, found = evidence.groups, evidence.group_judgement
-    above = evidence.manifests
+    groups, group_judgement = evidence.groups, evidence.group_judgement
+    manifests = evidence.manifests
     closed = evidence.closed_files
     bytes_kept, rows_kept = totals_of((evidence.bytes, evidence.rows), kept)
     return ScanPlanSummary(
-        manifests_total=None if above is None else above.manifests.count,
-        manifests_kept=None if above is None else int(np.count_nonzero(above.judgement.kept)),
+        manifests_total=None if manifests is None else manifests.manifests.count,
+        manifests_kept=None
+        if manifests is None
+        else int(np.count_nonzero(manifests.judgement.kept)),
         files_total=evidence.files.count + closed,
         files_kept=evidence.number(kept),
         row_groups_total=None if groups is None else groups.count,
-        row_groups_kept=None if found is None else int(np.count_nonzero(found.kept)),
+        row_groups_kept=None
+        if group_judgement is None
+        else int(np.count_nonzero(group_judgement.kept)),
         bytes_total=None if closed else total(evidence.bytes),
         bytes_kept=bytes_kept,
-        rows_total=_and_closed(total(evidence.rows), above),
+        rows_total=_and_closed(total(evidence.rows), manifests),
         rows_kept=rows_kept,
     )
 
 
-def _and_closed(rows: int | None, above: ManifestEvidence | None) -> int | None:
-    return plus(rows, 0 if above is None else above.closed_rows)
+def _and_closed(rows: int | None, manifests: ManifestEvidence | None) -> int | None:
+    return plus(rows, 0 if manifests is None else manifests.closed_rows)
 
 
 def plus(a: int | None, b: int | None) -> int | None:
-    """The sum of two, None where one of them is not known."""
+    """The sum of two numbers; None where one of them is unknown."""
     return None if a is None or b is None else a + b
 
 
 def total(values: pa.Array) -> int | None:
-    """The sum, None where one of them is not known: what is not known is not 0."""
+    """The sum of an array; None where a value is unknown, since unknown is not 0."""
     if values.null_count:
         return None
     return int(pc.sum(values, min_count=0).as_py())
 
 
 def total_of(values: pa.Array, flagged: Flags) -> int | None:
-    """The sum of the flagged ones, None where one of them is not known."""
+    """The sum of the flagged values; None where one of them is unknown."""
     return totals_of((values,), flagged)[0]
 
 
 def totals_of(columns: Sequence[pa.Array], flagged: Flags) -> tuple[int | None, ...]:
-    """The sums of several columns. Of the flagged and the others, the fewer are looked up."""
+    """The sum of the flagged values of each column; None where one of them is unknown.
+
+    If few values are flagged they are looked up; if nearly all are, the others are subtracted.
+    """
     yes = int(np.count_nonzero(flagged))
     fewer = flagged if yes * 2 <= len(flagged) else ~flagged
     few = min(yes, len(flagged) - yes) * FEW < len(flagged)
@@ -283,7 +298,7 @@ def totals_of(columns: Sequence[pa.Array], flagged: Flags) -> tuple[int | None, 
         if at is None:
             # Unlike a product of arrays, it makes no copy of the flags as numbers.
             return int(np.einsum("i,i", numbers, flagged, dtype=np.int64))
-        found = int(numbers[at].sum(dtype=np.int64))
-        return found if fewer is flagged else int(numbers.sum(dtype=np.int64)) - found
+        part = int(numbers[at].sum(dtype=np.int64))
+        return part if fewer is flagged else int(numbers.sum(dtype=np.int64)) - part
 
     return tuple(sum_of(values) for values in columns)

@@ -1,4 +1,4 @@
-"""What another predicate would read of the same snapshot, from what was already read of it."""
+"""Which files another predicate would keep of the same snapshot, from metadata already read."""
 
 from __future__ import annotations
 
@@ -22,47 +22,49 @@ if TYPE_CHECKING:
 
 
 def conjunct(expression: Expression) -> Conjunct:
-    """A conjunct of our own making."""
+    """A conjunct of an expression that whyscan wrote."""
     return Conjunct(expression, to_sql(expression))
 
 
-def without(asked: PlanRequest, position: int) -> tuple[Conjunct, ...]:
-    """The conjuncts but one."""
-    every = asked.predicate.conjuncts
-    return (*every[:position], *every[position + 1 :])
+def without(request: PlanRequest, position: int) -> tuple[Conjunct, ...]:
+    """The conjuncts without the one at `position`."""
+    conjuncts = request.predicate.conjuncts
+    return (*conjuncts[:position], *conjuncts[position + 1 :])
 
 
-def instead(asked: PlanRequest, position: int, other: Expression) -> tuple[Conjunct, ...]:
-    """The conjuncts with another one in the place of one."""
-    every = asked.predicate.conjuncts
-    return (*every[:position], conjunct(other), *every[position + 1 :])
+def instead(request: PlanRequest, position: int, other: Expression) -> tuple[Conjunct, ...]:
+    """The conjuncts with `other` in the place of the one at `position`."""
+    conjuncts = request.predicate.conjuncts
+    return (*conjuncts[:position], conjunct(other), *conjuncts[position + 1 :])
 
 
 def kept(plan: ScanPlan, conjuncts: Sequence[Conjunct]) -> Flags:
-    """The files that other conjuncts would keep, over columns that the plan already knows.
+    """One flag per file: other conjuncts would keep it. Their columns must be among the plan's.
 
-    A file that was not opened stays.
+    A file that was not opened is kept.
     """
     evidence = plan.evidence
     if not conjuncts:
         return np.ones(evidence.files.count, np.bool_)
-    asked = replace(plan.predicate, conjuncts=tuple(conjuncts))
+    predicate = replace(plan.predicate, conjuncts=tuple(conjuncts))
     partition = evidence.files.containers.by_partition()
-    decided = decide(asked, truths_of_points(asked, partition, plan.zone), partition, plan.zone)
-    found = _true(plan, asked, evidence.files.containers, decided)
+    decided = decide(
+        predicate, truths_of_points(predicate, partition, plan.zone), partition, plan.zone
+    )
+    kept_files = _true(plan, predicate, evidence.files.containers, decided)
     groups = evidence.groups
     if not plan.snapshot.footers_describe_files or groups is None:
-        return found
+        return kept_files
     owners = groups.owners
-    inside = np.zeros(evidence.files.count, np.bool_)
-    stays = _true(plan, asked, groups.containers, spread(decided, owners))
-    inside[owners.to_numpy()[stays]] = True
+    kept_by_groups = np.zeros(evidence.files.count, np.bool_)
+    kept_groups = _true(plan, predicate, groups.containers, spread(decided, owners))
+    kept_by_groups[owners.to_numpy()[kept_groups]] = True
     opened = groups.opened.to_numpy()
-    found[opened] &= inside[opened]
-    return found
+    kept_files[opened] &= kept_by_groups[opened]
+    return kept_files
 
 
-def _true(plan: ScanPlan, asked: Predicate, containers: Containers, decided: Decided) -> Flags:
-    told = containers.without_nan() if plan.options.assume_no_nan else containers
-    _, together = truths(asked, told, plan.zone, decided)
-    return flags(together.true, containers.count).copy()
+def _true(plan: ScanPlan, predicate: Predicate, containers: Containers, decided: Decided) -> Flags:
+    containers = containers.without_nan() if plan.options.assume_no_nan else containers
+    _, conjunction = truths(predicate, containers, plan.zone, decided)
+    return flags(conjunction.true, containers.count).copy()

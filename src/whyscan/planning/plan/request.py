@@ -1,4 +1,4 @@
-"""From what a user asks to what the planner takes: names resolved, words checked."""
+"""From a user's request to what the planner needs: column names resolved, option values checked."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _COLUMNS_IN_A_HINT = 100
 def bind_request(
     snapshot: Snapshot, text: str, columns: Sequence[str] | None, question: Mapping[str, Any]
 ) -> tuple[Predicate, Options]:
-    """The bound predicate and how to plan it; `columns` None reads them all."""
+    """The bound predicate and the planner's options; with `columns` None all columns are read."""
     projection = None if columns is None else projection_of(columns, snapshot)
     options = replace(options_of(question), projection=projection)
     predicate = _bound(text, snapshot, session_of(question))
     asserted = question.get("assert_stats", False)
     if asserted is not False:
-        # A file that nobody looks at may lack them.
+        # A file that is not looked at may lack statistics.
         complete = _complete(asserted, predicate, snapshot)
         options = replace(options, complete=complete, full=True)
     return predicate, options
@@ -47,7 +47,7 @@ def _complete(
     predicate: Predicate,
     snapshot: Snapshot,
 ) -> tuple[Column, ...]:
-    """The named columns; else those of the predicate; else all that writers record bounds of."""
+    """The named columns, else the predicate's, else all columns whose bounds writers record."""
     if not isinstance(asserted, bool):
         return leaf_columns(snapshot, list(asserted))
     partitioned = {*snapshot.partition_sources}
@@ -61,14 +61,14 @@ def _complete(
 
 
 def leaf_columns(snapshot: Snapshot, names: Sequence[str] | None = None) -> tuple[Column, ...]:
-    """The columns of those names, or all; of a struct its members."""
+    """The columns with these names, or all columns; for a struct its members."""
     columns = {".".join(c.path): c for c in _leaves(snapshot.schema(names or ()).fields)}
     if names is None:
         return tuple(columns.values())
-    unknown = next((name for name in names if name not in columns), None)
-    if unknown is not None:
+    unknown_name = next((name for name in names if name not in columns), None)
+    if unknown_name is not None:
         raise UnknownColumn(
-            f"unknown column {unknown!r}",
+            f"unknown column {unknown_name!r}",
             hint=f"known are {', '.join(islice(columns, _COLUMNS_IN_A_HINT))}",
         )
     return tuple(columns[name] for name in names)
@@ -86,7 +86,7 @@ def _leaves(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
 
 
 def options_of(question: Mapping[str, Any]) -> Options:
-    """How to plan, of all columns."""
+    """The planner's options, without a projection."""
     return Options(
         depth=_depth(question.get("depth", Depth.AUTO.value)),
         full=question.get("full", False),
@@ -96,18 +96,18 @@ def options_of(question: Mapping[str, Any]) -> Options:
 
 
 def session_of(question: Mapping[str, Any]) -> Session:
-    """In whose terms SQL is read."""
+    """The dialect and time zone in which SQL is read."""
     return Session(question.get("dialect", "spark"), question.get("timezone", "UTC"))
 
 
 def _bound(text: str, snapshot: Snapshot, session: Session) -> Predicate:
-    """A name is looked for harder only once it was missed: that may open every file."""
+    """The bound predicate. Only a name that is missing opens more files to look for it."""
     schema = snapshot.schema()
     if "sqlglot" not in sys.modules:
         # Importing the parser takes as long as reading a hundred thousand files of a log.
-        seeming = mentioned(text, schema)
-        if seeming is not None:
-            snapshot.expect(seeming)
+        columns = mentioned(text, schema)
+        if columns is not None:
+            snapshot.expect(columns)
     from whyscan.predicate.binding.bind import bind
 
     try:
@@ -121,28 +121,28 @@ def _depth(word: str) -> Depth:
     try:
         return Depth(word)
     except ValueError:
-        known = ", ".join(depth.value for depth in Depth)
-        raise UsageError(f"unknown depth {word!r}", hint=f"one of {known}") from None
+        depths = ", ".join(depth.value for depth in Depth)
+        raise UsageError(f"unknown depth {word!r}", hint=f"one of {depths}") from None
 
 
 def projection_of(columns: Sequence[str], snapshot: Snapshot) -> tuple[Path, ...]:
-    """The columns of those names, members of structs among them."""
+    """The paths of the named columns; members of structs may be named."""
     from whyscan.predicate.binding.names import SchemaColumns
 
     if isinstance(columns, str):
         raise UsageError("columns are a list of names", hint=f"columns=[{columns!r}]")
-    known = SchemaColumns(snapshot.schema(named=[name.split(".")[0] for name in columns]))
-    return tuple(_column(name, known) for name in columns)
+    schema_columns = SchemaColumns(snapshot.schema(named=[name.split(".")[0] for name in columns]))
+    return tuple(_column(name, schema_columns) for name in columns)
 
 
-def _column(name: str, known: SchemaColumns) -> Path:
-    """A selected column: by its whole name, else as a member of a struct."""
+def _column(name: str, schema_columns: SchemaColumns) -> Path:
+    """The path of a selected column: a column with this name, else a member of a struct."""
     from whyscan.predicate.binding.names import NamePart, resolve
 
-    if len(whole := known.named(name)) == 1:
-        return (whole[0].name,)
+    if len(matches := schema_columns.named(name)) == 1:
+        return (matches[0].name,)
     parts, start = [], 0
     for piece in name.split("."):
         parts.append(NamePart(piece, TextSpan(start, start + len(piece))))
         start += len(piece) + 1
-    return resolve(parts, known, name).path
+    return resolve(parts, schema_columns, name).path

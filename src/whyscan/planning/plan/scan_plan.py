@@ -1,7 +1,7 @@
-"""The scan plan: which files, which row groups, which bytes, and what is left to check.
+"""The scan plan: which files, row groups and bytes are read, and what is left to check on rows.
 
-`Evidence` keeps the arrays that the plan was made from, so that a report can count them again
-in other ways without evaluating anything twice.
+`Evidence` keeps the arrays that the plan was made from, so that a report can count them in other
+ways without evaluating the predicate again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 class Depth(StrEnum):
-    """How far down to look."""
+    """The deepest level that the planner looks at."""
 
     FILES = "files"
     ROW_GROUPS = "row-groups"
@@ -44,11 +44,13 @@ class Depth(StrEnum):
 class Options(Struct, frozen=True):
     """How a plan is made.
 
-    `full` opens every metadata object, so that every figure is exact; `every_manifest` opens
-    those above the files, so that every live file can be listed. Of the columns in `measured`
-    statistics are read beside the predicate's. The conjuncts at the positions `never_run` are
-    interpreted alone: another part of the table has partition values on which they cannot be run.
-    Files without statistics of the columns in `complete` are counted and named; None: no check.
+    - `full` opens every metadata object, so that every number is exact.
+    - `every_manifest` opens every manifest, so that every live file can be listed.
+    - `measured` are columns whose statistics are read in addition to those of the predicate.
+    - `never_run` are positions of conjuncts that are interpreted and not run in DuckDB, because
+      another part of the table has partition values on which they cannot be run.
+    - `complete` are columns whose statistics every file should have: files without them are counted
+      and named. None means no check.
     """
 
     depth: Depth = Depth.AUTO
@@ -64,9 +66,9 @@ class Options(Struct, frozen=True):
 class FileScan(Struct, frozen=True):
     """One file to read.
 
-    `row_groups` are the ordinals that survived, None where the footer was not opened;
-    `byte_ranges` are (start, end) of the column chunks to read; `residual` is what its rows
-    must still be checked for, None where all of them match.
+    `row_groups` are the ordinals of the row groups to read, None where the footer was not opened.
+    `byte_ranges` are (start, end) of the column chunks to read. `residual` is the condition that
+    must still be checked on the file's rows, None where all rows match.
     """
 
     path: str
@@ -78,7 +80,10 @@ class FileScan(Struct, frozen=True):
 
 
 class ScanPlanSummary(Struct, frozen=True):
-    """The pyramid in numbers. None is not known: there are no manifests, or nobody looked."""
+    """How many manifests, files, row groups, bytes and rows there are and how many are kept.
+
+    None means unknown: the table has no manifests, or that level was not looked at.
+    """
 
     manifests_total: int | None
     manifests_kept: int | None
@@ -92,14 +97,14 @@ class ScanPlanSummary(Struct, frozen=True):
     rows_kept: int | None
 
     def __add__(self, other: ScanPlanSummary) -> ScanPlanSummary:
-        """Of two parts of a table: what is not known of one is not of both."""
+        """The summary of two parts of a table; a number that one part does not know is unknown."""
         both = zip(astuple(self), astuple(other), strict=True)
         sums: list[Any] = [None if None in pair else sum(pair) for pair in both]
         return ScanPlanSummary(*sums)
 
 
 class ManifestEvidence(Struct, frozen=True):
-    """The manifests of a snapshot; those that are not `opened` were ruled out unread."""
+    """The manifests of a snapshot. A manifest that is not `opened` was pruned and not read."""
 
     manifests: Manifests
     judgement: Judgement
@@ -107,20 +112,20 @@ class ManifestEvidence(Struct, frozen=True):
 
     @property
     def closed_files(self) -> int:
-        """The files of manifests left closed, by the manifest list."""
+        """How many files the closed manifests list, by the manifest list."""
         return int(self.manifests.files.to_numpy(zero_copy_only=False)[~self.opened].sum())
 
     @property
     def closed_rows(self) -> int | None:
-        """Their rows, None where the list does not say."""
+        """How many rows the closed manifests list; None where the manifest list does not say."""
         rows = self.manifests.rows.filter(pa.array(~self.opened))
         return None if rows.null_count else sum(rows.to_pylist())
 
 
 class Limit(Struct, frozen=True):
-    """The first rows alone were asked for: how many, those that OFFSET skips among them.
+    """A query that needs only some rows: `rows` of them, including those that OFFSET skips.
 
-    Where they are not `ordered` any will do. `before` is the evidence that the predicate left.
+    If it is not `ordered`, any rows will do. `before` is the evidence before the limit was applied.
     """
 
     rows: int
@@ -129,13 +134,15 @@ class Limit(Struct, frozen=True):
 
 
 class Evidence(Struct, frozen=True, dict=True):
-    """What was looked at and what was found. `files` are those of the manifests that were opened.
+    """The containers that were looked at and their verdicts. `files` are those of opened manifests.
 
-    `opened` flags the files whose own statistics took part; `groups` and `group_judgement` are
-    None where no footer was opened. With a `limit`, the judgements keep what it needs.
+    `opened` flags the files whose own statistics were used. `groups` are row groups; they and
+    `group_judgement` are None where no footer was opened. With a `limit`, the judgements keep only
+    what the limit needs.
 
-    With `cells`, each of these flags is of a cell, and a file that was opened is one by itself;
-    None: every file is. `by_statistics` is what statistics alone keep, None where nobody asked.
+    `cells` are groups of files that nothing distinguishes. With them, every flag is one per group,
+    and a file whose footer was opened is a group by itself. Without them (None), every flag is one
+    per file. `by_statistics` flags what statistics alone keep, None where it was not computed.
     """
 
     files: Files
@@ -153,84 +160,84 @@ class Evidence(Struct, frozen=True, dict=True):
 
     @property
     def count(self) -> int:
-        """How many flags there are."""
+        """How many groups or files there are, which is the length of every array of flags."""
         return len(self.judgement.kept)
 
     @lazy
     def bytes(self) -> pa.Array:
-        """Those of each flag."""
+        """The bytes of each group or file."""
         return self.files.bytes if self.cells is None else self.cells.sums(self.files.bytes)
 
     @lazy
     def rows(self) -> pa.Array:
-        """Those of each flag."""
+        """The rows of each group or file."""
         return self.files.rows if self.cells is None else self.cells.sums(self.files.rows)
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """How many files each flag is of."""
+        """How many files each group has; 1 for each file."""
         return np.ones(self.count, np.int64) if self.cells is None else self.cells.sizes
 
     @property
     def examples(self) -> npt.NDArray[np.int64] | None:
-        """A file of each flag, by its position; None where each stands for the file at its own."""
+        """The position of one file of each group; None where every flag is one per file."""
         return None if self.cells is None else self.cells.examples
 
     def number(self, flagged: Flags) -> int:
-        """How many files the flagged are."""
+        """How many files the flagged groups have."""
         if self.cells is None:
             return int(np.count_nonzero(flagged))
-        return self.cells.number(flagged)
+        return self.cells.file_count(flagged)
 
     def positions(self, flagged: Flags) -> npt.NDArray[np.int64]:
-        """Where the flagged files stand among all, in some order."""
+        """The positions of the flagged files, in no particular order."""
         return np.flatnonzero(flagged) if self.cells is None else self.cells.positions(flagged)
 
     def chosen(self, values: pa.Array, flagged: Flags) -> pa.Array:
-        """What is told of each of the flagged files, in some order."""
+        """The values of the flagged files, in no particular order."""
         if self.cells is None:
             return values.filter(pa.array(flagged))
         return self.cells.chosen(values, flagged)
 
-    def apart(self, flagged: Flags) -> Evidence:
-        """The same with a flag for every file of the flagged."""
+    def split(self, flagged: Flags) -> Evidence:
+        """The same evidence, with one flag per file for the files of the flagged groups."""
         if self.cells is None:
             return self
-        cells, was = self.cells.divided(flagged)
+        file_groups, group_before = self.cells.split(flagged)
         return replace(
             self,
-            judgement=mapped(self.judgement, lambda flags: flags[was]),
-            by_partition=mapped(self.by_partition, lambda flags: flags[was]),
-            opened=self.opened[was],
-            cells=cells,
-            by_statistics=None if self.by_statistics is None else self.by_statistics[was],
+            judgement=mapped(self.judgement, lambda flags: flags[group_before]),
+            by_partition=mapped(self.by_partition, lambda flags: flags[group_before]),
+            opened=self.opened[group_before],
+            cells=file_groups,
+            by_statistics=None if self.by_statistics is None else self.by_statistics[group_before],
         )
 
-    def numbers(self, flagged: Flags) -> npt.NDArray[np.int64]:
-        """The flag of each of the flagged files, which stand apart, in the order of the files."""
+    def group_numbers(self, flagged: Flags) -> npt.NDArray[np.int64]:
+        """The group number of each flagged file, in the order of files. Each group is one file."""
         flags = np.flatnonzero(flagged)
         if self.cells is None:
             return flags
         return flags[np.argsort(self.cells.examples[flags])]
 
     def each_file(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
-        """What is told of each flag, told of each file."""
+        """Spread one value per group to one value per file."""
         return values if self.cells is None else self.cells.spread(values)
 
-    def of_files(self) -> Evidence:
-        """The same with one flag a file."""
-        cells = self.cells
-        if cells is None:
+    def per_file(self) -> Evidence:
+        """The same evidence with one flag per file."""
+        file_groups = self.cells
+        if file_groups is None:
             return self
         groups = self.groups
         if groups is not None:
-            at = cells.examples[groups.opened.to_numpy()]
+            at = file_groups.examples[groups.opened.to_numpy()]
             groups = replace(groups, opened=pa.array(at))
         return replace(
             self,
-            judgement=mapped(self.judgement, cells.spread),
-            by_partition=mapped(self.by_partition, cells.spread),
-            opened=cells.spread(self.opened),
+            judgement=mapped(self.judgement, file_groups.spread),
+            by_partition=mapped(self.by_partition, file_groups.spread),
+            opened=file_groups.spread(self.opened),
             groups=groups,
             cells=None,
             by_statistics=None,
@@ -238,17 +245,17 @@ class Evidence(Struct, frozen=True, dict=True):
 
     @property
     def closed_files(self) -> int:
-        """The files that no manifest was opened for."""
+        """How many files the closed manifests list."""
         return 0 if self.manifests is None else self.manifests.closed_files
 
     @property
     def before_limit(self) -> Evidence:
-        """What the predicate alone leaves."""
+        """The evidence of the predicate alone, without the limit."""
         return self if self.limit is None else self.limit.before
 
 
 class PlanRequest(Protocol):
-    """A predicate that is put to a snapshot, however it is planned."""
+    """A predicate on a snapshot, in this process or in parts on executors."""
 
     @property
     def snapshot(self) -> Snapshot: ...
@@ -261,29 +268,32 @@ class PlanRequest(Protocol):
 
 
 class PlannedSnapshot(PlanRequest, Protocol):
-    """A snapshot that was planned, in one piece or part by part, each wherever it lies.
+    """The plan of a snapshot: in one piece, or in parts that lie on executors.
 
-    What is counted of the whole is the sum of what is counted of the parts, in their order: no
-    more than counts need to come together in one place.
+    A number of the whole table is the sum of the numbers of the parts, in their order, so only
+    counts are brought together in one place.
     """
 
     @property
     def summary(self) -> ScanPlanSummary: ...
 
     def each(self, question: Callable[[ScanPlan], T]) -> Sequence[T]:
-        """What a question finds in the plan of each part."""
+        """The result of a function on the plan of each part."""
         ...
 
-    def each_given(self, question: Callable[[ScanPlan, G], T], given: Sequence[G]) -> Sequence[T]:
-        """The same of a question that is told something else of each part."""
+    def each_given(
+        self, question: Callable[[ScanPlan, G], T], arguments: Sequence[G]
+    ) -> Sequence[T]:
+        """The same for a function with a second argument; `arguments` has one value per part."""
         ...
 
 
 class ScanPlan(Struct, frozen=True, dict=True):
     """What a predicate reads of a snapshot. Iterate over it for its `FileScan`s.
 
-    `counted` is what was found in as few flags as tell it, for numbers; `evidence` has one a file.
-    `seconds` is what making it took, reading metadata included.
+    `counted` is the evidence with one flag per group of files where there are groups, which is
+    enough for numbers; `evidence` has one flag per file. `seconds` is the time that planning took,
+    including reading metadata.
     """
 
     snapshot: Snapshot
@@ -296,8 +306,8 @@ class ScanPlan(Struct, frozen=True, dict=True):
 
     @lazy
     def evidence(self) -> Evidence:
-        """What was found of each file."""
-        return self.counted.of_files()
+        """The evidence with one flag per file."""
+        return self.counted.per_file()
 
     def __iter__(self) -> Iterator[FileScan]:
         from whyscan.planning.plan.file_scans import file_scans
@@ -305,12 +315,14 @@ class ScanPlan(Struct, frozen=True, dict=True):
         return file_scans(self.predicate, self.evidence)
 
     def each(self, question: Callable[[ScanPlan], T]) -> Sequence[T]:
-        """One part is the whole."""
+        """The result of the function on this plan, which is the only part."""
         return (question(self),)
 
-    def each_given(self, question: Callable[[ScanPlan, G], T], given: Sequence[G]) -> Sequence[T]:
-        """The same of a question that is told something."""
-        return tuple(question(self, told) for told in given)
+    def each_given(
+        self, question: Callable[[ScanPlan, G], T], arguments: Sequence[G]
+    ) -> Sequence[T]:
+        """The result of a function with a second argument on this plan."""
+        return tuple(question(self, argument) for argument in arguments)
 
     @property
     def files(self) -> tuple[FileScan, ...]:

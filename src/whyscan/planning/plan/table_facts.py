@@ -1,10 +1,10 @@
-"""What must be known of all parts of a table before one of them is planned and counted for good.
+"""Facts about all parts of a table that decide how each part is planned and counted.
 
-| known of all parts | decides |
+| fact about all parts | what it decides |
 |---|---|
-| how many files stay | whether footers are opened |
-| whether partition values remove a file | who is told to have removed what |
-| the conjuncts that can be run on every partition value | which are run at all |
+| how many files are kept | whether footers are opened |
+| whether partition values remove a file | which mechanism gets the credit |
+| the conjuncts that can be run on every partition value | which conjuncts are run |
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 
 class TableFacts(Struct, frozen=True):
-    """What one part knows; of several, their sum.
+    """The facts of one part, or the sum of the facts of several parts.
 
-    Conjuncts, by position: `ran` are those that were run on partition values, `unrunnable` those
-    that could not be.
+    Conjuncts are positions: `ran` were run on partition values, `unrunnable` could not be run.
     """
 
     kept: int
@@ -33,25 +32,25 @@ class TableFacts(Struct, frozen=True):
 
     @classmethod
     def of(cls, plan: ScanPlan) -> TableFacts:
-        """What the plan of one part knows."""
+        """The facts of the plan of one part."""
         evidence = plan.counted
         if not evidence.files.count:
             return cls(0, partitions_stay=True, ran=frozenset(), unrunnable=frozenset())
         partition = evidence.files.containers.by_partition()
-        pointed = truths_of_points(plan.predicate, partition, plan.zone)
+        point_truths = truths_of_points(plan.predicate, partition, plan.zone)
         ran = frozenset(evidence.decided)
         conjuncts = plan.predicate.conjuncts
         settled = {
             at
-            for at, truth in pointed.items()
+            for at, truth in point_truths.items()
             if not is_open(truth, conjuncts[at].expression, partition, plan.zone)
         }
-        every = frozenset(range(len(conjuncts)))
+        positions = frozenset(range(len(conjuncts)))
         return cls(
             kept=evidence.number(evidence.judgement.kept),
             partitions_stay=bool(evidence.by_partition.kept.all()),
             ran=ran,
-            unrunnable=every - ran - settled,
+            unrunnable=positions - ran - settled,
         )
 
     def __add__(self, other: TableFacts) -> TableFacts:
@@ -64,10 +63,10 @@ class TableFacts(Struct, frozen=True):
 
     @property
     def run_everywhere(self) -> frozenset[int]:
-        """The conjuncts that are run: on the partition values of every part."""
+        """The conjuncts that are run on the partition values of every part."""
         return self.ran - self.unrunnable
 
     @property
     def never_run(self) -> frozenset[int]:
-        """Those that some parts can run and others cannot: all of them are to interpret them."""
+        """The conjuncts that only some parts can run: all parts must interpret them."""
         return self.ran & self.unrunnable

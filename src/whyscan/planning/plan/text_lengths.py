@@ -1,7 +1,7 @@
-"""How long the texts are that an expression makes, before anything makes them.
+"""Upper bounds of the length of texts that an expression makes, before it is run.
 
-`repeat`, `replace` and the like turn a short text into a long one, and within one another into one
-that no memory holds.
+`repeat`, `replace` and similar functions turn a short text into a long one; nested, they make a
+text that does not fit into memory.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Expression, Path
 
 LONGEST_TEXTS = 100_000
-"""Characters that all functions of an expression may make of one tuple, together.
+"""How many characters all functions of an expression may make of one tuple, in sum.
 
-DuckDB keeps what each function makes of some thousand tuples at once.
+DuckDB keeps the results of each function for some thousand tuples at once.
 """
 _LONGEST_NUMBER = 40
 _DIGEST = 32
@@ -32,7 +32,7 @@ _DIGEST = 32
 def makes_little(
     expression: Expression, columns: Sequence[Column], values: Sequence[pa.Array]
 ) -> bool:
-    """Whether the texts that the expression makes of these values of its columns stay short."""
+    """The texts that the expression makes of these column values stay short."""
     longest = {c.path: _longest(array) for c, array in zip(columns, values, strict=True)}
     made = 0
     lengths: dict[int, int] = {}
@@ -48,14 +48,14 @@ def makes_little(
 
 
 def _longest(values: pa.Array) -> int:
-    """The bytes of the longest text; numbers and dates have few characters."""
+    """The length in bytes of the longest text; for numbers and dates a constant."""
     if not pa.types.is_string(values.type):
         return _LONGEST_NUMBER
     return pc.max(pc.binary_length(values)).as_py() or 0
 
 
 def _length(node: Expression, inner: Sequence[int], longest: Mapping[Path, int]) -> int:
-    """An upper bound of the characters of a node's value, of those of its operands."""
+    """An upper bound of the characters of a node's value; `inner` are those of its operands."""
     match node:
         case Column():
             return longest[node.path]

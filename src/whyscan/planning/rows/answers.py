@@ -2,10 +2,10 @@
 
 | aggregate | what must be known |
 |---|---|
-| `count(*)` | of every file whether none or all of its live rows match, and how many they are |
+| `count(*)` | for every file: none or all of its live rows match, and how many these are |
 | `count(x)` | the same, and how many of the matching rows are NULL |
-| `max(x)` | a bound that a live, matching row has, which no bound of another file exceeds; no NaN |
-| `min(x)` | likewise; NaN is the greatest value, so that it does not matter beside another |
+| `max(x)` | a bound that a live, matching row has, and no bound of another file exceeds; no NaN |
+| `min(x)` | likewise; NaN is the greatest value, so it does not matter beside another value |
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Function(Enum):
 
 
 class MetadataAggregate(Struct, frozen=True):
-    """One of them, over all matching rows. `count(*)` has no expression, the others have one."""
+    """One aggregate over all matching rows. Only `count(*)` has no expression."""
 
     function: Function
     expression: Expression | None = None
@@ -72,20 +72,20 @@ class Answers(Struct, frozen=True):
     plan: PlannedSnapshot
 
 
-def answers(plan: PlannedSnapshot, asked: Sequence[MetadataAggregate]) -> Answers | Unproven:
-    """What metadata alone answers, for all aggregates or for none.
+def answers(plan: PlannedSnapshot, aggregates: Sequence[MetadataAggregate]) -> Answers | Unproven:
+    """The values of all aggregates from metadata alone, or why one of them has none.
 
     The columns of their expressions must be among the predicate's, or `measured` in the plan's
     options.
     """
-    parts = plan.each(partial(_AnswerPart.of, asked=tuple(asked)))
+    parts = plan.each(partial(_AnswerPart.of, aggregates=tuple(aggregates)))
     rows = _rows(reduce(plus, (part.low for part in parts)), reduce(plus, (p.high for p in parts)))
     values = []
-    for position, aggregate in enumerate(asked):
+    for position, aggregate in enumerate(aggregates):
         value = rows
         if aggregate.expression is not None:
-            known = (part.levels[position] for part in parts)
-            value = _answer(reduce(add, filter(None, known)), aggregate, rows)
+            levels = (part.levels[position] for part in parts)
+            value = _answer(reduce(add, filter(None, levels)), aggregate, rows)
         if isinstance(value, Unproven):
             return value
         values.append(value)
@@ -97,30 +97,30 @@ def answers(plan: PlannedSnapshot, asked: Sequence[MetadataAggregate]) -> Answer
 def _answer(
     levels: _ExpressionLevels, aggregate: MetadataAggregate, rows: Literal | Unproven
 ) -> Literal | Unproven:
-    found: Literal | Unproven = Unproven("not every file was looked into")
+    answer: Literal | Unproven = Unproven("not every file was looked into")
     for level in levels.usable():
         if level.raises:
             return Unproven(f"{level.name} may fail")
         if aggregate.function is Function.COUNT:
-            found = _present(level, rows)
+            answer = _present(level, rows)
         else:
-            found = _extreme(level, aggregate.function)
-        if isinstance(found, Literal):
-            return found
-    return found
+            answer = _extreme(level, aggregate.function)
+        if isinstance(answer, Literal):
+            return answer
+    return answer
 
 
 def _rows(low: int | None, high: int | None) -> Literal | Unproven:
-    """`count(*)`."""
+    """The value of `count(*)`."""
     if low is None or high is None:
         return Unproven("not every file says how many rows it has")
     return Literal(low, BIGINT) if low == high else Unproven(f"{low:,} to {high:,} rows match")
 
 
 class _AnswerPart(Struct, frozen=True):
-    """Of one part: how many files it has, at least and at most how many rows of it match.
+    """One part: its number of files, and at least and at most how many of its rows match.
 
-    `levels` are told of each aggregate that has an expression.
+    `levels` has one entry per aggregate, None for an aggregate without an expression.
     """
 
     files: int
@@ -129,21 +129,22 @@ class _AnswerPart(Struct, frozen=True):
     levels: tuple[_ExpressionLevels | None, ...]
 
     @classmethod
-    def of(cls, plan: ScanPlan, asked: tuple[MetadataAggregate, ...]) -> _AnswerPart:
+    def of(cls, plan: ScanPlan, aggregates: tuple[MetadataAggregate, ...]) -> _AnswerPart:
         plan = before_limit(plan)
         evidence = plan.evidence
         low, high = (total(f(evidence)) for f in (surely_matching, perhaps_matching))
         levels = (
             None if a.expression is None else _ExpressionLevels.of(plan, a.expression)
-            for a in asked
+            for a in aggregates
         )
         return cls(evidence.files.count, low, high, tuple(levels))
 
 
 class _ExpressionLevels(Struct, frozen=True):
-    """What is known of an expression: in files, where more than footers describes them.
+    """The metadata of an expression on each level.
 
-    In row groups, where a footer was opened; `seen`: those of all files that may match were.
+    `files` is None where only footers describe files, `groups` where no footer was opened. `seen`:
+    the footers of all files that may match were opened.
     """
 
     files: _ExpressionLevel | None
@@ -175,7 +176,7 @@ class _ExpressionLevels(Struct, frozen=True):
 
 
 class _ExpressionLevel(Struct, frozen=True):
-    """The containers of a level that may match, and what is known of an expression in each."""
+    """The containers of a level that may match, with the metadata of an expression in each."""
 
     name: str
     type: Type
@@ -198,52 +199,54 @@ class _ExpressionLevel(Struct, frozen=True):
         count, kept = rows.containers.count, rows.kept
         kind = arrow.arrow_type(interval.type)
 
-        def here(mask: Mask) -> Flags:
+        def kept_flags(mask: Mask) -> Flags:
             return flags(mask, count)[kept]
 
         def ends(end: Vector | None) -> pa.Array:
             return written_out(end, count, kind).filter(pa.array(kept))
 
-        single = both(interval.point(), opposite(interval.null), opposite(interval.nan))
-        alone = here(single) & (rows.every & (rows.sure > 0))[kept]
-        told = exact.nulls
+        one_value = both(interval.point(), opposite(interval.null), opposite(interval.nan))
+        attained = kept_flags(one_value) & (rows.every & (rows.sure > 0))[kept]
+        null_counts = exact.nulls
         return cls(
             to_sql(expression),
             interval.type,
-            bool(here(interval.raises).any()),
-            here(interval.nan),
-            here(interval.value),
-            here(interval.null),
-            here(interval.present),
+            bool(kept_flags(interval.raises).any()),
+            kept_flags(interval.nan),
+            kept_flags(interval.value),
+            kept_flags(interval.null),
+            kept_flags(interval.present),
             ends(interval.lower),
             ends(interval.upper),
-            (here(exact.lower) & rows.whole[kept]) | alone,
-            (here(exact.upper) & rows.whole[kept]) | alone,
-            (np.full(count, UNCOUNTED) if told is None else counts(told, UNCOUNTED))[kept],
+            (kept_flags(exact.lower) & rows.whole[kept]) | attained,
+            (kept_flags(exact.upper) & rows.whole[kept]) | attained,
+            (np.full(count, UNCOUNTED) if null_counts is None else counts(null_counts, UNCOUNTED))[
+                kept
+            ],
             rows.rows[kept],
             rows.whole[kept],
         )
 
     def __add__(self, other: _ExpressionLevel) -> _ExpressionLevel:
         joined = [
-            _concatenated(mine, theirs)
-            for mine, theirs in zip(astuple(self)[3:], astuple(other)[3:], strict=True)
+            _concatenated(left, right)
+            for left, right in zip(astuple(self)[3:], astuple(other)[3:], strict=True)
         ]
         return _ExpressionLevel(self.name, self.type, self.raises or other.raises, *joined)
 
 
 def _together(
-    one: _ExpressionLevel | None, other: _ExpressionLevel | None
+    left: _ExpressionLevel | None, right: _ExpressionLevel | None
 ) -> _ExpressionLevel | None:
-    if one is None or other is None:
-        return one or other
-    return one + other
+    if left is None or right is None:
+        return left or right
+    return left + right
 
 
-def _concatenated(one: Any, other: Any) -> Any:
-    if isinstance(one, pa.Array):
-        return pa.concat_arrays([one, other])
-    return np.concatenate([one, other])
+def _concatenated(left: Any, right: Any) -> Any:
+    if isinstance(left, pa.Array):
+        return pa.concat_arrays([left, right])
+    return np.concatenate([left, right])
 
 
 def _seen(evidence: Evidence, files: Flags) -> bool:
@@ -254,7 +257,7 @@ def _seen(evidence: Evidence, files: Flags) -> bool:
 
 
 def _present(level: _ExpressionLevel, rows: Literal | Unproven) -> Literal | Unproven:
-    """`count(x)`: all rows less those that are NULL."""
+    """The value of `count(x)`: all rows minus those that are NULL."""
     if isinstance(rows, Unproven) or not level.null.any():
         return rows
     nulls = np.where(level.null, level.nulls, 0)
@@ -264,7 +267,7 @@ def _present(level: _ExpressionLevel, rows: Literal | Unproven) -> Literal | Unp
 
 
 def _extreme(level: _ExpressionLevel, function: Function) -> Literal | Unproven:
-    """`min(x)` or `max(x)`: the outermost bound, where a row has it."""
+    """The value of `min(x)` or `max(x)`: the outermost bound, if a row surely has it."""
     name, value = level.name, level.value
     if level.nan.any() and (function is Function.MAX or not value.any()):
         return Unproven(f"{name} may be NaN")

@@ -1,4 +1,4 @@
-"""LIMIT without an order: any rows will do, so the fewest files that are sure to have enough."""
+"""LIMIT without an order: any rows will do, so the fewest files that surely have enough rows."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ G = TypeVar("G")
 
 
 class Unproven(Struct, frozen=True):
-    """Metadata alone does not tell; `why` says to people what is missing."""
+    """Metadata alone does not answer; `why` says in words what is missing."""
 
     why: str
 
 
 class LimitedPart(Struct, frozen=True):
-    """What so many rows need of one part: these of its files, and of row groups.
+    """The files and row groups of one part that a query with this many `rows` needs.
 
-    `groups` None are all of theirs.
+    `groups` None means all row groups of these files.
     """
 
     rows: int
@@ -48,7 +48,7 @@ class LimitedPart(Struct, frozen=True):
 
 
 class CutParts(Struct, frozen=True, eq=False, dict=True):
-    """A plan in parts, of each of which only some is needed. Iterate over it for the files."""
+    """A plan in parts, of which each is cut to what is needed. Iterate over it for the files."""
 
     whole: PlannedSnapshot
     cuts: tuple[LimitedPart, ...]
@@ -70,11 +70,13 @@ class CutParts(Struct, frozen=True, eq=False, dict=True):
         return self.whole.options
 
     def each(self, question: Callable[[ScanPlan], T]) -> Sequence[T]:
-        return self.whole.each_given(partial(_asked, question=question), self.cuts)
+        return self.whole.each_given(partial(_question_cut, question=question), self.cuts)
 
-    def each_given(self, question: Callable[[ScanPlan, G], T], given: Sequence[G]) -> Sequence[T]:
-        told = list(zip(self.cuts, given, strict=True))
-        return self.whole.each_given(partial(_asked_given, question=question), told)
+    def each_given(
+        self, question: Callable[[ScanPlan, G], T], arguments: Sequence[G]
+    ) -> Sequence[T]:
+        pairs = list(zip(self.cuts, arguments, strict=True))
+        return self.whole.each_given(partial(_question_cut_with, question=question), pairs)
 
     @lazy
     def summary(self) -> ScanPlanSummary:
@@ -85,14 +87,14 @@ class CutParts(Struct, frozen=True, eq=False, dict=True):
             yield from some
 
 
-def _asked(plan: ScanPlan, given: LimitedPart, question: Callable[[ScanPlan], T]) -> T:
-    return question(_cut(plan, given))
+def _question_cut(plan: ScanPlan, part: LimitedPart, question: Callable[[ScanPlan], T]) -> T:
+    return question(_cut(plan, part))
 
 
-def _asked_given(
-    plan: ScanPlan, given: tuple[LimitedPart, G], question: Callable[[ScanPlan, G], T]
+def _question_cut_with(
+    plan: ScanPlan, pair: tuple[LimitedPart, G], question: Callable[[ScanPlan, G], T]
 ) -> T:
-    return question(_cut(plan, given[0]), given[1])
+    return question(_cut(plan, pair[0]), pair[1])
 
 
 def _summary(plan: ScanPlan) -> ScanPlanSummary:
@@ -104,20 +106,20 @@ def _files(plan: ScanPlan) -> tuple[FileScan, ...]:
 
 
 def limited(plan: PlannedSnapshot, rows: int, offset: int = 0) -> PlannedSnapshot | Unproven:
-    """What `LIMIT rows OFFSET offset` needs of a plan; unproven where too few rows surely match."""
-    asked = rows + offset if rows else 0
+    """What `LIMIT rows OFFSET offset` needs of a plan; `Unproven` if too few rows surely match."""
+    needed = rows + offset if rows else 0
     parts = plan.each(_Sure.of)
     sure = np.concatenate([part.files for part in parts])
-    if sure.sum() < asked:
-        return Unproven(too_few(int(sure.sum()), asked))
-    files = _fewest(sure, asked)
-    chosen = _groups(parts, files, sure, asked)
+    if sure.sum() < needed:
+        return Unproven(too_few(int(sure.sum()), needed))
+    files = _fewest(sure, needed)
+    chosen = _groups(parts, files, sure, needed)
     pieces = zip(divided(files, [len(part.files) for part in parts]), chosen, strict=True)
-    return cut(plan, [LimitedPart(asked, ordered=False, files=f, groups=g) for f, g in pieces])
+    return cut(plan, [LimitedPart(needed, ordered=False, files=f, groups=g) for f, g in pieces])
 
 
 def before_limit(plan: ScanPlan) -> ScanPlan:
-    """The same plan for all rows."""
+    """The same plan without the limit."""
     if plan.counted.limit is None:
         return plan
     evidence = plan.counted.before_limit
@@ -125,40 +127,40 @@ def before_limit(plan: ScanPlan) -> ScanPlan:
 
 
 def cut(plan: PlannedSnapshot, cuts: Sequence[LimitedPart]) -> PlannedSnapshot:
-    """The plan with these of its files and row groups alone, one cut for each part."""
+    """The plan with only these files and row groups; `cuts` has one entry per part."""
     if isinstance(plan, ScanPlan):
         return _cut(plan, cuts[0])
     return CutParts(plan.whole if isinstance(plan, CutParts) else plan, tuple(cuts))
 
 
 def divided(flags: Flags, sizes: Sequence[int]) -> list[Flags]:
-    """Flags of all parts as those of each."""
+    """Flags of all parts, divided into those of each part."""
     return np.split(flags, np.cumsum(sizes)[:-1])
 
 
-def _cut(plan: ScanPlan, given: LimitedPart) -> ScanPlan:
+def _cut(plan: ScanPlan, part: LimitedPart) -> ScanPlan:
     plan = before_limit(plan)
-    evidence, files, groups = plan.evidence, given.files, given.groups
-    inside, found = evidence.groups, evidence.group_judgement
-    if inside is not None and found is not None:
-        here = files[inside.owners.to_numpy()]
-        found = _only(found, here if groups is None else here & groups)
+    evidence, files, groups = plan.evidence, part.files, part.groups
+    row_groups, judgement = evidence.groups, evidence.group_judgement
+    if row_groups is not None and judgement is not None:
+        in_files = files[row_groups.owners.to_numpy()]
+        judgement = _only(judgement, in_files if groups is None else in_files & groups)
     left = replace(
         evidence,
         judgement=_only(evidence.judgement, files),
-        group_judgement=found,
-        limit=Limit(given.rows, ordered=given.ordered, before=evidence),
+        group_judgement=judgement,
+        limit=Limit(part.rows, ordered=part.ordered, before=evidence),
     )
     return replace(plan, counted=left, summary=summarise(left))
 
 
-def too_few(sure: int, asked: int) -> str:
+def too_few(sure: int, needed: int) -> str:
     """Why no file can be left out."""
-    return f"{sure:,} rows are sure to match, {asked:,} are asked for"
+    return f"{sure:,} rows are sure to match, {needed:,} are asked for"
 
 
 def _only(judgement: Judgement, flags: Flags) -> Judgement:
-    """What the predicate found stays found, but no other container is read."""
+    """The judgement that keeps only flagged containers; the flags of conjuncts do not change."""
     return replace(
         judgement,
         kept=judgement.kept & flags,
@@ -167,12 +169,12 @@ def _only(judgement: Judgement, flags: Flags) -> Judgement:
     )
 
 
-def _fewest(sure: Counts, asked: int) -> Flags:
-    """The fewest whose numbers reach what is asked: the greatest, and of equals the first."""
+def _fewest(sure: Counts, needed: int) -> Flags:
+    """The fewest containers whose rows are enough: the largest, and of equal ones the first."""
     chosen = np.zeros(len(sure), np.bool_)
-    if asked:
+    if needed:
         greatest = np.argsort(-sure, kind="stable")
-        enough = int(np.searchsorted(sure[greatest].cumsum(), asked))
+        enough = int(np.searchsorted(sure[greatest].cumsum(), needed))
         chosen[greatest[: enough + 1]] = True
     return chosen
 
@@ -180,8 +182,9 @@ def _fewest(sure: Counts, asked: int) -> Flags:
 class _Sure(Struct, frozen=True):
     """How many rows surely match in each file of a part, and in its row groups.
 
-    Of a `divisible` file some row groups are enough: nobody knows in which a deleted row was.
-    `owners` are the files of row groups, and `inside` the rows of those that match in every row.
+    Of a `divisible` file some row groups are enough. A file with deletes is not divisible: it is
+    unknown in which row group a deleted row was. `owners` are the files of row groups, and `inside`
+    the number of rows of each row group in which every row matches, else 0.
     """
 
     files: Counts
@@ -193,20 +196,20 @@ class _Sure(Struct, frozen=True):
     @classmethod
     def of(cls, plan: ScanPlan) -> _Sure:
         evidence = before_limit(plan).evidence
-        groups, found = evidence.groups, evidence.group_judgement
+        groups, judgement = evidence.groups, evidence.group_judgement
         files = counts(surely_matching(evidence))
         divisible = np.zeros(len(files), np.bool_)
-        if groups is None or found is None:
+        if groups is None or judgement is None:
             nothing = np.zeros(0, np.int64)
             return cls(files, divisible, nothing, nothing, opened=False)
         divisible[groups.opened.to_numpy()] = True
         divisible &= counts(perhaps_gone(evidence.files), 1) == 0
-        inside = np.where(found.every, counts(group_rows(groups)), 0)
+        inside = np.where(judgement.every, counts(group_rows(groups)), 0)
         return cls(files, divisible, groups.owners.to_numpy(), inside, opened=True)
 
 
 def _groups(
-    parts: Sequence[_Sure], files: Flags, sure: Counts, asked: int
+    parts: Sequence[_Sure], files: Flags, sure: Counts, needed: int
 ) -> list[Flags] | list[None]:
     """The fewest row groups of the chosen files, part by part; None for all of them."""
     if not any(part.opened for part in parts):
@@ -216,6 +219,6 @@ def _groups(
     divisible = np.concatenate([part.divisible for part in parts])
     rows = np.concatenate([part.inside for part in parts])
     inside = np.where((files & divisible)[owners], rows, 0)
-    rest = max(asked - int(sure[files & ~divisible].sum()), 0)
+    rest = max(needed - int(sure[files & ~divisible].sum()), 0)
     chosen: Flags = ~divisible[owners] | _fewest(inside, rest)
     return divided(chosen, [len(part.owners) for part in parts])

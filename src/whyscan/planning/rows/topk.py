@@ -1,8 +1,8 @@
-"""ORDER BY with a LIMIT: which containers lie behind rows that are sure to come first.
+"""ORDER BY with LIMIT: which containers come after rows that surely come first.
 
-The bounds of containers whose rows surely match say how many rows come no later than a place in
-the order. Once those are as many as were asked for, what lies strictly behind that place is not
-needed. Ties stay: another sort key, or nobody, decides among them.
+The bounds of containers whose rows surely match say how many rows come no later than a place in the
+order. Once these are enough rows, containers that come strictly after that place are not needed.
+Ties are kept: another sort key may decide among them.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Expression
 
 _BEYOND = np.int64(1 << 62)
-"""Behind every place, or before it: nothing is known."""
+"""After every place, or (negative) before every place: the place is unknown."""
 
 
 class SortKey(Struct, frozen=True):
-    """The first expression of ORDER BY. NaN is the greatest value; NULL stands where it is told.
+    """The first expression of ORDER BY. NaN is the greatest value.
 
     Its columns must be among the predicate's, or `measured` in the plan's options.
     """
@@ -56,18 +56,20 @@ class SortKey(Struct, frozen=True):
 def top(
     plan: PlannedSnapshot, key: SortKey, rows: int, offset: int = 0
 ) -> PlannedSnapshot | Unproven:
-    """What `ORDER BY key LIMIT rows OFFSET offset` needs of a plan; the first key alone decides."""
+    """What `ORDER BY key LIMIT rows OFFSET offset` needs of a plan; only the first key is used."""
     if not rows:
         return limited(plan, 0)
-    parts, asked = plan.each(partial(_TopkPart.of, key=key)), rows + offset
+    parts, needed_rows = plan.each(partial(_TopkPart.of, key=key)), rows + offset
     files = reduce(add, (part.files for part in parts))
     opened = [part.groups for part in parts if part.groups is not None]
     levels = [files, *([reduce(add, opened)] if opened else [])]
     sure = int(files.sure.sum())
-    if sure < asked:
-        return Unproven(too_few(sure, asked))
+    if sure < needed_rows:
+        return Unproven(too_few(sure, needed_rows))
     spans = _spans(levels, key)
-    reached = (_reached(level, span, asked) for level, span in zip(levels, spans, strict=True))
+    reached = (
+        _reached(level, span, needed_rows) for level, span in zip(levels, spans, strict=True)
+    )
     place = min(reached)
     needed = [span.first <= place for span in spans]
     chosen = divided(needed[0], [len(part.files.sure) for part in parts])
@@ -78,14 +80,15 @@ def top(
         kept = part.files.spread(flagged)
         if plan.snapshot.footers_describe_files and opened:
             kept &= part.inhabited(groups)
-        cuts.append(LimitedPart(asked, ordered=True, files=kept, groups=groups))
+        cuts.append(LimitedPart(needed_rows, ordered=True, files=kept, groups=groups))
     return cut(plan, cuts)
 
 
 class _SortedLevel(Struct, frozen=True):
-    """The containers of a level that may match: `at` their positions among all of a part.
+    """The containers of a level that may match, with their metadata about the sort key.
 
-    `all` is how many those are; `lower` to `calm` say what is known of the key in each.
+    `at` are their positions among the `all` containers of a part. `calm`: the key surely raises no
+    error.
     """
 
     all: int
@@ -106,8 +109,8 @@ class _SortedLevel(Struct, frozen=True):
     def of(cls, level: Population, kept: Flags, key: SortKey, plan: ScanPlan) -> _SortedLevel:
         interval = level.interval(key.expression, plan)
         count, kind = level.containers.count, arrow_type(interval.type)
-        told = level.exact(key.expression).nulls
-        nulls = np.full(count, UNCOUNTED) if told is None else counts(told, UNCOUNTED)
+        null_counts = level.exact(key.expression).nulls
+        nulls = np.full(count, UNCOUNTED) if null_counts is None else counts(null_counts, UNCOUNTED)
         masks = (interval.value, interval.null, interval.nan, opposite(interval.raises))
         ends = (written_out(end, count, kind) for end in (interval.lower, interval.upper))
         return cls(
@@ -115,7 +118,7 @@ class _SortedLevel(Struct, frozen=True):
             np.flatnonzero(kept),
             *(end.filter(pa.array(kept)) for end in ends),
             *(flags(mask, count)[kept] for mask in masks),
-            *(told[kept] for told in (level.every, level.rows, level.sure, level.gone, nulls)),
+            *(x[kept] for x in (level.every, level.rows, level.sure, level.gone, nulls)),
         )
 
     def __add__(self, other: _SortedLevel) -> _SortedLevel:
@@ -129,14 +132,14 @@ class _SortedLevel(Struct, frozen=True):
         )
 
     def spread(self, flagged: Flags) -> Flags:
-        """Flags of those that may match as flags of all."""
-        found = np.zeros(self.all, np.bool_)
-        found[self.at[flagged]] = True
-        return found
+        """Flags of the containers that may match as flags of all containers."""
+        all_flags = np.zeros(self.all, np.bool_)
+        all_flags[self.at[flagged]] = True
+        return all_flags
 
 
 class _TopkPart(Struct, frozen=True):
-    """The files of a part, and its row groups with the files that they are in; None for none."""
+    """The files of a part, and its row groups with their files; None where no footer was opened."""
 
     files: _SortedLevel
     groups: _SortedLevel | None
@@ -147,24 +150,29 @@ class _TopkPart(Struct, frozen=True):
         plan = before_limit(plan)
         evidence, inside = plan.evidence, of_row_groups(plan.evidence)
         files = _SortedLevel.of(of_files(evidence), evidence.judgement.kept, key, plan)
-        groups, found = evidence.groups, evidence.group_judgement
-        if inside is None or groups is None or found is None:
+        groups, judgement = evidence.groups, evidence.group_judgement
+        if inside is None or groups is None or judgement is None:
             return cls(files, None, np.zeros(0, np.int64))
-        return cls(files, _SortedLevel.of(inside, found.kept, key, plan), groups.owners.to_numpy())
+        return cls(
+            files, _SortedLevel.of(inside, judgement.kept, key, plan), groups.owners.to_numpy()
+        )
 
     def spread(self, flagged: Flags) -> Flags | None:
         return None if self.groups is None else self.groups.spread(flagged)
 
     def inhabited(self, groups: Flags | None) -> Flags:
-        """The files of which a row group that may match is needed."""
-        here = np.zeros(self.files.all, np.bool_)
+        """One flag per file: a needed row group is in it."""
+        has_needed_group = np.zeros(self.files.all, np.bool_)
         if groups is not None:
-            here[self.owners[groups]] = True
-        return here
+            has_needed_group[self.owners[groups]] = True
+        return has_needed_group
 
 
 class _Span(Struct, frozen=True):
-    """Places in the order: of the first and the last row, of the last that is not NULL, of NULL."""
+    """Places in the order: of the first and the last row of each container.
+
+    `last_present` is the place of its last row that is not NULL, `null` the place of NULL.
+    """
 
     first: Counts
     last: Counts
@@ -172,8 +180,8 @@ class _Span(Struct, frozen=True):
     null: np.int64
 
 
-def _reached(level: _SortedLevel, span: _Span, asked: int) -> np.int64:
-    """The least place that so many rows are sure not to come after; beyond all where none is."""
+def _reached(level: _SortedLevel, span: _Span, needed_rows: int) -> np.int64:
+    """The first place that enough rows surely do not come after; beyond all where there is none."""
     counted = level.every & (level.nulls != UNCOUNTED) & (level.rows != UNCOUNTED)
     null = np.where(counted, (level.nulls - level.gone).clip(0, level.sure), 0)
     others = (level.rows - level.nulls - level.gone).clip(0, level.sure - null)
@@ -181,12 +189,12 @@ def _reached(level: _SortedLevel, span: _Span, asked: int) -> np.int64:
     places = np.concatenate((np.full(len(null), span.null), span.last_present, span.last))
     rows = np.concatenate((null, present, level.sure - null - present))
     order = np.argsort(places, kind="stable")
-    enough = int(np.searchsorted(rows[order].cumsum(), asked))
+    enough = int(np.searchsorted(rows[order].cumsum(), needed_rows))
     return places[order][enough] if enough < len(order) else _BEYOND
 
 
 def _spans(levels: Sequence[_SortedLevel], key: SortKey) -> list[_Span]:
-    """Where each container's rows may stand, by the ranks of all bounds together."""
+    """The places at which each container's rows may be, by the ranks of all bounds together."""
     ranks = _ranks(
         pa.concat_arrays([end for level in levels for end in (level.lower, level.upper)])
     )
@@ -198,7 +206,7 @@ def _spans(levels: Sequence[_SortedLevel], key: SortKey) -> list[_Span]:
 
 
 def _ranks(ends: pa.Array) -> Counts:
-    """From 1, equal for equal values; 0 where one is unknown."""
+    """Ranks from 1, equal for equal values; 0 where the value is unknown."""
     if pa.types.is_null(ends.type):
         return np.zeros(len(ends), np.int64)
     if pa.types.is_floating(ends.type):
@@ -208,7 +216,7 @@ def _ranks(ends: pa.Array) -> Counts:
 
 
 def _span(level: _SortedLevel, lower: Counts, upper: Counts, most: int, key: SortKey) -> _Span:
-    """Ascending: values at their ranks, NaN behind them; descending: the same with a minus."""
+    """Ascending: values at their ranks, NaN after them. Descending: the negative places."""
     value, null, nan, calm = level.value, level.null, level.nan, level.calm
     ends = lower, np.where(upper, upper, most + 1)
     first, last = (-ends[1], -ends[0]) if key.descending else ends
@@ -217,10 +225,10 @@ def _span(level: _SortedLevel, lower: Counts, upper: Counts, most: int, key: Sor
 
     def outermost(extreme: np.ufunc, ends: Counts, *, nulls: Flags) -> Counts:
         missing = _BEYOND if extreme is np.minimum else -_BEYOND
-        found = np.where(value, ends, missing)
-        found = extreme(found, np.where(nan, greatest, missing))
-        found = extreme(found, np.where(nulls, nowhere, missing))
-        return np.where(calm & (value | nan | nulls), found, -missing)
+        places = np.where(value, ends, missing)
+        places = extreme(places, np.where(nan, greatest, missing))
+        places = extreme(places, np.where(nulls, nowhere, missing))
+        return np.where(calm & (value | nan | nulls), places, -missing)
 
     return _Span(
         first=outermost(np.minimum, first, nulls=null),

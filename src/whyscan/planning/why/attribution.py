@@ -1,7 +1,7 @@
-"""Which conjunct removed what, independent of the order in which they were written.
+"""Which conjunct removed what, independent of the order in which conjuncts are written.
 
-`alone` is what a conjunct removes by itself, `only` what no other conjunct removes. The same of
-partition values and statistics, whose overlap is what each of them removes alone.
+`alone` is what a conjunct removes by itself, `only` what no other conjunct removes. The overlap of
+partition values and statistics is counted in the same way.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 
 class Share(Struct, frozen=True):
-    """Removed files, their bytes and rows; `at_least` where what stayed closed could add to them.
+    """Removed files with their bytes and rows.
 
-    Bytes and rows are None where they are not known.
+    `at_least` is true where closed files or manifests could add to them. Bytes and rows are None
+    where they are unknown.
     """
 
     files: int
@@ -49,7 +50,7 @@ NOTHING = Share(0, 0, 0, at_least=False)
 
 
 class Attribution(Struct, frozen=True):
-    """What one conjunct did."""
+    """What one conjunct removed."""
 
     alone: Share
     only: Share
@@ -59,13 +60,13 @@ class Attribution(Struct, frozen=True):
 
 
 def attribute(plan: ScanPlan) -> tuple[Attribution, ...]:
-    """The share of each conjunct, in their order."""
+    """The attribution of each conjunct, in their order."""
     evidence = plan.counted
-    # Of files that were all opened nothing can change.
-    whole = bool(evidence.opened.all())
-    settled = [whole or _settled(conjunct, plan) for conjunct in plan.predicate.conjuncts]
+    # If every file was opened, no verdict can change.
+    all_opened = bool(evidence.opened.all())
+    settled = [all_opened or _settled(conjunct, plan) for conjunct in plan.predicate.conjuncts]
     kept = evidence.judgement.conjunct_kept
-    if len(kept) == 1 and whole:
+    if len(kept) == 1 and all_opened:
         alone = _alone(evidence, 0, settled)
         return (Attribution(alone, alone),)
     return tuple(
@@ -75,9 +76,9 @@ def attribute(plan: ScanPlan) -> tuple[Attribution, ...]:
 
 
 def _settled(conjunct: Conjunct, plan: ScanPlan) -> bool:
-    """Opening a file cannot change the verdict.
+    """Opening more files cannot change a verdict of the conjunct.
 
-    Partition values are all that the conjunct looks at, or no statistic could ever exclude it.
+    The conjunct names only partition columns, or no statistic could ever exclude it.
     """
     partition = plan.counted.files.containers.partition.keys()
     named = {column.path for column in columns_of(conjunct.expression)}
@@ -91,39 +92,43 @@ def _alone(evidence: Evidence, at: int, settled: list[bool]) -> Share:
 
 
 def _only(evidence: Evidence, kept: tuple[Flags, ...], at: int, settled: list[bool]) -> Share:
-    others = [(k, s) for i, (k, s) in enumerate(zip(kept, settled, strict=True)) if i != at]
-    candidate = reduce(np.logical_and, (k for k, _ in others), ~kept[at])
-    if all(s for _, s in others):
-        found = share(evidence, candidate, at_least=False)
+    other_conjuncts = [
+        (k, s) for i, (k, s) in enumerate(zip(kept, settled, strict=True)) if i != at
+    ]
+    candidate = reduce(np.logical_and, (k for k, _ in other_conjuncts), ~kept[at])
+    if all(s for _, s in other_conjuncts):
+        removed_only = share(evidence, candidate, at_least=False)
     else:
         unread = candidate & ~evidence.opened
-        found = share(evidence, candidate & evidence.opened, at_least=bool(unread.any()))
-    if not others:
-        return found + _closed(evidence, at)
+        removed_only = share(evidence, candidate & evidence.opened, at_least=bool(unread.any()))
+    if not other_conjuncts:
+        return removed_only + _closed(evidence, at)
     # A closed manifest does not say which of its files another conjunct removes as well.
-    return found + Share(0, 0, 0, _closed(evidence, at).files > 0)
+    return removed_only + Share(0, 0, 0, _closed(evidence, at).files > 0)
 
 
 def share(evidence: Evidence, removed: Flags, *, at_least: bool) -> Share:
-    """The flagged files."""
+    """The flagged files as a share."""
     size, rows = totals_of((evidence.bytes, evidence.rows), removed)
     return Share(evidence.number(removed), size, rows, at_least)
 
 
 def _closed(evidence: Evidence, at: int) -> Share:
-    """Files of closed manifests: those that the conjunct rules out whole, others may follow."""
-    above = evidence.manifests
-    if above is None or not evidence.closed_files:
+    """The files of closed manifests that the conjunct prunes; it may prune more of the others."""
+    manifests = evidence.manifests
+    if manifests is None or not evidence.closed_files:
         return NOTHING
-    stays = above.judgement.conjunct_kept[at][~above.opened]
-    files = above.manifests.files.to_numpy(zero_copy_only=False)[~above.opened]
+    stays = manifests.judgement.conjunct_kept[at][~manifests.opened]
+    files = manifests.manifests.files.to_numpy(zero_copy_only=False)[~manifests.opened]
     removed = int(files[~stays].sum())
-    rows = total(above.manifests.rows.filter(pa.array(~above.opened)).filter(pa.array(~stays)))
+    rows = total(
+        manifests.manifests.rows.filter(pa.array(~manifests.opened)).filter(pa.array(~stays))
+    )
     return Share(removed, None if removed else 0, rows, bool(files[stays].sum()))
 
 
 class MechanismOverlap(Struct, frozen=True):
-    """What partition values and statistics each remove without the other, and both of them."""
+    """What partition values remove, what statistics remove, and what both of them remove."""
 
     partition: Share
     statistics: Share
@@ -138,7 +143,7 @@ class MechanismOverlap(Struct, frozen=True):
 
 
 def overlap(plan: ScanPlan, *, partitions_stay: bool) -> MechanismOverlap:
-    """Who could have removed what; `partitions_stay`: partition values remove no file anywhere."""
+    """What each mechanism removes. With `partitions_stay`, partition values remove no file."""
     evidence = plan.counted
     by_partition = ~evidence.by_partition.kept
     kept = evidence.before_limit.judgement.kept if partitions_stay else _kept_by_statistics(plan)
@@ -153,14 +158,14 @@ def overlap(plan: ScanPlan, *, partitions_stay: bool) -> MechanismOverlap:
 
 
 def _closed_by_partition(evidence: Evidence) -> Share:
-    above = evidence.manifests
-    if above is None or not evidence.closed_files:
+    manifests = evidence.manifests
+    if manifests is None or not evidence.closed_files:
         return NOTHING
-    return Share(above.closed_files, None, above.closed_rows, at_least=False)
+    return Share(manifests.closed_files, None, manifests.closed_rows, at_least=False)
 
 
 def _kept_by_statistics(plan: ScanPlan) -> Flags:
-    """The files that statistics alone leave; those that were not looked at among them."""
+    """One flag per file or group: statistics alone keep it, or it was not looked at."""
     evidence, groups = plan.counted, plan.counted.groups
     if evidence.by_statistics is not None:
         return evidence.by_statistics
@@ -177,8 +182,8 @@ def _kept(plan: ScanPlan, containers: Containers) -> Flags:
     measured = {column.path for column in plan.predicate.columns()} & containers.statistics.keys()
     if not measured:
         return np.ones(containers.count, np.bool_)
-    told = containers.by_statistics()
+    containers = containers.by_statistics()
     if plan.options.assume_no_nan:
-        told = told.without_nan()
-    _, together = truths(plan.predicate, told, plan.zone, UNDECIDED)
-    return flags(together.true, containers.count)
+        containers = containers.without_nan()
+    _, conjunction = truths(plan.predicate, containers, plan.zone, UNDECIDED)
+    return flags(conjunction.true, containers.count)

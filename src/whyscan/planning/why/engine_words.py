@@ -1,14 +1,15 @@
-"""What engines call a conjunct, or a part of one, beside our own class for it.
+"""What engines call a conjunct or an operand of one, beside whyscan's own class.
 
-| ours | Trino | DataFusion | above the scan |
+| whyscan | Trino | DataFusion | evaluated above the scan |
 |---|---|---|---|
 | exact | enforced | Exact | nothing |
 | inexact | unenforced | Inexact | the whole condition, once more |
 | unsupported | unsupported | Unsupported | the whole condition |
 
-Delta on Spark sorts filters by what they name: a *partition filter* names partition columns alone,
-a *data filter* is one that it can turn into a question to minima, maxima and null counts, and an
-*unused filter* is any other. It looks at the filter's form; we look at what it can exclude.
+Delta on Spark classifies filters by the columns they name: a *partition filter* names partition
+columns only, a *data filter* can be rewritten as a filter on minima, maxima and null counts, and an
+*unused filter* is any other. Delta looks at the filter's form; whyscan looks at what the filter can
+exclude.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Expression
 
     Measured = Callable[[Column], bool]
-    """Whether the table collects bounds of a column that is no partition's source."""
+    """The table collects bounds of a column, and the column is no partition source."""
 
 
 class Trino(StrEnum):
-    """What Trino's connectors answer to a pushed constraint."""
+    """What a Trino connector answers to a pushed constraint."""
 
     ENFORCED = "enforced"
     UNENFORCED = "unenforced"
@@ -54,7 +55,7 @@ class Trino(StrEnum):
 
 
 class DeltaSpark(StrEnum):
-    """Where Delta on Spark puts a filter."""
+    """How Delta on Spark classifies a filter."""
 
     PARTITION = "partition filter"
     DATA = "data filter"
@@ -62,7 +63,7 @@ class DeltaSpark(StrEnum):
 
 
 class DataFusion(StrEnum):
-    """`TableProviderFilterPushDown`."""
+    """The values of `TableProviderFilterPushDown`."""
 
     EXACT = "Exact"
     INEXACT = "Inexact"
@@ -70,7 +71,7 @@ class DataFusion(StrEnum):
 
 
 class Words(Struct, frozen=True):
-    """One condition in each engine's word; `remains`: it is evaluated above the scan, too."""
+    """The words of each engine for one condition; `remains`: the engine evaluates it again."""
 
     trino: Trino
     delta_spark: DeltaSpark
@@ -90,24 +91,24 @@ _DATAFUSION = {
 }
 
 
-def words(expression: Expression, found: Class, measured: Measured) -> Words:
-    """What engines call an expression of that class."""
+def words(expression: Expression, conjunct_class: Class, measured: Measured) -> Words:
+    """The words of each engine for an expression of this class."""
     return Words(
-        _TRINO[found.pushdown],
-        _delta(expression, found, measured),
-        _DATAFUSION[found.pushdown],
-        remains=found.pushdown is not Pushdown.EXACT,
+        _TRINO[conjunct_class.pushdown],
+        _delta(expression, conjunct_class, measured),
+        _DATAFUSION[conjunct_class.pushdown],
+        remains=conjunct_class.pushdown is not Pushdown.EXACT,
     )
 
 
-def _delta(expression: Expression, found: Class, measured: Measured) -> DeltaSpark:
-    if found.bucket is ConjunctBucket.PARTITION_SAFE:
+def _delta(expression: Expression, conjunct_class: Class, measured: Measured) -> DeltaSpark:
+    if conjunct_class.bucket is ConjunctBucket.PARTITION_SAFE:
         return DeltaSpark.PARTITION
     return DeltaSpark.DATA if _asks_statistics(expression, measured) else DeltaSpark.UNUSED
 
 
 def _asks_statistics(expression: Expression, measured: Measured) -> bool:
-    """Some part of every alternative compares a data column itself with a constant."""
+    """A part of every alternative compares a data column itself with a constant."""
 
     def asks(part: Expression) -> bool:
         return _asks_statistics(part, measured)
@@ -146,7 +147,7 @@ def _is_data(expression: Expression, measured: Measured) -> bool:
 
 
 def _unwrapped(expression: Expression) -> Expression:
-    """The day of a moment is compared as a range of the moment: Spark's optimizer sees to it."""
+    """The timestamp in a cast to date: Spark's optimizer turns it into a range of timestamps."""
     match expression:
         case Cast(operand=Column(type=TimestampType()) as column, type=DateType()):
             return column
@@ -155,6 +156,6 @@ def _unwrapped(expression: Expression) -> Expression:
 
 
 def _is_prefix(pattern: str) -> bool:
-    """`ab%`, which Spark reads as "starts with ab"."""
+    """A pattern like `ab%`, which Spark reads as "starts with ab"."""
     head = pattern.rstrip("%")
     return bool(head) and not set(head) & set("%_\\")

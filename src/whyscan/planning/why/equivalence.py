@@ -1,8 +1,8 @@
 """The values for which a condition on one column is TRUE, proved by the interpreter.
 
-The whole domain of the column is cut into pieces, and each piece that is neither `none` nor `all`
-into smaller ones, down to single values. What is left is not a guess: every value of the domain
-lies in a piece for which the interpreter gave one answer.
+The domain of the column is cut into pieces; each piece that is neither `none` nor `all` is cut into
+smaller ones, down to single values. The result is a proof: every value of the domain is in a piece
+for which the interpreter gave one answer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
 PIECES = 64
-"""How many pieces one is cut into."""
+"""How many pieces a piece is cut into."""
 
 OPEN_AT_MOST = 8
 """A condition that leaves more pieces open than this has no short form."""
@@ -37,7 +37,7 @@ OPEN_AT_MOST = 8
 RANGES_AT_MOST = 3
 LISTED_AT_MOST = 100
 _YEARS = (-719_162, 2_932_896)
-"""0001-01-01 to 9999-12-31: what people write and every function is defined on."""
+"""Days of 0001-01-01 and 9999-12-31: every function of dates is defined between them."""
 
 
 class IntegerSpan(Struct, frozen=True):
@@ -48,7 +48,7 @@ class IntegerSpan(Struct, frozen=True):
 
 
 class Spans(Struct, frozen=True):
-    """Where a condition on `column` is TRUE, in the whole of its `domain`."""
+    """The spans of `domain` in which a condition on `column` is TRUE."""
 
     column: Column
     domain: IntegerSpan
@@ -60,13 +60,13 @@ class Spans(Struct, frozen=True):
 
     @property
     def proof(self) -> str:
-        """For which values it was proved."""
+        """The values for which the spans were proved, in words."""
         if isinstance(self.column.type, IntegerType):
             return "proved for every value"
         return "proved for the years 1 to 9999"
 
     def as_ranges(self) -> Expression | None:
-        """Comparisons of the bare column; None where it takes too many."""
+        """Comparisons of the bare column; None where there are too many ranges."""
         if not 0 < len(self.found) <= RANGES_AT_MOST:
             return None
         each = [self._range(span) for span in self.found]
@@ -76,14 +76,14 @@ class Spans(Struct, frozen=True):
         return parts[0] if len(parts) == 1 else Or(parts)
 
     def as_list(self) -> Expression | None:
-        """The values themselves; None where they are too many."""
+        """An IN list of the values; None where there are too many."""
         if not 0 < self.count <= LISTED_AT_MOST:
             return None
         numbers = [n for span in self.found for n in range(span.low, span.high + 1)]
         return In(self.column, arrow.array(numbers, self.column.type), null=False, nan=False)
 
     def _range(self, span: IntegerSpan) -> list[Expression]:
-        """Half open, as people write ranges of time; an end of the domain is no bound."""
+        """A half-open range; an end of the domain needs no comparison."""
         if span.low == span.high:
             return [self._compared(Comparator.EQUAL, span.low)]
         ends: list[Expression] = []
@@ -98,7 +98,7 @@ class Spans(Struct, frozen=True):
 
 
 def where_true(expression: Expression, zone: Zone) -> Spans | None:
-    """Where the condition is TRUE; None where the interpreter cannot say for every value."""
+    """Where the condition is TRUE; None where the interpreter cannot decide every value."""
     columns = columns_of(expression)
     domain = _domain(columns[0].type) if len(columns) == 1 else None
     if domain is None:
@@ -106,8 +106,8 @@ def where_true(expression: Expression, zone: Zone) -> Spans | None:
     column = columns[0]
     if _may_be_true_of_null(expression, column, zone):
         return None
-    found = _decided(expression, column, domain, zone)
-    return None if found is None else Spans(column, domain, tuple(_joined(found)))
+    true_spans = _decided(expression, column, domain, zone)
+    return None if true_spans is None else Spans(column, domain, tuple(_joined(true_spans)))
 
 
 def _domain(kind: Type) -> IntegerSpan | None:
@@ -125,22 +125,24 @@ def _domain(kind: Type) -> IntegerSpan | None:
 
 
 def _may_be_true_of_null(expression: Expression, column: Column, zone: Zone) -> bool:
-    """A range is never TRUE of NULL, and so must the condition be."""
-    one = Containers(1, pa.array([1], pa.int64()), {column.path: only_null(column.type)})
-    return bool(flags(evaluate(expression, one, zone).true, 1)[0])
+    """The condition may be TRUE of NULL. A range never is, so it would not be equivalent."""
+    containers = Containers(1, pa.array([1], pa.int64()), {column.path: only_null(column.type)})
+    return bool(flags(evaluate(expression, containers, zone).true, 1)[0])
 
 
 def _decided(
     expression: Expression, column: Column, domain: IntegerSpan, zone: Zone
 ) -> list[IntegerSpan] | None:
     true: list[IntegerSpan] = []
-    left = [domain]
-    while left:
-        pieces = [piece for span in left for piece in _cut(span)]
-        may, all_of_it = _judged(expression, column, pieces, zone)
-        true += [piece for piece, every in zip(pieces, all_of_it, strict=True) if every]
-        left = [p for p, m, e in zip(pieces, may, all_of_it, strict=True) if m and not e]
-        if len(left) > OPEN_AT_MOST or any(span.low == span.high for span in left):
+    open_pieces = [domain]
+    while open_pieces:
+        pieces = [piece for span in open_pieces for piece in _cut(span)]
+        may, matches_all_rows = _verdicts(expression, column, pieces, zone)
+        true += [piece for piece, every in zip(pieces, matches_all_rows, strict=True) if every]
+        open_pieces = [
+            p for p, m, e in zip(pieces, may, matches_all_rows, strict=True) if m and not e
+        ]
+        if len(open_pieces) > OPEN_AT_MOST or any(span.low == span.high for span in open_pieces):
             return None
     return true
 
@@ -151,7 +153,7 @@ def _cut(span: IntegerSpan) -> Iterator[IntegerSpan]:
         yield IntegerSpan(low, min(low + width - 1, span.high))
 
 
-def _judged(
+def _verdicts(
     expression: Expression, column: Column, pieces: list[IntegerSpan], zone: Zone
 ) -> tuple[Flags, Flags]:
     lower = arrow.array([piece.low for piece in pieces], column.type)
@@ -161,12 +163,12 @@ def _judged(
         pa.repeat(pa.scalar(2, pa.int64()), len(pieces)),
         {column.path: between(column.type, lower, upper)},
     )
-    found = evaluate(expression, containers, zone)
-    return flags(found.true, len(pieces)), flags(matches_all(found), len(pieces))
+    truth = evaluate(expression, containers, zone)
+    return flags(truth.true, len(pieces)), flags(matches_all(truth), len(pieces))
 
 
 def _joined(spans: list[IntegerSpan]) -> Iterator[IntegerSpan]:
-    """Neighbours as one."""
+    """The spans in order, with neighbours joined into one."""
     last: IntegerSpan | None = None
     for span in sorted(spans, key=lambda s: s.low):
         if last is not None and span.low == last.high + 1:

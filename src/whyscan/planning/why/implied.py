@@ -1,4 +1,4 @@
-"""Conditions on partition columns that hold of every file that can match."""
+"""Conditions on partition columns that are TRUE for every file that can match."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ LISTED_AT_MOST = 8
 
 
 class Implied(Struct, frozen=True):
-    """A condition on a partition column: `outside` files lie outside it, and none can match."""
+    """A condition on a partition column; `outside` files do not fulfil it and cannot match.
+
+    It lists or spans `values` of the column's `of_values` partition values.
+    """
 
     column: str
     expression: Expression
@@ -39,72 +42,74 @@ class Implied(Struct, frozen=True):
     outside: int
 
 
-def implied(asked: PlannedSnapshot) -> Implied | None:
+def implied(plan: PlannedSnapshot) -> Implied | None:
     """The condition that leaves the most files outside; None where no column has one.
 
-    Every live file must be listed, and one must stay.
+    Every live file must be listed, and at least one must be kept.
     """
-    columns = tuple(_identities(asked))
+    columns = tuple(_identities(plan))
     if not columns:
         return None
-    tried = _together(asked.each(partial(_kept_values, columns=columns)))
-    told = zip(columns, tried, strict=True)
-    found = [f for column, values in told if (f := _of_column(column, values)) is not None]
-    return max(found, key=lambda f: f.outside, default=None)
+    counts_by_column = _together(plan.each(partial(_kept_values, columns=columns)))
+    pairs = zip(columns, counts_by_column, strict=True)
+    conditions = [f for column, values in pairs if (f := _of_column(column, values)) is not None]
+    return max(conditions, key=lambda f: f.outside, default=None)
 
 
-def listed(asked: PlannedSnapshot, column: Column, position: int) -> Expression | None:
-    """`column IN (…)` for the partition values that a conjunct keeps; None where that is not all.
+def listed(plan: PlannedSnapshot, column: Column, position: int) -> Expression | None:
+    """`column IN (…)` with the partition values that a conjunct keeps; None where it is not exact.
 
-    The conjunct is at that position, and partition values settle it.
+    `position` is the conjunct's position. Partition values must settle the conjunct.
     """
-    (values,) = _together(asked.each(partial(_asked_values, column=column, position=position)))
+    (values,) = _together(plan.each(partial(_conjunct_values, column=column, position=position)))
     if values is None or not (chosen := values.filter(pc.field("chosen") > 0)).num_rows:
         return None
     distinct = chosen["value"].combine_chunks()
     if distinct.null_count or len(distinct) > LISTED_AT_MOST:
         return None
-    # The same value must not be on both sides.
+    # A value must not be in both kept and pruned files.
     if pc.any(pc.less(chosen["chosen"], chosen["files"])).as_py():
         return None
     return _in(column, distinct)
 
 
-def partition_values(asked: PlannedSnapshot, column: Column) -> pa.Array | None:
-    """The distinct values of an identity partition column in the files that are listed, sorted.
+def partition_values(plan: PlannedSnapshot, column: Column) -> pa.Array | None:
+    """The distinct values of an identity partition column in the listed files, sorted.
 
-    None where the column is no such one.
+    None where the column is no identity partition column.
     """
-    if column not in _identities(asked):
+    if column not in _identities(plan):
         return None
-    parts = asked.each(partial(_values, column=column))
+    parts = plan.each(partial(_values, column=column))
     if any(part is None for part in parts):
         return None
-    whole = pa.chunked_array([part for part in parts if part is not None and len(part)] or [[]])
-    distinct = pc.unique(whole).drop_null()
+    chunks = pa.chunked_array([part for part in parts if part is not None and len(part)] or [[]])
+    distinct = pc.unique(chunks).drop_null()
     return distinct.take(pc.sort_indices(distinct)).cast(arrow.arrow_type(column.type))
 
 
-def partition_extent(asked: PlannedSnapshot, column: Column) -> pa.Array | None:
-    """The least and the greatest value by the summaries of manifests; None where one has none."""
-    parts = asked.each(partial(_extent, column=column))
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts) or column not in _identities(asked):
+def partition_extent(plan: PlannedSnapshot, column: Column) -> pa.Array | None:
+    """The least and the greatest value in the summaries of manifests; None where one has none."""
+    parts = plan.each(partial(_extent, column=column))
+    extents = [part for part in parts if part is not None]
+    if len(extents) < len(parts) or column not in _identities(plan):
         return None
-    ends = pc.min_max(pa.chunked_array(known))
-    return pa.array([ends["min"].as_py(), ends["max"].as_py()], known[0].type)
+    ends = pc.min_max(pa.chunked_array(extents))
+    return pa.array([ends["min"].as_py(), ends["max"].as_py()], extents[0].type)
 
 
 def _extent(plan: ScanPlan, column: Column) -> pa.Array | None:
-    above = plan.counted.manifests
-    interval = None if above is None else above.manifests.containers.partition.get(column.path)
+    manifests = plan.counted.manifests
+    interval = (
+        None if manifests is None else manifests.manifests.containers.partition.get(column.path)
+    )
     if interval is None:
         return None
     ends = [end for end in (interval.lower, interval.upper) if isinstance(end, pa.Array)]
     if len(ends) < 2 or any(end.null_count for end in ends):  # noqa: PLR2004 - two ends
         return None
-    whole = pa.concat_arrays(ends)
-    return whole if _is_text(whole) or not isinstance(column.type, StringType) else None
+    both_ends = pa.concat_arrays(ends)
+    return both_ends if _is_text(both_ends) or not isinstance(column.type, StringType) else None
 
 
 def _is_text(values: pa.Array) -> bool:
@@ -119,17 +124,17 @@ def _kept_values(plan: ScanPlan, columns: Sequence[Column]) -> list[pa.Table | N
     return [_counted(plan, column, plan.counted.judgement.kept) for column in columns]
 
 
-def _asked_values(plan: ScanPlan, column: Column, position: int) -> list[pa.Table | None]:
+def _conjunct_values(plan: ScanPlan, column: Column, position: int) -> list[pa.Table | None]:
     return [_counted(plan, column, plan.counted.by_partition.conjunct_kept[position])]
 
 
 def _counted(plan: ScanPlan, column: Column, chosen: Flags) -> pa.Table | None:
-    """Of each partition value how many files have it, and how many of the chosen ones."""
+    """One row per partition value: how many files have it, and how many of these are chosen."""
     if not len(chosen):
         return _NO_FILES
     evidence = plan.counted
     if evidence.cells is not None:
-        # Of a table that is asked many questions: which file has which value is known.
+        # A cached table keeps which file has which value.
         blocks = evidence.cells.blocks
         valued = blocks.noted(("values", column), lambda: _Valued.of(plan, column, blocks))
         return None if valued is None else valued.counted(evidence, chosen)
@@ -146,15 +151,15 @@ _NO_FILES = pa.table({"value": pa.nulls(0), "files": pa.nulls(0), "chosen": pa.n
 
 
 class _Valued(Struct, frozen=True):
-    """The distinct values of a column, how many files have each, and which one each file has.
+    """The distinct values of a column, how many files have each, and the value of each file.
 
-    `alike`: no two files of a block differ in it.
+    `one_value_per_block`: no two files of a block have different values.
     """
 
     values: pa.Array
     files: npt.NDArray[np.int64]
     codes: npt.NDArray[np.int32]
-    alike: bool
+    one_value_per_block: bool
 
     @classmethod
     def of(cls, plan: ScanPlan, column: Column, blocks: Blocks) -> _Valued | None:
@@ -168,26 +173,26 @@ class _Valued(Struct, frozen=True):
         return cls(encoded.dictionary, files, codes, np.array_equal(codes[blocks.order], first))
 
     def counted(self, evidence: Evidence, chosen: Flags) -> pa.Table:
-        """Those that are chosen by one file of each cell, or by each of their files."""
-        found = np.zeros(len(self.values), np.int64)
-        if self.alike and evidence.examples is not None:
-            np.add.at(found, self.codes[evidence.examples[chosen]], evidence.sizes[chosen])
+        """The counts of chosen files by value, from one file of each group or from every file."""
+        chosen_files = np.zeros(len(self.values), np.int64)
+        if self.one_value_per_block and evidence.examples is not None:
+            np.add.at(chosen_files, self.codes[evidence.examples[chosen]], evidence.sizes[chosen])
         else:
-            np.add.at(found, self.codes[evidence.positions(chosen)], 1)
-        return pa.table({"value": self.values, "files": self.files, "chosen": found})
+            np.add.at(chosen_files, self.codes[evidence.positions(chosen)], 1)
+        return pa.table({"value": self.values, "files": self.files, "chosen": chosen_files})
 
 
 def _summed(counts: pa.Table) -> pa.Table:
-    found = counts.group_by("value", use_threads=False).aggregate(
+    sums = counts.group_by("value", use_threads=False).aggregate(
         [("files", "sum"), ("chosen", "sum")]
     )
     return pa.table(
-        {"value": found["value"], "files": found["files_sum"], "chosen": found["chosen_sum"]}
+        {"value": sums["value"], "files": sums["files_sum"], "chosen": sums["chosen_sum"]}
     )
 
 
 def _together(parts: Sequence[Sequence[pa.Table | None]]) -> list[pa.Table | None]:
-    """The counts of all parts, column by column; None where one of them does not know."""
+    """The counts of all parts, column by column; None where a part does not know them."""
     return [
         None
         if any(part is None for part in column)
@@ -219,26 +224,26 @@ def _of_column(column: Column, counted: pa.Table | None) -> Implied | None:
     )
 
 
-def _identities(asked: PlanRequest) -> Iterator[Column]:
-    """The partition columns whose values are their own, in every live spec."""
-    known = SchemaColumns(asked.snapshot.schema())
-    for path in asked.snapshot.partition_sources:
-        plain = all(spec.get(path) == (IdentityTransform(),) for spec in asked.snapshot.specs)
-        if plain and len(path) == 1 and len(found := known.named(path[0])) == 1:
-            yield Column(path, found[0].type)
+def _identities(request: PlanRequest) -> Iterator[Column]:
+    """The columns with an identity transform in every live spec."""
+    schema_columns = SchemaColumns(request.snapshot.schema())
+    for path in request.snapshot.partition_sources:
+        plain = all(spec.get(path) == (IdentityTransform(),) for spec in request.snapshot.specs)
+        if plain and len(path) == 1 and len(fields := schema_columns.named(path[0])) == 1:
+            yield Column(path, fields[0].type)
 
 
 def _values(plan: ScanPlan, column: Column) -> pa.Array | None:
-    """The partition value of each file, of a type that has one spelling."""
+    """The partition value of each file; None for a type with several spellings."""
     table, name = plan.counted.files.partition, ".".join(column.path)
     if not isinstance(column.type, StringType | IntegerType | DateType):
         return None
     if name not in table.column_names:
         return None
-    stored = table[name].combine_chunks()
+    values = table[name].combine_chunks()
     wanted = pa.string() if isinstance(column.type, StringType) else arrow.arrow_type(column.type)
     try:
-        return stored.cast(wanted)
+        return values.cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
 
@@ -252,6 +257,6 @@ def _in(column: Column, distinct: pa.Array) -> Expression:
 
 
 def _between(column: Column, low: pa.Scalar, high: pa.Scalar) -> Expression:
-    stored = arrow.arrow_type(column.type)
-    ends = (Literal(arrow.value(e.cast(stored), column.type), column.type) for e in (low, high))
+    kind = arrow.arrow_type(column.type)
+    ends = (Literal(arrow.value(e.cast(kind), column.type), column.type) for e in (low, high))
     return Between(column, *ends)

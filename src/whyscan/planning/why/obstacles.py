@@ -1,4 +1,4 @@
-"""What stood in the way of removing a survivor, obstacle by obstacle, as flags over survivors."""
+"""Why a kept container could not be pruned: obstacles, as flags over the kept containers."""
 
 from __future__ import annotations
 
@@ -48,9 +48,10 @@ _EQUALITIES = frozenset({Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL})
 
 
 class Survivors(Struct, frozen=True):
-    """The containers that stay: `at` is where they stand, `files` where their files do.
+    """The kept containers of a batch.
 
-    `left` has for each conjunct the survivors in which it still has to be checked.
+    `at` are their positions in the batch, `files` the positions of their files. `left` has for each
+    conjunct one flag per container: the conjunct must still be checked on its rows.
     """
 
     plan: ScanPlan
@@ -69,15 +70,15 @@ class Survivors(Struct, frozen=True):
         judgement: Judgement,
         files: npt.NDArray[np.int64] | None = None,
     ) -> Survivors:
-        """The survivors of a batch, or what is known of them alone.
+        """The kept containers of a batch, which may have the metadata of kept containers only.
 
-        `files` are where the files of the whole batch stand, if elsewhere.
+        `files` are the positions of the files of the whole batch, None where they are the batch.
         """
         at = np.flatnonzero(judgement.kept)
-        here = containers.of(plan.predicate.columns())
+        described = containers.of(plan.predicate.columns())
         return cls(
             plan,
-            here if len(at) == here.count else here.take(pa.array(at)),
+            described if len(at) == described.count else described.take(pa.array(at)),
             at,
             at if files is None else files[at],
             tuple(~every[at] for every in judgement.conjunct_every),
@@ -94,65 +95,71 @@ class Survivors(Struct, frozen=True):
         return self.plan.predicate.conjuncts
 
     def first_open(self) -> npt.NDArray[np.int16]:
-        """The first conjunct that is left to check, -1 where none is by itself."""
-        found = np.full(self.count, -1, np.int16)
+        """The position of the first conjunct that is left to check, -1 where no conjunct is."""
+        positions = np.full(self.count, -1, np.int16)
         for position in reversed(range(len(self.left))):
-            found[self.left[position]] = position
-        return found
+            positions[self.left[position]] = position
+        return positions
 
     def flags(self, mask: Mask) -> Flags:
         return flags(mask, self.count)
 
 
 Obstacle = tuple[Reason, int, Flags]
-"""A reason, the position of the conjunct that it is about, and the survivors that it keeps."""
+"""A reason, the position of the conjunct that it is about, and the containers that it keeps."""
 
 
-def obstacles(here: Survivors, interpreted: Sequence[bool]) -> Iterator[Obstacle]:
-    """Every obstacle but the last resort, the weakest first and each by its first conjunct last."""
-    if not here.count:
+def obstacles(survivors: Survivors, interpreted: Sequence[bool]) -> Iterator[Obstacle]:
+    """Every obstacle except STRADDLES, weakest first; of one kind the first conjunct comes last."""
+    if not survivors.count:
         return
-    yield from _deleted(here)
-    yield from _unread(here, interpreted)
+    yield from _deleted(survivors)
+    yield from _unread(survivors, interpreted)
     for position in reversed(range(len(interpreted))):
-        if interpreted[position] and position not in here.plan.counted.decided:
-            yield Reason.NO_STATISTICS, position, here.left[position] & _blind(here, position)
-    yield from _hashed(here)
-    yield from _under_old_specs(here)
-    yield from _truncated(here)
-    yield from _uncounted(here)
-    floats = [c.path for c in here.plan.predicate.columns() if isinstance(c.type, FloatType)]
+        if interpreted[position] and position not in survivors.plan.counted.decided:
+            yield (
+                Reason.NO_STATISTICS,
+                position,
+                survivors.left[position] & _blind(survivors, position),
+            )
+    yield from _hashed(survivors)
+    yield from _under_old_specs(survivors)
+    yield from _truncated(survivors)
+    yield from _uncounted(survivors)
+    floats = [c.path for c in survivors.plan.predicate.columns() if isinstance(c.type, FloatType)]
     if floats:
-        yield Reason.NAN_POSSIBLE, _names(here, floats), ~here.kept_without_nan
+        yield Reason.NAN_POSSIBLE, _names(survivors, floats), ~survivors.kept_without_nan
 
 
-def unchecked(here: Survivors, interpreted: Sequence[bool]) -> Flags:
-    """The survivors that stay without a check: nothing is known for any conjunct that is left."""
-    found = ~here.every
-    for position, left in enumerate(here.left):
-        if interpreted[position] and position not in here.plan.counted.decided:
-            found &= ~left | _blind(here, position)
-    return found
+def unchecked(survivors: Survivors, interpreted: Sequence[bool]) -> Flags:
+    """The containers that are kept without a check: no open conjunct has any metadata."""
+    unchecked = ~survivors.every
+    for position, left in enumerate(survivors.left):
+        if interpreted[position] and position not in survivors.plan.counted.decided:
+            unchecked &= ~left | _blind(survivors, position)
+    return unchecked
 
 
 def bounded(column: Column, containers: Containers) -> Mask:
-    """Something is known of the column's values: a bound, or that there are none."""
-    return told(containers.interval(column))
+    """The column has a bound, or surely no values."""
+    return is_described(containers.interval(column))
 
 
-def told(interval: Interval) -> Mask:
-    """A bound is known, or that there are no values."""
+def is_described(interval: Interval) -> Mask:
+    """A bound is known, or there surely are no values."""
     return either(known(interval.lower), known(interval.upper), opposite(interval.value))
 
 
-def _blind(here: Survivors, position: int) -> Flags:
-    """Where a column whose values the conjunct asks for has no bounds."""
-    asked = _columns_by_value(here.conjuncts[position].expression)
-    return here.flags(any_of(opposite(bounded(column, here.containers)) for column in asked))
+def _blind(survivors: Survivors, position: int) -> Flags:
+    """The containers in which a column that the conjunct compares has no bounds."""
+    columns = _columns_by_value(survivors.conjuncts[position].expression)
+    return survivors.flags(
+        any_of(opposite(bounded(column, survivors.containers)) for column in columns)
+    )
 
 
 def _columns_by_value(expression: Expression) -> tuple[Column, ...]:
-    """The columns named other than by IS NULL, which asks for a count and not for bounds."""
+    """The columns outside IS NULL, which needs a count and no bounds."""
     counted = {
         id(node.operand)
         for node in walk(expression)
@@ -162,38 +169,42 @@ def _columns_by_value(expression: Expression) -> tuple[Column, ...]:
     return tuple(dict.fromkeys(named))
 
 
-def _deleted(here: Survivors) -> Iterator[Obstacle]:
-    """Bounds that also speak of rows that are gone."""
-    files = here.plan.counted.files
+def _deleted(survivors: Survivors) -> Iterator[Obstacle]:
+    """Containers whose bounds may come from rows that are deleted."""
+    files = survivors.plan.counted.files
     loose = np.zeros(files.count, np.bool_)
     for counts in (files.deleted, files.maybe_deleted):
         if counts is not None:
-            # Null: delete files may hide some of the rows, nobody knows how many.
+            # Null: delete files may hide some of the rows, an unknown number of them.
             loose |= counts.fill_null(1).to_numpy(zero_copy_only=False) > 0
     if not loose.any():
         return
-    measured = here.containers.statistics.keys()
-    for position in reversed(range(len(here.left))):
-        named = {column.path for column in columns_of(here.conjuncts[position].expression)}
+    measured = survivors.containers.statistics.keys()
+    for position in reversed(range(len(survivors.left))):
+        named = {column.path for column in columns_of(survivors.conjuncts[position].expression)}
         if named & measured:
-            yield Reason.DELETE_VECTOR_LOOSE, position, here.left[position] & loose[here.files]
+            yield (
+                Reason.DELETE_VECTOR_LOOSE,
+                position,
+                survivors.left[position] & loose[survivors.files],
+            )
 
 
-def _unread(here: Survivors, interpreted: Sequence[bool]) -> Iterator[Obstacle]:
-    """Conjuncts without a rule, and columns with bounds below a function that loses them."""
-    found: list[Obstacle] = []
+def _unread(survivors: Survivors, interpreted: Sequence[bool]) -> Iterator[Obstacle]:
+    """Conjuncts without a rule, and columns with bounds below a function that loses the bounds."""
+    obstacles: list[Obstacle] = []
     for position in reversed(range(len(interpreted))):
-        expression, left = here.conjuncts[position].expression, here.left[position]
-        # What was run on partition values is left where it could not be run.
-        if position in here.plan.counted.decided or not interpreted[position]:
-            found.append((_why_unread(expression), position, left))
+        expression, left = survivors.conjuncts[position].expression, survivors.left[position]
+        # A conjunct that was run on partition values is open only where it could not be run.
+        if position in survivors.plan.counted.decided or not interpreted[position]:
+            obstacles.append((_why_unread(expression), position, left))
             continue
-        found += [
-            (_why_unread(operand), position, left & _lost(operand, here))
+        obstacles += [
+            (_why_unread(operand), position, left & _lost(operand, survivors))
             for operand in compared(expression)
         ]
-    yield from (o for o in found if o[0] is Reason.UNINTERPRETED)
-    yield from (o for o in found if o[0] is Reason.TYPE_MISMATCH)
+    yield from (o for o in obstacles if o[0] is Reason.UNINTERPRETED)
+    yield from (o for o in obstacles if o[0] is Reason.TYPE_MISMATCH)
 
 
 def _why_unread(expression: Expression) -> Reason:
@@ -202,7 +213,7 @@ def _why_unread(expression: Expression) -> Reason:
 
 
 def compared(expression: Expression) -> Iterator[Expression]:
-    """What comparisons compare, where it is more than a column."""
+    """The operands of comparisons that are more than a column."""
     for node in walk(expression):
         match node:
             case Comparison():
@@ -216,13 +227,20 @@ def compared(expression: Expression) -> Iterator[Expression]:
                 yield operand
 
 
-def _lost(operand: Expression, here: Survivors) -> Flags:
-    unknown = opposite(told(interval_of(operand, ContainerBatch(here.containers, here.plan.zone))))
-    return here.flags(both(unknown, *(bounded(c, here.containers) for c in columns_of(operand))))
+def _lost(operand: Expression, survivors: Survivors) -> Flags:
+    """The containers in which the operand's columns have bounds and the operand has none."""
+    unknown = opposite(
+        is_described(
+            interval_of(operand, ContainerBatch(survivors.containers, survivors.plan.zone))
+        )
+    )
+    return survivors.flags(
+        both(unknown, *(bounded(c, survivors.containers) for c in columns_of(operand)))
+    )
 
 
 def changes_type(expression: Expression) -> bool:
-    """A cast between text and another type: the order of one is not that of the other."""
+    """A cast between text and another type: the two have different orders."""
     return any(
         isinstance(node, Cast)
         and isinstance(type_of(node.operand), StringType) is not isinstance(node.type, StringType)
@@ -230,87 +248,91 @@ def changes_type(expression: Expression) -> bool:
     )
 
 
-def _hashed(here: Survivors) -> Iterator[Obstacle]:
-    """Ranges of a column that files are told apart by only through its hash."""
+def _hashed(survivors: Survivors) -> Iterator[Obstacle]:
+    """Range conditions on a column of which the partition values are only a hash."""
     hashed: dict[Path, Mask] = {}
-    for bucket in here.containers.buckets:
+    for bucket in survivors.containers.buckets:
         hashed[bucket.source] = either(hashed.get(bucket.source, False), known(bucket.lower))
-    for position in reversed(range(len(here.left))):
-        ranges = asked_by_range(here.conjuncts[position].expression) & hashed.keys()
+    for position in reversed(range(len(survivors.left))):
+        ranges = asked_by_range(survivors.conjuncts[position].expression) & hashed.keys()
         if ranges:
             mask = any_of(hashed[path] for path in ranges)
-            yield Reason.TRANSFORM_LOSSY, position, here.left[position] & here.flags(mask)
+            yield Reason.TRANSFORM_LOSSY, position, survivors.left[position] & survivors.flags(mask)
 
 
 def asked_by_range(expression: Expression) -> set[Path]:
-    """The columns of comparisons whose values cannot be hashed."""
-    found: set[Path] = set()
+    """The columns that are compared by more than equality, for which a hash does not help."""
+    paths: set[Path] = set()
     for node in walk(expression):
         if isinstance(node, Between | Like) or (
             isinstance(node, Comparison) and node.operator not in _EQUALITIES
         ):
-            found |= {column.path for column in columns_of(node)}
-    return found
+            paths |= {column.path for column in columns_of(node)}
+    return paths
 
 
-def _under_old_specs(here: Survivors) -> Iterator[Obstacle]:
-    """Files that were written before a column of the predicate became a partition's source."""
-    specs, of_files = here.plan.snapshot.numbered_specs, here.plan.counted.files.spec
+def _under_old_specs(survivors: Survivors) -> Iterator[Obstacle]:
+    """Files written before a column of the predicate became a partition source."""
+    specs, of_files = survivors.plan.snapshot.numbered_specs, survivors.plan.counted.files.spec
     current = next((spec for spec in specs if spec.current), None)
     if current is None or of_files is None or len(specs) == 1:
         return
-    numbers = of_files.to_numpy(zero_copy_only=False)[here.files]
-    for position in reversed(range(len(here.left))):
-        named = {column.path for column in columns_of(here.conjuncts[position].expression)}
+    numbers = of_files.to_numpy(zero_copy_only=False)[survivors.files]
+    for position in reversed(range(len(survivors.left))):
+        named = {column.path for column in columns_of(survivors.conjuncts[position].expression)}
         lacking = [s.id for s in specs if named & (current.sources - s.sources)]
         if lacking:
             old = np.isin(numbers, lacking)
-            yield Reason.OLD_SPEC, position, here.left[position] & old
+            yield Reason.OLD_SPEC, position, survivors.left[position] & old
 
 
-def _truncated(here: Survivors) -> Iterator[Obstacle]:
-    """What would go if cut bounds ended as near as they may."""
-    columns = here.plan.predicate.columns()
+def _truncated(survivors: Survivors) -> Iterator[Obstacle]:
+    """The containers that would be pruned if cut text bounds were as tight as possible."""
+    columns = survivors.plan.predicate.columns()
     sharper = {}
     for column in columns:
-        if isinstance(column.type, StringType) and column.path in here.containers.statistics:
-            recording = here.plan.snapshot.recording(column)
-            near = tightest(here.containers.statistics[column.path], recording)
+        if isinstance(column.type, StringType) and column.path in survivors.containers.statistics:
+            recording = survivors.plan.snapshot.recording(column)
+            near = tightest(survivors.containers.statistics[column.path], recording)
             if near is not None:
                 sharper[column.path] = near
     if sharper:
-        imagined = replace(here.containers, statistics={**here.containers.statistics, **sharper})
-        gone, _ = _settled(here, imagined)
-        yield Reason.TRUNCATED_BOUND, _names(here, sharper.keys()), gone
+        imagined = replace(
+            survivors.containers, statistics={**survivors.containers.statistics, **sharper}
+        )
+        gone, _ = _settled(survivors, imagined)
+        yield Reason.TRUNCATED_BOUND, _names(survivors, sharper.keys()), gone
 
 
-def _uncounted(here: Survivors) -> Iterator[Obstacle]:
-    """What would go, or match whole, if there were no NULL where nobody counted them."""
-    asked = {column.path for column in here.plan.predicate.columns()}
+def _uncounted(survivors: Survivors) -> Iterator[Obstacle]:
+    """The containers that no NULLs would prune, or match whole, where NULLs were not counted."""
+    named = {column.path for column in survivors.plan.predicate.columns()}
     counted = {
         path: replace(interval, null=both(interval.null, interval.counted))
-        for path, interval in here.containers.statistics.items()
-        if path in asked and interval.counted is not True
+        for path, interval in survivors.containers.statistics.items()
+        if path in named and interval.counted is not True
     }
     if counted:
-        imagined = replace(here.containers, statistics={**here.containers.statistics, **counted})
-        gone, every = _settled(here, imagined)
-        yield Reason.NULLS_UNKNOWN, _names(here, counted.keys()), gone | every
+        imagined = replace(
+            survivors.containers, statistics={**survivors.containers.statistics, **counted}
+        )
+        gone, every = _settled(survivors, imagined)
+        yield Reason.NULLS_UNKNOWN, _names(survivors, counted.keys()), gone | every
 
 
-def _settled(here: Survivors, imagined: Containers) -> tuple[Flags, Flags]:
-    """Which survivors other statistics would remove, and which they would call `all`."""
-    plan = here.plan
+def _settled(survivors: Survivors, imagined: Containers) -> tuple[Flags, Flags]:
+    """The kept containers that other statistics would prune, and those they would call `all`."""
+    plan = survivors.plan
     statistics = imagined.without_nan() if plan.options.assume_no_nan else imagined
-    decided = spread(plan.counted.decided, pa.array(here.files))
-    _, together = truths(plan.predicate, statistics, plan.zone, decided)
-    return ~here.flags(together.true), here.flags(matches_all(together))
+    decided = spread(plan.counted.decided, pa.array(survivors.files))
+    _, conjunction = truths(plan.predicate, statistics, plan.zone, decided)
+    return ~survivors.flags(conjunction.true), survivors.flags(matches_all(conjunction))
 
 
-def _names(here: Survivors, paths: Collection[Path]) -> int:
-    """The first conjunct that names one of the columns."""
+def _names(survivors: Survivors, paths: Collection[Path]) -> int:
+    """The position of the first conjunct that names one of the columns."""
     return next(
         i
-        for i, conjunct in enumerate(here.conjuncts)
+        for i, conjunct in enumerate(survivors.conjuncts)
         if any(column.path in paths for column in columns_of(conjunct.expression))
     )

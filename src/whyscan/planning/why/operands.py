@@ -1,7 +1,7 @@
-"""A conjunct that is an OR, an AND or a NOT, explained by its parts.
+"""A conjunct that is an OR, an AND or a NOT, explained by its operands.
 
-What is unsupported may be left out of a conjunction, and never out of a disjunction: there it
-makes the whole unsupported. Under NOT the two change places.
+An unsupported operand may be left out of a conjunction, and never out of a disjunction: it makes
+the whole disjunction unsupported. Under NOT it is the other way round.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Expression
 
 PARTS_AT_MOST = 16
-"""A generated OR of a thousand branches is one list to people; its parts are not told."""
+"""People read a generated OR of a thousand branches as one list: its operands are not explained."""
 
 
 class PartCount(Struct, frozen=True):
-    """What one operand did to the files, as if it were asked alone; of several plans, their sum.
+    """What one operand alone did to the files; for several parts of a table, their sum.
 
-    `kept` counts the files that it leaves, `removed` is what it removes.
+    `kept` is how many files the operand keeps, `removed` what it removes.
     """
 
-    here: FileOutcomes
+    outcomes: FileOutcomes
     kept: int
     removed: Share
     parts: tuple[PartCount, ...]
 
     def __add__(self, other: PartCount) -> PartCount:
         return PartCount(
-            self.here + other.here,
+            self.outcomes + other.outcomes,
             self.kept + other.kept,
             self.removed + other.removed,
             tuple(map(add, self.parts, other.parts)),
@@ -52,7 +52,7 @@ class PartCount(Struct, frozen=True):
 
 
 class OperandOutcome(Struct, frozen=True):
-    """One operand of an OR, an AND or a NOT, its class, and what it did."""
+    """One operand of an OR, an AND or a NOT: its class, and what it did to the files."""
 
     expression: Expression
     sql: str
@@ -63,12 +63,12 @@ class OperandOutcome(Struct, frozen=True):
 
     @property
     def operator(self) -> str | None:
-        """OR, AND or NOT; None for a condition that has no such parts."""
+        """OR, AND or NOT; None for a condition without such operands."""
         return operator(self.expression)
 
 
 def operator(expression: Expression) -> str | None:
-    """The word that joins an expression's parts."""
+    """The word that joins the operands of an expression; None where there are none."""
     match expression:
         case Or():
             return "OR"
@@ -81,29 +81,29 @@ def operator(expression: Expression) -> str | None:
 
 
 def count_parts(expression: Expression, plan: ScanPlan) -> tuple[PartCount, ...]:
-    """What the parts of a conjunct did; none of a plain condition, nor of one with a great many."""
+    """What the operands of a conjunct did; empty for a plain condition or for too many operands."""
     if operator(expression) is None or sum(1 for _ in _below(expression)) > PARTS_AT_MOST:
         return ()
     return tuple(_count(child, plan) for child in children(expression))
 
 
 def parts(
-    expression: Expression, counted: Sequence[PartCount], asked: PlanRequest
+    expression: Expression, counted: Sequence[PartCount], request: PlanRequest
 ) -> tuple[OperandOutcome, ...]:
-    """The parts of a conjunct with their classes, from what they did to all files."""
+    """The operands of a conjunct with their classes, from what they did to all files."""
     if not counted:
         return ()
-    told = zip(children(expression), counted, strict=True)
+    pairs = zip(children(expression), counted, strict=True)
     return tuple(
         OperandOutcome(
             child,
             to_sql(child),
-            class_of(child, found.here, asked),
-            found.kept,
-            found.removed,
-            parts(child, found.parts, asked),
+            class_of(child, count.outcomes, request),
+            count.kept,
+            count.removed,
+            parts(child, count.parts, request),
         )
-        for child, found in told
+        for child, count in pairs
     )
 
 
@@ -115,9 +115,9 @@ def _below(expression: Expression) -> Iterator[Expression]:
 
 def _count(expression: Expression, plan: ScanPlan) -> PartCount:
     evidence = plan.evidence
-    partition = evidence.files.containers.by_partition()
-    by = evaluate(expression, partition, plan.zone)
-    settled = ~flags(by.true, partition.count) | flags(matches_all(by), partition.count)
+    containers = evidence.files.containers.by_partition()
+    truth = evaluate(expression, containers, plan.zone)
+    settled = ~flags(truth.true, containers.count) | flags(matches_all(truth), containers.count)
     stays = _stays(expression, plan)
     unread = bool((~evidence.opened & stays).any()) or evidence.closed_files > 0
     return PartCount(
@@ -134,19 +134,19 @@ def _count(expression: Expression, plan: ScanPlan) -> PartCount:
 
 
 def _stays(expression: Expression, plan: ScanPlan) -> Flags:
-    """The files in which the expression may be TRUE."""
+    """One flag per file: the expression may be TRUE in it."""
     evidence = plan.evidence
     if not plan.snapshot.footers_describe_files or evidence.groups is None:
         return _true(expression, evidence.files.containers, plan)
-    kept = _true(expression, evidence.files.containers.by_partition(), plan)
+    stays = _true(expression, evidence.files.containers.by_partition(), plan)
     groups = evidence.groups
-    at = groups.opened.to_numpy()
-    inside = np.zeros(evidence.files.count, np.bool_)
-    inside[groups.owners.to_numpy()[_true(expression, groups.containers, plan)]] = True
-    kept[at] &= inside[at]
-    return kept
+    opened = groups.opened.to_numpy()
+    stays_by_groups = np.zeros(evidence.files.count, np.bool_)
+    stays_by_groups[groups.owners.to_numpy()[_true(expression, groups.containers, plan)]] = True
+    stays[opened] &= stays_by_groups[opened]
+    return stays
 
 
 def _true(expression: Expression, containers: Containers, plan: ScanPlan) -> Flags:
-    told = containers.without_nan() if plan.options.assume_no_nan else containers
-    return flags(evaluate(expression, told, plan.zone).true, containers.count).copy()
+    containers = containers.without_nan() if plan.options.assume_no_nan else containers
+    return flags(evaluate(expression, containers, plan.zone).true, containers.count).copy()

@@ -1,4 +1,4 @@
-"""Overlap depth: into how many files a value of a column falls, by the bounds of the files."""
+"""Overlap depth: in how many files a value of a column may be, by the bounds of the files."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 FILES_AT_MOST = 200_000
-"""Of more files, so many in even steps are measured."""
+"""If there are more files, this many at even steps are measured."""
 
 
 class OverlapDepth(Struct, frozen=True):
-    """How deep the bounds of `files` containers lie over each other.
+    """How many containers overlap at the values of a column, by the bounds of `files` containers.
 
-    `depths` has for each container how many, itself among them, hold a value of its own on
-    average; `widths` the share of the column's whole extent that it spans. `ideal` is what a
-    sorted table would have at best: more than 1 where the column has fewer values than files.
+    `depths` has for each container how many containers, including itself, may hold one of its
+    values, on average. `widths` has the share of the column's extent that each container spans.
+    `ideal` is the best depth of a sorted table: more than 1 where the column has fewer values than
+    files.
     """
 
     files: int
@@ -35,15 +36,16 @@ class OverlapDepth(Struct, frozen=True):
 
 
 def median(values: npt.NDArray[np.float64]) -> float:
-    """As NumPy's, which imports masked arrays to find it."""
+    """The median, as NumPy computes it, without NumPy's import of masked arrays."""
     middle = [(len(values) - 1) // 2, len(values) // 2]
     return float(np.partition(values, middle)[middle].mean())
 
 
 def overlap(lower: pa.Array, upper: pa.Array) -> OverlapDepth | None:
-    """The overlap of containers by their bounds; None where no two have both.
+    """The overlap of containers by their bounds; None where fewer than two have both bounds.
 
-    Values are taken to lie evenly between the bounds; of text, evenly over all bounds.
+    Values are assumed to be spread evenly between the bounds; text is spread evenly over all
+    bounds.
     """
     both = pc.and_(lower.is_valid(), upper.is_valid())
     lower, upper = lower.filter(both), upper.filter(both)
@@ -57,14 +59,14 @@ def overlap(lower: pa.Array, upper: pa.Array) -> OverlapDepth | None:
 
 
 def sampled(count: int) -> npt.NDArray[np.int64]:
-    """Which of so many containers are measured: all, or some in even steps."""
+    """The positions of the containers that are measured: all, or some at even steps."""
     if count <= FILES_AT_MOST:
         return np.arange(count)
     return np.linspace(0, count - 1, FILES_AT_MOST).astype(np.int64)
 
 
 def overlap_of(lower: pa.Array, upper: pa.Array, count: int) -> OverlapDepth:
-    """The overlap of containers of which there are `count`, by those that are measured."""
+    """The overlap of `count` containers, from the bounds of those that are measured."""
     ends = pa.concat_arrays([lower, upper])
     ranks = pc.rank(ends, tiebreaker="dense").to_numpy().astype(np.int64) - 1
     below, above = ranks[: len(lower)], ranks[len(lower) :]
@@ -83,10 +85,11 @@ def overlap_of(lower: pa.Array, upper: pa.Array, count: int) -> OverlapDepth:
 def _values_at_most(
     below: npt.NDArray[np.int64], above: npt.NDArray[np.int64], ends: pa.Array
 ) -> int:
-    """How many values the column may have, no more than it has containers.
+    """How many values the column may have, but no more than there are containers.
 
-    Containers of one value each have just those. Between two whole numbers there are as many as
-    fit, between two other numbers and times any number; of text only the bounds are values.
+    Containers of one value each have exactly these values. Integers and dates have as many values
+    as fit between the bounds, other numbers and times any number; for text only the bounds are
+    counted.
     """
     bounds = int(max(below.max(), above.max())) + 1
     if (below == above).all() or not pa.types.is_primitive(ends.type):
@@ -102,7 +105,7 @@ def _values_at_most(
 def _depths(
     below: npt.NDArray[np.int64], above: npt.NDArray[np.int64], places: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """The mean depth over each container: what lies over it, piece by piece between bounds."""
+    """The mean depth over each container: depths between neighbouring bounds, by their length."""
     begun = np.bincount(below, minlength=len(places)).cumsum()
     ended = np.bincount(above, minlength=len(places)).cumsum()
     at_points = begun - np.concatenate(([0], ended[:-1]))
@@ -115,7 +118,7 @@ def _depths(
 
 
 def _places(ends: pa.Array, ranks: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Where the distinct bounds lie: at their numbers, or one step apart where they have none."""
+    """The distinct bounds as numbers; one step apart where the type has no numbers."""
     steps = np.arange(int(ranks.max()) + 1, dtype=np.float64)
     if pa.types.is_temporal(ends.type):
         ends = ends.view(pa.int64() if ends.type.bit_width == 64 else pa.int32())  # noqa: PLR2004 - bits

@@ -1,6 +1,6 @@
 """Proofs that every partition value of a spec decides a condition.
 
-A proof covers the whole domain of the transform, not the partitions that a table happens to have:
+A proof covers the whole domain of the transform, not only the partitions that a table has:
 
 | transform of the source | proof |
 |---|---|
@@ -9,8 +9,8 @@ A proof covers the whole domain of the transform, not the partitions that a tabl
 | truncate of text or bytes | the partitions that hold an edge of the condition leave one answer |
 | bucket | every bucket leaves one answer |
 
-An edge is a literal, or the value behind it: between two edges the answer does not change.
-AND and OR of conditions that are decided are decided. What has no proof is not decided.
+An edge is a literal, or the next value after it: between two edges the answer does not change. AND
+and OR of decided conditions are decided. A condition without a proof is not decided.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ PIECES = 64
 """How many pieces a range of partition values is cut into."""
 
 PIECES_AT_MOST = 1 << 17
-"""How many pieces one proof looks at; every month of ten thousand years fits in."""
+"""How many pieces one proof looks at; every month of ten thousand years fits."""
 
 EDGES_AT_MOST = 4_096
 BUCKETS_AT_MOST = 4_096
@@ -94,14 +94,14 @@ _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 
 
 class _Whole(Struct, frozen=True):
-    """Whole numbers from `low` to `high`, both included."""
+    """The integers from `low` to `high`, both included."""
 
     low: int
     high: int
 
 
 def decided_by_partitions(expression: Expression, spec: Spec, zone: Zone) -> bool:
-    """Every partition value of the spec leaves TRUE impossible or the only value."""
+    """Every partition value of the spec leaves TRUE impossible or the only answer."""
     columns = columns_of(expression)
     if all(_is_identity(column, spec) for column in columns):
         return decided_by_values(expression, zone)
@@ -120,14 +120,14 @@ def decided_by_partitions(expression: Expression, spec: Spec, zone: Zone) -> boo
 
 
 def _is_proved_by_one(expression: Expression, column: Column, spec: Spec, zone: Zone) -> bool:
-    """One of the transforms of the column is enough: several preimages lie inside that of each."""
+    """One transform of the column proves it. With several, a partition is inside that of each."""
     return any(_is_proved(expression, column, t, zone) for t in spec.get(column.path, ()))
 
 
 def decided_by_values(expression: Expression, zone: Zone) -> bool:
-    """One value of each column leaves TRUE impossible or the only value, for all that are probed.
+    """Each probed value of the columns leaves TRUE impossible or the only answer.
 
-    Text functions have rules for printable text; the other values of a column are left out.
+    Text functions have rules for printable text only, so other text is not probed.
     """
     imagined = probes(expression, [c.path for c in columns_of(expression)], printable=True)
     truth = evaluate(expression, imagined, zone)
@@ -168,22 +168,22 @@ def _is_proved(expression: Expression, column: Column, transform: Transform, zon
 def _ranges_settle(
     expression: Expression, column: Column, transform: Transform, zone: Zone
 ) -> bool:
-    """Ranges of partition values, cut until each has one answer or one single value has none."""
+    """Ranges of partition values, cut until each has one answer or a single value has none."""
     domain = _domain(transform, column.type)
-    left = [] if domain is None else [domain]
-    looked_at = 0
-    while left:
-        pieces = [piece for span in left for piece in _cut(span)]
-        looked_at += len(pieces)
-        if looked_at > PIECES_AT_MOST:
+    open_ranges = [] if domain is None else [domain]
+    piece_count = 0
+    while open_ranges:
+        pieces = [piece for span in open_ranges for piece in _cut(span)]
+        piece_count += len(pieces)
+        if piece_count > PIECES_AT_MOST:
             return False
         lower = _partition_values(transform, column.type, [p.low for p in pieces])
         upper = _partition_values(transform, column.type, [p.high for p in pieces])
         values = between(result_type(transform, column.type), lower, upper)
         interval = partition_interval(transform, column.type, values)
         settled = _settled_on(expression, column, interval, len(pieces), zone)
-        left = [pieces[at] for at in np.flatnonzero(~settled)]
-        if any(span.low == span.high for span in left):
+        open_ranges = [pieces[at] for at in np.flatnonzero(~settled)]
+        if any(span.low == span.high for span in open_ranges):
             return False
     return domain is not None
 
@@ -195,7 +195,7 @@ def _cut(span: _Whole) -> Iterator[_Whole]:
 
 
 def _domain(transform: Transform, kind: Type) -> _Whole | None:
-    """The partition values: units of time since 1970, or multiples of a width."""
+    """The partition values as integers: units of time since 1970, or multiples of a width."""
     match transform, kind:
         case Truncate(width=width), IntegerType():
             return _Whole(-(-kind.least // width), kind.greatest // width)
@@ -219,7 +219,7 @@ def _domain(transform: Transform, kind: Type) -> _Whole | None:
 
 
 def _days(kind: Type) -> tuple[int, int]:
-    """The days of the years 1 to 9999 of which the type has every step."""
+    """The first and last day of the years 1 to 9999 that the type can represent."""
     steps = _steps(kind)
     return (
         max(_FIRST_DAY, -(-BIGINT.least // steps) + 1),
@@ -242,7 +242,7 @@ def _partition_values(transform: Transform, kind: Type, numbers: Sequence[int]) 
 
 
 def _edges_settle(expression: Expression, column: Column, transform: Truncate, zone: Zone) -> bool:
-    """The condition changes only at edges: every partition that holds one has one answer."""
+    """The condition changes only at edges, and each partition that holds an edge has one answer."""
     edges = _edges(expression)
     if edges is None or len(edges) > EDGES_AT_MOST:
         return False
@@ -259,7 +259,7 @@ def _edges_settle(expression: Expression, column: Column, transform: Truncate, z
 
 
 def _edges(expression: Expression) -> list[str | bytes] | None:
-    """Where the condition may change; None where its form does not say."""
+    """The values at which the condition may change; None where its form does not say."""
     match expression:
         case Not(operand=inner):
             return _edges(inner)
@@ -288,8 +288,8 @@ def _edges(expression: Expression) -> list[str | bytes] | None:
 
 def _texts(values: Sequence[Value]) -> list[str | bytes] | None:
     texts = [value for value in values if value is not None]
-    known_kind = [value for value in texts if isinstance(value, str | bytes)]
-    return known_kind if len(known_kind) == len(texts) else None
+    text_values = [value for value in texts if isinstance(value, str | bytes)]
+    return text_values if len(text_values) == len(texts) else None
 
 
 def _plain_prefix(like: Like) -> str | None:

@@ -1,8 +1,8 @@
-"""Imagined containers: could statistics of this kind ever decide this conjunct?
+"""Imagined containers that answer: could statistics of this kind ever decide this conjunct?
 
-A probe gives each column one value, or only NULL. The values are those around the literals
-that the conjunct names and the ends of the column's type: where none of them excludes TRUE,
-no statistic will.
+A probe gives each column one value, or only NULL. The values are the ends of the column's type and
+the values around the literals that the conjunct names: if none of them excludes TRUE, no statistic
+will.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ LITERALS_AT_MOST = 8
 
 
 def probes(
-    expression: Expression, known: Collection[Path], *, printable: bool = False
+    expression: Expression, paths: Collection[Path], *, printable: bool = False
 ) -> Containers:
-    """Containers over the columns of `known`; the others stay "anything".
+    """Containers with exact values of the columns `paths`; the other columns may have any value.
 
     `printable` leaves out text that is not printable ASCII, for which text functions have no rule.
     """
-    columns = [column for column in columns_of(expression) if column.path in known]
+    columns = [column for column in columns_of(expression) if column.path in paths]
     pools = [_pool(column, expression) for column in columns]
     if printable:
         pools = [[value for value in pool if _is_printable(value)] for pool in pools]
@@ -80,19 +80,19 @@ def _pool(column: Column, expression: Expression) -> list[Value]:
 
 
 def _literals(expression: Expression, kind: Type) -> list[Value]:
-    """Literals that stand in Arrow as the column's own values do."""
+    """The literals with the same Arrow type as the column's values."""
     target = arrow.arrow_type(kind)
-    found: list[Value] = []
+    values: list[Value] = []
     for node in walk(expression):
         match node:
             case Literal() if arrow.arrow_type(node.type) == target:
-                found.append(node.value)
+                values.append(node.value)
             case In() if node.values.type == target:
                 listed = type_of(node.operand)
-                found.extend(arrow.value(v, listed) for v in node.values[:LITERALS_AT_MOST])
+                values.extend(arrow.value(v, listed) for v in node.values[:LITERALS_AT_MOST])
             case _:
                 pass
-    return found
+    return values
 
 
 def _ends(kind: Type) -> list[Value]:
@@ -135,7 +135,7 @@ def _around(value: Value, kind: Type) -> list[Value]:
 
 
 def _is_of(number: int, kind: Type) -> bool:
-    """Whether the type has the integer, or the time that it stands for."""
+    """The integer, or the time that it stands for, is a value of the type."""
     match kind:
         case IntegerType():
             return kind.least <= number <= kind.greatest

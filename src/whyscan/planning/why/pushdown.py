@@ -1,4 +1,4 @@
-"""The peers' words for a conjunct, defined by what they mean (semantics.md, "Classes")."""
+"""The pushdown class of a conjunct, as other engines use these words (semantics.md, "Classes")."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ConjunctBucket(StrEnum):
-    """On which axis a conjunct lies."""
+    """Which columns a conjunct names: partition columns, others, or both."""
 
     PARTITION_SAFE = "partition-safe"
     STATS_SAFE = "stats-safe"
@@ -36,7 +36,7 @@ class ConjunctBucket(StrEnum):
 
 
 class Pushdown(StrEnum):
-    """What metadata can do for a conjunct."""
+    """What metadata can do with a conjunct."""
 
     EXACT = "exact"
     INEXACT = "inexact"
@@ -44,7 +44,7 @@ class Pushdown(StrEnum):
 
 
 class Confidence(StrEnum):
-    """How much of the pruning is certain and attributable, most informative first."""
+    """How sure and attributable the numbers of a level are, most informative first."""
 
     EXACT = "exact"
     CONSERVATIVE = "conservative"
@@ -52,7 +52,7 @@ class Confidence(StrEnum):
 
 
 class Class(Struct, frozen=True):
-    """One conjunct's place. `interpreted` is no where even known values leave it open."""
+    """The class of one conjunct. `interpreted` is false where even exact values leave it open."""
 
     bucket: ConjunctBucket
     pushdown: Pushdown
@@ -60,19 +60,24 @@ class Class(Struct, frozen=True):
 
 
 def classify(
-    asked: PlanRequest, did: Sequence[FileOutcomes], interpreted: Sequence[bool]
+    request: PlanRequest, outcomes: Sequence[FileOutcomes], interpreted: Sequence[bool]
 ) -> tuple[Class, ...]:
     """The class of each conjunct, in their order, by what each did to all files."""
-    told = zip(asked.predicate.conjuncts, did, interpreted, strict=True)
+    rows = zip(request.predicate.conjuncts, outcomes, interpreted, strict=True)
     return tuple(
-        class_of(conjunct.expression, here, asked, interpreted=None if here.ran else known)
-        for conjunct, here, known in told
+        class_of(
+            conjunct.expression,
+            outcome,
+            request,
+            interpreted=None if outcome.ran else is_interpreted,
+        )
+        for conjunct, outcome, is_interpreted in rows
     )
 
 
-def partition_columns(asked: PlanRequest) -> set[Path]:
-    """The sources of partition values, and what is a constant of each file."""
-    return {*asked.snapshot.partition_sources, *PSEUDO_COLUMNS}
+def partition_columns(request: PlanRequest) -> set[Path]:
+    """The sources of partition values, and the pseudo columns that are constant in each file."""
+    return {*request.snapshot.partition_sources, *PSEUDO_COLUMNS}
 
 
 PSEUDO_COLUMNS: frozenset[Path] = frozenset(
@@ -82,11 +87,12 @@ PSEUDO_COLUMNS: frozenset[Path] = frozenset(
 
 
 class FileOutcomes(Struct, frozen=True):
-    """What an expression did to the files that are there; of parts of a table, their sum.
+    """What an expression did to the live files; for several parts of a table, their sum.
 
-    `settled`: partition values left each of them none or all; `prunes`: one of them goes; `ran`:
-    it was run on partition values, not interpreted; on all of them where they are settled. Of the
-    columns in `recorded` some container has a bound or is known to be all NULL.
+    - `settled`: partition values make each file `none` or `all`.
+    - `prunes`: at least one file is pruned.
+    - `ran`: DuckDB ran the expression on partition values, on all of them if `settled`.
+    - `recorded`: the columns with a bound, or surely only NULL, in some container.
     """
 
     files: int
@@ -96,25 +102,28 @@ class FileOutcomes(Struct, frozen=True):
     ran: bool = False
 
     def __add__(self, other: FileOutcomes) -> FileOutcomes:
-        # What is known of no file at all says nothing of those that are there.
-        told = [h.recorded for h in (self, other) if h.files] or [self.recorded, other.recorded]
+        # A part without files says nothing about the files of the other part.
+        recorded = [outcome.recorded for outcome in (self, other) if outcome.files] or [
+            self.recorded,
+            other.recorded,
+        ]
         return FileOutcomes(
             files=self.files + other.files,
             settled=self.settled and other.settled,
             prunes=self.prunes or other.prunes,
-            recorded=frozenset().union(*told),
+            recorded=frozenset().union(*recorded),
             ran=self.ran or other.ran,
         )
 
 
 def conjuncts_here(plan: ScanPlan) -> tuple[FileOutcomes, ...]:
-    """What each conjunct did."""
-    by, found = plan.counted.by_partition, plan.counted.judgement
+    """What each conjunct did to the files of a plan."""
+    by_partition, judgement = plan.counted.by_partition, plan.counted.judgement
     return tuple(
         FileOutcomes(
             files=plan.counted.files.count,
-            settled=bool((~by.conjunct_kept[at] | by.conjunct_every[at]).all()),
-            prunes=not found.conjunct_kept[at].all(),
+            settled=bool((~by_partition.conjunct_kept[at] | by_partition.conjunct_every[at]).all()),
+            prunes=not judgement.conjunct_kept[at].all(),
             recorded=recorded(conjunct.expression, plan.counted),
             ran=at in plan.counted.decided,
         )
@@ -122,42 +131,46 @@ def conjuncts_here(plan: ScanPlan) -> tuple[FileOutcomes, ...]:
     )
 
 
-def interpreted(asked: PlanRequest, ran: Collection[int]) -> tuple[bool, ...]:
-    """Of each conjunct whether known values leave one answer; `ran` are those that were run."""
+def interpreted(request: PlanRequest, ran: Collection[int]) -> tuple[bool, ...]:
+    """One boolean per conjunct: exact values leave one answer. `ran` are those that DuckDB ran."""
     return tuple(
-        at in ran or _settled_by_points(c.expression, _named(c.expression), asked.zone)
-        for at, c in enumerate(asked.predicate.conjuncts)
+        at in ran or _settled_by_points(c.expression, _named(c.expression), request.zone)
+        for at, c in enumerate(request.predicate.conjuncts)
     )
 
 
 def class_of(
     expression: Expression,
-    here: FileOutcomes,
-    asked: PlanRequest,
+    outcome: FileOutcomes,
+    request: PlanRequest,
     *,
     interpreted: bool | None = None,
 ) -> Class:
-    """The class of a conjunct or of a part of one; `interpreted` where that is known."""
-    named, partition = _named(expression), partition_columns(asked)
+    """The class of a conjunct or of one of its operands; `interpreted` None is computed."""
+    named, partition = _named(expression), partition_columns(request)
     exact = (
         named <= partition
-        and here.settled
-        and (here.ran or _decided_by_every_spec(expression, asked))
+        and outcome.settled
+        and (outcome.ran or _decided_by_every_spec(expression, request))
     )
     if interpreted is None:
-        interpreted = exact or _settled_by_points(expression, named, asked.zone)
+        interpreted = exact or _settled_by_points(expression, named, request.zone)
     if exact:
         pushdown = Pushdown.EXACT
-    elif here.prunes or here.ran or can_exclude(expression, _recorded(here, asked), asked.zone):
+    elif (
+        outcome.prunes
+        or outcome.ran
+        or can_exclude(expression, _recorded(outcome, request), request.zone)
+    ):
         pushdown = Pushdown.INEXACT
     else:
         pushdown = Pushdown.UNSUPPORTED
     return Class(_bucket(named, partition), pushdown, interpreted or exact)
 
 
-def _recorded(here: FileOutcomes, asked: PlanRequest) -> Collection[Path]:
-    """The columns that have statistics or partition values; without files, by the live specs."""
-    return here.recorded if here.files else {*here.recorded, *partition_columns(asked)}
+def _recorded(outcome: FileOutcomes, request: PlanRequest) -> Collection[Path]:
+    """The columns with statistics or partition values; for a table without files, by live specs."""
+    return outcome.recorded if outcome.files else {*outcome.recorded, *partition_columns(request)}
 
 
 def _named(expression: Expression) -> set[Path]:
@@ -171,37 +184,37 @@ def _bucket(named: set[Path], partition: set[Path]) -> ConjunctBucket:
 
 
 def _settled_by_points(expression: Expression, named: Collection[Path], zone: Zone) -> bool:
-    """With every value known, one answer is left."""
-    imagined = probes(expression, named)
-    found = evaluate(expression, imagined, zone)
-    return bool((_possible(found, imagined) <= 1).all())
+    """If every value is exact, one answer is left."""
+    probed = probes(expression, named)
+    truth = evaluate(expression, probed, zone)
+    return bool((_possible(truth, probed) <= 1).all())
 
 
-def _decided_by_every_spec(expression: Expression, asked: PlanRequest) -> bool:
-    """Every partition value that the live specs admit leaves TRUE impossible or the only value."""
+def _decided_by_every_spec(expression: Expression, request: PlanRequest) -> bool:
+    """Every partition value of the live specs leaves TRUE impossible or the only answer."""
     constants = {path: (IdentityTransform(),) for path in PSEUDO_COLUMNS}
     return all(
-        decided_by_partitions(expression, {**constants, **spec}, asked.zone)
-        for spec in asked.snapshot.specs
+        decided_by_partitions(expression, {**constants, **spec}, request.zone)
+        for spec in request.snapshot.specs
     )
 
 
-def _possible(found: Truth, containers: Containers) -> npt.NDArray[np.int8]:
-    """How many of TRUE, and of FALSE or NULL, are possible: TRUE or not is what decides."""
-    may = flags(found.true, containers.count).astype(np.int8)
-    may_not = flags(found.false, containers.count) | flags(found.null, containers.count)
+def _possible(truth: Truth, containers: Containers) -> npt.NDArray[np.int8]:
+    """How many of TRUE and not TRUE (FALSE or NULL) are possible: 1 decides."""
+    may = flags(truth.true, containers.count).astype(np.int8)
+    may_not = flags(truth.false, containers.count) | flags(truth.null, containers.count)
     return may + may_not
 
 
-def can_exclude(expression: Expression, known: Collection[Path], zone: Zone) -> bool:
-    """With values of the `known` columns, some container is imaginable without a match."""
-    imagined = probes(expression, known)
-    found = evaluate(expression, imagined, zone)
-    return not flags(found.true, imagined.count).all()
+def can_exclude(expression: Expression, paths: Collection[Path], zone: Zone) -> bool:
+    """Some container with values of the columns `paths` could be pruned."""
+    probed = probes(expression, paths)
+    truth = evaluate(expression, probed, zone)
+    return not flags(truth.true, probed.count).all()
 
 
 def recorded(expression: Expression, evidence: Evidence) -> frozenset[Path]:
-    """Its columns of which some live container has a bound or is known to be all NULL."""
+    """The expression's columns with a bound, or surely only NULL, in some live container."""
     named = _named(expression)
     batches = [evidence.files.containers]
     if evidence.groups is not None:
@@ -223,5 +236,5 @@ def _says_something(path: Path, intervals: Intervals) -> bool:
 
 
 def incomplete(classes: Sequence[Class]) -> bool:
-    """What removes a file cannot be told for each conjunct."""
+    """It cannot be said for each conjunct which files it removes."""
     return any(c.bucket is ConjunctBucket.UNSPLITTABLE or not c.interpreted for c in classes)

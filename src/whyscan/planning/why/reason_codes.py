@@ -1,4 +1,4 @@
-"""The closed list of reasons for which a file survives."""
+"""The closed list of reasons for which a file is kept."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """What kept a file; where several did, the first of this list is named.
+    """Why a file is kept; where several reasons apply, the first of this list is named.
 
-    | code | the file stays because |
+    | code | the file is kept because |
     |---|---|
     | MATCHES_ALL | every row matches |
-    | NAN_POSSIBLE | only NaN could match, and nothing says that there is none |
-    | NULLS_UNKNOWN | NULLs were not counted: a count of none would settle it |
-    | TRUNCATED_BOUND | a bound was cut off, and where the value really ends could exclude it |
+    | NAN_POSSIBLE | only NaN could match, and no statistic says that there is none |
+    | NULLS_UNKNOWN | NULLs were not counted: a count of zero would settle it |
+    | TRUNCATED_BOUND | a bound was cut off, and the real value could exclude the file |
     | OLD_SPEC | it was written before the table was partitioned by a column of the predicate |
-    | TRANSFORM_LOSSY | its partition is a hash of the column, which says nothing of a range |
-    | NO_STATISTICS | a column of the predicate has no bounds there |
+    | TRANSFORM_LOSSY | its partition is a hash of the column, which says nothing about a range |
+    | NO_STATISTICS | a column of the predicate has no bounds in it |
     | TYPE_MISMATCH | the column is compared as another type, in which its bounds are no bounds |
     | UNINTERPRETED | a part of the predicate cannot be evaluated from metadata |
-    | DELETE_VECTOR_LOOSE | its bounds are older than its deletes, and may speak of them alone |
+    | DELETE_VECTOR_LOOSE | its bounds are older than its deletes, and may come from deleted rows |
     | STRADDLES | the bounds reach across the condition: some rows may match |
     """
 

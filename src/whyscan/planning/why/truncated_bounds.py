@@ -1,10 +1,10 @@
-"""Text bounds that a writer cut off, and where the values they stand for may end.
+"""Text bounds that a writer cut off, and where the real values may end.
 
-| stored | the value begins with |
+| recorded bound | the real value begins with |
 |---|---|
-| the first N characters of the least | them, and may go on |
-| Iceberg: the greatest, its N characters raised by one in the last | what was raised |
-| Delta: the greatest, its first N characters and one that is greater than any | the first N |
+| the first N characters of the least value | these characters |
+| Iceberg: the first N characters of the greatest, the last raised by one | them, not raised |
+| Delta: the first N characters of the greatest, and one greater than any | the first N characters |
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ _SURROGATES = range(0xD800, 0xE000)
 _BEFORE_SURROGATES = 0xD7FF
 
 
-def tightest(interval: Interval, told: Recording) -> Interval | None:
-    """The interval if each cut bound ended as near to the other as it may; None for none cut."""
-    lower, upper = cut(interval, told)
+def tightest(interval: Interval, recording: Recording) -> Interval | None:
+    """The interval with each cut bound as near to the other as possible; None if none is cut."""
+    lower, upper = cut(interval, recording)
     if lower is False and upper is False:
         return None
     return replace(
         interval,
         lower=interval.lower if lower is False else _raised(interval.lower, lower),
-        upper=interval.upper if upper is False else _lowered(interval.upper, upper, told),
+        upper=interval.upper if upper is False else _lowered(interval.upper, upper, recording),
     )
 
 
-def cut(interval: Interval, told: Recording) -> tuple[Mask, Mask]:
+def cut(interval: Interval, recording: Recording) -> tuple[Mask, Mask]:
     """Where the lower and the upper bound have as many characters as writers keep."""
     lower, upper = _text(interval.lower), _text(interval.upper)
-    if told.prefix is None or lower is None or upper is None:
+    if recording.prefix is None or lower is None or upper is None:
         return False, False
     low, high = pc.utf8_length(lower), pc.utf8_length(upper)
-    below = surely(pc.equal, low, pa.scalar(told.prefix))
-    if told.appended:
-        above = surely(pc.greater, high, pa.scalar(told.prefix))
-        # A least value of just so many characters may be whole: believed cut beside a cut greatest.
+    below = surely(pc.equal, low, pa.scalar(recording.prefix))
+    if recording.appended:
+        above = surely(pc.greater, high, pa.scalar(recording.prefix))
+        # A lower bound of N characters may be complete; it counts as cut if the upper bound is cut.
         return both(below, above), above
-    return below, surely(pc.equal, high, pa.scalar(told.prefix))
+    return below, surely(pc.equal, high, pa.scalar(recording.prefix))
 
 
 def _text(end: object) -> pa.Array | None:
-    """A bound as text; None where it is none that can be measured."""
+    """A bound as text; None where it is no text."""
     if not isinstance(end, pa.Array):
         return None
     try:
@@ -68,10 +68,10 @@ def _raised(lower: pa.Array, mask: Mask) -> pa.Array:
     return pc.if_else(mask, above, lower)
 
 
-def _lowered(upper: pa.Array, mask: Mask, told: Recording) -> pa.Array:
+def _lowered(upper: pa.Array, mask: Mask, recording: Recording) -> pa.Array:
     text = upper.cast(pa.string())
-    if told.appended:
-        kept = pc.utf8_slice_codeunits(text, 0, told.prefix)
+    if recording.appended:
+        kept = pc.utf8_slice_codeunits(text, 0, recording.prefix)
     else:
         encoded = text.dictionary_encode()
         ends = [_one_less(value) for value in encoded.dictionary.to_pylist()]
@@ -80,7 +80,7 @@ def _lowered(upper: pa.Array, mask: Mask, told: Recording) -> pa.Array:
 
 
 def _one_less(text: str) -> str:
-    """What was raised by one in its last character; surrogates are no characters."""
+    """The text before its last character was raised by one; surrogates are no characters."""
     if not text or not ord(text[-1]):
         return text[:-1]
     before = ord(text[-1]) - 1
