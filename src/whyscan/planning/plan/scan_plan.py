@@ -136,13 +136,14 @@ class Limit(Struct, frozen=True):
 class Evidence(Struct, frozen=True, dict=True):
     """The containers that were looked at and their verdicts. `files` are those of opened manifests.
 
-    `opened` flags the files whose own statistics were used. `groups` are row groups; they and
-    `group_judgement` are None where no footer was opened. With a `limit`, the judgements keep only
-    what the limit needs.
+    `opened` flags the files whose own statistics were used. `row_groups` and `row_group_judgement`
+    are None where no footer was opened. With a `limit`, the judgements keep only what the limit
+    needs.
 
-    `cells` are groups of files that nothing distinguishes. With them, every flag is one per group,
-    and a file whose footer was opened is a group by itself. Without them (None), every flag is one
-    per file. `by_statistics` flags what statistics alone keep, None where it was not computed.
+    `file_groups` are groups of files that nothing distinguishes. With them, every flag is one per
+    group, and a file whose footer was opened is a group by itself. Without them (None), every flag
+    is one per file. `by_statistics` flags what statistics alone keep, None where it was not
+    computed.
     """
 
     files: Files

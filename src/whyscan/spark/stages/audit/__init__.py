@@ -1,1 +1,1 @@
-"""A workload against its tables: what each query reads, what of it in vain, and what fell since."""
+"""The audit of a workload: what each query reads, what it wastes, and what has become worse."""

@@ -1,6 +1,6 @@
-"""What all runs of one shape of query read of one table: the sums that other systems are told.
+"""What all runs of one shape of query read of one table, as sums for other systems.
 
-A shape is named by a digest, which lasts as long as the shape does: the same in every run.
+A shape is a query text without literals. Its name is a digest, which is the same in every run.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ DIGITS = 12
 
 
 class ShapeScan(Struct, frozen=True):
-    """Sums over all runs; None where a part is not known, manifests where there are none.
+    """Sums over all runs of a shape on a table; None where a part is unknown.
 
-    `files_skipped` are those of manifests that were skipped, too. `kept` is the share of the
-    table's bytes that the plans keep. What the engines said is None where they did not say it of
-    every scan.
+    `files_skipped` includes the files of skipped manifests. `kept` is the share of the table's
+    bytes that the plans keep. `actual_files` and `actual_bytes` are None unless engines reported
+    them for every scan. `manifests` is None for a table without manifests.
     """
 
     table: str
@@ -48,28 +48,28 @@ class ShapeScan(Struct, frozen=True):
 
 
 def digest(shape: str) -> str:
-    """A name of the shape."""
+    """The name of a shape."""
     return hashlib.sha256(shape.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
 
 
 def shown(line: QueryLine) -> str:
-    """The shape as text; `?` alone for what is no SQL, since nobody knows its literals."""
+    """The shape as text; only `?` for text that is no SQL, since its literals are unknown."""
     hidden = without_literals(line.sql, line.dialect)
     return HIDDEN if hidden == HIDDEN else line.shape
 
 
 def shape_scans(queries: Iterable[QueryLine]) -> tuple[ShapeScan, ...]:
     """One for each shape and table that could be planned, in the order of the ranking."""
-    found: dict[tuple[str, str], list[tuple[QueryLine, AuditedScan]]] = {}
+    scans_by_shape: dict[tuple[str, str], list[tuple[QueryLine, AuditedScan]]] = {}
     for query in queries:
         for table in query.tables:
             if table.summary is not None:
-                found.setdefault((table.name, query.shape), []).append((query, table))
-    return tuple(_summed(name, shape, scans) for (name, shape), scans in found.items())
+                scans_by_shape.setdefault((table.name, query.shape), []).append((query, table))
+    return tuple(_summed(name, shape, scans) for (name, shape), scans in scans_by_shape.items())
 
 
 def files_read(table: AuditedScan) -> int:
-    """The files of the plan, none where metadata answers."""
+    """The number of files that the plan reads, 0 where metadata answers the query."""
     if table.summary is None or table.answer is not None:
         return 0
     return table.summary.files_kept
@@ -78,20 +78,22 @@ def files_read(table: AuditedScan) -> int:
 def _summed(name: str, shape: str, scans: Scans) -> ShapeScan:
     def runs(amount: Callable[[AuditedScan, ScanPlanSummary], int | None]) -> int | None:
         return total(
-            None if (one := amount(table, table.summary)) is None else one * query.times
+            None
+            if (bytes_or_files := amount(table, table.summary)) is None
+            else bytes_or_files * query.times
             for query, table in scans
             if table.summary is not None
         )
 
     files = sum(files_read(table) * query.times for query, table in scans)
-    whole = runs(lambda _, summary: summary.files_total) or 0
+    files_total = runs(lambda _, summary: summary.files_total) or 0
     kept, size = runs(lambda table, _: table.bytes_kept), runs(lambda _, s: s.bytes_total)
     return ShapeScan(
         table=name,
         shape=digest(shape),
         scans=sum(query.times for query, _ in scans),
         files=files,
-        files_skipped=whole - files,
+        files_skipped=files_total - files,
         bytes=kept,
         manifests=runs(lambda _, summary: summary.manifests_total),
         manifests_scanned=runs(lambda _, summary: summary.manifests_kept),

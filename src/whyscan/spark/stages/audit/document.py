@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 
 
 def to_json(audit: Audit) -> str:
-    """The document as text, with one line a query: ASCII alone, so that escape codes stay inert."""
-    whole = document(audit)
-    queries = ",".join(f"\n    {json.dumps(query, allow_nan=False)}" for query in whole["queries"])
-    text = json.dumps({**whole, "queries": []}, indent=2, allow_nan=False)
+    """The document as text with one line per query; only ASCII, so that escape codes do nothing."""
+    document_ = document(audit)
+    queries = ",".join(
+        f"\n    {json.dumps(query, allow_nan=False)}" for query in document_["queries"]
+    )
+    text = json.dumps({**document_, "queries": []}, indent=2, allow_nan=False)
     if not queries:
         return f"{text}\n"
     before, behind = text.split('\n  "queries": []')

@@ -1,8 +1,8 @@
-"""Shapes that keep more of a table than they did, and the snapshot at which that began.
+"""Shapes that keep more of a table than before, and the snapshot at which that began.
 
-Between a run that kept less and today's lie versions of the table. The same query is planned at
-them, each time at the one in the middle of those that are left: what is found is a version at
-which it keeps more, and the one before it, at which it does not.
+Between an earlier audit, which kept less, and today's there are versions of the table. The same
+query is planned at versions by bisection. The result is a version at which it keeps more, and the
+version before it, at which it does not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from whyscan.errors import WhyscanError
 from whyscan.predicate.syntax.session import Session
 from whyscan.spark.packed import packed
 from whyscan.spark.pinned_tables import MissingTable, Tables
-from whyscan.spark.stages.audit.executor import told
+from whyscan.spark.stages.audit.executor import error_line
 from whyscan.spark.stages.audit.history import digest, earlier
 from whyscan.spark.stages.audit.lines import table_lines
 from whyscan.spark.stages.audit.report import Audit, Drift
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 OTHER_VALUES = "the same query kept as much then: it asks for other values"
 NO_VERSIONS = "the format keeps no versions"
 TRIED = 5
-"""Texts of one shape: those that fell the most may ask for other values."""
+"""How many texts of one shape are tried: those with the largest drift may have other literals."""
 
 
-class Suspect(Struct, frozen=True):
-    """A scan that keeps more than before: which query, which of its scans, and since when."""
+class DriftSuspect(Struct, frozen=True):
+    """A scan that keeps more than before: its query, the number of the scan, and its tables."""
 
     drift: Drift
     dialect: str
@@ -58,8 +58,8 @@ class Suspect(Struct, frozen=True):
         return self.drift.shape, self.drift.table, self.scan
 
 
-class Fall(Struct, frozen=True):
-    """Where it fell: the first snapshot that keeps more and the last that does not, or why not."""
+class DriftStart(Struct, frozen=True):
+    """The first snapshot that keeps more and the last that does not, or why they are unknown."""
 
     number: int
     fell_at: int | None = None
@@ -74,49 +74,53 @@ def drifted(
     terms: Terms,
     before: DataFrame,
 ) -> tuple[Drift, ...]:
-    """Of each shape and table the query that fell the most, the deepest fall first.
+    """For each shape and table the query with the largest drift, largest first.
 
     `before` are the rows of a history.
     """
     suspects = _suspects(audit, tables, earlier(spark, audit, before))
     if not suspects:
         return ()
-    work = [packed((number, one)) for number, one in enumerate(suspects)]
-    # One a task: each plans a table several times over.
-    batches = [pa.RecordBatch.from_pydict({"work": pa.array([one], pa.binary())}) for one in work]
+    rows_of_work = [packed((number, suspect)) for number, suspect in enumerate(suspects)]
+    # One suspect per task: each plans a table several times.
+    batches = [
+        pa.RecordBatch.from_pydict({"work": pa.array([work], pa.binary())}) for work in rows_of_work
+    ]
     frame = spark.createDataFrame(pa.Table.from_batches(batches))
     rows = collected(frame.mapInArrow(_searching(terms, audit.run.threshold), "fall binary"))
-    falls = [msgpack.decode(bytes(row["fall"]), type=Fall) for row in rows]
-    by_number = {fall.number: fall for fall in falls}
-    found: dict[tuple[str, str, int], Drift] = {}
+    starts = [msgpack.decode(bytes(row["fall"]), type=DriftStart) for row in rows]
+    by_number = {start.number: start for start in starts}
+    drifts: dict[tuple[str, str, int], Drift] = {}
     for number, suspect in enumerate(suspects):
-        fall = by_number[number]
-        if fall.unknown != OTHER_VALUES:
-            told_of = replace(
+        start = by_number[number]
+        if start.unknown != OTHER_VALUES:
+            drift = replace(
                 suspect.drift,
-                fell_at=fall.fell_at,
-                last_good=fall.last_good,
-                unknown=fall.unknown,
+                fell_at=start.fell_at,
+                last_good=start.last_good,
+                unknown=start.unknown,
             )
-            found.setdefault(suspect.key, told_of)
-    return tuple(sorted(found.values(), key=lambda one: (one.before - one.after, one.shape)))
+            drifts.setdefault(suspect.key, drift)
+    return tuple(
+        sorted(drifts.values(), key=lambda drift: (drift.before - drift.after, drift.shape))
+    )
 
 
 def _suspects(
     audit: Audit, tables: Mapping[str, Pinned], before: Mapping[tuple[str, str, int], Earlier]
-) -> list[Suspect]:
-    """Of each shape and table the queries that fell the most, the deepest fall first."""
-    found: dict[tuple[str, str, int], list[Suspect]] = {}
+) -> list[DriftSuspect]:
+    """For each shape and table the queries with the largest drift, largest first."""
+    suspects: dict[tuple[str, str, int], list[DriftSuspect]] = {}
     for query in audit.queries:
         places = {place(line.uri) for line in query.tables}
-        used = tuple(one for one in tables.values() if place(one.uri) in places)
+        used = tuple(table for table in tables.values() if place(table.uri) in places)
         for at, table in enumerate(query.tables):
             then = before.get((digest(query.sql), place(table.uri), at))
             now = table.ratio
             if then is None or now is None:
                 continue
             if not then.same and then.snapshot is None:
-                continue  # Without versions nobody can tell other values from another layout.
+                continue  # Without versions, other values cannot be told from another layout.
             drift = Drift(
                 shape=query.shape,
                 sql=query.sql,
@@ -128,49 +132,49 @@ def _suspects(
                 before_snapshot=then.snapshot,
                 after_snapshot=table.version,
             )
-            suspect = Suspect(drift, query.dialect, at, used)
-            found.setdefault(suspect.key, []).append(suspect)
+            suspect = DriftSuspect(drift, query.dialect, at, used)
+            suspects.setdefault(suspect.key, []).append(suspect)
     return [
         suspect
-        for alike in found.values()
-        for suspect in sorted(alike, key=lambda one: one.drift.before - one.drift.after)[:TRIED]
+        for same_shape in suspects.values()
+        for suspect in sorted(same_shape, key=lambda s: s.drift.before - s.drift.after)[:TRIED]
     ]
 
 
 def _searching(
     terms: Terms, threshold: float
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """For `mapInArrow`: suspects to falls."""
+    """A function for `mapInArrow`: suspects to drift starts."""
 
     def searched(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for work in batch.column("work"):
                 number, suspect = pickle.loads(work.as_py())  # noqa: S301 - written by the driver
-                fall = replace(_searched(suspect, terms, threshold), number=number)
-                found = pa.array([msgpack.encode(fall)], pa.binary())
-                yield pa.RecordBatch.from_pydict({"fall": found})
+                start = replace(_searched(suspect, terms, threshold), number=number)
+                encoded = pa.array([msgpack.encode(start)], pa.binary())
+                yield pa.RecordBatch.from_pydict({"fall": encoded})
 
     return searched
 
 
-def _searched(suspect: Suspect, terms: Terms, threshold: float) -> Fall:
+def _searched(suspect: DriftSuspect, terms: Terms, threshold: float) -> DriftStart:
     try:
         return _bisected(suspect, terms, threshold)
     except WhyscanError as error:
-        return Fall(0, unknown=told(error))
+        return DriftStart(0, unknown=error_line(error))
     except MissingTable as missing:
-        return Fall(0, unknown=f"{missing.name} was not given")
+        return DriftStart(0, unknown=f"{missing.name} was not given")
 
 
-def _bisected(suspect: Suspect, terms: Terms, threshold: float) -> Fall:
-    at = _At(suspect, terms)
+def _bisected(suspect: DriftSuspect, terms: Terms, threshold: float) -> DriftStart:
+    at = _QueryAtVersion(suspect, terms)
     line = at.versions()
     if isinstance(line, str):
-        return Fall(0, unknown=line)
+        return DriftStart(0, unknown=line)
     limit = suspect.drift.before + threshold
     first = at.ratio(line[0])
     if first is None or first > limit:
-        return Fall(0, unknown=OTHER_VALUES)
+        return DriftStart(0, unknown=OTHER_VALUES)
     low, high = 0, len(line) - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -179,20 +183,20 @@ def _bisected(suspect: Suspect, terms: Terms, threshold: float) -> Fall:
             high = middle
         else:
             low = middle
-    return Fall(0, fell_at=line[high], last_good=line[low])
+    return DriftStart(0, fell_at=line[high], last_good=line[low])
 
 
-class _At:
-    """A query on a table as it was."""
+class _QueryAtVersion:
+    """A query on a table at earlier versions."""
 
-    def __init__(self, suspect: Suspect, terms: Terms) -> None:
+    def __init__(self, suspect: DriftSuspect, terms: Terms) -> None:
         self._suspect = suspect
         self._terms = terms
         self._name = suspect.drift.table
         self._tables = Tables(suspect.tables)
 
     def versions(self) -> Sequence[int] | str:
-        """From the version of the earlier run to today's; else why they are not known."""
+        """The versions from the earlier audit's to today's, or why they are unknown."""
         drift = self._suspect.drift
         before, after = drift.before_snapshot, drift.after_snapshot
         if before is None or after is None:
@@ -205,10 +209,10 @@ class _At:
         return _lineage(today, before, after)
 
     def ratio(self, version: int) -> float | None:
-        """What the query keeps of the table at a version."""
-        given = _Replaced(self._tables, self._pinned.uri, self._opened(version))
+        """The share of the table that the query keeps at a version."""
+        tables = _TablesAtVersion(self._tables, self._pinned.uri, self._opened(version))
         session = Session(self._suspect.dialect, self._terms.timezone)
-        catalogue = Catalogue(given, given.opened)
+        catalogue = Catalogue(tables, tables.opened)
         sql = self._suspect.drift.sql
         report = explain_statement(sql, catalogue, session, self._terms.options)
         return table_lines(report)[self._suspect.scan].ratio
@@ -220,14 +224,14 @@ class _At:
 
     @property
     def _pinned(self) -> Pinned:
-        found = next((one for one in self._suspect.tables if one.name == self._name), None)
-        if found is None:
+        pinned = next((table for table in self._suspect.tables if table.name == self._name), None)
+        if pinned is None:
             raise MissingTable(self._name)
-        return found
+        return pinned
 
 
-class _Replaced(Tables):
-    """The same tables, but for the one at an address, which is as it was, whatever its name."""
+class _TablesAtVersion(Tables):
+    """The same tables, except that the one at an address is an earlier snapshot."""
 
     def __init__(self, tables: Tables, uri: str, instead: Snapshot) -> None:
         super().__init__(tables.pinned)
@@ -240,7 +244,7 @@ class _Replaced(Tables):
 
 
 def _lineage(today: Snapshot, before: int, after: int) -> Sequence[int] | str:
-    """The snapshots of an Iceberg table from one to another, oldest first, by their parents."""
+    """The snapshots of an Iceberg table from `before` to `after`, by parents, oldest first."""
     from whyscan.tables.iceberg.snapshot import IcebergSnapshot
 
     if not isinstance(today, IcebergSnapshot):

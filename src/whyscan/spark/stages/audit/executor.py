@@ -1,4 +1,4 @@
-"""What an executor does: queries that name the same tables, explained one after another."""
+"""What an executor does: it explains queries that name the same tables, one after another."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCHEMA = pa.schema([("outcome", pa.binary())])
 
 
 class NumberedQuery(Struct, frozen=True):
-    """A query of the workload, by its number there."""
+    """A query of the workload and its number in it."""
 
     number: int
     text: str
@@ -38,17 +38,17 @@ class NumberedQuery(Struct, frozen=True):
 
 
 class Terms(Struct, frozen=True):
-    """How statements are read and planned: as those of a single explanation are."""
+    """How statements are read and planned, as for a single explanation."""
 
     timezone: str
     options: Options
 
 
 class QueryOutcome(Struct, frozen=True):
-    """What became of a query.
+    """The result of one query.
 
-    `unbound` is why it cannot be explained, `missing` a table that it names and nobody gave,
-    `failed` its tables that cannot be read.
+    `unbound` is why it cannot be explained, `missing` a table that it names and that is not listed,
+    `failed` is true where a table of it cannot be read.
     """
 
     number: int
@@ -68,43 +68,49 @@ def bundle(tables: Sequence[Pinned], queries: Sequence[NumberedQuery]) -> pa.Rec
 
 
 def explaining(terms: Terms) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """For `mapInArrow`: rows of work to rows of outcomes."""
+    """A function for `mapInArrow`: rows of work to rows of outcomes."""
 
     def explained(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for work in batch.column("work"):
                 tables, queries = pickle.loads(work.as_py())  # noqa: S301 - written by the driver
-                given = Tables(tables, [asked.text for asked in queries])
-                found = [msgpack.encode(_outcome(asked, given, terms)) for asked in queries]
-                yield pa.RecordBatch.from_arrays([pa.array(found, pa.binary())], schema=SCHEMA)
+                opened_tables = Tables(tables, [query.text for query in queries])
+                outcomes = [
+                    msgpack.encode(_outcome(query, opened_tables, terms)) for query in queries
+                ]
+                yield pa.RecordBatch.from_arrays([pa.array(outcomes, pa.binary())], schema=SCHEMA)
 
     return explained
 
 
-def _outcome(asked: NumberedQuery, given: Tables, terms: Terms) -> QueryOutcome:
-    given.forget()
+def _outcome(query: NumberedQuery, tables: Tables, terms: Terms) -> QueryOutcome:
+    tables.forget()
     try:
-        return _explained(asked, given, terms)
+        return _explained(query, tables, terms)
     except MissingTable as missing:
-        return QueryOutcome(asked.number, missing=missing.name)
+        return QueryOutcome(query.number, missing=missing.name)
     except WhyscanError as error:
         is_query = isinstance(error, PredicateError | UsageError)
-        lines = _failed(given) if is_query or given.failed else _blamed(asked, given, terms)
+        lines = (
+            _failed(tables)
+            if is_query or tables.failed
+            else _unreadable_tables(query, tables, terms)
+        )
         if lines:
-            return QueryOutcome(asked.number, tables=lines, failed=True)
-        return QueryOutcome(asked.number, unbound=told(error))
+            return QueryOutcome(query.number, tables=lines, failed=True)
+        return QueryOutcome(query.number, unbound=error_line(error))
     except Exception as error:  # noqa: BLE001 - one query that we fail at must not cost the others
         line = " ".join(str(error).splitlines()[:1])
         why = f"whyscan itself failed: {type(error).__name__}: {line}"
-        return QueryOutcome(asked.number, unbound=why)
+        return QueryOutcome(query.number, unbound=why)
 
 
-def _explained(asked: NumberedQuery, given: Tables, terms: Terms) -> QueryOutcome:
-    session = Session(asked.dialect, terms.timezone)
-    catalogue = Catalogue(given, given.opened, within=asked.within)
-    report = explain_statement(asked.text, catalogue, session, terms.options)
+def _explained(query: NumberedQuery, tables: Tables, terms: Terms) -> QueryOutcome:
+    session = Session(query.dialect, terms.timezone)
+    catalogue = Catalogue(tables, tables.opened, within=query.within)
+    report = explain_statement(query.text, catalogue, session, terms.options)
     return QueryOutcome(
-        asked.number,
+        query.number,
         report.operation,
         table_lines(report),
         report.findings,
@@ -112,54 +118,56 @@ def _explained(asked: NumberedQuery, given: Tables, terms: Terms) -> QueryOutcom
     )
 
 
-def _failed(given: Tables) -> tuple[AuditedScan, ...]:
-    """The tables that could not be opened."""
+def _failed(tables: Tables) -> tuple[AuditedScan, ...]:
+    """The tables that could not be opened, with the reason."""
     return tuple(
-        AuditedScan(name, name, given.uri(name), error=told(error))
-        for name, error in given.failed.items()
+        AuditedScan(name, name, tables.uri(name), error=error_line(error))
+        for name, error in tables.failed.items()
     )
 
 
-def _blamed(asked: NumberedQuery, given: Tables, terms: Terms) -> tuple[AuditedScan, ...]:
-    """The tables of a query of which one cannot be read: the one whose columns or plan fail.
+def _unreadable_tables(
+    query: NumberedQuery, tables: Tables, terms: Terms
+) -> tuple[AuditedScan, ...]:
+    """The tables of a query, if the columns or the plan of at least one of them cannot be read.
 
-    None of them where it is the query that cannot be: it may ask for a version that is not there.
+    Empty where the query is the cause: it may name a version that does not exist.
     """
-    whys = {name: _why(given, name) for name in list(given.asked)}
-    if not any(whys.values()):
-        whys |= _plans(asked, given, terms)
-    if not any(whys.values()):
+    errors = {name: _schema_error(tables, name) for name in list(tables.asked)}
+    if not any(errors.values()):
+        errors |= _plan_errors(query, tables, terms)
+    if not any(errors.values()):
         return ()
-    return tuple(AuditedScan(n, n, given.uri(n), error=why) for n, why in whys.items())
+    return tuple(AuditedScan(n, n, tables.uri(n), error=error) for n, error in errors.items())
 
 
-def _why(given: Tables, name: str) -> str | None:
-    """Why the columns of a table cannot be told; None where they can."""
+def _schema_error(tables: Tables, name: str) -> str | None:
+    """Why the columns of a table cannot be read; None where they can."""
     try:
-        given[name].schema()
+        tables[name].schema()
     except WhyscanError as error:
-        return told(error)
+        return error_line(error)
     return None
 
 
-def _plans(asked: NumberedQuery, given: Tables, terms: Terms) -> dict[str, str]:
-    """Why scans of the query cannot be planned, by their tables."""
-    session = Session(asked.dialect, terms.timezone)
+def _plan_errors(query: NumberedQuery, tables: Tables, terms: Terms) -> dict[str, str]:
+    """Why scans of the query cannot be planned, by table name."""
+    session = Session(query.dialect, terms.timezone)
     try:
-        catalogue = Catalogue(given, given.opened, within=asked.within)
-        statement = read(asked.text, catalogue, session, terms.options)
+        catalogue = Catalogue(tables, tables.opened, within=query.within)
+        statement = read(query.text, catalogue, session, terms.options)
     except WhyscanError:
-        return {}  # The caller has that error, and tells it.
-    found = {}
+        return {}  # The caller reports that error.
+    errors = {}
     for leaf in leaves_of(statement):
         try:
             make_plan(leaf.base.snapshot, predicate(leaf.facts, statement), terms.options)
         except WhyscanError as error:
-            found[leaf.base.name] = told(error)
-    return found
+            errors[leaf.base.name] = error_line(error)
+    return errors
 
 
-def told(error: WhyscanError) -> str:
+def error_line(error: WhyscanError) -> str:
     """The error in one line."""
     line = " ".join(error.message.split())
     return line if error.hint is None else f"{line} ({error.hint})"

@@ -1,6 +1,6 @@
-"""The history of audits: one row a query and table, and who kept less of a table before.
+"""The history of audits: one row per scan, and the earlier runs that kept less of a table.
 
-No row holds a query's text: its shape has no values, and a digest tells two texts apart.
+No row has the text of a query: the shape has no literals, and a digest identifies the text.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ SCHEMA = pa.schema(
         ("findings", pa.list_(pa.string())),
     ]
 )
-"""One row a scan. `ratio` is the share of the table's bytes that is kept, else of its files."""
+"""One row per scan. `ratio` is the kept share of the table's bytes, or of its files."""
 
 
 class Earlier(Struct, frozen=True):
-    """A run in which a scan of a shape kept less than today; `same`: of the same text."""
+    """An earlier run in which a scan of a shape kept less than today; `same`: the same text."""
 
     run: str
     at: datetime
@@ -82,12 +82,12 @@ class Earlier(Struct, frozen=True):
 
 
 def digest(sql: str) -> str:
-    """What tells two texts apart, and tells nothing of them; a signature may differ."""
+    """A digest that identifies a query text without its credentials and does not reveal it."""
     return sha256(mask_credentials(sql).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def summaries(audit: Audit) -> pa.Table:
-    """One row for each scan of each query that was audited."""
+    """One row for each scan of each audited query."""
     rows = [
         _row(audit, query, at, table)
         for query in audit.queries
@@ -99,7 +99,7 @@ def summaries(audit: Audit) -> pa.Table:
 
 def _row(audit: Audit, query: QueryLine, at: int, table: AuditedScan) -> dict[str, object]:
     counts = {name: getattr(table.summary, name) for name in _COUNTS}
-    vain, work = table.in_vain, table.work
+    wasted, work = table.wasted_per_run, table.work
     return {
         "run": audit.run.id,
         "at": audit.run.at,
@@ -107,7 +107,7 @@ def _row(audit: Audit, query: QueryLine, at: int, table: AuditedScan) -> dict[st
         "digest": digest(query.sql),
         "scan": at,
         "table": mask_credentials(table.name),
-        "uri": place(table.uri),  # Of a table that was opened: an address with credentials is not.
+        "uri": place(table.uri),  # A table at an address with credentials is never opened.
         "format": table.format,
         "snapshot": None if table.version is None else str(table.version),
         "times": query.times,
@@ -115,14 +115,14 @@ def _row(audit: Audit, query: QueryLine, at: int, table: AuditedScan) -> dict[st
         "ratio": table.ratio,
         "bytes_read": table.bytes_read,
         "bytes_needed": table.bytes_needed,
-        "wasted": None if vain is None else vain * query.times,
+        "wasted": None if wasted is None else wasted * query.times,
         "work": None if work is None else ", ".join(work.columns),
         "findings": [finding.code.value for finding in table.findings],
     }
 
 
 def append(spark: SparkSession, audit: Audit, where: str, form: str) -> None:
-    """This run's rows behind those of the runs before."""
+    """Append the rows of this run to the history."""
     rows = summaries(audit)
     if rows.num_rows:
         with uncarried():
@@ -131,18 +131,18 @@ def append(spark: SparkSession, audit: Audit, where: str, form: str) -> None:
 
 
 def opened(spark: SparkSession, where: str, form: str) -> DataFrame | None:
-    """The rows of the runs before, None for the first run; UsageError for what is no history."""
+    """The rows of earlier runs, None for the first run; UsageError if it is no history."""
     stage_output.refuse_another(spark, where, stage_output.form_named(form))
     try:
         before = stage_output.read(spark, where, form)
         with uncarried():
-            # Over Spark Connect nobody has looked for it before this.
-            known = before.columns
+            # Spark Connect looks for the table only when its columns are read.
+            columns = before.columns
     except WhyscanError as error:
         if _is_first(error):
             return None
         raise
-    if not set(SCHEMA.names) <= set(known):
+    if not set(SCHEMA.names) <= set(columns):
         raise UsageError(
             f"{where} holds something else than a history of audits",
             hint="name another place for it",
@@ -153,24 +153,24 @@ def opened(spark: SparkSession, where: str, form: str) -> DataFrame | None:
 def earlier(
     spark: SparkSession, audit: Audit, before: DataFrame
 ) -> dict[tuple[str, str, int], Earlier]:
-    """By digest, address and scan: the last run in which as much less was kept, if there is one.
+    """The last run that kept less by the threshold, by digest, address and number of the scan.
 
-    The same text is compared with itself; a text that is new, with the other texts of its shape.
+    A text is compared with itself; a new text is compared with the other texts of its shape.
     """
     today = summaries(audit)
     if not today.num_rows:
         return {}
     with uncarried():
-        return dict(_found(spark, before, today, audit.run.threshold))
+        return dict(_earlier_runs(spark, before, today, audit.run.threshold))
 
 
 def _is_first(error: WhyscanError) -> bool:
-    """Whether there is no history yet: Spark has a word for it in each format."""
+    """There is no history yet; Spark has an error condition for it in each format."""
     condition = getattr(error.__cause__, "getCondition", None)
     return condition is not None and condition() in _ABSENT
 
 
-def _found(
+def _earlier_runs(
     spark: SparkSession, before: DataFrame, today: pa.Table, threshold: float
 ) -> Iterator[tuple[tuple[str, str, int], Earlier]]:
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
@@ -182,17 +182,17 @@ def _found(
         F.avg("ratio").alias("then")
     )
     shapes = texts.groupBy("run", "at", "snapshot", *of_shape).agg(F.avg("then").alias("then"))
-    known = now.join(texts, [*of_shape, "digest"]).withColumn("same", F.lit(True))  # noqa: FBT003
-    new = now.join(texts, [*of_shape, "digest"], "left_anti").join(shapes, of_shape)
+    same_text = now.join(texts, [*of_shape, "digest"]).withColumn("same", F.lit(True))  # noqa: FBT003
+    other_text = now.join(texts, [*of_shape, "digest"], "left_anti").join(shapes, of_shape)
     names = ["digest", "uri", "scan", "now", "run", "at", "snapshot", "then", "same"]
-    both = known.select(names).union(new.withColumn("same", F.lit(False)).select(names))  # noqa: FBT003
+    both = same_text.select(names).union(other_text.withColumn("same", F.lit(False)).select(names))  # noqa: FBT003
     worse = both.where(F.col("now") - F.col("then") > threshold)
     last = _last(F.struct("run", "at", "snapshot", "then", "same"))
     for row in worse.groupBy("digest", "uri", "scan").agg(last).collect():
-        found = row["last"]
-        snapshot = None if found["snapshot"] is None else int(found["snapshot"])
-        at = _utc(found["at"])
-        then = Earlier(found["run"], at, snapshot, found["then"], found["same"])
+        last_run = row["last"]
+        snapshot = None if last_run["snapshot"] is None else int(last_run["snapshot"])
+        at = _utc(last_run["at"])
+        then = Earlier(last_run["run"], at, snapshot, last_run["then"], last_run["same"])
         yield (row["digest"], row["uri"], row["scan"]), then
 
 
@@ -203,7 +203,7 @@ def _last(struct: Column) -> Column:
 
 
 def _utc(at: datetime) -> datetime:
-    """Spark gives a moment as the wall clock of this machine."""
+    """A timestamp of Spark, which is in the local time of this machine, in UTC."""
     from datetime import UTC
 
     return at.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""From the report on a statement to the lines of the audit: what is read, and what in vain."""
+"""From the report on a statement to the scans of the audit: bytes read and bytes needed."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ REWRITTEN = frozenset(
         Code.UNSPLITTABLE_OR,
     }
 )
-"""Findings whose rewrite is proven to mean the same, and was planned on the same snapshot."""
+"""Findings with a rewrite that is proven to mean the same and was planned on the same snapshot."""
 
 
 def table_lines(report: StatementReport) -> tuple[AuditedScan, ...]:
-    """One for each scan, in the statement's order."""
+    """One `AuditedScan` for each scan, in the statement's order."""
     return tuple(map(_line, report.scans))
 
 
@@ -54,45 +54,45 @@ def _line(scan: ScanReport) -> AuditedScan:
         work=_work(report.conjuncts),
         answer=scan.answer,
         bytes_kept=kept,
-        bytes_read=None if kept is None else _most([kept, *_unseen(scan)]),
-        bytes_needed=None if kept is None else min([kept, *_enough(scan, kept)]),
+        bytes_read=None if kept is None else _maximum([kept, *_read_without_rewrite(scan)]),
+        bytes_needed=None if kept is None else min([kept, *_sufficient_bytes(scan, kept)]),
         rewrite=_rewrite(report.findings),
     )
 
 
 def _work(conjuncts: Iterable[ConjunctLine]) -> ConjunctLine | None:
-    """The conjunct that removes the most alone: bytes, or files where bytes are not known."""
+    """The conjunct that removes the most alone: bytes, or files where bytes are unknown."""
     working = [line for line in conjuncts if line.alone.files]
     return max(working, key=lambda c: (c.alone.bytes or 0, c.alone.files), default=None)
 
 
-def _most(amounts: list[int | None]) -> int | None:
-    known = [amount for amount in amounts if amount is not None]
-    return max(known) if len(known) == len(amounts) else None
+def _maximum(amounts: list[int | None]) -> int | None:
+    numbers = [amount for amount in amounts if amount is not None]
+    return max(numbers) if len(numbers) == len(amounts) else None
 
 
-def _unseen(scan: ScanReport) -> Iterator[int | None]:
-    """What is read by engines that do not see through a condition, by the findings that say so."""
+def _read_without_rewrite(scan: ScanReport) -> Iterator[int | None]:
+    """The bytes that engines read which do not see through a condition, one per finding."""
     plan = scan.plan
-    if scan.answer is not None or _is_cut(scan):
+    if scan.answer is not None or _is_limited(scan):
         return
-    gone = 0 if scan.rewrite is None else scan.rewrite.removed.bytes
+    removed = 0 if scan.rewrite is None else scan.rewrite.removed.bytes
     for effect in _effects(scan.report.findings):
         before = effect.bytes_before
         if before is None and effect.before == plan.summary.files_total:
-            # Manifests stayed closed: what they list is in no figure of the plan.
+            # Closed manifests: the plan's numbers do not include the files that they list.
             before = total(plan.snapshot.files((), plan.zone).bytes)
-        yield None if before is None or gone is None else before - gone
+        yield None if before is None or removed is None else before - removed
 
 
-def _enough(scan: ScanReport, kept: int) -> Iterator[int]:
-    """What is known to be enough: by row groups, by what joins supply, by proven rewrites."""
+def _sufficient_bytes(scan: ScanReport, kept: int) -> Iterator[int]:
+    """The bytes that are proven to be enough: by row groups, by joins, by proven rewrites."""
     if scan.answer is not None:
         return
-    spared = reduce(plus, scan.plan.each(_ruled_out))
+    spared = reduce(plus, scan.plan.each(_pruned_group_bytes))
     if spared is not None:
         yield kept - spared
-    if _is_cut(scan) or scan.rewrite is not None:
+    if _is_limited(scan) or scan.rewrite is not None:
         return
     if scan.dynamic is not None and scan.dynamic.bounded is not None:
         bounded = scan.dynamic.bounded.bytes
@@ -103,8 +103,8 @@ def _enough(scan: ScanReport, kept: int) -> Iterator[int]:
             yield effect.bytes_after
 
 
-def _is_cut(scan: ScanReport) -> bool:
-    """Whether a LIMIT left files out."""
+def _is_limited(scan: ScanReport) -> bool:
+    """A LIMIT left files out."""
     return any(scan.plan.each(_has_limit))
 
 
@@ -112,27 +112,27 @@ def _has_limit(plan: ScanPlan) -> bool:
     return plan.counted.limit is not None
 
 
-def _ruled_out(plan: ScanPlan) -> int | None:
-    """The bytes of row groups that cannot match, in files that stay; None if not known."""
+def _pruned_group_bytes(plan: ScanPlan) -> int | None:
+    """The bytes of pruned row groups in kept files; None if unknown."""
     evidence = plan.counted
-    groups, found = evidence.groups, evidence.group_judgement
-    if groups is None or found is None:
+    groups, judgement = evidence.groups, evidence.group_judgement
+    if groups is None or judgement is None:
         return 0
-    needless = evidence.judgement.kept[groups.owners.to_numpy()] & ~found.kept
-    return total(groups.bytes.filter(pa.array(needless)))
+    is_pruned = evidence.judgement.kept[groups.owners.to_numpy()] & ~judgement.kept
+    return total(groups.bytes.filter(pa.array(is_pruned)))
 
 
 def _effects(findings: Iterable[Finding]) -> Iterator[Effect]:
-    """Of rewrites of a condition that were planned again."""
+    """The effects of rewrites of a condition that were planned again."""
     for finding in findings:
         if finding.code in REWRITTEN and finding.rewrite is not None and finding.effect is not None:
             yield finding.effect
 
 
 def _rewrite(findings: Iterable[Finding]) -> str | None:
-    """The proven one that spares the most files."""
-    found = [f for f in findings if f.code in REWRITTEN and f.rewrite is not None and f.effect]
-    best = max(found, key=_spared, default=None)
+    """The proven rewrite that saves the most files."""
+    rewrites = [f for f in findings if f.code in REWRITTEN and f.rewrite is not None and f.effect]
+    best = max(rewrites, key=_spared, default=None)
     return None if best is None else best.rewrite
 
 

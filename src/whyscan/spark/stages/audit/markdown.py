@@ -1,4 +1,4 @@
-"""An audit for a pull request or a ticket: GitHub's Markdown, in which nothing is markup."""
+"""The audit as GitHub Markdown, for a pull request or a ticket; all values are escaped."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ LINE_SHOWN = 120
 WORDS_SHOWN = 300
 SQL_SHOWN = 2_000
 ROOM_IN_FULL = 25_000
-"""A comment has room for 65,536 characters, and the rest takes some."""
+"""A GitHub comment has room for 65,536 characters, and the other sections take some of it."""
 
 
 def markdown(audit: Audit) -> str:
-    """A summary, with a line break at its end; the page and the JSON have all of it."""
+    """A summary of the audit, ending with a line break; the page and the JSON have all of it."""
     sections = (
         [f"**{plain(answer(audit))}**"],
         _ranking(audit.queries),
@@ -64,7 +64,7 @@ def markdown(audit: Audit) -> str:
             "Entries of the workload not explained",
             [f"{plain(_cut(left_out(line)))}: {code(_cut(line.text))}" for line in audit.unparsed],
         ),
-        _ground(audit),
+        _basis(audit),
     )
     return in_paragraphs(sections)
 
@@ -91,22 +91,22 @@ def _ranking(queries: Sequence[QueryLine]) -> Iterator[str]:
     yield from _more(len(queries) - len(rows), "queries")
 
 
-def _more(number: int, what: str) -> Iterator[str]:
+def _more(number: int, noun: str) -> Iterator[str]:
     if number > 0:
         yield ""
-        yield f"{number:,} more {what} left out"
+        yield f"{number:,} more {noun} left out"
 
 
 def _each(queries: Sequence[QueryLine]) -> Iterator[Iterable[str]]:
-    """What to change in those that waste the most, folded."""
+    """What to change in the queries that waste the most, in folded sections."""
     left = ROOM_IN_FULL
     for rank, line in enumerate(queries[:QUERIES_IN_FULL], 1):
-        told = could_read(line)
-        if told is None:
+        summary_text = could_read(line)
+        if summary_text is None:
             return
-        summary = [f"<details><summary>{rank}: {html.escape(told)}</summary>"]
-        whole = [summary, _sql(line), _rewrites(line), _findings(line), ["</details>"]]
-        sections = [list(section) for section in whole]
+        summary = [f"<details><summary>{rank}: {html.escape(summary_text)}</summary>"]
+        parts = [summary, _sql(line), _rewrites(line), _findings(line), ["</details>"]]
+        sections = [list(section) for section in parts]
         left -= sum(len(text) + 1 for section in sections for text in section)
         if left < 0:
             return
@@ -114,8 +114,8 @@ def _each(queries: Sequence[QueryLine]) -> Iterator[Iterable[str]]:
 
 
 def _sql(line: QueryLine) -> Iterator[str]:
-    whole = "\n".join(sql_lines(line.sql))
-    shown = whole if len(whole) <= SQL_SHOWN else f"{whole[:SQL_SHOWN]}\n…"
+    text = "\n".join(sql_lines(line.sql))
+    shown = text if len(text) <= SQL_SHOWN else f"{text[:SQL_SHOWN]}\n…"
     yield from fenced(shown.split("\n"), "sql")
 
 
@@ -137,8 +137,11 @@ def _scan(table: AuditedScan) -> str:
 
 
 def _findings(line: QueryLine) -> Iterator[str]:
-    found: list[Finding] = [*line.findings, *(f for table in line.tables for f in table.findings)]
-    for finding in found[:OTHERS_SHOWN]:
+    findings: list[Finding] = [
+        *line.findings,
+        *(f for table in line.tables for f in table.findings),
+    ]
+    for finding in findings[:OTHERS_SHOWN]:
         label = f"**{finding.severity.value}** {code(finding.code.value)}"
         yield f"- {label}: {plain(_cut(finding.message, WORDS_SHOWN))}"
         if finding.fix is not None:
@@ -164,16 +167,16 @@ def _tables(audit: Audit) -> Iterator[str]:
     yield from _more(len(opened) - len(rows), "tables")
 
 
-def _listed(what: str, lines: Sequence[str]) -> Iterator[str]:
+def _listed(title: str, lines: Sequence[str]) -> Iterator[str]:
     if not lines:
         return
-    yield f"**{what}: {len(lines):,}**"
+    yield f"**{title}: {len(lines):,}**"
     yield ""
     yield from (f"- {line}" for line in lines[:OTHERS_SHOWN])
     yield from _more(len(lines) - OTHERS_SHOWN, "of them")
 
 
-def _ground(audit: Audit) -> Iterator[str]:
+def _basis(audit: Audit) -> Iterator[str]:
     run = audit.run
     yield "<details><summary>what this rests on</summary>"
     yield ""

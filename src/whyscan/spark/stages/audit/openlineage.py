@@ -1,7 +1,7 @@
-"""An audit as OpenLineage run events, one JSON object a line.
+"""The audit as OpenLineage run events, one JSON object per line.
 
 The audit is a run of the job `audit`; each query is a run below it, of a job that is named by its
-shape. Their inputs are the tables, named by where they lie:
+shape. The inputs are the tables, named by their addresses:
 
 | address | namespace | name |
 |---|---|---|
@@ -10,8 +10,8 @@ shape. Their inputs are the tables, named by where they lie:
 | `hdfs://name:8020/db/t` | `hdfs://name:8020` | `/db/t` |
 | `/lake/t`, `file:///lake/t` | `file` | `/lake/t` |
 
-The statistics of an input are what the plan of one run reads: nothing was executed. What is not
-known is left out. No literal of a query is in an event.
+The statistics of an input are what the plan of one run reads: nothing was executed. Unknown numbers
+are left out. No event has a literal of a query.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ _SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfs": "abfss"}
 
 
 def openlineage(audit: Audit) -> str:
-    """Every event, a line each."""
+    """Every event, one per line."""
     return "".join(json.dumps(event, allow_nan=False) + "\n" for event in _events(audit))
 
 
 def dataset(uri: str) -> tuple[str, str]:
-    """Namespace and name, as OpenLineage's naming has them."""
+    """Namespace and name of a table, by OpenLineage's naming rules."""
     local = re.sub(r"^file:(//)?(?=/)", "", uri)
     address = _ADDRESS.fullmatch(local)
     if address is None:
@@ -79,26 +79,28 @@ def _events(audit: Audit) -> Iterator[Json]:
 
 
 def _query(run: AuditRun, line: QueryLine, number: int) -> Iterator[Json]:
-    """A query has begun and is complete, or has failed where a table could not be looked at."""
+    """The events of a query: START, then COMPLETE, or FAIL where a table could not be audited."""
     facets: Json = {"parent": _facet("parent", **_parent(run))}
     identity = str(uuid.uuid5(uuid.UUID(_id(run)), f"{number} {digest(line.shape)}"))
-    told = {"runId": identity, "facets": facets}
-    yield _event("START", run, told, _job(line))
+    run_facets = {"runId": identity, "facets": facets}
+    yield _event("START", run, run_facets, _job(line))
     if line.error is not None:
         facets = facets | {"errorMessage": _error(line)}
-    facets = facets | {"whyscan_query": _own("RunFacet", **_figures(line))}
+    facets = facets | {"whyscan_query": _whyscan_facet("RunFacet", **_figures(line))}
     kind = "COMPLETE" if line.error is None else "FAIL"
-    yield _event(kind, run, told | {"facets": facets}, _job(line), list(_inputs(line)))
+    yield _event(kind, run, run_facets | {"facets": facets}, _job(line), list(_inputs(line)))
 
 
-def _event(kind: str, run: AuditRun, told: Json, job: Json, inputs: Sequence[Json] = ()) -> Json:
+def _event(
+    kind: str, run: AuditRun, run_fields: Json, job: Json, inputs: Sequence[Json] = ()
+) -> Json:
     at = run.at if kind == "START" else run.at + timedelta(seconds=run.seconds)
     return {
         "eventType": kind,
         "eventTime": _moment(at),
         "producer": _producer(),
         "schemaURL": EVENT,
-        "run": told,
+        "run": run_fields,
         "job": job,
         "inputs": list(inputs),
         "outputs": [],
@@ -124,7 +126,7 @@ def _job(line: QueryLine) -> Json:
 
 
 def _error(line: QueryLine) -> Json:
-    """Why it failed, in words that may quote the query; nothing of what is no SQL is quoted."""
+    """The error message without literals; a fixed text where the query is no SQL."""
     if shown(line) == HIDDEN:
         message = "the query could not be audited"
     else:
@@ -141,21 +143,21 @@ def _figures(line: QueryLine) -> Json:
         "bytesWasted": line.wasted,
         "keptRatio": line.ratio,
     }
-    return _known(figures)
+    return _without_unknown(figures)
 
 
 def _inputs(line: QueryLine) -> Iterator[Json]:
-    """One for each table: a table that is scanned twice is one input, with both scans' sums."""
+    """One input for each table; the scans of a table are summed."""
     scans: dict[tuple[str, str], list[AuditedScan]] = {}
     for table in line.tables:
         if table.summary is not None:
             scans.setdefault(dataset(table.uri), []).append(table)
-    for (namespace, name), found in scans.items():
+    for (namespace, name), table_scans in scans.items():
         yield {
             "namespace": namespace,
             "name": name,
-            "facets": _about(found[0]),
-            "inputFacets": _reads(found),
+            "facets": _about(table_scans[0]),
+            "inputFacets": _reads(table_scans),
         }
 
 
@@ -173,12 +175,12 @@ def _about(table: AuditedScan) -> Json:
 def _reads(scans: Sequence[AuditedScan]) -> Json:
     summaries = [table.summary for table in scans if table.summary is not None]
     statistics = {
-        "rowCount": None if _answered(scans) else total(one.rows_kept for one in summaries),
+        "rowCount": None if _answered(scans) else total(summary.rows_kept for summary in summaries),
         "size": total(table.bytes_kept for table in scans),
         "fileCount": sum(map(files_read, scans)),
     }
-    facets = {"inputStatistics": _facet("inputStatistics", **_known(statistics))}
-    facets["whyscan_scan"] = _own("InputDatasetFacet", **_known(_scan(scans)))
+    facets = {"inputStatistics": _facet("inputStatistics", **_without_unknown(statistics))}
+    facets["whyscan_scan"] = _whyscan_facet("InputDatasetFacet", **_without_unknown(_scan(scans)))
     if scans[0].format == "iceberg":
         facets["icebergScanReport"] = _facet("icebergScanReport", **_scan_report(scans))
     return facets
@@ -200,18 +202,18 @@ def _scan(scans: Sequence[AuditedScan]) -> Json:
 
 
 def _engine(scans: Sequence[AuditedScan], name: str) -> int | None:
-    """What the engine said of all its runs; None where it did not say it of every scan."""
+    """What the engine reported for all its runs; None unless it reported every scan."""
     return total(None if t.actual is None else getattr(t.actual, name) for t in scans)
 
 
 def _scan_report(scans: Sequence[AuditedScan]) -> Json:
-    """Iceberg's own report on a scan; of several, the sums, and no filter."""
+    """Iceberg's own report on a scan; for several scans the sums, without a filter."""
     first = scans[0]
-    report: Json = {"scanMetrics": _known(_scan_metrics(scans))}
+    report: Json = {"scanMetrics": _without_unknown(_scan_metrics(scans))}
     if first.version is not None:
         report["snapshotId"] = first.version
     if len(scans) == 1:
-        # What reaches a scan is in the words of Spark, whatever the query is written in.
+        # The predicate of a scan is Spark SQL, whatever the dialect of the query.
         report["filter"] = without_literals(first.predicate, "spark") if first.predicate else "true"
     report["projectedFieldNames"] = list(dict.fromkeys(c for t in scans for c in t.columns))
     return report
@@ -220,12 +222,12 @@ def _scan_report(scans: Sequence[AuditedScan]) -> Json:
 def _scan_metrics(scans: Sequence[AuditedScan]) -> Json:
     summaries = [table.summary for table in scans if table.summary is not None]
     files = sum(map(files_read, scans))
-    manifests = total(one.manifests_total for one in summaries)
-    scanned = total(one.manifests_kept for one in summaries)
+    manifests = total(summary.manifests_total for summary in summaries)
+    scanned = total(summary.manifests_kept for summary in summaries)
     skipped = None if manifests is None or scanned is None else manifests - scanned
     return {
         "resultDataFiles": files,
-        "skippedDataFiles": sum(one.files_total for one in summaries) - files,
+        "skippedDataFiles": sum(summary.files_total for summary in summaries) - files,
         "totalFileSizeInBytes": total(table.bytes_kept for table in scans),
         "totalDataManifests": manifests,
         "scannedDataManifests": scanned,
@@ -234,24 +236,24 @@ def _scan_metrics(scans: Sequence[AuditedScan]) -> Json:
 
 
 def _facet(name: str, **fields: Any) -> Json:
-    """A facet of the standard, at the version of its schema."""
+    """A facet of the OpenLineage standard, at the version of its schema."""
     edition, kind = FACETS[name]
     schema = f"{SPEC}/facets/{edition}/{kind}.json#/$defs/{kind}"
     return {"_producer": _producer(), "_schemaURL": schema, **fields}
 
 
-def _own(kind: str, **fields: Any) -> Json:
-    """A facet of our own: the schema of its kind is all that it promises."""
+def _whyscan_facet(kind: str, **fields: Any) -> Json:
+    """A facet of whyscan's own; its schema is that of its kind."""
     schema = f"{SPEC}/2-0-2/OpenLineage.json#/$defs/{kind}"
     return {"_producer": _producer(), "_schemaURL": schema, **fields}
 
 
 def _producer() -> str:
-    """A package URL: which program, of which version, and no address that may move."""
+    """A package URL: program and version, and no web address, which could move."""
     return f"pkg:pypi/whyscan@{version()}"
 
 
-def _known(fields: Mapping[str, Any]) -> Json:
+def _without_unknown(fields: Mapping[str, Any]) -> Json:
     return {name: value for name, value in fields.items() if value is not None}
 
 

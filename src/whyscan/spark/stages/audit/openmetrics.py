@@ -1,10 +1,9 @@
-"""An audit as OpenMetrics text, for Prometheus and what speaks its language.
+"""The audit as OpenMetrics text, for Prometheus and compatible systems.
 
-Scans have the names that Iceberg's own reports have in OpenTelemetry, in the form that Prometheus
-gives them: a dot becomes an underscore, a unit stands at the end, and a counter's sample ends in
-`_total`, once.
+Scans have the names that Iceberg's own reports have in OpenTelemetry, as Prometheus spells them: a
+dot becomes an underscore, a unit is at the end, and the sample of a counter ends in `_total`, once.
 
-| Iceberg | here |
+| Iceberg | OpenMetrics |
 |---|---|
 | `iceberg.scan.result.data_files` | `iceberg_scan_result_data_files_total` |
 | `iceberg.scan.data_files.skipped` | `iceberg_scan_data_files_skipped_total` |
@@ -13,8 +12,8 @@ gives them: a dot becomes an underscore, a unit stands at the end, and a counter
 | `iceberg.scan.data_manifests.skipped` | `iceberg_scan_data_manifests_skipped_total` |
 | `iceberg.scan.file_size.bytes` | `iceberg_scan_file_size_bytes_total` |
 
-They count every run of the workload, as Iceberg would have counted them. What is not known has no
-sample. No literal of a query is in them: a query is its shape.
+They count every run of the workload, as Iceberg would have counted it. An unknown number has no
+sample. No literal of a query is in the metrics: a query is named by its shape.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ SUFFIXES = {"counter": "_total", "gauge": "", "info": "_info"}
 
 
 class MetricFamily(Struct, frozen=True):
-    """A family of metrics; with a unit, its name ends in it."""
+    """A family of metrics; if it has a unit, its name ends in the unit."""
 
     name: str
     kind: str
@@ -49,8 +48,8 @@ class MetricFamily(Struct, frozen=True):
     unit: str | None = None
 
 
-def _counter(name: str, told: str, unit: str | None = None) -> MetricFamily:
-    return MetricFamily(name, "counter", told, unit)
+def _counter(name: str, help_text: str, unit: str | None = None) -> MetricFamily:
+    return MetricFamily(name, "counter", help_text, unit)
 
 
 SCANS: tuple[tuple[MetricFamily, Callable[[ShapeScan], int | float | None]], ...] = (
@@ -122,7 +121,7 @@ SCANS: tuple[tuple[MetricFamily, Callable[[ShapeScan], int | float | None]], ...
 
 
 def openmetrics(audit: Audit) -> str:
-    """The exposition, with its end."""
+    """All metrics of the audit, with the end marker."""
     lines = [*_run(audit), *_shapes(audit), *_scans(audit), "# EOF"]
     return "\n".join(lines) + "\n"
 
@@ -143,20 +142,23 @@ def _run(audit: Audit) -> Iterator[str]:
         MetricFamily("whyscan_audit_duration_seconds", "gauge", "How long it took.", "seconds"),
         [({}, run.seconds)],
     )
-    failed = sum(line.error is not None for line in audit.queries)
+    failed_queries = sum(line.error is not None for line in audit.queries)
     states = {
-        "audited": len(audit.queries) - failed,
-        "failed": failed,
+        "audited": len(audit.queries) - failed_queries,
+        "failed": failed_queries,
         "unparsed": len(audit.unparsed),
     }
     yield from _family(
         MetricFamily("whyscan_audit_queries", "gauge", "Distinct texts of the workload."),
         [({"state": state}, number) for state, number in states.items()],
     )
-    broken = sum(line.error is not None for line in audit.tables)
+    failed_tables = sum(line.error is not None for line in audit.tables)
     yield from _family(
         MetricFamily("whyscan_audit_tables", "gauge", "Tables of the audit."),
-        [({"state": "read"}, len(audit.tables) - broken), ({"state": "failed"}, broken)],
+        [
+            ({"state": "read"}, len(audit.tables) - failed_tables),
+            ({"state": "failed"}, failed_tables),
+        ],
     )
     yield from _family(
         MetricFamily(
@@ -197,15 +199,15 @@ def _short(text: str) -> str:
 
 
 def _family(family: MetricFamily, samples: Iterable[Sample]) -> Iterator[str]:
-    """Nothing at all where no sample is known."""
-    known = [(labels, value) for labels, value in samples if value is not None]
-    if not known:
+    """The lines of a family; none where every sample is unknown."""
+    present = [(labels, value) for labels, value in samples if value is not None]
+    if not present:
         return
     yield f"# TYPE {family.name} {family.kind}"
     if family.unit is not None:
         yield f"# UNIT {family.name} {family.unit}"
     yield f"# HELP {family.name} {_escaped(family.help)}"
-    for labels, value in known:
+    for labels, value in present:
         yield f"{family.name}{SUFFIXES[family.kind]}{_braced(labels)} {value!r}"
 
 

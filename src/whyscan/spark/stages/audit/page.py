@@ -1,8 +1,8 @@
-"""An audit as a page of HTML: the ranking, sums by table, column and day, and every query in full.
+"""The audit as an HTML page: the ranking, sums by table, column and day, and every query in full.
 
-The tables of sums and the plot are written out. The ranking is drawn from data by a script, as many
-rows as can be seen; what there is to say of one query is a piece of the page that is packed away
-until somebody asks for it. Without scripts the first queries are written out too.
+The tables of sums and the plot are static HTML. A script draws the visible rows of the ranking from
+data. The details of a query are a compressed piece of HTML until the reader opens them. Without
+scripts, the first queries are shown as static HTML.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ if TYPE_CHECKING:
 
 SCRIPTS = ("numbers.js", "grid.js", "sorting.js", "audit.js", "start_audit.js")
 IN_FULL = 2_000
-"""So many queries can be opened; the rest is in the ranking."""
+"""How many queries can be opened; the others are only in the ranking."""
 IN_A_PACK = 50
 WRITTEN_OUT = 25
-"""Queries that are there without scripts."""
+"""How many queries are shown without scripts."""
 IN_NOTEBOOK = 20
 LISTED = 500
-"""Rows of a table that is written out."""
+"""How many rows of a static table are shown."""
 LONGEST_TEXT = 20_000
 LONGEST_LINE = 1_000
 UNKNOWN = "\N{EN DASH}"
 
 
 def page(audit: Audit) -> str:
-    """A whole document."""
+    """A complete HTML document."""
     from markupsafe import Markup
 
     shapes = _shapes(audit.queries)
@@ -71,36 +71,36 @@ def page(audit: Audit) -> str:
 
 
 def fragment(audit: Audit) -> str:
-    """What a notebook shows."""
+    """The HTML that a notebook shows."""
     return piece("audit_fragment.html.j2", audit=audit, **_words(audit))
 
 
 def _shapes(queries: Iterable[QueryLine]) -> dict[str, list[QueryLine]]:
-    """The queries of each shape, what wastes the most first."""
-    found: dict[str, list[QueryLine]] = {}
+    """The queries of each shape, the most wasteful first."""
+    shapes: dict[str, list[QueryLine]] = {}
     for line in queries:
-        found.setdefault(line.shape, []).append(line)
-    return found
+        shapes.setdefault(line.shape, []).append(line)
+    return shapes
 
 
-def _piece(line: QueryLine, rank: int, alike: Sequence[QueryLine]) -> str:
-    words = _query_words(line) | {"same": _same(alike)}
+def _piece(line: QueryLine, rank: int, same_shape: Sequence[QueryLine]) -> str:
+    words = _query_words(line) | {"same": _same_shape(same_shape)}
     return piece("audit_query.html.j2", query=line, rank=rank, **words)
 
 
-def _same(alike: Sequence[QueryLine]) -> str | None:
-    """What all texts of a shape come to; None where there is one alone."""
-    if len(alike) == 1:
+def _same_shape(queries: Sequence[QueryLine]) -> str | None:
+    """What all texts of a shape read and waste; None where the shape has one text."""
+    if len(queries) == 1:
         return None
-    spent = spending(alike)
-    told = f"one of {len(alike):,} texts with other literals, {counted(spent.runs, 'run')} in all"
-    return f"{told}, {size(spent.wasted)} of {size(spent.read)} in vain"
+    spent = spending(queries)
+    text = f"one of {len(queries):,} texts with other literals, {counted(spent.runs, 'run')} in all"
+    return f"{text}, {size(spent.wasted)} of {size(spent.read)} in vain"
 
 
 def _data(audit: Audit, pieces: Sequence[str]) -> dict[str, Any]:
-    """The ranking in columns, and behind it the pieces, many in a pack."""
+    """The ranking in columns, and the pieces of HTML, many in one compressed pack."""
     queries = audit.queries
-    firsts = {id(alike[0]) for alike in _shapes(queries).values()}
+    firsts = {id(same_shape[0]) for same_shape in _shapes(queries).values()}
     return {
         "count": len(queries),
         "sql": [_cut(inert_sql(line.sql), LONGEST_LINE) for line in queries],
@@ -131,16 +131,16 @@ def _names(line: QueryLine) -> list[str]:
 
 
 def _codes(line: QueryLine) -> list[str]:
-    found = [*line.findings, *(f for table in line.tables for f in table.findings)]
-    return list(dict.fromkeys(finding.code.value for finding in found))
+    findings = [*line.findings, *(f for table in line.tables for f in table.findings)]
+    return list(dict.fromkeys(finding.code.value for finding in findings))
 
 
 def _words(audit: Audit) -> dict[str, Any]:
-    told = phrases.answer(audit)
+    answer = phrases.answer(audit)
     spent = spending(audit.queries)
-    columns = sorted(_columns(audit.tables), key=lambda found: -(found[1].wasted or 0))
+    columns = sorted(_columns(audit.tables), key=lambda pair: -(pair[1].wasted or 0))
     return report_words() | {
-        "answer": told[0].upper() + told[1:],
+        "answer": answer[0].upper() + answer[1:],
         "worst": _worst(audit),
         "spent": spent,
         "bars": _bars(periods(audit.queries)),
@@ -190,30 +190,30 @@ def _heading(line: QueryLine) -> str:
 
 
 def _ran(line: QueryLine) -> str:
-    told = counted(line.times, "run")
+    text = counted(line.times, "run")
     if line.first is not None and line.last is not None:
         first, last = (f"{moment:%Y-%m-%d %H:%M}" for moment in (line.first, line.last))
-        told += f", {first} UTC" if first == last else f", from {first} to {last} UTC"
+        text += f", {first} UTC" if first == last else f", from {first} to {last} UTC"
     if line.wasted:
-        told += f"; all of them read {size(line.wasted)} in vain"
+        text += f"; all of them read {size(line.wasted)} in vain"
     if line.bytes_logged is not None:
-        told += f"; the log says that they read {size(line.bytes_logged)}"
-    return told
+        text += f"; the log says that they read {size(line.bytes_logged)}"
+    return text
 
 
 def _worst(audit: Audit) -> str | None:
-    """What to begin with; None where nothing is read in vain."""
+    """Which queries to begin with; None where nothing is wasted."""
     first = next(iter(audit.queries), None)
     if first is None or not first.wasted or first.bytes_read is None:
         return None
-    whole = spending(audit.queries).wasted
-    few, sum_of_few = 0, 0
+    wasted = spending(audit.queries).wasted
+    count, count_wasted = 0, 0
     for line in audit.queries:
-        few, sum_of_few = few + 1, sum_of_few + (line.wasted or 0)
-        if sum_of_few * 2 >= whole:
+        count, count_wasted = count + 1, count_wasted + (line.wasted or 0)
+        if count_wasted * 2 >= wasted:
             break
-    who = "the first query" if few == 1 else f"the first {few:,} queries"
-    return f"{percent(sum_of_few, whole)} of that is read by {who} of the ranking."
+    who = "the first query" if count == 1 else f"the first {count:,} queries"
+    return f"{percent(count_wasted, wasted)} of that is read by {who} of the ranking."
 
 
 def _columns(tables: Sequence[TableTotal]) -> Iterator[tuple[TableTotal, ColumnTotal]]:
@@ -221,36 +221,36 @@ def _columns(tables: Sequence[TableTotal]) -> Iterator[tuple[TableTotal, ColumnT
 
 
 class Bar(Struct, frozen=True):
-    """One period of the plot, of 100 in height."""
+    """One period of the plot; the plot has a height of 100."""
 
     period: Period
     needed: float
     wasted: float
-    told: str
+    tooltip: str
 
 
-def _bars(found: Sequence[Period]) -> list[Bar]:
-    most = max((period.spent.read for period in found), default=0) or 1
+def _bars(periods: Sequence[Period]) -> list[Bar]:
+    most = max((period.spent.read for period in periods), default=0) or 1
     return [
         Bar(
             period,
             round(100 * period.spent.needed / most, 2),
             round(100 * period.spent.wasted / most, 2),
-            _told(period.name, period.spent),
+            _tooltip(period.name, period.spent),
         )
-        for period in found
+        for period in periods
     ]
 
 
-def _told(name: str, spent: Spending) -> str:
-    told = f"{name}: {counted(spent.runs, 'run')}, {size(spent.read)} read"
+def _tooltip(name: str, spent: Spending) -> str:
+    text = f"{name}: {counted(spent.runs, 'run')}, {size(spent.read)} read"
     if spent.wasted:
-        told += f", {size(spent.wasted)} in vain"
-    return told if not spent.unknown else f"{told}; of {counted(spent.unknown, 'run')} not known"
+        text += f", {size(spent.wasted)} in vain"
+    return text if not spent.unknown else f"{text}; of {counted(spent.unknown, 'run')} not known"
 
 
 def _compared(table: AuditedScan) -> Iterator[tuple[str, str, str]]:
-    """What is predicted of one run, and what the engine says of one on average."""
+    """The predicted numbers of one run, and the engine's average per run."""
     if table.actual is None or table.summary is None:
         return
     runs, summary = max(table.actual.runs, 1), table.summary
@@ -260,5 +260,5 @@ def _compared(table: AuditedScan) -> Iterator[tuple[str, str, str]]:
         ("rows", summary.rows_kept, table.actual.rows, "{:,}".format),
     )
     for name, predicted, actual, worded in lines:
-        told = UNKNOWN if predicted is None else worded(predicted)
-        yield name, told, UNKNOWN if actual is None else worded(round(actual / runs))
+        predicted_text = UNKNOWN if predicted is None else worded(predicted)
+        yield name, predicted_text, UNKNOWN if actual is None else worded(round(actual / runs))

@@ -1,4 +1,4 @@
-"""What an audit says in words, for every renderer: nothing in them is obeyed by a terminal."""
+"""The sentences of an audit, for every renderer; control codes in them do nothing."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from whyscan.spark.stages.workload.query import Unparsed
 
 FINE = 10**12
-"""Parts that a share is rounded to: one that is not nothing stays so."""
+"""A share is rounded to this many parts: a share greater than 0 stays greater than 0."""
 
 
 def answer(audit: Audit) -> str:
     """`12 queries, 1,204 runs: 1.4 TB read, 1.3 TB of it in vain`."""
     runs = sum(line.times for line in audit.queries)
-    asked = f"{_queries(len(audit.queries))}, {counted(runs, 'run')}"
-    known = [line for line in audit.queries if line.wasted is not None]
-    read = total((line.bytes_read or 0) * line.times for line in known) or 0
-    wasted = total(line.wasted for line in known) or 0
+    totals_text = f"{_queries(len(audit.queries))}, {counted(runs, 'run')}"
+    measured = [line for line in audit.queries if line.wasted is not None]
+    read = total((line.bytes_read or 0) * line.times for line in measured) or 0
+    wasted = total(line.wasted for line in measured) or 0
     share = f" ({percent(wasted, read)})" if read else ""
-    told = f"{asked}: {size(read)} read, {size(wasted)} of it in vain{share}"
-    unknown = len(audit.queries) - len(known)
-    return told if not unknown else f"{told}; of {_queries(unknown)} that is not known"
+    text = f"{totals_text}: {size(read)} read, {size(wasted)} of it in vain{share}"
+    unknown = len(audit.queries) - len(measured)
+    return text if not unknown else f"{text}; of {_queries(unknown)} that is not known"
 
 
 def _queries(number: int) -> str:
@@ -43,7 +43,7 @@ def _queries(number: int) -> str:
 
 
 def could_read(line: QueryLine) -> str | None:
-    """`this query reads 1.4 TB and could read 14 GB`; None where it could not, or nobody knows."""
+    """`this query reads 1.4 TB and could read 14 GB`; None where it could not, or it is unknown."""
     if line.bytes_read is None or line.bytes_needed is None or not line.wasted:
         return None
     return f"this query reads {size(line.bytes_read)} and could read {size(line.bytes_needed)}"
@@ -52,23 +52,23 @@ def could_read(line: QueryLine) -> str | None:
 def rewrites(line: QueryLine) -> Iterator[str]:
     """What to write instead, table by table."""
     for table in line.tables:
-        if table.rewrite is not None and table.in_vain:
+        if table.rewrite is not None and table.wasted_per_run:
             yield f"rewrite for {inert(table.name)}: {inert_sql(table.rewrite)}"
 
 
 def remedies(line: QueryLine) -> Iterator[str]:
-    """Of a query that wastes and has no rewrite: what its findings say to do."""
+    """The first fix of its findings, for a query that wastes bytes and has no rewrite."""
     if not line.wasted or any(True for _ in rewrites(line)):
         return
-    found = [f for table in line.tables for f in table.findings] + list(line.findings)
-    for finding in found:
+    findings = [f for table in line.tables for f in table.findings] + list(line.findings)
+    for finding in findings:
         if finding.severity.value == "warning" and finding.fix is not None:
             yield f"{finding.code.value}: {inert_sql(finding.fix)}"
             return
 
 
 def compared(line: QueryLine) -> Iterator[str]:
-    """What the engine said that it read beside what is predicted, of one run."""
+    """What the engine reported and what was predicted, for one run."""
     for table in line.tables:
         if table.actual is not None and table.summary is not None:
             yield f"{inert(table.name)}: {engine(table.actual)} a run; {predicted(table)}"
@@ -91,20 +91,23 @@ def predicted(table: AuditedScan) -> str:
     if table.summary is None:
         return "nothing is predicted"
     rows = table.summary.rows_kept
-    told = [counted(table.summary.files_kept, "file"), size(table.bytes_kept)]
-    return f"predicted {', '.join(told if rows is None else [*told, counted(rows, 'row')])}"
+    parts = [counted(table.summary.files_kept, "file"), size(table.bytes_kept)]
+    return f"predicted {', '.join(parts if rows is None else [*parts, counted(rows, 'row')])}"
 
 
 def kept(ratio: float | None) -> str:
-    """A share of the bytes."""
+    """A share of the bytes, in percent."""
     return "unknown" if ratio is None else percent(round(ratio * FINE), FINE)
 
 
 def unchecked(audit: Audit) -> Iterator[str]:
-    """What was not looked at, level by level, in how many scans."""
+    """The levels that were not looked at, and in how many scans."""
     scans = [table for query in audit.queries for table in query.tables if table.error is None]
     for level, name in LEVEL_NAMES.items():
-        number = sum(any(one == level for one, _ in table.unchecked) for table in scans)
+        number = sum(
+            any(unchecked_level == level for unchecked_level, _ in table.unchecked)
+            for table in scans
+        )
         if number:
             yield (
                 f"not checked: {name}, in {number:,} of {counted(len(scans), 'scan')}, all or some "
@@ -123,9 +126,9 @@ def left_out(line: Unparsed) -> str:
 
 def drifted(line: Drift) -> str:
     """`events: 2.0 % of its bytes were kept, now 80 %: it fell at 7 (4 was still good)`."""
-    told = f"{inert(line.table)}: {kept(line.before)} of its bytes were kept in the run of "
-    told += f"{line.before_at:%Y-%m-%d %H:%M} UTC, now {kept(line.after)}"
+    text = f"{inert(line.table)}: {kept(line.before)} of its bytes were kept in the run of "
+    text += f"{line.before_at:%Y-%m-%d %H:%M} UTC, now {kept(line.after)}"
     if line.fell_at is None:
-        return f"{told}; at which snapshot it fell is not known: {inert(line.unknown or '')}"
+        return f"{text}; at which snapshot it fell is not known: {inert(line.unknown or '')}"
     good = "" if line.last_good is None else f"; {line.last_good} was still as good"
-    return f"{told}: it fell at snapshot {line.fell_at}{good}"
+    return f"{text}: it fell at snapshot {line.fell_at}{good}"

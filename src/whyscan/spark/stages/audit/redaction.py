@@ -1,4 +1,4 @@
-"""An audit that can be shared: no literal of a query and no value of a table is in it."""
+"""An audit that can be shared: it has no literal of a query and no value of a table."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ def redacted(audit: Audit) -> Audit:
         audit,
         run=replace(audit.run, notes=(*audit.run.notes, NOTE)),
         queries=tuple(_query(line, key) for line in audit.queries),
-        # What is no SQL cannot be told from its values.
-        unparsed=tuple(replace(one, text=HIDDEN, why=_kind(one.why)) for one in audit.unparsed),
-        drift=tuple(replace(one, sql=one.shape) for one in audit.drift),
+        # If a text is no SQL, its literals are unknown: all of it is hidden.
+        unparsed=tuple(
+            replace(entry, text=HIDDEN, why=_kind(entry.why)) for entry in audit.unparsed
+        ),
+        drift=tuple(replace(entry, sql=entry.shape) for entry in audit.drift),
     )
 
 
 def _kind(why: str) -> str:
-    """What went wrong, without the words that it went wrong at."""
+    """The kind of an error, without the words of the query that it quotes."""
     return why.split(":", 1)[0].split("'", 1)[0].strip()
 
 
@@ -48,16 +50,16 @@ def _query(line: QueryLine, key: bytes) -> QueryLine:
     )
 
 
-def _table(line: AuditedScan, hide: Redactor, own: Redactor) -> AuditedScan:
-    """By the literals of the query, and by those that reached the table in other words."""
+def _table(line: AuditedScan, hide: Redactor, hide_predicate: Redactor) -> AuditedScan:
+    """Hide the literals of the query, and those of the predicate that reached the table."""
     rewrite = None if line.rewrite is None else without_literals(line.rewrite, "spark")
     return replace(
         line,
         predicate=hide.sql(line.predicate) if line.predicate else "",
         conjuncts=tuple(map(hide.conjunct, line.conjuncts)),
-        findings=tuple(hide.finding(own.finding(finding)) for finding in line.findings),
+        findings=tuple(hide.finding(hide_predicate.finding(finding)) for finding in line.findings),
         work=None if line.work is None else hide.conjunct(line.work),
         answer=None if line.answer is None else HIDDEN,
         rewrite=rewrite,
-        error=None if line.error is None else hide.text(own.text(line.error)),
+        error=None if line.error is None else hide.text(hide_predicate.text(line.error)),
     )

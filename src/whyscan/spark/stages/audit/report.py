@@ -1,16 +1,16 @@
-"""The audit: what every query of a workload reads of every table, and what of it is in vain.
+"""The audit: what every query of a workload reads of every table, and how much of it is wasted.
 
-Of one scan of a table
+For one scan of a table:
 
-- *reads* is the bytes of the files that stay by the conditions as they are written. A condition
-  that engines do not see through, by a finding that says so (a function on a partition column, a
-  number compared with text, an OR of partition columns and others), removes nothing here.
-- *needs* is the least of what is known to be enough: the files that the plan keeps, without those
-  of their row groups that the footers rule out, or the files that a proven rewrite keeps.
-- what it reads *in vain* is the difference.
+- `bytes_read` is the bytes of the files that the conditions keep as they are written. Some
+  conditions do not prune in engines: a function on a partition column, a number compared with text,
+  an OR of partition columns and others. If a finding says so, such a condition removes nothing.
+- `bytes_needed` is the least amount that is proven to be enough: the files that the plan keeps,
+  without the row groups that footers prune, or the files that a proven rewrite keeps.
+- The difference is wasted.
 
-A query's figures are the sums over its scans; `wasted` is what is read in vain, times how often
-the query ran. What is not known is None, and so is every sum that it is a part of.
+The numbers of a query are the sums over its scans; its `wasted` is the sum times the number of its
+runs. An unknown number is None, and so is every sum with it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SCHEMA_VERSION = "1.0"
 
 
 class Actual(Struct, frozen=True):
-    """What the engine said that its runs read of a table: sums over `runs`, None if not told."""
+    """What the engine reported that its runs read of a table: sums over `runs`, None if unknown."""
 
     runs: int
     files: int | None
@@ -44,13 +44,13 @@ class Actual(Struct, frozen=True):
 
 
 class AuditedScan(Struct, frozen=True):
-    """One scan of a table in a query: the report on it, in short.
+    """One scan of a table in a query: a short form of the report on it.
 
-    `name` is the table's as it was given, `alias` what the query calls it. `work` is the conjunct
-    that did the work, the one that removes the most bytes alone; None where none removes any.
-    `bytes_kept` is what the plan reads, nothing where metadata answers. `rewrite` is text to copy,
-    the proven one that spares the most; None where there is none, or where it is not known to
-    spare anything. With an `error` nothing else is known.
+    `name` is the table's name in the audit, `alias` its name in the query. `work` is the conjunct
+    that removes the most bytes alone; None where none removes any. `bytes_kept` is what the plan
+    reads, 0 where metadata answers the query. `rewrite` is the proven rewrite that saves the most,
+    as text to copy; None where no rewrite saves anything for certain. With an `error`, nothing else
+    is known.
     """
 
     name: str
@@ -76,29 +76,29 @@ class AuditedScan(Struct, frozen=True):
 
     @property
     def ratio(self) -> float | None:
-        """The share of the table's bytes that is read; of its files where bytes are not known."""
+        """The share of the table's bytes that is read; of its files where bytes are unknown."""
         if self.summary is None:
             return None
-        kept, whole = self.bytes_kept, self.summary.bytes_total
-        if kept is None or whole is None:
+        kept, total = self.bytes_kept, self.summary.bytes_total
+        if kept is None or total is None:
             kept = 0 if self.answer is not None else self.summary.files_kept
-            whole = self.summary.files_total
-        return kept / whole if whole else 0.0
+            total = self.summary.files_total
+        return kept / total if total else 0.0
 
     @property
-    def in_vain(self) -> int | None:
-        """The bytes of one run that are read and need not be."""
+    def wasted_per_run(self) -> int | None:
+        """The bytes that one run reads and does not need."""
         if self.bytes_read is None or self.bytes_needed is None:
             return None
         return self.bytes_read - self.bytes_needed
 
 
 class QueryLine(Struct, frozen=True):
-    """One distinct text of a workload. `times` and `days` say how often and when it ran.
+    """One distinct query text of a workload. `times` and `days` say how often and when it ran.
 
     `shape` is the text without its literals. `bytes_logged` is what the log says that all runs
-    read. `ratio` is the share of the tables' bytes that the plans keep, of their files where the
-    bytes of one are not known. `error` is why its tables were not all looked at.
+    read. `ratio` is the share of the tables' bytes that the plans keep; of their files where the
+    bytes of a table are unknown. `error` is why not all its tables could be audited.
     """
 
     sql: str
@@ -122,9 +122,9 @@ class QueryLine(Struct, frozen=True):
 
 
 class ColumnTotal(Struct, frozen=True):
-    """What scans whose predicate names a column read in vain, all runs together.
+    """What all scans read and waste whose predicate names a column, over all runs.
 
-    A scan counts for each of its columns: the columns' sums are no parts of the table's.
+    A scan counts for each of its columns, so the columns of a table do not add up to the table.
     """
 
     column: str
@@ -134,7 +134,7 @@ class ColumnTotal(Struct, frozen=True):
 
 
 class TableTotal(Struct, frozen=True):
-    """A table in all queries: how many texts and runs, what they read, and what of it in vain."""
+    """A table in all queries: how many texts and runs, what they read, and what they waste."""
 
     name: str
     uri: str
@@ -149,10 +149,10 @@ class TableTotal(Struct, frozen=True):
 
 
 class Drift(Struct, frozen=True):
-    """A shape that keeps more of a table than it did: `before` and `after` are shares of its bytes.
+    """A shape that keeps more of a table than before: `before` and `after` are shares of its bytes.
 
-    `fell_at` is the first snapshot between the two runs' at which the same predicate keeps as
-    much more; `last_good` the one before it. `unknown` says why they are None.
+    `fell_at` is the first snapshot between the two audits at which the same query keeps more;
+    `last_good` is the one before it. `unknown` says why they are None.
     """
 
     shape: str
@@ -170,7 +170,7 @@ class Drift(Struct, frozen=True):
 
 
 class AuditRun(Struct, frozen=True):
-    """One run of the audit: who can be found again in a history."""
+    """One run of the audit: its id in the history, its time and its options."""
 
     id: str
     at: datetime
@@ -182,7 +182,7 @@ class AuditRun(Struct, frozen=True):
 
 
 class Audit(Struct, frozen=True):
-    """A workload against its tables. `queries` are ranked: what wastes the most comes first."""
+    """The audit of a workload. `queries` are ranked: the query that wastes the most comes first."""
 
     run: AuditRun
     queries: tuple[QueryLine, ...] = ()
@@ -191,13 +191,13 @@ class Audit(Struct, frozen=True):
     drift: tuple[Drift, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON document: `whyscan schema audit` prints what it promises."""
+        """The JSON document; `whyscan schema audit` prints its schema."""
         from whyscan.spark.stages.audit.document import document
 
         return document(self)
 
     def summaries(self) -> pa.Table:
-        """One row for each scan of each query that was audited: what a history keeps of a run."""
+        """One row for each scan of each audited query, as a history keeps them."""
         from whyscan.spark.stages.audit.history import summaries
 
         return summaries(self)
@@ -209,7 +209,7 @@ class Audit(Struct, frozen=True):
         return redacted(self)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The HTML that a notebook shows."""
         from whyscan.spark.stages.audit.page import fragment
 
         return fragment(self)

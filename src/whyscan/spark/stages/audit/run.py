@@ -1,4 +1,4 @@
-"""`whyscan.spark.audit`: a workload against its tables, on a session of the user's."""
+"""`whyscan.spark.audit`: the audit of a workload on the user's Spark session."""
 
 from __future__ import annotations
 
@@ -32,18 +32,21 @@ if TYPE_CHECKING:
 
 Paths = str | PathLike[str]
 IN_PROCESS = 1 << 26
-"""Bytes of logs that are read before executors would have begun."""
+"""Logs of at most this many bytes are read in process: starting executors would take longer."""
 
 
 class AuditSettings(TypedDict, total=False):
     """How an audit is made.
 
-    `dialect` is of texts whose log names none. `options` are the tables' storage options, and
-    `partition_types` the types of Hive partition columns, by table and column. `history`
-    is where summaries are kept from run to run, in `history_format`: parquet, delta or iceberg; a
-    shape that keeps more of a table than in an earlier run, by more than `threshold` of its bytes,
-    has drifted. `inventory` is where one is, in `inventory_format`: its tables are audited, too, at
-    the snapshots that it has. `told` hears what is done next.
+    - `dialect` is for texts whose log names no dialect.
+    - `options` are the storage options of the tables.
+    - `partition_types` are the types of Hive partition columns, by table and column.
+    - `history` is where summaries are kept from run to run, in `history_format`: parquet, delta or
+      iceberg. A shape that keeps more of a table than in an earlier run, by more than `threshold`
+      of its bytes, has drifted.
+    - `inventory` is the place of an inventory, in `inventory_format`: its tables are audited, too,
+      at the snapshots that it has.
+    - `progress` is called with a text before each step.
     """
 
     dialect: str
@@ -67,38 +70,37 @@ def audit(
     tables: Mapping[str, str] | Sequence[str | NamedTable],
     **settings: Unpack[AuditSettings],
 ) -> Audit:
-    """What every query of a workload reads of the tables, and what of it in vain.
+    """What every query of a workload reads of the tables, and how much of it is wasted.
 
-    `workload` are logs, or queries that were read from some, or what `workload_frame` makes of
-    them. `tables` are places by the names that
-    queries use, or `NAME=URI`, a glob or a catalog's namespace each.
+    `workload` is paths of logs, a `Workload`, or a frame of `workload_frame`. `tables` maps the
+    names that queries use to addresses, or lists `NAME=URI`, globs and namespaces of catalogs.
     """
     _check(settings)
     form = form_named(settings.get("history_format", "parquet"))
-    question = _question(settings)
-    where = settings.get("history")
-    before = None if where is None else history.opened(spark, where, form)
-    given = _pinned(spark, tables, settings)
+    options = _options(settings)
+    history_place = settings.get("history")
+    before = None if history_place is None else history.opened(spark, history_place, form)
+    pinned = _pinned(spark, tables, settings)
     if not isinstance(workload, Workload):
-        workload = _read(spark, workload, settings, column_types(given))
-    result, named = explain_workload(spark, workload, given, question, settings.get("told"))
+        workload = _read(spark, workload, settings, column_types(pinned))
+    result, named = explain_workload(spark, workload, pinned, options, settings.get("told"))
     if before is not None:
-        fallen = drifted(spark, result, named, question.terms, before)
-        result = replace(result, drift=fallen)
-    if where is not None:
-        history.append(spark, result, where, form)
+        drifts = drifted(spark, result, named, options.terms, before)
+        result = replace(result, drift=drifts)
+    if history_place is not None:
+        history.append(spark, result, history_place, form)
     return masked(result)
 
 
 def _check(settings: AuditSettings) -> None:
-    """Refuse a keyword that nobody knows, as a plain parameter would."""
+    """Refuse an unknown keyword, as a plain parameter would."""
     for name in settings:
         if name not in AuditSettings.__annotations__:
             words = ", ".join(AuditSettings.__annotations__)
             raise TypeError(f"unexpected keyword argument {name!r}; known are {words}")
 
 
-def _question(settings: AuditSettings) -> AuditOptions:
+def _options(settings: AuditSettings) -> AuditOptions:
     names = AuditOptions.__struct_fields__
     return AuditOptions(**{name: settings[name] for name in names if name in settings})  # type: ignore[literal-required]
 
@@ -109,7 +111,7 @@ def _read(
     settings: AuditSettings,
     types: Types,
 ) -> Workload:
-    """In this process where that is little to read, else by executors."""
+    """The workload, read in this process if it is small, else by executors."""
     from pyspark.sql import DataFrame
 
     from whyscan.spark.stages.workload.frames import from_frame, workload_frame
@@ -128,7 +130,7 @@ def _read(
 
 
 def _size(paths: Sequence[str], options: Mapping[str, Any]) -> float:
-    """The bytes of the logs; without end where only Spark knows their store."""
+    """The bytes of the logs; infinite where only Spark can read their store."""
     from whyscan.spark.stages.workload.logs import find_logs
 
     try:
@@ -143,20 +145,24 @@ def _pinned(
     settings: AuditSettings,
 ) -> tuple[Pinned, ...]:
     options = settings.get("options", {})
-    given = _sources(tables, options)
-    if (place := settings.get("inventory")) is not None:
-        there = inventoried(spark, place, settings.get("inventory_format", "parquet"), options)
-        # What was named comes first.
-        given = tuple({source.name: source for source in (*there, *given)}.values())
+    named_tables = _sources(tables, options)
+    if (inventory_place := settings.get("inventory")) is not None:
+        inventory_tables = inventoried(
+            spark, inventory_place, settings.get("inventory_format", "parquet"), options
+        )
+        # A listed table replaces one of the inventory with the same name.
+        named_tables = tuple(
+            {source.name: source for source in (*inventory_tables, *named_tables)}.values()
+        )
     types = settings.get("partition_types", {})
-    for name in types.keys() - {source.name for source in given}:
+    for name in types.keys() - {source.name for source in named_tables}:
         raise UsageError(
             f"there is no table {name!r} for a partition's type",
-            hint=f"the tables are {', '.join(sorted(source.name for source in given))}",
+            hint=f"the tables are {', '.join(sorted(source.name for source in named_tables))}",
         )
-    if (told := settings.get("told")) is not None:
-        told(f"opening {counted(len(given), 'table')}")
-    return pin_all(given, types)
+    if (report_progress := settings.get("told")) is not None:
+        report_progress(f"opening {counted(len(named_tables), 'table')}")
+    return pin_all(named_tables, types)
 
 
 def _sources(
@@ -164,5 +170,8 @@ def _sources(
 ) -> tuple[NamedTable, ...]:
     if isinstance(tables, Mapping):
         return sources([(name, str(uri)) for name, uri in tables.items()], options)
-    ready = [one for one in tables if isinstance(one, NamedTable)]
-    return (*ready, *sources([one for one in tables if not isinstance(one, NamedTable)], options))
+    ready = [table for table in tables if isinstance(table, NamedTable)]
+    return (
+        *ready,
+        *sources([table for table in tables if not isinstance(table, NamedTable)], options),
+    )

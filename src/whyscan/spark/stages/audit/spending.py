@@ -1,4 +1,4 @@
-"""What runs read and what of it in vain: of all queries, and day by day."""
+"""What runs read and what they waste: in sum, and day by day."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from whyscan.spark.stages.audit.report import QueryLine
 
 MOST_DAYS = 366
-"""A plot has room for so many; of more days, each month is one."""
+"""A plot has room for this many days; for more days, it has one bar per month."""
 
 
 class Spending(Struct, frozen=True):
-    """Bytes that runs read and what of them in vain; `unknown` runs are in neither sum."""
+    """Bytes that runs read and waste; `unknown` runs are in neither sum."""
 
     runs: int = 0
     unknown: int = 0
@@ -45,36 +45,36 @@ class Period(Struct, frozen=True):
 
 
 def spending(queries: Iterable[QueryLine]) -> Spending:
-    """Of every run of some queries."""
+    """The sum over every run of these queries."""
     return sum((_spent(line, line.times) for line in queries), Spending())
 
 
 def _spent(line: QueryLine, runs: int) -> Spending:
     if line.bytes_read is None or line.bytes_needed is None:
         return Spending(runs, runs)
-    vain = line.bytes_read - line.bytes_needed
-    return Spending(runs, 0, line.bytes_read * runs, vain * runs)
+    wasted = line.bytes_read - line.bytes_needed
+    return Spending(runs, 0, line.bytes_read * runs, wasted * runs)
 
 
 def undated(queries: Iterable[QueryLine]) -> int:
-    """The runs of which nobody knows the day."""
+    """The number of runs whose day is unknown."""
     return sum(max(line.times - sum(line.days.values()), 0) for line in queries)
 
 
 def periods(queries: Sequence[QueryLine]) -> tuple[Period, ...]:
-    """Every day from the first to the last that is known, those without a run among them."""
-    found: dict[str, Spending] = {}
+    """Every day from the first run to the last, including days without a run; or every month."""
+    by_day: dict[str, Spending] = {}
     for line in queries:
         for day, runs in line.days.items():
-            found[day] = found.get(day, Spending()) + _spent(line, runs)
-    if not found:
+            by_day[day] = by_day.get(day, Spending()) + _spent(line, runs)
+    if not by_day:
         return ()
-    days = list(_days(min(found), max(found)))
+    days = list(_days(min(by_day), max(by_day)))
     if len(days) <= MOST_DAYS:
-        return tuple(Period(day, found.get(day, Spending())) for day in days)
+        return tuple(Period(day, by_day.get(day, Spending())) for day in days)
     months: dict[str, Spending] = {}
     for day in days:
-        months[day[:7]] = months.get(day[:7], Spending()) + found.get(day, Spending())
+        months[day[:7]] = months.get(day[:7], Spending()) + by_day.get(day, Spending())
     return tuple(Period(month, spent) for month, spent in months.items())
 
 

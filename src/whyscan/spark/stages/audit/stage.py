@@ -1,8 +1,8 @@
-"""The stage: a workload against its tables, explained on executors as `explain` explains one.
+"""The audit stage: executors explain every query of a workload as `explain` explains one.
 
-Every distinct text is explained by the same function that explains a single statement, on tables
-that are pinned to one snapshot for the whole run; queries that name the same tables meet in the
-same task, where what was read of a table is read once.
+Every distinct text is explained by the function that explains a single statement, on tables that
+are pinned to one snapshot for the whole run. Queries that name the same tables go to the same task,
+where the metadata of a table is read once.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ if TYPE_CHECKING:
     from whyscan.spark.stages.workload.query import Query, Workload
 
 QUERIES_A_TASK = 20
-"""Of fewer, a task costs more than they do."""
+"""With fewer queries, starting a task costs more than explaining them."""
 TASKS_A_CORE = 4
 ROUNDS = 8
-"""Tables that nobody gave are found one a round: a query rarely names more."""
+"""Each round finds one more unlisted table per query: a query rarely names more than this."""
 DIED = ("Python worker exited unexpectedly", "Python worker failed to connect back")
 _WORD = re.compile(r"\w+")
 
 
 THRESHOLD = 0.1
-"""A share of a table's bytes: a shape that keeps so much more than before has drifted."""
+"""A share of a table's bytes: a shape that keeps this much more than before has drifted."""
 
 
 class AuditOptions(Struct, frozen=True):
-    """How the queries are read and planned; the defaults are those of a single explanation."""
+    """How queries are read and planned; the defaults are those of a single explanation."""
 
     timezone: str = "UTC"
     depth: str = "auto"
@@ -67,8 +67,8 @@ class AuditOptions(Struct, frozen=True):
 
     @property
     def terms(self) -> Terms:
-        asked = {name: getattr(self, name) for name in ("depth", "full", "assume_no_nan")}
-        return Terms(self.timezone, options_of(asked))
+        planning = {name: getattr(self, name) for name in ("depth", "full", "assume_no_nan")}
+        return Terms(self.timezone, options_of(planning))
 
 
 DEFAULT = AuditOptions()
@@ -78,31 +78,32 @@ def explain_workload(
     spark: SparkSession,
     workload: Workload,
     tables: Iterable[Pinned],
-    question: AuditOptions = DEFAULT,
-    told: Callable[[str], None] | None = None,
+    options: AuditOptions = DEFAULT,
+    progress: Callable[[str], None] | None = None,
 ) -> tuple[Audit, dict[str, Pinned]]:
-    """The workload against its tables, and all tables that it turned out to name.
+    """The audit of a workload, and all tables that its queries name.
 
-    `told` hears what is done next.
+    `progress` is called with a text before each step.
     """
     started, at = perf_counter(), datetime.now(UTC)
-    rounds = _Rounds(spark, workload.queries, tables, told or (lambda _: None))
-    outcomes = rounds.run(question.terms)
+    rounds = _ExplainRounds(spark, workload.queries, tables, progress or (lambda _: None))
+    outcomes = rounds.run(options.terms)
     unparsed = (*workload.unparsed, *_unbound(workload.queries, outcomes))
     queries = query_lines(workload.queries, outcomes, rounds.tables.values())
     run = AuditRun(
         id=f"{at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}",
         at=at,
         seconds=perf_counter() - started,
-        timezone=question.timezone,
-        depth=question.depth,
-        threshold=question.threshold,
+        timezone=options.timezone,
+        depth=options.depth,
+        threshold=options.threshold,
     )
     totals = table_totals(queries, rounds.tables.values())
     return Audit(run, queries, totals, unparsed), rounds.tables
 
 
 def _unbound(queries: Sequence[Query], outcomes: Mapping[int, QueryOutcome]) -> Iterator[Unparsed]:
+    """The queries that could not be explained, with the reason."""
     for number, query in enumerate(queries):
         why = outcomes[number].unbound
         if why is not None:
@@ -110,8 +111,8 @@ def _unbound(queries: Sequence[Query], outcomes: Mapping[int, QueryOutcome]) -> 
             yield Unparsed(origin, query.text, why, query.times)
 
 
-class _Rounds:
-    """Queries are explained; those that name tables that nobody gave, once these are found."""
+class _ExplainRounds:
+    """Explains queries in rounds: a query that names an unlisted table waits until it is opened."""
 
     def __init__(
         self,
@@ -121,49 +122,53 @@ class _Rounds:
         say: Callable[[str], None],
     ) -> None:
         self._spark = spark
-        self._asked = [
+        self._queries = [
             NumberedQuery(number, query.text, query.dialect, query.within)
             for number, query in enumerate(queries)
         ]
-        self.tables = {one.name: one for one in tables}
-        self._options = next((one.options for one in self.tables.values()), {})
+        self.tables = {table.name: table for table in tables}
+        self._options = next((table.options for table in self.tables.values()), {})
         self._say = say
 
     def run(self, terms: Terms) -> dict[int, QueryOutcome]:
         outcomes: dict[int, QueryOutcome] = {}
-        left: Sequence[NumberedQuery] = self._asked
-        wanted: dict[int, set[str]] = {}
+        left: Sequence[NumberedQuery] = self._queries
+        extra_names: dict[int, set[str]] = {}
         for _ in range(ROUNDS):
             if not left:
                 break
-            found = self._explained(left, wanted, terms)
-            outcomes |= {outcome.number: outcome for outcome in found}
-            missing = {o.number: o.missing for o in found if o.missing is not None}
+            round_outcomes = self._explained(left, extra_names, terms)
+            outcomes |= {outcome.number: outcome for outcome in round_outcomes}
+            missing = {o.number: o.missing for o in round_outcomes if o.missing is not None}
             self._find(set(missing.values()))
             for number, name in missing.items():
-                wanted.setdefault(number, set()).add(name)
-            left = [self._asked[number] for number in sorted(missing)]
-        for asked in left:
+                extra_names.setdefault(number, set()).add(name)
+            left = [self._queries[number] for number in sorted(missing)]
+        for query in left:
             why = f"it names more than {ROUNDS} tables that were not given"
-            outcomes[asked.number] = QueryOutcome(asked.number, unbound=why)
+            outcomes[query.number] = QueryOutcome(query.number, unbound=why)
         return outcomes
 
     def _find(self, names: set[str]) -> None:
-        """Tables by their catalog's name or by path, as one that was given there, else as now."""
-        places = {place(one.uri): one for one in self.tables.values()}
-        known = {name: places[place(name)] for name in names if place(name) in places}
-        self.tables |= {name: replace(one, name=name, given=False) for name, one in known.items()}
-        new = [NamedTable(name, name, self._options) for name in sorted(names - self.tables.keys())]
-        if new:
-            self._say(f"opening {counted(len(new), 'table')} that queries name")
-        self.tables |= {one.name: replace(one, given=False) for one in pin_all(new)}
+        """Open tables by catalog name or path; at the address of a listed table, use that table."""
+        tables_at = {place(table.uri): table for table in self.tables.values()}
+        by_address = {name: tables_at[place(name)] for name in names if place(name) in tables_at}
+        self.tables |= {
+            name: replace(table, name=name, given=False) for name, table in by_address.items()
+        }
+        new_tables = [
+            NamedTable(name, name, self._options) for name in sorted(names - self.tables.keys())
+        ]
+        if new_tables:
+            self._say(f"opening {counted(len(new_tables), 'table')} that queries name")
+        self.tables |= {table.name: replace(table, given=False) for table in pin_all(new_tables)}
 
     def _explained(
-        self, asked: Sequence[NumberedQuery], wanted: Mapping[int, set[str]], terms: Terms
+        self, queries: Sequence[NumberedQuery], extra_names: Mapping[int, set[str]], terms: Terms
     ) -> list[QueryOutcome]:
         most = cores(self._spark) * TASKS_A_CORE
-        work = list(_bundles(asked, self.tables, wanted, most))
-        self._say(f"explaining {_queries(len(asked))} in {counted(len(work), 'task')}")
+        work = list(_bundles(queries, self.tables, extra_names, most))
+        self._say(f"explaining {_queries(len(queries))} in {counted(len(work), 'task')}")
         frame = self._spark.createDataFrame(pa.Table.from_batches(work))
         rows = collected(frame.mapInArrow(explaining(terms), "outcome binary"))
         decoder = msgpack.Decoder(QueryOutcome)
@@ -171,9 +176,9 @@ class _Rounds:
 
 
 def collected(frame: DataFrame) -> list[Row]:
-    """The rows of a job. One whose Python worker died is run once more.
+    """The rows of a Spark job; the job is run once more if its Python worker died.
 
-    A cluster does so by itself, task by task; Spark on one machine gives up at once.
+    A cluster retries by itself, task by task; Spark on one machine gives up at once.
     """
     try:
         with uncarried():
@@ -190,24 +195,27 @@ def _queries(number: int) -> str:
 
 
 def _bundles(
-    asked: Sequence[NumberedQuery],
+    queries: Sequence[NumberedQuery],
     tables: Mapping[str, Pinned],
-    wanted: Mapping[int, set[str]],
+    extra_names: Mapping[int, set[str]],
     at_most: int,
 ) -> Iterator[pa.RecordBatch]:
     """Few tasks, each with queries on few tables."""
     words = {name: set(_WORD.findall(name.rpartition(".")[2].lower())) for name in tables}
-    meant = {one.number: _meant(one.text, words) | wanted.get(one.number, set()) for one in asked}
-    ordered = sorted(asked, key=lambda one: (sorted(meant[one.number]), one.number))
+    names_of = {
+        query.number: _named_tables(query.text, words) | extra_names.get(query.number, set())
+        for query in queries
+    }
+    ordered = sorted(queries, key=lambda query: (sorted(names_of[query.number]), query.number))
     tasks = max(1, min(at_most, len(ordered) // QUERIES_A_TASK))
     size = -(-len(ordered) // tasks)
     for begin in range(0, len(ordered), size):
         chosen = ordered[begin : begin + size]
-        names = sorted(set().union(*(meant[one.number] for one in chosen)))
+        names = sorted(set().union(*(names_of[query.number] for query in chosen)))
         yield bundle([tables[name] for name in names], chosen)
 
 
-def _meant(text: str, words: Mapping[str, set[str]]) -> set[str]:
-    """The tables that a text may name: the last part of a name is in every way to write it."""
-    said = set(_WORD.findall(text.lower()))
-    return {name for name, last in words.items() if last <= said}
+def _named_tables(text: str, words: Mapping[str, set[str]]) -> set[str]:
+    """The tables that a text may name: every spelling of a name contains its last part."""
+    text_words = set(_WORD.findall(text.lower()))
+    return {name for name, last in words.items() if last <= text_words}

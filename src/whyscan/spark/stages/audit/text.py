@@ -1,4 +1,4 @@
-"""The audit for people: what is read in vain, query by query, then table by table."""
+"""The audit as text: queries by wasted bytes, then tables."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 HEAD = ("#", "times", "reads", "needs", "in vain", "kept", "tables")
 TABLES = ("table", "queries", "runs", "reads", "in vain", "most by")
 SHOWN = 20
-"""Of queries, tables and entries that could not be explained; the JSON has all."""
+"""How many queries, tables and unexplained entries are shown; the JSON has all of them."""
 
 
 def text(audit: Audit, page: Page | None = None, shown: int = SHOWN) -> str:
-    """The whole audit, with a line break at its end."""
-    where = Page() if page is None else page
+    """The whole audit as text, which ends with a line break."""
+    layout = Page() if page is None else page
     sections = (
-        title_lines(answer(audit), where),
-        _queries(audit, where, shown),
-        _tables(audit, where, shown),
-        _drift(audit, where, shown),
-        _failed(audit, where, shown),
-        _unparsed(audit, where, shown),
-        _notes(audit, where),
+        title_lines(answer(audit), layout),
+        _queries(audit, layout, shown),
+        _tables(audit, layout, shown),
+        _drift(audit, layout, shown),
+        _failed(audit, layout, shown),
+        _unparsed(audit, layout, shown),
+        _notes(audit, layout),
     )
     return in_paragraphs(sections)
 
@@ -69,9 +69,9 @@ def _query(line: QueryLine, page: Page, indent: str) -> Iterator[str]:
     yield page.cut(f"{indent}{inert_sql(line.sql)}", page.width)
     if line.error is not None:
         yield page.wrap(f"not audited: {inert_sql(line.error)}", indent=indent)
-    told = (could_read(line), *rewrites(line), *remedies(line), *compared(line))
-    for one in filter(None, told):
-        yield page.wrap(one, indent=indent, hanging=indent + GAP)
+    sentences = (could_read(line), *rewrites(line), *remedies(line), *compared(line))
+    for sentence in filter(None, sentences):
+        yield page.wrap(sentence, indent=indent, hanging=indent + GAP)
 
 
 def _more(number: int, page: Page) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What scans, queries and tables come to: every sum of the audit, and the ranking."""
+"""The sums of the audit over scans, queries and tables, and the ranking."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from whyscan.spark.errors import from_text
-from whyscan.spark.stages.audit.executor import told
+from whyscan.spark.stages.audit.executor import error_line
 from whyscan.spark.stages.audit.report import Actual, ColumnTotal, QueryLine, TableTotal
 from whyscan.spark.stages.workload.query import shape_of
 
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 def query_lines(
     queries: Sequence[Query], outcomes: Mapping[int, QueryOutcome], pinned: Iterable[Pinned]
 ) -> tuple[QueryLine, ...]:
-    """The queries that could be bound, what wastes the most first; what is not known comes last.
+    """The explained queries, ranked by wasted bytes; those with an unknown amount come last.
 
-    A table that a query names by its path has the name that it was given.
+    A table that a query names by its path gets the name under which it is listed.
     """
-    given = [one for one in pinned if one.given]
-    names = {place(one.uri): one.name for one in given} | {one.name: one.name for one in given}
+    listed = [table for table in pinned if table.given]
+    names = {place(table.uri): table.name for table in listed} | {
+        table.name: table.name for table in listed
+    }
     bound = [
         _line(query, outcomes[number], names)
         for number, query in enumerate(queries)
@@ -51,7 +53,7 @@ def _line(query: Query, outcome: QueryOutcome, names: Mapping[str, str]) -> Quer
     tables = _with_actual(named, query.actual)
     read = total(table.bytes_read for table in tables)
     needed = total(table.bytes_needed for table in tables)
-    vain = total(table.in_vain for table in tables)
+    wasted = total(table.wasted_per_run for table in tables)
     failed = [f"{table.name}: {table.error}" for table in tables if table.error is not None]
     return QueryLine(
         sql=query.text,
@@ -69,41 +71,41 @@ def _line(query: Query, outcome: QueryOutcome, names: Mapping[str, str]) -> Quer
         bytes_read=read,
         bytes_needed=needed,
         bytes_logged=query.bytes_read,
-        wasted=None if vain is None else vain * query.times,
+        wasted=None if wasted is None else wasted * query.times,
         ratio=None if failed else _ratio(tables),
         error="; ".join(failed) if failed else None,
     )
 
 
 def total(numbers: Iterable[int | None]) -> int | None:
-    """The sum; None where one of them is not known."""
-    found = list(numbers)
-    return None if None in found else sum(number for number in found if number is not None)
+    """The sum; None where a number is unknown."""
+    amounts = list(numbers)
+    return None if None in amounts else sum(number for number in amounts if number is not None)
 
 
 def _ratio(tables: Sequence[AuditedScan]) -> float | None:
-    """The share of the tables' bytes that is kept; of their files, where bytes are not known."""
-    found = [table.summary for table in tables if table.summary is not None]
+    """The share of the tables' bytes that is kept; of their files where bytes are unknown."""
+    summaries = [table.summary for table in tables if table.summary is not None]
     kept = total(table.bytes_kept for table in tables)
-    whole = total(summary.bytes_total for summary in found)
-    if kept is None or whole is None:
+    total_amount = total(summary.bytes_total for summary in summaries)
+    if kept is None or total_amount is None:
         files = [0 if t.answer is not None else t.summary.files_kept for t in tables if t.summary]
-        kept, whole = sum(files), sum(summary.files_total for summary in found)
-    return kept / whole if whole else 0.0
+        kept, total_amount = sum(files), sum(summary.files_total for summary in summaries)
+    return kept / total_amount if total_amount else 0.0
 
 
 def _with_actual(
     tables: Sequence[AuditedScan], actual: Sequence[ActualScan]
 ) -> tuple[AuditedScan, ...]:
-    """What the engine said beside what is predicted, by the tables' names and addresses."""
+    """The scans with what the engine reported, matched by table names and addresses."""
     left = list(actual)
     lines = []
     for table in tables:
-        scan = next((one for one in left if _is_of(one.table, table)), None)
+        scan = next((candidate for candidate in left if _is_of(candidate.table, table)), None)
         if scan is not None:
             left.remove(scan)
-            told_by_engine = Actual(scan.runs, scan.files, scan.bytes, scan.rows, scan.partitions)
-            lines.append(replace(table, actual=told_by_engine))
+            reported = Actual(scan.runs, scan.files, scan.bytes, scan.rows, scan.partitions)
+            lines.append(replace(table, actual=reported))
         else:
             lines.append(table)
     return tuple(lines)
@@ -112,9 +114,9 @@ def _with_actual(
 def _is_of(name: str, table: AuditedScan) -> bool:
     if place(name) == place(table.uri):
         return True
-    one, other = _parts(name), _parts(table.name)
-    shared = min(len(one), len(other))
-    return one[-shared:] == other[-shared:]
+    name_parts, table_parts = _parts(name), _parts(table.name)
+    shared = min(len(name_parts), len(table_parts))
+    return name_parts[-shared:] == table_parts[-shared:]
 
 
 def _parts(name: str) -> list[str]:
@@ -122,19 +124,19 @@ def _parts(name: str) -> list[str]:
 
 
 def place(uri: str) -> str:
-    """An address in one of the ways in which engines and people write it."""
+    """An address in one canonical spelling, however engines and people write it."""
     return re.sub(r"^file:(//)?(?=/)", "", uri).rstrip("/")
 
 
 def table_totals(queries: Sequence[QueryLine], pinned: Iterable[Pinned]) -> tuple[TableTotal, ...]:
-    """Every table of the run, what is wasted on the most first."""
+    """Every table of the run, ranked by wasted bytes."""
     scans: dict[str, list[tuple[QueryLine, AuditedScan]]] = {}
     for query in queries:
         for table in query.tables:
             scans.setdefault(place(table.uri), []).append((query, table))
-    # Of several names of one table the one that it was given first.
-    given = {place(one.uri): one for one in reversed(list(pinned))}
-    lines = [_table(one, scans.get(where, [])) for where, one in given.items()]
+    # If a table has several names, the first one counts.
+    by_address = {place(table_pin.uri): table_pin for table_pin in reversed(list(pinned))}
+    lines = [_table(table_pin, scans.get(address, [])) for address, table_pin in by_address.items()]
     return tuple(sorted(lines, key=_worst))
 
 
@@ -145,7 +147,7 @@ def _worst(line: TableTotal | ColumnTotal) -> tuple[bool, int, int]:
 def _table(pinned: Pinned, scans: Sequence[tuple[QueryLine, AuditedScan]]) -> TableTotal:
     failed = next((table.error for _, table in scans if table.error is not None), None)
     if pinned.error is not None:
-        failed = told(from_text(pinned.error))
+        failed = error_line(from_text(pinned.error))
     texts = {id(query): query for query, _ in scans}
     return TableTotal(
         name=pinned.name,
@@ -155,7 +157,7 @@ def _table(pinned: Pinned, scans: Sequence[tuple[QueryLine, AuditedScan]]) -> Ta
         queries=len(texts),
         times=sum(query.times for query in texts.values()),
         bytes_read=_all_runs((query, table.bytes_read) for query, table in scans),
-        wasted=_all_runs((query, table.in_vain) for query, table in scans),
+        wasted=_all_runs((query, table.wasted_per_run) for query, table in scans),
         columns=_columns(scans),
         error=failed,
     )
@@ -166,17 +168,17 @@ def _all_runs(parts: Iterable[tuple[QueryLine, int | None]]) -> int | None:
 
 
 def _columns(scans: Sequence[tuple[QueryLine, AuditedScan]]) -> tuple[ColumnTotal, ...]:
-    named: dict[str, list[tuple[QueryLine, AuditedScan]]] = {}
+    scans_by_column: dict[str, list[tuple[QueryLine, AuditedScan]]] = {}
     for query, table in scans:
         for column in dict.fromkeys(name for line in table.conjuncts for name in line.columns):
-            named.setdefault(column, []).append((query, table))
+            scans_by_column.setdefault(column, []).append((query, table))
     lines = [
         ColumnTotal(
             column,
-            sum(query.times for query, _ in found),
-            _all_runs((query, table.bytes_read) for query, table in found),
-            _all_runs((query, table.in_vain) for query, table in found),
+            sum(query.times for query, _ in named_scans),
+            _all_runs((query, table.bytes_read) for query, table in named_scans),
+            _all_runs((query, table.wasted_per_run) for query, table in named_scans),
         )
-        for column, found in named.items()
+        for column, named_scans in scans_by_column.items()
     ]
     return tuple(sorted(lines, key=_worst))
