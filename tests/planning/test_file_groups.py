@@ -1,4 +1,4 @@
-"""Counted by the cell or file by file: every number of a report is the same."""
+"""A report that counts groups of files has the same numbers as one that counts file by file."""
 
 from __future__ import annotations
 

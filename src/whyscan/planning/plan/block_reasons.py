@@ -74,8 +74,8 @@ def _plain(question: BlockQuestion) -> bool:
 
 def _some_are_described(interval: Interval, blocks: Blocks) -> Flags:
     """One flag per block: the column has bounds in some members, and not in others."""
-    untold = blocks.some("untold", interval, lambda of: opposite(is_described(of)))
-    return untold & blocks.some("told", interval, is_described)
+    undescribed = blocks.some("untold", interval, lambda of: opposite(is_described(of)))
+    return undescribed & blocks.some("told", interval, is_described)
 
 
 def _imagined(question: BlockQuestion, column: Column, blocks: Blocks) -> Flags:
