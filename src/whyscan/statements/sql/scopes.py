@@ -78,6 +78,8 @@ class Frame(Struct, frozen=True, dict=True):
                 why = problem.message
             except UnknownColumn as problem:
                 why = self._unresolved(problem)
+            except Uninterpreted as gap:
+                why = gap.why
         columns = tuple(dict.fromkeys(self._columns(node)))
         return Condition(Opaque(bare, why, columns), sql, bare, why)
 
@@ -123,10 +125,19 @@ class Frame(Struct, frozen=True, dict=True):
 
     def _columns(self, node: exp.Expr) -> Iterator[Column]:
         for part in node.walk(prune=lambda n: n is not node and isinstance(n, exp.Query)):
-            if isinstance(part, exp.Column) and not isinstance(part.this, exp.Star):
-                bound = self._column(part)
-                if bound is not None:
-                    yield bound
+            if not isinstance(part, exp.Column) or isinstance(part.this, exp.Star):
+                continue
+            bound = self._column(part)
+            if bound is not None:
+                yield bound
+            elif (source := self._row(part)) is not None:
+                yield from (Column((source.key, f.name), f.type) for f in source.fields)
+
+    def _row(self, node: exp.Column) -> Source | None:
+        """The source whose whole row is named by its alias: `f(t)`."""
+        alias = node.name.lower()
+        aliases = () if node.table else self.visible.items()
+        return next((source for name, source in aliases if name.lower() == alias), None)
 
     def _column(self, node: exp.Column) -> Column | None:
         """The bound column; None for an output's alias or the parameter of a lambda."""
@@ -157,6 +168,8 @@ class Frame(Struct, frozen=True, dict=True):
     def _key(self, name: Column) -> Column:
         alias, *rest = name.path
         source = self.visible.get(alias)
+        if source is not None and not rest:
+            raise Uninterpreted("it names a whole row")
         if source is not None:
             return Column((source.key, *rest), name.type)
         # A pseudo-column without a table name belongs to the only source of the block.
